@@ -25,6 +25,7 @@ let package = Package(
         .library(name: "DarkroomPicture", targets: ["DarkroomPicture"]),
         // For the tests.
         .library(name: "clockshim", type: .dynamic, targets: ["CDarkroomClockShim"]),
+        .library(name: "shareshim", type: .dynamic, targets: ["CDarkroomShareShim"]),
     ],
     dependencies: [
         // The command lines of both programs: options, --help, completions.
@@ -211,6 +212,8 @@ let package = Package(
             swiftSettings: strict),
         // Puts a daemon's clocks ahead or back; a library to be loaded before the C library's.
         .target(name: "CDarkroomClockShim", path: "Tests/ClockShim"),
+        // Makes a folder one of a share, for a run; loaded in the same way.
+        .target(name: "CDarkroomShareShim", path: "Tests/ShareShim"),
         // Makes the procedural pictures of the samples and benchmarks.
         .executableTarget(
             name: "starfield",
@@ -244,7 +247,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "DarkroomTests",
-            dependencies: library + ["TestSupport"],
+            dependencies: library + ["TestSupport", .product(name: "Yams", package: "Yams")],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",

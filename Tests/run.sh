@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Builds Darkroom and runs its tests:
-#   bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|outside|package|systemd]...
+#   bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|outside|package|systemd|slurm]...
 #
-# Without arguments, everything. FUZZ_SECONDS is how long each of Tests/fuzz runs, 20 by itself; FAULT_KILLS
-# how often a daemon is killed at a random moment, 200 by itself.
+# Without arguments, everything. FUZZ_SECONDS is how long each of Tests/fuzz runs, 10 by itself; FAULT_KILLS
+# how often a daemon is killed at a random moment, 100 by itself.
 # Missing Debian packages are installed first, with sudo where this is not root. The last line sums
 # up: N passed, N failed, N skipped. Exits 1 if anything failed.
 #
@@ -28,11 +28,11 @@ declare -A beside=()
 main() {
     local part
     parts=("$@")
-    [ $# -gt 0 ] || parts=(lint unit exact instructions e2e faults tsan fuzz outside package systemd)
+    [ $# -gt 0 ] || parts=(lint unit exact instructions e2e faults tsan fuzz outside package systemd slurm)
     for part in "${parts[@]}"; do
         case $part in
-            lint | unit | exact | instructions | e2e | faults | tsan | fuzz | outside | package | systemd) ;;
-            *) echo "usage: bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|outside|package|systemd]..." >&2; exit 64 ;;
+            lint | unit | exact | instructions | e2e | faults | tsan | fuzz | outside | package | systemd | slurm) ;;
+            *) echo "usage: bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|outside|package|systemd|slurm]..." >&2; exit 64 ;;
         esac
     done
     prepare || { failed=1; sum_up; }
@@ -45,7 +45,7 @@ main() {
         start_beside tsan normal run tsan
         start_beside fuzz low fuzz_when_built
         ! needs_packages || await_beside quiet packages
-        run systemd
+        run systemd slurm
         join_beside tsan
         join_beside quiet
         join_beside fuzz
@@ -216,7 +216,7 @@ part_lint() {
 }
 
 scripts() {
-    printf '%s\n' .ci/run etc/*.sh etc/debian/{postinst,prerm,postrm} Tests/*.sh Tests/*/*.sh
+    printf '%s\n' .ci/run etc/*.sh etc/debian/{postinst,prerm,postrm} etc/slurm/*.sbatch Tests/*.sh Tests/*/*.sh
 }
 
 # Whether a page has a name and a line for apropos, and groff nothing to say of it.
@@ -295,7 +295,7 @@ part_faults() {
     if unshare --mount true 2>/dev/null; then apart=(unshare --mount); fi
     # One daemon is killed after the other, which leaves room for others that wait.
     start_beside kills normal run_lines faults-kills "checks by darkroomd --self-test" \
-        "$products/darkroomd" --self-test "$work" --kills "${FAULT_KILLS:-200}"
+        "$products/darkroomd" --self-test "$work" --kills "${FAULT_KILLS:-100}"
     run_lines faults "kinds of faults" "${apart[@]}" "$products/faults" \
         --darkroomd "$products/darkroomd" --shim "$shim" --folder "$work"
     join_beside kills
@@ -363,7 +363,7 @@ fuzz() {
         dictionary=()
         [ ! -e "Tests/fuzz/$name.dict" ] || dictionary=(-dict="Tests/fuzz/$name.dict")
         # Swift's own report of a crash would wait for the process that libFuzzer has stopped.
-        SWIFT_BACKTRACE=enable=no "$work/$name" "${dictionary[@]}" -max_total_time="${FUZZ_SECONDS:-20}" -max_len=20000 -timeout=20 \
+        SWIFT_BACKTRACE=enable=no "$work/$name" "${dictionary[@]}" -max_total_time="${FUZZ_SECONDS:-10}" -max_len=20000 -timeout=20 \
             -artifact_prefix="$work/$name-" "$work/corpus/$name" >"$LOGS/fuzz-$name.log" 2>&1 &
         processes[$name]=$!
     done
@@ -400,7 +400,7 @@ fuzz_programs() {
 fuzz_heads() {
     local core=Sources/Core fetch=Sources/Fetch module=.build/fuzz/core
     local flags=(-swift-version 6 -warnings-as-errors -package-name darkroom -parse-as-library -O
-        -sanitize=fuzzer,address)
+        "-sanitize=fuzzer,address")
     mkdir -p "$module"
     swiftc "${flags[@]}" -module-name DarkroomCore -whole-module-optimization \
         -emit-module -emit-module-path "$module/DarkroomCore.swiftmodule" \
@@ -473,20 +473,13 @@ package_elsewhere() {
 part_systemd() {
     local reason
     if reason=$(why_no_systemd); then
-        # On a machine that is there for testing, a test left out is a failure.
-        if [ "${CI:-}" = true ]; then
-            failed=$((failed + 1))
-            say systemd "FAILED: it cannot be run here: $reason"
-        else
-            skipped=$((skipped + 1))
-            say systemd "skipped: $reason"
-        fi
+        leave_out systemd "$reason"
         return
     fi
     build_suites systemd .build || return
     local stage script name
     stage=$(mktemp -d)
-    stage_daemon "$stage"
+    stage_programs "$stage" darkroomd
     build_packages systemd || return
     cp -r "$PACKAGES" "$stage/packages"
     # Each in a system of its own, so that none finds what another has left.
@@ -498,6 +491,49 @@ part_systemd() {
             bash "$PWD/$script" "$PWD" "$stage"
     done
     rm -rf "$stage"
+}
+
+# Shards on a cluster: by etc/slurm/darkroom.sbatch on a real Slurm, and as pods of Kubernetes and GNU parallel run
+# them.
+part_slurm() {
+    local reason stage
+    build_suites slurm .build || return
+    stage=$(mktemp -d)
+    stage_programs "$stage" darkroom starfield
+    run_lines slurm-pods "checks of shards without Slurm" bash Tests/slurm/pods.sh "$PWD" "$stage"
+    if reason=$(why_no_slurm); then
+        leave_out slurm "$reason"
+    else
+        run_lines slurm "checks under a booted Slurm" \
+            bash Tests/slurm/boot.sh --bind "$PWD=/run/repository" --bind "$stage=/run/stage" \
+            bash /run/repository/Tests/slurm/test.sh /run/repository /run/stage
+    fi
+    rm -rf "$stage"
+}
+
+# Prints why there can be no Slurm of our own here; returns 1 if there can.
+why_no_slurm() {
+    local program
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "booting a Slurm needs root"
+        return
+    fi
+    for program in slurmctld slurmd sbatch munged; do
+        have "$program" || { echo "there is no $program (slurm-wlm, munge)"; return; }
+    done
+    unshare --mount --pid --net --uts --ipc --fork true 2>/dev/null && return 1
+    echo "the kernel lets this root make no namespaces (a container without privileges?)"
+}
+
+# leave_out PART WHY: on a machine that is there for testing, a test left out is a failure.
+leave_out() {
+    if [ "${CI:-}" = true ]; then
+        failed=$((failed + 1))
+        say "$1" "FAILED: it cannot be run here: $2"
+    else
+        skipped=$((skipped + 1))
+        say "$1" "skipped: $2"
+    fi
 }
 
 # run_lines PART WHAT COMMAND [ARGUMENT]...: runs something that prints a line for each check, which
@@ -535,18 +571,22 @@ why_no_systemd() {
     fi
 }
 
-# Copies the daemon, and the shared libraries of the Swift toolchain that it is linked to.
-stage_daemon() {
-    local products library
+# stage_programs FOLDER PROGRAM...: copies programs, and the shared libraries of the Swift toolchain to which they are
+# linked.
+stage_programs() {
+    local folder=$1 products program library
+    shift
     products=$(swift build --show-bin-path)
-    mkdir "$1/lib"
-    cp "$products/darkroomd" "$1/"
-    chmod 755 "$1"
-    ldd "$products/darkroomd" | sed -n 's/.*=> \(.*\) (0x.*/\1/p' | while IFS= read -r library; do
-        case $library in
-            /lib/* | /usr/lib/* | /lib64/*) ;;
-            *) cp "$library" "$1/lib/" ;;
-        esac
+    mkdir "$folder/lib"
+    chmod 755 "$folder"
+    for program in "$@"; do
+        cp "$products/$program" "$folder/"
+        ldd "$products/$program" | sed -n 's/.*=> \(.*\) (0x.*/\1/p' | while IFS= read -r library; do
+            case $library in
+                /lib/* | /usr/lib/* | /lib64/*) ;;
+                *) cp "$library" "$folder/lib/" ;;
+            esac
+        done
     done
 }
 

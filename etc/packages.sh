@@ -38,11 +38,16 @@ missing_test_packages() {
     # The shells that are to take the completions.
     have zsh || echo zsh
     have fish || echo fish
+    # One of the ways to run shards.
+    have parallel || echo parallel
     # The test under a booted systemd is for root; without root there is no use in its packages.
     [ "$(id -u)" -eq 0 ] || return 0
     have systemd-analyze || echo systemd
     have unshare || echo util-linux
     have mount || echo mount
+    # So is the one under a booted Slurm.
+    have slurmctld || echo slurm-wlm
+    have munged || echo munge
 }
 
 # Prints the packages that making a Debian package needs beyond those for building.

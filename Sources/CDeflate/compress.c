@@ -1,10 +1,14 @@
 /* The methods to compress a strip, and the decision which of them are tried. */
 #include "CDarkroomDeflate.h"
+#include "codes.h"
 #include "content.h"
 #include "strip_state.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* PNG's row filters. */
+enum { NONE, SUB, UP, AVERAGE };
 
 enum {
     /* Strips are this large only if a row is. */
@@ -18,6 +22,8 @@ static const darkroom_search brief_search = {4, 2, 1};
 static const darkroom_search fast_search = {32, 2, 1};
 static const darkroom_search balanced_search = {64, 6, 0};
 static const darkroom_search small_search = {256, 32, 0};
+/* In smooth lines a short match is worth little, and a good one is among the first of its chain. */
+static const darkroom_search smooth_search = {4, 1, 1};
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
@@ -29,16 +35,12 @@ static void filter(
         pixels, strip->stride, strip->row_bytes, strip->pixel_bytes, count, lines);
 }
 
-/* Gives rows the filter None. */
-static void leave(
-    const darkroom_strip *strip, const uint8_t *pixels, size_t count, uint8_t *lines)
+/* Gives rows the same filter. Some bytes after their end may be written. */
+static void apply(
+    const darkroom_strip *strip, int filter, const uint8_t *pixels, size_t count, uint8_t *lines)
 {
-    for (size_t row = 0; row < count; row++) {
-        lines[0] = 0;
-        memcpy(lines + 1, pixels, strip->row_bytes);
-        lines += line_bytes(strip);
-        pixels += strip->stride;
-    }
+    darkroom_png_apply(
+        pixels, strip->stride, strip->row_bytes, strip->pixel_bytes, count, filter, lines);
 }
 
 /* Creates the trial, which most strips do not need. Returns 0 if there is no memory. */
@@ -49,16 +51,29 @@ static int make_trial(darkroom_strip *strip)
     return strip->trial != NULL;
 }
 
+static int make_uniform_room(darkroom_strip *strip)
+{
+    if (strip->uniform == NULL) {
+        uint8_t *memory = malloc(
+            seam_bytes(strip) + strip->room * line_bytes(strip) + DARKROOM_PNG_OVERHANG);
+        if (memory != NULL)
+            strip->uniform = memory + seam_bytes(strip);
+    }
+    return strip->uniform != NULL;
+}
+
+static int make_pixels(darkroom_strip *strip)
+{
+    if (strip->pixel_scratch == NULL)
+        strip->pixel_scratch = malloc(darkroom_deflate_pixels_scratch());
+    return strip->pixel_scratch != NULL && make_trial(strip);
+}
+
 static int make_search(darkroom_strip *strip)
 {
     if (strip->search_scratch == NULL)
         strip->search_scratch = malloc(darkroom_deflate_search_scratch());
-    if (strip->unfiltered == NULL) {
-        uint8_t *memory = malloc(seam_bytes(strip) + strip->room * line_bytes(strip));
-        if (memory != NULL)
-            strip->unfiltered = memory + seam_bytes(strip);
-    }
-    return strip->search_scratch != NULL && strip->unfiltered != NULL && make_trial(strip);
+    return strip->search_scratch != NULL && make_uniform_room(strip) && make_trial(strip);
 }
 
 /* Gives a seam's lines the same filters in both strips: those that make the seam alone shorter. */
@@ -85,26 +100,111 @@ static int make_lines(darkroom_strip *strip)
     if (strip->knows_seam) {
         const uint8_t *above = pixel_row(strip, 0) - strip->seam_rows * strip->stride;
         uint8_t *filtered = strip->filtered - seam_bytes(strip);
-        uint8_t *unfiltered = strip->unfiltered - seam_bytes(strip);
+        uint8_t *unfiltered = strip->uniform - seam_bytes(strip);
         filter(strip, above, strip->seam_rows, filtered);
-        leave(strip, above, strip->seam_rows, unfiltered);
+        apply(strip, NONE, above, strip->seam_rows, unfiltered);
         agree_on_seam(strip, filtered, unfiltered);
     }
     filter(strip, pixel_row(strip, 0), strip->rows, strip->filtered);
     if (strip->has_seam) {
         const size_t row = strip->rows - strip->seam_rows;
         const size_t at = row * line_bytes(strip);
-        leave(strip, pixel_row(strip, row), strip->seam_rows, strip->unfiltered + at);
-        agree_on_seam(strip, strip->filtered + at, strip->unfiltered + at);
+        apply(strip, NONE, pixel_row(strip, row), strip->seam_rows, strip->uniform + at);
+        agree_on_seam(strip, strip->filtered + at, strip->uniform + at);
     }
     return 1;
 }
 
-/* Makes the lines without filters, except those of a seam. */
-static void make_unfiltered(darkroom_strip *strip)
+/* Gives the rows from one to another the same filter. */
+static void make_uniform_part(darkroom_strip *strip, int filter, size_t from, size_t to)
 {
-    const size_t rows = strip->rows - (strip->has_seam ? strip->seam_rows : 0);
-    leave(strip, pixel_row(strip, 0), rows, strip->unfiltered);
+    apply(
+        strip, filter, pixel_row(strip, from), to - from,
+        strip->uniform + from * line_bytes(strip));
+}
+
+/* Makes the lines with one filter, except those of a seam. */
+static void make_uniform(darkroom_strip *strip, int filter)
+{
+    make_uniform_part(strip, filter, 0, strip->rows);
+    if (strip->has_seam) {
+        const size_t at = (strip->rows - strip->seam_rows) * line_bytes(strip);
+        memcpy(strip->uniform + at, strip->filtered + at, seam_bytes(strip));
+    }
+}
+
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+/* A part of a strip that stands for the whole. */
+typedef struct {
+    size_t from, to; /* rows */
+} part;
+
+enum { PARTS = 2 };
+
+/* A share of the strip's rows in two places, so that there is something of both halves. */
+static void choose_parts(const darkroom_strip *strip, size_t share, part parts[PARTS])
+{
+    const size_t rows = strip->rows, taken = (rows + PARTS * share - 1) / (PARTS * share);
+    for (size_t i = 0; i < PARTS; i++) {
+        parts[i].from = rows * (1 + 2 * i) / (2 * PARTS);
+        parts[i].to = rows - parts[i].from < taken ? rows : parts[i].from + taken;
+    }
+}
+
+/* How many bytes each method needs for the rows from one to another of these lines. Matches may begin before
+ * them, as they would if the whole were compressed. */
+typedef size_t method(const darkroom_strip *strip, const uint8_t *lines, size_t from, size_t to);
+
+static size_t as_runs(const darkroom_strip *strip, const uint8_t *lines, size_t from, size_t to)
+{
+    const size_t line = line_bytes(strip);
+    return darkroom_deflate_runs(
+        lines + from * line, (to - from) * line, strip->scratch, strip->trial);
+}
+
+static size_t as_pixels(const darkroom_strip *strip, const uint8_t *lines, size_t from, size_t to)
+{
+    return darkroom_deflate_pixels(
+        lines, line_bytes(strip), from, to, strip->pixel_bytes, strip->pixel_scratch, strip->trial);
+}
+
+static size_t as_smooth(const darkroom_strip *strip, const uint8_t *lines, size_t from, size_t to)
+{
+    const size_t line = line_bytes(strip);
+    return darkroom_deflate_search(
+        lines, 0, from * line, to * line, smooth_search, strip->search_scratch, strip->trial);
+}
+
+static size_t sum_of_parts(
+    const darkroom_strip *strip, const uint8_t *lines, const part parts[PARTS], method *size)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < PARTS; i++)
+        sum += size(strip, lines, parts[i].from, parts[i].to);
+    return sum;
+}
+
+/* The one of several filters with which the parts are smallest if all rows have it. `*least` is their size. */
+static int best_filter(
+    darkroom_strip *strip, const part parts[PARTS], const int *filters, size_t count, method *size,
+    size_t *least)
+{
+    const size_t before = (WINDOW + line_bytes(strip) - 1) / line_bytes(strip);
+    int best = NONE;
+    *least = SIZE_MAX;
+    for (size_t k = 0; k < count; k++) {
+        for (size_t i = 0; i < PARTS; i++)
+            make_uniform_part(
+                strip, filters[k], parts[i].from < before ? 0 : parts[i].from - before,
+                parts[i].to);
+        const size_t sum = sum_of_parts(strip, strip->uniform, parts, size);
+        if (sum < *least) {
+            *least = sum;
+            best = filters[k];
+        }
+    }
+    return best;
 }
 
 /* ---- Ways ------------------------------------------------------------------------------------ */
@@ -133,16 +233,35 @@ static darkroom_strip_result try_libdeflate(
 }
 
 /* Searches for matches of whole pixels. */
-static darkroom_strip_result try_pixels(darkroom_strip *strip, uint8_t *data, size_t *length)
+static void try_pixels(
+    darkroom_strip *strip, const uint8_t *lines, uint8_t *data, size_t *length)
 {
-    if (strip->pixel_scratch == NULL)
-        strip->pixel_scratch = malloc(darkroom_deflate_pixels_scratch());
-    if (strip->pixel_scratch == NULL || !make_trial(strip))
+    take_shorter(strip, lines, as_pixels(strip, lines, 0, strip->rows), data, length);
+}
+
+/* The same for a toned strip. Its pixels often repeat more than their differences; then none of the filters is
+ * best. Parts of the strip decide. */
+static darkroom_strip_result try_toned(darkroom_strip *strip, uint8_t *data, size_t *length)
+{
+    enum { SHARE = 32 };
+    static const int filters[] = {NONE, UP};
+    if (!make_pixels(strip) || !make_uniform_room(strip))
         return DARKROOM_STRIP_MEMORY;
-    const size_t count = darkroom_deflate_pixels(
-        strip->filtered, line_bytes(strip), strip->rows, strip->pixel_bytes,
-        strip->pixel_scratch, strip->trial);
-    take_shorter(strip, strip->filtered, count, data, length);
+    const uint8_t *lines = strip->filtered;
+    /* The lines of a seam have other filters. */
+    if (!strip->knows_seam && !strip->has_seam) {
+        part parts[PARTS];
+        choose_parts(strip, SHARE, parts);
+        const size_t chosen = sum_of_parts(strip, strip->filtered, parts, as_pixels);
+        size_t best;
+        const int filter =
+            best_filter(strip, parts, filters, sizeof filters / sizeof *filters, as_pixels, &best);
+        if (best < chosen) {
+            make_uniform(strip, filter);
+            lines = strip->uniform;
+        }
+    }
+    try_pixels(strip, lines, data, length);
     return DARKROOM_STRIP_OK;
 }
 
@@ -164,12 +283,43 @@ static void try_search(
     take_shorter(strip, lines, search(strip, lines, 0, strip->rows, effort), data, length);
 }
 
+/*
+ * Searches for matches in a smooth strip. Paeth's filter leaves the smallest differences, but it changes its
+ * mind from byte to byte. The other filters are linear: where a picture's slope repeats, so do their
+ * differences. One of them for all rows makes a quick search better than a long one of the chosen filters.
+ * Parts of the strip show which one is best, and whether a search pays at all. Returns 0 if the strip is to
+ * be treated as a drawing instead: if it repeats so much that a longer search is quick, or if the chosen
+ * filters are better.
+ */
+static int try_smooth(darkroom_strip *strip, uint8_t *data, size_t *length)
+{
+    enum { SHARE = 16 };
+    static const int filters[] = {SUB, UP, AVERAGE};
+    part parts[PARTS];
+    choose_parts(strip, SHARE, parts);
+    const size_t runs = sum_of_parts(strip, strip->filtered, parts, as_runs);
+    const size_t chosen = sum_of_parts(strip, strip->filtered, parts, as_smooth);
+    if (chosen < runs * 2 / 3)
+        return 0;
+    size_t best;
+    const int filter =
+        best_filter(strip, parts, filters, sizeof filters / sizeof *filters, as_smooth, &best);
+    if (best >= runs && chosen >= runs)
+        return 1;
+    if (chosen <= best || best < runs * 2 / 3)
+        return 0;
+    make_uniform(strip, filter);
+    take_shorter(
+        strip, strip->uniform, as_smooth(strip, strip->uniform, 0, strip->rows), data, length);
+    return 1;
+}
+
 /* Searches for matches in a drawing. Repetitions in the pixels need not be repetitions in their differences.
  * Therefore a quarter of the strip decides whether the filters are useful: the middle, where a border is
  * least likely, or the part after a seam, which may repeat only if it is filtered like the seam. A brief
  * search could not decide this: it finds less in unfiltered lines, where more places are similar. */
 static darkroom_strip_result try_drawing(
-    darkroom_strip *strip, darkroom_search effort, uint8_t *data, size_t *length)
+    darkroom_strip *strip, int is_smooth, darkroom_search effort, uint8_t *data, size_t *length)
 {
     enum { SHARE = 8, HEADERS = 200 };
     const int is_left = !strip->is_first && !strip->knows_seam;
@@ -178,7 +328,11 @@ static darkroom_strip_result try_drawing(
         return DARKROOM_STRIP_OK;
     if (!make_search(strip))
         return DARKROOM_STRIP_MEMORY;
-    make_unfiltered(strip);
+    /* The lines of a seam have other filters. */
+    const int may_be_smooth = !strip->knows_seam && !strip->has_seam;
+    if (is_smooth && may_be_smooth && try_smooth(strip, data, length))
+        return DARKROOM_STRIP_OK;
+    make_uniform(strip, NONE);
     const size_t rows = strip->rows, sample = (rows + SHARE - 1) / SHARE;
     size_t from = rows / 2, to = from + sample;
     if (strip->knows_seam) {
@@ -189,12 +343,16 @@ static darkroom_strip_result try_drawing(
         to = rows;
     }
     const size_t filtered = search(strip, strip->filtered, from, to, fast_search);
-    const size_t unfiltered = search(strip, strip->unfiltered, from, to, fast_search);
+    const size_t unfiltered = search(strip, strip->uniform, from, to, fast_search);
+    /* A smooth drawing. */
+    if (!is_smooth && may_be_smooth && unfiltered > filtered + filtered / 2
+        && try_smooth(strip, data, length))
+        return DARKROOM_STRIP_OK;
     const size_t best = unfiltered < filtered ? unfiltered : filtered;
     /* If the sample finds nothing, the whole finds little, apart from the headers of codes. */
     if (best - best / 16 < *length * (to - from) / rows + HEADERS)
         try_search(
-            strip, unfiltered < filtered ? strip->unfiltered : strip->filtered, effort, data,
+            strip, unfiltered < filtered ? strip->uniform : strip->filtered, effort, data,
             length);
     return DARKROOM_STRIP_OK;
 }
@@ -204,18 +362,20 @@ static darkroom_strip_result try_all(darkroom_strip *strip, uint8_t *data, size_
 {
     if (!make_search(strip))
         return DARKROOM_STRIP_MEMORY;
-    make_unfiltered(strip);
-    darkroom_strip_result result = DARKROOM_STRIP_OK;
-    if (strip->depth == 8 && strip->pixel_bytes >= 3)
-        result = try_pixels(strip, data, length);
+    make_uniform(strip, NONE);
+    if (strip->depth == 8 && strip->pixel_bytes >= 3) {
+        if (!make_pixels(strip))
+            return DARKROOM_STRIP_MEMORY;
+        try_pixels(strip, strip->filtered, data, length);
+        try_pixels(strip, strip->uniform, data, length);
+    }
+    darkroom_strip_result result = try_libdeflate(strip, strip->filtered, data, length);
     if (result == DARKROOM_STRIP_OK)
-        result = try_libdeflate(strip, strip->filtered, data, length);
-    if (result == DARKROOM_STRIP_OK)
-        result = try_libdeflate(strip, strip->unfiltered, data, length);
+        result = try_libdeflate(strip, strip->uniform, data, length);
     /* libdeflate does not know the previous data. */
     if (result == DARKROOM_STRIP_OK && strip->knows_seam) {
         try_search(strip, strip->filtered, small_search, data, length);
-        try_search(strip, strip->unfiltered, small_search, data, length);
+        try_search(strip, strip->uniform, small_search, data, length);
     }
     return result;
 }
@@ -230,15 +390,19 @@ static darkroom_strip_result try_more(darkroom_strip *strip, uint8_t *data, size
     const int is_fast = strip->effort == DARKROOM_DEFLATE_FAST;
     if (strip->effort == DARKROOM_DEFLATE_SMALL)
         return try_all(strip, data, length);
-    switch (darkroom_look(&plain, &filtered, strip->pixel_bytes, strip->depth, *length)) {
+    const darkroom_content content =
+        darkroom_look(&plain, &filtered, strip->pixel_bytes, strip->depth, *length);
+    switch (content) {
     case DARKROOM_PHOTOGRAPHED:
         return DARKROOM_STRIP_OK;
     case DARKROOM_TONED:
-        return is_fast ? DARKROOM_STRIP_OK : try_pixels(strip, data, length);
+        return is_fast ? DARKROOM_STRIP_OK : try_toned(strip, data, length);
+    case DARKROOM_SMOOTH:
     case DARKROOM_DRAWN:
         break;
     }
-    return try_drawing(strip, is_fast ? fast_search : balanced_search, data, length);
+    return try_drawing(
+        strip, content == DARKROOM_SMOOTH, is_fast ? fast_search : balanced_search, data, length);
 }
 
 darkroom_strip_result darkroom_strip_compress(

@@ -140,8 +140,8 @@ darkroom_content darkroom_look(
     const int toned = depth == 8 && step >= 3 && is_toned(foresee(filtered, step), millibits);
     if (toned && millibits >= SMOOTH_MILLIBITS)
         return DARKROOM_TONED;
-    /* Smooth drawings repeat only in their differences. So do toned photographs, but these need more bits. */
+    /* So do toned photographs, but these need more bits. */
     if (repetition_in(filtered, step) >= MUCH)
-        return DARKROOM_DRAWN;
+        return DARKROOM_SMOOTH;
     return toned ? DARKROOM_TONED : DARKROOM_PHOTOGRAPHED;
 }

@@ -11,6 +11,8 @@ typedef enum {
     /* A photograph whose channels depend on each other, for example because it is toned with one colour:
      * whole pixels repeat. */
     DARKROOM_TONED,
+    /* A blurred or enlarged photograph, or a gradient: it repeats only in its differences. */
+    DARKROOM_SMOOTH,
     /* A drawing with many repetitions. */
     DARKROOM_DRAWN,
 } darkroom_content;

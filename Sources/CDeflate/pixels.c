@@ -3,11 +3,11 @@
  *
  * For example after sepia, a pixel's second and third channel follow from its first, except for rounding. So
  * there are few different pixels, and a recent copy of one costs less than its three literals. This search
- * only uses matches that begin and end with pixels: the nearest copy of the pixel, and the nearest copy of it
- * and the next one. It decides row by row which of them are taken, and with which length: it takes the
- * cheapest path from pixel to pixel, with the costs of literals and matches in the previous block. Lengths
- * that are multiples of a pixel need few symbols, with low entropy. Therefore the result is smaller than that
- * of a search for matches of all lengths and places, and faster.
+ * only uses matches that begin and end with pixels: the nearest copy of the pixel and the next one, or else the
+ * nearest copy of the pixel. It takes a short match only if it costs less than the literals, by the costs in
+ * the previous block. Lengths that are multiples of a pixel need few symbols, with low entropy. Therefore the
+ * result is smaller than that of a search for matches of all lengths and places, and faster. The cheapest path
+ * over all these matches would be a hundredth smaller, but takes nearly twice the time.
  */
 #include "block.h"
 #include "darkroom_deflate.h"
@@ -18,12 +18,10 @@ enum {
     /* A block ends with the row or part of a row that reaches this size. It is small, because the costs
      * follow the picture by blocks. */
     BLOCK_BYTES = LEAST_BLOCK_BYTES,
-    /* The number of pixels over which the cheapest path is searched at once. */
+    /* The number of pixels that are searched at once. */
     PART = 1024,
     HASH_BITS_1 = 14,
     HASH_BITS_2 = 15,
-    /* A match of this length is taken without a further search. */
-    LONG_MATCH = 96,
     /* Costs are in 1/16 bit. */
     UNIT = 16,
     DEAREST = 13 * UNIT,
@@ -36,19 +34,10 @@ typedef struct {
     uint32_t distance[512];
 } cost_table;
 
-/* The best path to a pixel's end. */
-typedef struct {
-    uint32_t cost[PART + 1];
-    uint16_t pixels[PART + 1];   /* of the match, 0 for literals */
-    uint16_t distance[PART + 1]; /* less one */
-    uint16_t path[PART];
-} way_table;
-
 typedef struct {
     uint32_t last_1[1 << HASH_BITS_1];
     uint32_t last_2[1 << HASH_BITS_2];
     cost_table costs;
-    way_table ways;
     uint32_t literal_counts[LITERALS];
     uint32_t length_counts[LONGEST_MATCH + 1];
     uint32_t distance_counts[DISTANCE_SYMBOLS];
@@ -131,7 +120,7 @@ static void guess(search *s, const uint8_t *bytes, size_t count)
     learn(s);
 }
 
-/* ---- The cheapest way ------------------------------------------------------------------------ */
+/* ---- Matches --------------------------------------------------------------------------------- */
 
 INLINE uint64_t word_at(const uint8_t *bytes)
 {
@@ -160,125 +149,125 @@ INLINE size_t equal_bytes(const uint8_t *a, const uint8_t *b, size_t known, size
     return count;
 }
 
-/* Finds the cheapest path over `pixels` pixels from `place` on, at most PART. `bytes` begins one byte before
- * the first pixel, so that place 0 means none. */
-INLINE void find_way(
-    search *s, const uint8_t *bytes, size_t place, size_t pixels, size_t step)
+/* A pixel with the next one, as far as they are compared. */
+INLINE uint64_t first_mask(size_t step)
 {
-    const uint64_t mask_1 = (UINT64_C(1) << 8 * step) - 1;
-    const uint64_t mask_2 = step == 4 ? UINT64_MAX : (UINT64_C(1) << 16 * step) - 1;
-    way_table *ways = &s->ways;
-    memset(ways->cost, 0xff, (pixels + 1) * sizeof ways->cost[0]);
-    ways->cost[0] = 0;
-    for (size_t i = 0; i < pixels;) {
-        const size_t at = place + i * step;
-        const uint8_t *here = bytes + at;
-        const uint64_t word = word_at(here);
-        const uint32_t cost = ways->cost[i];
-        uint32_t literals = 0;
-        for (size_t k = 0; k < step; k++)
-            literals += s->costs.literal[here[k]];
-        uint32_t *slot_1 = &s->last_1[(uint32_t)(word & mask_1) * 0x9e3779b1u
-            >> (32 - HASH_BITS_1)];
-        uint32_t *slot_2 = &s->last_2[(word & mask_2) * UINT64_C(0x9e3779b97f4a7c15)
-            >> (64 - HASH_BITS_2)];
-        const size_t from_1 = *slot_1, from_2 = *slot_2;
-        *slot_1 = *slot_2 = (uint32_t)at;
-
-        /* One pixel: literals, or the nearest copy. */
-        uint32_t best = cost + literals;
-        uint32_t best_distance = 0, best_pixels = 0;
-        const uint32_t less_one = (uint32_t)(at - from_1 - 1) & (WINDOW - 1);
-        const uint32_t copied = cost + s->costs.length[step] + distance_cost(s, less_one);
-        const int is_copy = ((word_at(bytes + from_1) ^ word) & mask_1) == 0
-            && at - from_1 <= WINDOW && from_1 != 0;
-        if (is_copy && copied < best) {
-            best = copied;
-            best_distance = less_one;
-            best_pixels = 1;
-        }
-        if (best < ways->cost[i + 1]) {
-            ways->cost[i + 1] = best;
-            ways->distance[i + 1] = (uint16_t)best_distance;
-            ways->pixels[i + 1] = (uint16_t)best_pixels;
-        }
-
-        /* Two and more pixels. */
-        size_t advance = 1;
-        if (((word_at(bytes + from_2) ^ word) & mask_2) == 0 && at - from_2 <= WINDOW
-            && from_2 != 0 && i + 2 <= pixels) {
-            const size_t left = (pixels - i) * step;
-            const size_t most = left < LONGEST_MATCH ? left : LONGEST_MATCH - LONGEST_MATCH % step;
-            size_t length = equal_bytes(here, bytes + from_2, 2 * step, most) / step;
-            const uint32_t start = cost + distance_cost(s, (uint32_t)(at - from_2 - 1));
-            if (length * step >= LONG_MATCH)
-                advance = length;
-            for (; length >= 2; length--) {
-                const uint32_t total = start + s->costs.length[length * step];
-                if (total < ways->cost[i + length]) {
-                    ways->cost[i + length] = total;
-                    ways->distance[i + length] = (uint16_t)(at - from_2 - 1);
-                    ways->pixels[i + length] = (uint16_t)length;
-                }
-                if (advance != 1)
-                    break;
-            }
-        }
-        i += advance;
-    }
+    return (UINT64_C(1) << 8 * step) - 1;
 }
 
-/* Writes the path as sequences. `*done` is the beginning of the next one's literals. */
-INLINE size_t follow_way(
-    search *s, const uint8_t *bytes, size_t place, size_t pixels, size_t step, size_t *done,
+INLINE uint64_t both_mask(size_t step)
+{
+    return step == 4 ? UINT64_MAX : (UINT64_C(1) << 16 * step) - 1;
+}
+
+/* The last places of a pixel, alone and with the next one. */
+typedef struct {
+    size_t one, two;
+} places;
+
+/* Enters a place, and returns those before it. */
+INLINE places enter(search *s, uint64_t word, size_t at, size_t step)
+{
+    uint32_t *one = &s->last_1[(uint32_t)(word & first_mask(step)) * 0x9e3779b1u
+        >> (32 - HASH_BITS_1)];
+    uint32_t *two = &s->last_2[(word & both_mask(step)) * UINT64_C(0x9e3779b97f4a7c15)
+        >> (64 - HASH_BITS_2)];
+    const places found = {*one, *two};
+    *one = *two = (uint32_t)at;
+    return found;
+}
+
+INLINE void enter_all(search *s, const uint8_t *bytes, size_t from, size_t to, size_t step)
+{
+    for (size_t at = from; at < to; at += step)
+        enter(s, word_at(bytes + at), at, step);
+}
+
+/* Whether there is a place before `at` whose pixels under the mask are the same. `bytes` begins one byte before
+ * the first pixel, so that place 0 means none. */
+INLINE int is_copy(const uint8_t *bytes, size_t place, size_t at, uint64_t word, uint64_t mask)
+{
+    return ((word_at(bytes + place) ^ word) & mask) == 0 && at - place <= WINDOW && place != 0;
+}
+
+INLINE uint32_t literals_cost(const search *s, const uint8_t *bytes, size_t count)
+{
+    uint32_t cost = 0;
+    for (size_t i = 0; i < count; i++)
+        cost += s->costs.literal[bytes[i]];
+    return cost;
+}
+
+INLINE int is_cheaper(const search *s, const uint8_t *here, size_t length, size_t distance)
+{
+    return s->costs.length[length] + distance_cost(s, (uint32_t)distance - 1)
+        < literals_cost(s, here, length);
+}
+
+/* Searches the pixels from `at` to `end`, at most PART, and appends the sequences. `*done` is the beginning of
+ * the next one's literals. */
+INLINE size_t find_matches(
+    search *s, const uint8_t *bytes, size_t at, size_t end, size_t step, size_t *done,
     size_t count)
 {
-    way_table *ways = &s->ways;
-    size_t steps = 0;
-    for (size_t i = pixels; i > 0;) {
-        ways->path[steps++] = (uint16_t)i;
-        i -= ways->pixels[i] == 0 ? 1 : ways->pixels[i];
-    }
-    while (steps > 0) {
-        const size_t node = ways->path[--steps];
-        const size_t length = ways->pixels[node] * step;
+    while (at < end) {
+        const uint8_t *here = bytes + at;
+        const uint64_t word = word_at(here);
+        const places last = enter(s, word, at, step);
+        const size_t left = end - at;
+        size_t length = 0, distance = 0;
+        if (left >= 2 * step && is_copy(bytes, last.two, at, word, both_mask(step))) {
+            const size_t most = left < LONGEST_MATCH ? left : LONGEST_MATCH - LONGEST_MATCH % step;
+            length = equal_bytes(here, bytes + last.two, 2 * step, most) / step * step;
+            distance = at - last.two;
+            if (length == 2 * step && !is_cheaper(s, here, length, distance))
+                length = 0;
+        }
+        if (length == 0 && is_copy(bytes, last.one, at, word, first_mask(step))
+            && is_cheaper(s, here, step, at - last.one)) {
+            length = step;
+            distance = at - last.one;
+        }
         if (length == 0) {
             for (size_t k = 0; k < step; k++)
-                s->literal_counts[bytes[place + k]]++;
-            place += step;
+                s->literal_counts[here[k]]++;
+            at += step;
             continue;
         }
         unsigned extra;
         s->length_counts[length]++;
-        s->distance_counts[distance_symbol(ways->distance[node] + 1u, &extra)]++;
+        s->distance_counts[distance_symbol((unsigned)distance, &extra)]++;
         s->sequences[count++] = (darkroom_sequence){
-            .literals = (uint32_t)(place - *done), .length = (uint16_t)length,
-            .distance = ways->distance[node]};
-        place += length;
-        *done = place;
+            .literals = (uint32_t)(at - *done), .length = (uint16_t)length,
+            .distance = (uint16_t)(distance - 1)};
+        enter_all(s, bytes, at + step, at + length, step);
+        at += length;
+        *done = at;
     }
     return count;
 }
 
 INLINE size_t deflate_rows(
-    search *s, const uint8_t *bytes, size_t stride, size_t rows, size_t step, uint8_t *out)
+    search *s, const uint8_t *bytes, size_t stride, size_t from, size_t to, size_t step,
+    uint8_t *out)
 {
     darkroom_bits bits = {.at = out};
-    const size_t total = stride * rows;
-    size_t block = 0, done = 0, count = 0;
+    const size_t total = to * stride, start = from * stride;
+    const size_t reach = (WINDOW + stride - 1) / stride;
+    size_t block = start, done = start, count = 0;
     memset(s->last_1, 0, sizeof s->last_1);
     memset(s->last_2, 0, sizeof s->last_2);
-    guess(s, bytes, total < BLOCK_BYTES ? total : BLOCK_BYTES);
-    for (size_t row = 0; row < rows; row++) {
+    guess(s, bytes + start, total - start < BLOCK_BYTES ? total - start : BLOCK_BYTES);
+    for (size_t row = from < reach ? 0 : from - reach; row < from; row++)
+        enter_all(s, bytes, row * stride + 1, (row + 1) * stride, step);
+    for (size_t row = from; row < to; row++) {
         size_t at = row * stride;
         const size_t end = at + stride;
         s->literal_counts[bytes[at++]]++;
         while (at < end) {
-            const size_t left = (end - at) / step;
-            const size_t pixels = left < PART ? left : PART;
-            find_way(s, bytes, at, pixels, step);
-            count = follow_way(s, bytes, at, pixels, step, &done, count);
-            at += pixels * step;
+            const size_t stop = end - at < PART * step ? end : at + PART * step;
+            count = find_matches(s, bytes, at, stop, step, &done, count);
+            at = stop;
             if (at - block >= BLOCK_BYTES || at == total) {
                 darkroom_block(&bits, bytes + block, at - block, s->sequences, count);
                 learn(s);
@@ -290,21 +279,25 @@ INLINE size_t deflate_rows(
     darkroom_align(&bits);
     return (size_t)(bits.at - out);
 }
-static size_t deflate_3(search *s, const uint8_t *bytes, size_t stride, size_t rows, uint8_t *out)
+
+static size_t deflate_3(
+    search *s, const uint8_t *bytes, size_t stride, size_t from, size_t to, uint8_t *out)
 {
-    return deflate_rows(s, bytes, stride, rows, 3, out);
+    return deflate_rows(s, bytes, stride, from, to, 3, out);
 }
 
-static size_t deflate_4(search *s, const uint8_t *bytes, size_t stride, size_t rows, uint8_t *out)
+static size_t deflate_4(
+    search *s, const uint8_t *bytes, size_t stride, size_t from, size_t to, uint8_t *out)
 {
-    return deflate_rows(s, bytes, stride, rows, 4, out);
+    return deflate_rows(s, bytes, stride, from, to, 4, out);
 }
 
 size_t darkroom_deflate_pixels(
-    const uint8_t *bytes, size_t stride, size_t rows, int pixel_bytes, void *scratch, uint8_t *out)
+    const uint8_t *bytes, size_t stride, size_t from, size_t to, int pixel_bytes, void *scratch,
+    uint8_t *out)
 {
-    return pixel_bytes == 3 ? deflate_3(scratch, bytes, stride, rows, out)
-                            : deflate_4(scratch, bytes, stride, rows, out);
+    return pixel_bytes == 3 ? deflate_3(scratch, bytes, stride, from, to, out)
+                            : deflate_4(scratch, bytes, stride, from, to, out);
 }
 
 size_t darkroom_deflate_pixels_scratch(void)

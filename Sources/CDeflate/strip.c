@@ -99,8 +99,8 @@ void darkroom_strip_free(darkroom_strip *strip)
     free(strip->pixels);
     if (strip->filtered != NULL)
         free(strip->filtered - seam_bytes(strip));
-    if (strip->unfiltered != NULL)
-        free(strip->unfiltered - seam_bytes(strip));
+    if (strip->uniform != NULL)
+        free(strip->uniform - seam_bytes(strip));
     free(strip->chunk);
     free(strip->trial);
     free(strip->scratch);

@@ -25,7 +25,7 @@ struct darkroom_strip {
     /* In the layout for filters. Above the strip's own rows there are those of a seam and one more. */
     uint8_t *pixels;
     uint8_t *filtered;   /* the strip's own lines; those of the seam above lie before them */
-    uint8_t *unfiltered; /* the same; made when needed */
+    uint8_t *uniform;    /* the same with one filter for all rows, often none; made when needed */
     const uint8_t *lines; /* those of the two that the chunk's data are made of */
     uint8_t *chunk;
     size_t chunk_room; /* of its data */

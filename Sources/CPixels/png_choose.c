@@ -1,5 +1,5 @@
 /* PNG's row filters (chapter 9 of its specification): one pass over a row calculates the sums of all five, a
- * second pass applies the best one. */
+ * second pass applies the best one, or a given one. */
 #include "darkroom_choose.h"
 #include "darkroom_cpu.h"
 #include "png_filters.h"
@@ -72,6 +72,20 @@ static int least(const uint64_t sums[FILTERS])
     return best;
 }
 
+static void apply_plain(
+    int filter, const uint8_t *row, const uint8_t *above, size_t row_bytes, size_t step,
+    uint8_t *out)
+{
+    *out++ = (uint8_t)filter;
+    switch (filter) {
+    case NONE: memcpy(out, row, row_bytes); break;
+    case SUB: filter_loop(SUB, row, above, row_bytes, step, out); break;
+    case UP: filter_loop(UP, row, above, row_bytes, step, out); break;
+    case AVERAGE: filter_loop(AVERAGE, row, above, row_bytes, step, out); break;
+    default: filter_loop(PAETH, row, above, row_bytes, step, out); break;
+    }
+}
+
 static void choose_plain(
     const uint8_t *row, const uint8_t *above, size_t row_bytes, size_t step, uint8_t *out)
 {
@@ -82,15 +96,7 @@ static void choose_plain(
         sum_loop(AVERAGE, row, above, row_bytes, step),
         sum_loop(PAETH, row, above, row_bytes, step),
     };
-    const int best = least(sums);
-    *out++ = (uint8_t)best;
-    switch (best) {
-    case NONE: memcpy(out, row, row_bytes); break;
-    case SUB: filter_loop(SUB, row, above, row_bytes, step, out); break;
-    case UP: filter_loop(UP, row, above, row_bytes, step, out); break;
-    case AVERAGE: filter_loop(AVERAGE, row, above, row_bytes, step, out); break;
-    default: filter_loop(PAETH, row, above, row_bytes, step, out); break;
-    }
+    apply_plain(least(sums), row, above, row_bytes, step, out);
 }
 
 /* ---- AVX2 ------------------------------------------------------------------------------------ */
@@ -183,6 +189,20 @@ AVX2 INLINE void filter_vectors(
     }
 }
 
+AVX2 static void apply_avx2(
+    int filter, const uint8_t *row, const uint8_t *above, size_t row_bytes, size_t step,
+    uint8_t *out)
+{
+    *out++ = (uint8_t)filter;
+    switch (filter) {
+    case NONE: filter_vectors(NONE, row, above, row_bytes, step, out); break;
+    case SUB: filter_vectors(SUB, row, above, row_bytes, step, out); break;
+    case UP: filter_vectors(UP, row, above, row_bytes, step, out); break;
+    case AVERAGE: filter_vectors(AVERAGE, row, above, row_bytes, step, out); break;
+    default: filter_vectors(PAETH, row, above, row_bytes, step, out); break;
+    }
+}
+
 AVX2 static void choose_avx2(
     const uint8_t *row, const uint8_t *above, size_t row_bytes, size_t step, uint8_t *out)
 {
@@ -203,15 +223,7 @@ AVX2 static void choose_avx2(
     uint64_t totals[FILTERS];
     for (int filter = 0; filter < FILTERS; filter++)
         totals[filter] = total(sums[filter]);
-    const int best = least(totals);
-    *out++ = (uint8_t)best;
-    switch (best) {
-    case NONE: filter_vectors(NONE, row, above, row_bytes, step, out); break;
-    case SUB: filter_vectors(SUB, row, above, row_bytes, step, out); break;
-    case UP: filter_vectors(UP, row, above, row_bytes, step, out); break;
-    case AVERAGE: filter_vectors(AVERAGE, row, above, row_bytes, step, out); break;
-    default: filter_vectors(PAETH, row, above, row_bytes, step, out); break;
-    }
+    apply_avx2(least(totals), row, above, row_bytes, step, out);
 }
 #endif
 
@@ -231,5 +243,24 @@ void darkroom_png_choose(
         }
 #endif
         choose_plain(rows, rows - stride, row_bytes, step, out);
+    }
+}
+
+void darkroom_png_apply(
+    const uint8_t *rows, size_t stride, size_t row_bytes, int pixel_bytes, size_t count, int filter,
+    uint8_t *out)
+{
+    const size_t step = (size_t)pixel_bytes;
+#if defined(__x86_64__)
+    const int has_avx2 = darkroom_cpu_level() >= DARKROOM_CPU_AVX2;
+#endif
+    for (size_t row = 0; row < count; row++, rows += stride, out += row_bytes + 1) {
+#if defined(__x86_64__)
+        if (has_avx2) {
+            apply_avx2(filter, rows, rows - stride, row_bytes, step, out);
+            continue;
+        }
+#endif
+        apply_plain(filter, rows, rows - stride, row_bytes, step, out);
     }
 }

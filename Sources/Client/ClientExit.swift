@@ -6,6 +6,8 @@ package enum ClientExit: Int32, Error, Sendable, CaseIterable {
     /// A batch completed with errors.
     case completedWithErrors = 3
     case cancelled = 4
+    /// Shards of a run are missing or not finished.
+    case incomplete = 8
     case usage = 64
     /// A manifest has errors, or was rejected.
     case rejected = 65

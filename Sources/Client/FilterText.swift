@@ -74,7 +74,7 @@ package struct FilterText: Sendable, Equatable {
             guard let sign = piece.firstIndex(of: "="), sign != piece.startIndex else {
                 throw ClientError(
                     .usage, code: "bad-filter",
-                    "--filter \(shown(text)): write NAME, NAME=VALUE or NAME:KEY=VALUE,KEY=VALUE")
+                    "--filter \(shown(text)): write \(form(of: piece, for: specification))")
             }
             let key = String(piece[..<sign])
             let value = String(piece[piece.index(after: sign)...])
@@ -88,6 +88,16 @@ package struct FilterText: Sendable, Equatable {
             entries.append(ManifestValue.Entry(key, self.value(value, of: parameter)))
         }
         return entries
+    }
+
+    /// The right form of a value behind a colon, as in a manifest, if it can be the first parameter.
+    private static func form(of piece: String, for specification: FilterSpecification) -> String {
+        let value = piece.drop { $0 == " " }
+        let text = "\(specification.name)=\(value)"
+        guard !value.isEmpty, (try? FilterText(text)) != nil else {
+            return "NAME, NAME=VALUE or NAME:KEY=VALUE,KEY=VALUE"
+        }
+        return text.shellQuoted
     }
 
     /// The text between commas. A piece without a `=` belongs to the value before it, such as a file name with a comma.

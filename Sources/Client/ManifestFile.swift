@@ -87,7 +87,11 @@ package struct ManifestFile: Sendable {
     }
 
     /// Reads the manifest as the daemon does.
-    package func check(_ rules: ManifestRules) -> Result<Manifest, ManifestRejection> {
+    ///
+    /// - Parameter finder: looks for the files of patterns, which otherwise only the daemon does.
+    package func check(
+        _ rules: ManifestRules, finder: SourceFinder = .none
+    ) -> Result<Manifest, ManifestRejection> {
         guard size <= rules.limits.bytes else {
             let message = "\(Units.bytes(size)); the limit is \(Units.bytes(rules.limits.bytes))"
             return .failure(
@@ -97,7 +101,8 @@ package struct ManifestFile: Sendable {
             return .success(
                 try ManifestReader.read(
                     bytes, format: format, limits: rules.limits,
-                    defaultFilters: rules.defaultFilters))
+                    defaultFilters: rules.defaultFilters, recipes: rules.recipes,
+                    finder: finder))
         } catch {
             return .failure(error)
         }
@@ -119,14 +124,19 @@ package struct ManifestFile: Sendable {
 package struct ManifestRules: Sendable {
     package var limits = ManifestLimits()
     package var defaultFilters: [Filter] = []
+    package var recipes = RecipeBook()
 
-    package init(limits: ManifestLimits, defaultFilters: [Filter]) {
+    package init(
+        limits: ManifestLimits, defaultFilters: [Filter], recipes: RecipeBook = RecipeBook()
+    ) {
         self.limits = limits
         self.defaultFilters = defaultFilters
+        self.recipes = recipes
     }
 
     /// - Parameter report: the daemon's last report, if there is one.
     package init(_ report: QueueReport?) {
+        recipes = RecipeList(report).book
         guard let report else { return }
         limits = ManifestLimits(
             bytes: report.limits.manifestBytes, images: report.limits.images,

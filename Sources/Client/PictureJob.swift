@@ -5,6 +5,7 @@ import DarkroomPicture
 /// Pictures and what to do with all of them: a manifest that nobody has to write.
 package struct PictureJob: Sendable {
     package var pictures: [PictureSource]
+    package var recipe: String?
     package var filters: [FilterText] = []
     /// Laid over each picture, after the other filters.
     package var watermark: PictureSource?
@@ -18,10 +19,11 @@ package struct PictureJob: Sendable {
         self.pictures = pictures
     }
 
-    /// The manifest.
+    /// The manifest. Without filters it has an empty list: somebody who names none at a terminal wants pictures of
+    /// another format, not the filters that the daemon has for manifests without a list.
     ///
     /// A filter may refer to a picture by its file or URL. Such a picture becomes an image of its own, without filters,
-    /// and as PNG, so that its transparent parts stay.
+    /// which is not published.
     package func manifest() throws(ClientError) -> ManifestValue {
         var names = ImageNames()
         let images = pictures.map { picture in
@@ -31,7 +33,10 @@ package struct PictureJob: Sendable {
         let filters = try filterValues(&layers)
         var entries: [ManifestValue.Entry] = []
         if let priority { entries.append(.init("priority", .text(priority.rawValue))) }
-        if !filters.isEmpty { entries.append(.init("filters", .list(filters))) }
+        if let recipe { entries.append(.init("recipe", .text(recipe))) }
+        if recipe == nil || !filters.isEmpty {
+            entries.append(.init("filters", .list(filters)))
+        }
         if let output { entries.append(.init("output", output)) }
         let logos = layers.images.map { name, source in
             image(named: name, source, logoSettings)
@@ -54,16 +59,15 @@ package struct PictureJob: Sendable {
     }
 
     private var output: ManifestValue? {
-        guard let format else { return nil }
-        var entries = [ManifestValue.Entry("format", .text(format.rawValue))]
+        guard format != nil || quality != nil else { return nil }
+        var entries: [ManifestValue.Entry] = []
+        if let format { entries.append(.init("format", .text(format.rawValue))) }
         if let quality { entries.append(.init("quality", .integer(quality))) }
         return .map(entries)
     }
 
     private var logoSettings: [ManifestValue.Entry] {
-        let settings = [ManifestValue.Entry("filters", .list([]))]
-        guard format == .jpeg else { return settings }
-        return settings + [.init("output", .map("format", .text(OutputFormat.png.rawValue)))]
+        [.init("filters", .list([])), .init("publish", .boolean(false))]
     }
 
     private func image(

@@ -97,9 +97,12 @@ package struct PictureSource: Sendable, Equatable {
         }
     }
 
-    /// The path in a manifest. A source cannot have control characters, so such a path becomes a `file:` URL.
+    /// The path in a manifest. A source cannot have control characters, and `*` is a pattern, so such a path becomes a
+    /// `file:` URL.
     private static func written(_ path: String) -> String {
-        guard path.unicodeScalars.contains(where: \.isControl) else { return path }
+        guard path.unicodeScalars.contains(where: { $0.isControl || $0 == "*" }) else {
+            return path
+        }
         let digits = Array("0123456789ABCDEF".utf8)
         var url = Array("file://".utf8)
         for byte in path.utf8 {

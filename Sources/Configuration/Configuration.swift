@@ -26,6 +26,9 @@ package struct Configuration: Sendable, Equatable {
     package var rescanInterval = 0.0
     package var manifestLimits = ManifestLimits()
     package var defaultFilters: [Filter] = []
+    package var recipes = RecipeBook()
+    /// The folder of the recipes, an absolute path; nil without a configuration file.
+    package var recipesFolder: String?
     package var window = 0
     package var maximumWaiting = 0
     package var downloadConcurrency = 0
@@ -104,7 +107,11 @@ extension Configuration {
 
     /// Which files in the inbox are taken, and how manifests are read.
     package var examination: Examination {
-        Examination(limits: manifestLimits, defaultFilters: defaultFilters, settle: settle)
+        Examination(
+            limits: manifestLimits, defaultFilters: defaultFilters, settle: settle,
+            recipes: recipes,
+            sources: LocalSources(roots: sourceRoots, maximumBytes: Int64(downloads.maxBytes))
+                .finderMaker)
     }
 
     package var batchSettings: BatchSettings {

@@ -1,3 +1,5 @@
+import DarkroomManifest
+
 /// The changes of a reload as texts for users: each key with its old and its new text, without secrets.
 package struct ConfigurationChanges: Equatable {
     /// For example `limits.memory: 64MiB → 192MiB`.
@@ -20,6 +22,18 @@ package struct ConfigurationChanges: Equatable {
         // The name of the file may be the same. Its content is secret.
         if old.configuration.downloads.headers != new.configuration.downloads.headers {
             lines.append("the request headers of downloads.headers")
+        }
+        lines += Self.changes(from: old.configuration.recipes, to: new.configuration.recipes)
+    }
+
+    /// For example `recipe web: new`.
+    private static func changes(from old: RecipeBook, to new: RecipeBook) -> [String] {
+        let former = Dictionary(uniqueKeysWithValues: old.all.map { ($0.name, $0) })
+        let latter = Dictionary(uniqueKeysWithValues: new.all.map { ($0.name, $0) })
+        return Set(former.keys).union(latter.keys).sorted().compactMap { name in
+            guard let before = former[name] else { return "recipe \(name): new" }
+            guard let after = latter[name] else { return "recipe \(name): removed" }
+            return before == after ? nil : "recipe \(name): changed"
         }
     }
 

@@ -1,6 +1,7 @@
 import Configuration
 import DarkroomCore
 import DarkroomFetch
+import DarkroomManifest
 import Foundation
 import SystemPackage
 
@@ -81,6 +82,7 @@ package struct ConfigurationLoader: Sendable {
             }
         }
         readHeaders(&configuration.downloads, &problems)
+        readRecipes(&configuration, &problems)
         guard problems.isEmpty else { throw ConfigurationError(problems) }
         return Loaded(configuration: configuration, settings: resolved)
     }
@@ -165,6 +167,22 @@ package struct ConfigurationLoader: Sendable {
             file.isMissing ? view?.remedy(forFile: path, wanting: .reading).map { "; \($0)" } : nil
         problems += file.problems.enumerated().map { number, problem in
             ConfigurationProblem(place: .headers(number), message: problem + (unseen ?? ""))
+        }
+    }
+
+    /// Reads the recipes beside the configuration file.
+    private func readRecipes(
+        _ configuration: inout Configuration, _ problems: inout [ConfigurationProblem]
+    ) {
+        guard path != nil || readsStandardFile else { return }
+        let folder = RecipeFolder.path(beside: path ?? Self.standardPath)
+        let content = RecipeFolder.read(folder, limit: configuration.manifestLimits.filters)
+        let isOnly = configuration.recipes.isOnly
+        configuration.recipes = RecipeBook(content.recipes)
+        configuration.recipes.isOnly = isOnly
+        configuration.recipesFolder = URL(filePath: folder).path
+        problems += content.problems.enumerated().map { number, problem in
+            ConfigurationProblem(place: .recipes(number), message: problem)
         }
     }
 

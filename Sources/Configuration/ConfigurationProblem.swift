@@ -11,6 +11,8 @@ package struct ConfigurationProblem: Sendable, Equatable {
         case commandLine(Int)
         /// The file of `downloads.headers`; the number of the error.
         case headers(Int)
+        /// A file of the folder of recipes; the number of the error.
+        case recipes(Int)
     }
 
     package let place: Place

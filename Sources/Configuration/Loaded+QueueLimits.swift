@@ -26,7 +26,9 @@ extension ConfigurationLoader.Loaded {
             pictures: QueueReport.Limits.Pictures(
                 pixels: configuration.pictureLimits.pixels,
                 memory: configuration.batchSettings.mostMemoryOfOne,
-                cores: Cores.shared.most + 1))
+                cores: Cores.shared.most + 1),
+            recipesFolder: configuration.recipesFolder,
+            recipesOnly: configuration.recipes.isOnly ? true : nil)
     }
 }
 

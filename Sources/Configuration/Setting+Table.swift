@@ -57,6 +57,14 @@ extension Setting {
                         + error.problems.map(\.summary).joined(separator: "; "))
             }
         },
+        Setting(
+            "recipes.only", "false", "whether only recipes may have filters, and not manifests"
+        ) { text, configuration throws(SettingError) in
+            guard let isOnly = PlainScalar.boolean(ByteString(text)) else {
+                throw SettingError(expected: "true or false")
+            }
+            configuration.recipes.isOnly = isOnly
+        },
         integer(
             "batches.window", "64", 1...4096, "the maximum number of images of one batch in work",
             \.window),

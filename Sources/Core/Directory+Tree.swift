@@ -20,7 +20,14 @@ extension Directory {
         var number = 0
         for _ in 0..<Self.rounds {
             let entries = try top.names()
-            if entries.isEmpty { break }
+            if entries.isEmpty {
+                do throws(FileError) {
+                    return try removeDirectory(name)
+                } catch  where error.errno == .directoryNotEmpty {
+                    // Somebody has put something into it since then.
+                    continue
+                }
+            }
             for entry in entries {
                 guard mayGoOn() else {
                     throw FileError("remove", top.path(of: entry), .canceled)

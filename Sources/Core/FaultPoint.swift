@@ -22,6 +22,13 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     // The beginning of a run in a folder.
     case planWritten = "plan-written"
     case planMoved = "plan-moved"
+    /// The copy of the manifest that all shards share.
+    case planManifestWritten = "plan-manifest-written"
+    case planManifestMoved = "plan-manifest-moved"
+
+    // The whole status of all shards.
+    case mergeWritten = "merge-written"
+    case mergeMoved = "merge-moved"
 
     // The receipt: `outbox/ID` appears.
     case receiptFolderMade = "receipt-folder-made"
@@ -105,8 +112,15 @@ package enum FaultPoint: String, Sendable, CaseIterable {
 
     package static let variable = "DARKROOM_FAULT"
 
-    /// Whether only `darkroom run` passes it.
-    package var needsRun: Bool { [.planWritten, .planMoved].contains(self) }
+    /// Whether only `darkroom run` and `darkroom merge` pass it.
+    package var needsRun: Bool {
+        switch self {
+        case .planWritten, .planMoved, .planManifestWritten, .planManifestMoved, .mergeWritten,
+            .mergeMoved:
+            true
+        default: false
+        }
+    }
 
     /// Whether only daemons that download from a network pass it; the self-test has no network.
     package var needsNetwork: Bool {

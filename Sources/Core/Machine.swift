@@ -16,6 +16,14 @@ package enum Machine {
             .filter { $0.isHexDigit }
     }
 
+    /// The name of this machine, for people.
+    package static var name: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "this machine" }
+        return String(
+            decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     /// The time of this program's file, in seconds since 1970: in a package, that of the commit from which it was
     /// built. 0 if it is unknown.
     package static let programTime: Double = {

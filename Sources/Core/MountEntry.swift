@@ -26,6 +26,7 @@ struct MountEntry {
     /// Spaces, tabs, newlines and backslashes are written as octal numbers.
     private static func unescaped(_ field: Substring) -> String {
         var text = String(field)
+        guard text.utf8.contains(UInt8(ascii: "\\")) else { return text }
         for (code, character) in [("040", " "), ("011", "\t"), ("012", "\n"), ("134", "\\")] {
             text.replace("\\" + code, with: character)
         }

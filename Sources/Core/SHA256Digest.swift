@@ -1,4 +1,6 @@
 import CDarkroomCrypto
+import Glibc
+import SystemPackage
 
 /// A SHA-256 (FIPS 180-4) that is computed piece by piece by libcrypto.
 package struct SHA256Digest: ~Copyable {
@@ -50,6 +52,49 @@ package struct SHA256Digest: ~Copyable {
     package static func hex(of bytes: some Sequence<UInt8>) -> String {
         var digest = SHA256Digest()
         digest.update(bytes)
+        return digest.hex()
+    }
+
+    /// The first 64 bits of the digest of a short text, the first byte as the highest.
+    package static func word(of text: ByteString) -> UInt64 {
+        var text = text.string
+        return text.withUTF8 { text in
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { digest in
+                guard SHA256(text.baseAddress, text.count, digest.baseAddress) != nil else {
+                    fatalError("libcrypto provides no SHA-256")
+                }
+                return digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+            }
+        }
+    }
+}
+
+extension Descriptor {
+    /// The hexadecimal SHA-256 of the whole file, without a change of its position.
+    ///
+    /// - Parameter piece: receives the number of bytes of each piece that was read.
+    package func sha256(
+        path: String, piece: (Int) -> Void = { _ in }
+    ) throws(FileError) -> String {
+        var digest = SHA256Digest()
+        var offset = 0
+        var failure: Errno?
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
+        defer { buffer.deallocate() }
+        do throws(Errno) {
+            while true {
+                let count = try retryingInterrupts {
+                    pread(number, buffer.baseAddress, buffer.count, offset)
+                }
+                if count == 0 { break }
+                digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                offset += count
+                piece(count)
+            }
+        } catch {
+            failure = error
+        }
+        if let failure { throw FileError("read", path, failure) }
         return digest.hex()
     }
 }

@@ -49,9 +49,11 @@ package struct FetchRules: Sendable, Equatable {
         let subject =
             name == .address(address)
             ? "the address \(address)" : "the host \(name) has the address \(address), which"
+        let network = "\(address)/\(address.family.bits)"
         return Refusal(
             code: .addressForbidden,
             words:
-                "\(subject) is not global unicast (\(kind)); downloads.allowNetworks can allow it")
+                "\(subject) is not global unicast (\(kind)); downloads.allowNetworks with \(network) can allow it"
+        )
     }
 }

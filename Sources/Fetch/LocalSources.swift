@@ -19,11 +19,11 @@ package struct LocalSources: Sendable, Equatable {
     package var maximumBytes: Int64
     let resolution: Resolution
     /// The folder at which relative paths begin if any file may be opened; nil if only those in the roots may.
-    private let base: String?
+    let base: String?
     /// The files that the service can see, if it cannot see all of the machine.
     private let view: ServiceView?
     /// The roots that the service does not have, for a process that speaks for it and has them.
-    private let hidden: Set<ByteString>
+    let hidden: Set<ByteString>
 
     /// How a path is kept beneath its root.
     package enum Resolution: Sendable, CaseIterable {

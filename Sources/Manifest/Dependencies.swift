@@ -13,9 +13,11 @@ package struct Dependencies: Sendable {
 
     /// Resolves the names. Adds a problem for each unknown name, and for each image that would wait for itself,
     /// directly or indirectly.
+    ///
+    /// - Parameter isComplete: whether there are no other images, so that an unknown name is a problem.
     package init(
         of drafts: [ImageDraft], in format: ManifestFormat, names: inout NameTable,
-        problems: inout ProblemList
+        isComplete: Bool = true, problems: inout ProblemList
     ) {
         edges = []
         edges.reserveCapacity(drafts.count)
@@ -28,7 +30,7 @@ package struct Dependencies: Sendable {
                 if let target = names.index(of: reference.name) {
                     guard seen.insert(target).inserted else { continue }
                     own.append(Edge(target: target, reference: reference))
-                } else {
+                } else if isComplete {
                     if case .filter(_, let number) = reference.role,
                         !unknown.insert(number).inserted
                     {

@@ -20,15 +20,8 @@ package enum FilterList {
         _ node: Document.Node, at path: DocumentPath, limit: Int = ManifestLimits().filters
     ) throws(ManifestRejection) -> [Filter] {
         var reader = ValueReader(notation: .yaml)
-        let drafts = reader.filters(node, limit: limit, at: path)
-        for mention in drafts.mentions {
-            guard case .filter(let path, _) = mention.role else { continue }
-            reader.problems.add(
-                .unknownImage,
-                "‘\(mention.name.shortened)’ names an image, but only a manifest has images",
-                at: path, mention.place)
-        }
+        let filters = reader.filtersWithoutImages(node, limit: limit, at: path)
         try reader.problems.throwIfAny()
-        return drafts.filters
+        return filters
     }
 }

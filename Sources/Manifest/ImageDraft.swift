@@ -20,6 +20,7 @@ package struct ImageDraft: Sendable {
     package var from: Reference?
     package var after: [Reference] = []
     package var settings: ImageSettings
+    package var isPublished = true
     /// The path of the image, for problems that are found when all images are known.
     package let path: DocumentPath
     package let place: Document.Place

@@ -7,20 +7,34 @@ package struct ImageListReader {
     package static let maximumSource = 8192
 
     private let limits: ManifestLimits
+    private let recipes: RecipeBook
+    private let finder: SourceFinder
     /// The settings of images that do not have their own.
     private let defaultValue: ImageSettings
     package private(set) var drafts: [ImageDraft] = []
+    /// What the patterns and folders among the sources mean, in the order in which they occur.
+    private(set) var found: [FoundSources] = []
+    /// Whether one of them was not looked up.
+    private(set) var hasUnknownSources = false
+    private var findings: [ByteString: SourceFinder.Finding] = [:]
+    /// The maximum number of different ones. Each is the listing of a folder.
+    package static let mostPatterns = 100
     /// Lists of filters that have been read, for images that share one by an alias.
     private var filterLists: [ObjectIdentifier: FilterDrafts] = [:]
 
-    package init(limits: ManifestLimits, defaultValue: ImageSettings) {
+    package init(
+        limits: ManifestLimits, recipes: RecipeBook = RecipeBook(),
+        finder: SourceFinder = .none, defaultValue: ImageSettings
+    ) {
         self.limits = limits
+        self.recipes = recipes
+        self.finder = finder
         self.defaultValue = defaultValue
     }
 
     static let keys: [ByteString] = ["name"] + keysBesideName
     static let keysBesideName: [ByteString] = [
-        "source", "from", "after", "filters", "autoOrient", "output",
+        "source", "from", "after", "recipe", "filters", "autoOrient", "output", "publish",
     ]
 
     /// Reads the value of `images`. With `sorted`, a map is read in the order of its keys' bytes.
@@ -65,7 +79,7 @@ package struct ImageListReader {
         var draft = ImageDraft(settings: defaultValue, path: path, place: node.place)
         if let source = node.text {
             draft.source = Self.source(source, node, at: path, &reader)
-            drafts.append(draft)
+            add(draft, isNamed: false, at: path, node.place, &reader)
             return
         }
         guard case .map = node.value else {
@@ -91,7 +105,66 @@ package struct ImageListReader {
                 .missingKey, "an image with ‘from’ needs a ‘name’", at: path, node.place)
         }
         read(map, into: &draft, &reader)
-        drafts.append(draft)
+        add(
+            draft, isNamed: map["name"] != nil, at: .key(path, "source"),
+            map["source"]?.place ?? node.place, &reader)
+    }
+
+    /// Adds an image, or one for each file that its source means.
+    private mutating func add(
+        _ draft: ImageDraft, isNamed: Bool, at path: DocumentPath, _ place: Document.Place,
+        _ reader: inout ValueReader
+    ) {
+        let pattern: SourcePattern
+        do throws(SourcePattern.Fault) {
+            guard let source = draft.source, draft.from == nil,
+                let found = try SourcePattern(source)
+            else { return drafts.append(draft) }
+            pattern = found
+        } catch {
+            return reader.problems.add(
+                .badSource, "a source that \(error.words)", at: path, place)
+        }
+        let shown = pattern.text.shortened
+        guard !isNamed else {
+            return reader.problems.add(
+                .conflictingKeys,
+                "‘\(shown)’ means several pictures, which are named after their files; list it under ‘images’ "
+                    + "without a name", at: path, place)
+        }
+        guard findings[pattern.text] != nil || findings.count < Self.mostPatterns else {
+            return reader.problems.add(
+                .tooManyPatterns,
+                "more than \(Self.mostPatterns) different patterns and folders", at: path, place)
+        }
+        let isNew = findings[pattern.text] == nil
+        let finding =
+            findings[pattern.text] ?? finder.find(pattern, limit: limits.images)
+        findings[pattern.text] = finding
+        switch finding {
+        case .files(let files):
+            guard files.count <= limits.images - drafts.count else {
+                return reader.problems.add(
+                    .tooManyImages,
+                    "with the files of ‘\(shown)’, there are \(drafts.count + files.count) images; "
+                        + "the limit is \(limits.images)", at: path, place)
+            }
+            if isNew { found.append(FoundSources(pattern: pattern.text, files: files)) }
+            for file in files {
+                var image = draft
+                image.source = file
+                drafts.append(image)
+            }
+        case .nothing(let reason):
+            reader.problems.add(.noPictures, "‘\(shown)’ means no file: \(reason)", at: path, place)
+        case .tooMany:
+            reader.problems.add(
+                .tooManyImages,
+                "‘\(shown)’ means too many files; the limit is \(limits.images) images", at: path,
+                place)
+        case .unknown:
+            hasUnknownSources = true
+        }
     }
 
     private mutating func readEntries(
@@ -125,7 +198,10 @@ package struct ImageListReader {
                 reader.wrongType(
                     entry.value, "an image must be a map or a source", at: inner, write: .source)
             }
-            drafts.append(draft)
+            let isText = entry.value.text != nil
+            add(
+                draft, isNamed: true, at: isText ? inner : .key(inner, "source"),
+                entry.value.place, &reader)
         }
     }
 
@@ -158,27 +234,39 @@ package struct ImageListReader {
         if let after = map["after"] {
             draft.after = Self.after(after, at: .key(path, "after"), &reader)
         }
+        if let node = map["recipe"],
+            let recipe = reader.recipe(node, at: .key(path, "recipe"), of: recipes)
+        {
+            draft.settings = draft.settings.applying(recipe)
+        }
         if let list = map["filters"] {
+            reader.refuseFilters(list, at: .key(path, "filters"), recipes)
             draft.settings.filters = filters(list, at: .key(path, "filters"), &reader)
         }
         if let autoOrient = map["autoOrient"] {
             draft.settings.autoOrient =
                 reader.boolean(autoOrient, "‘autoOrient’", at: .key(path, "autoOrient"))
-                ?? defaultValue.autoOrient
+                ?? draft.settings.autoOrient
+        }
+        if let publish = map["publish"] {
+            draft.isPublished =
+                reader.boolean(publish, "‘publish’", at: .key(path, "publish")) ?? true
         }
         if let output = map["output"] {
             draft.settings.output = reader.output(
-                output, over: defaultValue.output, at: .key(path, "output"))
+                output, over: draft.settings.output, at: .key(path, "output"))
         }
     }
 
     private mutating func filters(
         _ node: Document.Node, at path: DocumentPath, _ reader: inout ValueReader
     ) -> FilterDrafts {
-        guard case .list(let list) = node.value else {
-            return reader.filters(node, limit: limits.filters, at: path)
+        let identity: ObjectIdentifier
+        switch node.value {
+        case .list(let list): identity = ObjectIdentifier(list)
+        case .map(let map): identity = ObjectIdentifier(map)
+        default: return reader.filters(node, limit: limits.filters, at: path)
         }
-        let identity = ObjectIdentifier(list)
         if let known = filterLists[identity] { return known }
         let filters = reader.filters(node, limit: limits.filters, at: path)
         filterLists[identity] = filters

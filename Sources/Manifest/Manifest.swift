@@ -7,14 +7,24 @@ package struct Manifest: Sendable, Equatable {
     package var images: [Image]
     package var priority: Priority
     package var qualityOfService: QualityOfServiceName
+    /// The recipes that it uses, sorted by their names. Their settings are in those of the images already.
+    package var recipes: [Recipe]
+    /// What its patterns and folders mean. Their files are among the images already.
+    package var found: [FoundSources]
+    /// Whether it has patterns or folders that were not looked up, so that images are missing.
+    package var hasUnknownSources: Bool
 
     package init(
         images: [Image], priority: Priority = .normal,
-        qualityOfService: QualityOfServiceName = .default
+        qualityOfService: QualityOfServiceName = .default, recipes: [Recipe] = [],
+        found: [FoundSources] = [], hasUnknownSources: Bool = false
     ) {
         self.images = images
         self.priority = priority
         self.qualityOfService = qualityOfService
+        self.recipes = recipes
+        self.found = found
+        self.hasUnknownSources = hasUnknownSources
     }
 
     package struct Image: Sendable, Equatable {
@@ -29,11 +39,13 @@ package struct Manifest: Sendable, Equatable {
         /// Whether the picture is turned upright before the filters, according to its Exif orientation.
         package var autoOrient: Bool
         package var output: OutputOptions
+        /// Whether it has an output. If not, its pixels are only used by other images.
+        package var isPublished: Bool
 
         package init(
             name: ByteString, origin: Origin, after: [Int] = [], overlays: [Int] = [],
             filters: [Filter] = [], autoOrient: Bool = true,
-            output: OutputOptions = OutputOptions()
+            output: OutputOptions = OutputOptions(), isPublished: Bool = true
         ) {
             self.name = name
             self.origin = origin
@@ -42,7 +54,21 @@ package struct Manifest: Sendable, Equatable {
             self.filters = filters
             self.autoOrient = autoOrient
             self.output = output
+            self.isPublished = isPublished
         }
+
+        /// How its pixels are written: as its output or, if it is not published, exactly, for other images.
+        package var encoding: OutputOptions {
+            guard !isPublished else { return output }
+            return OutputOptions(
+                format: .png, compression: HandOverFile.compression, keepsExif: output.keepsExif)
+        }
+
+        /// Whether other images get its pixels from a file of their own, and not from its output.
+        package var isHandedOver: Bool { !isPublished || !output.format.isLossless }
+
+        /// Its picture in messages: the file of the output or, if it is not published, the name.
+        package var resultName: String { isPublished ? outputFile : name.string }
 
         /// The indices of the images whose pixels this one needs.
         package var needs: [Int] {

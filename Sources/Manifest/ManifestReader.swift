@@ -12,7 +12,8 @@ package enum ManifestReader {
     ///   ignores.
     package static func read(
         _ bytes: [UInt8], format: ManifestFormat, limits: ManifestLimits = ManifestLimits(),
-        defaultFilters: [Filter], stop: CancellationFlag? = nil
+        defaultFilters: [Filter], recipes: RecipeBook = RecipeBook(),
+        finder: SourceFinder = .none, stop: CancellationFlag? = nil
     ) throws(ManifestRejection) -> Manifest {
         guard bytes.count <= limits.bytes else {
             throw ManifestRejection(problems: [
@@ -22,8 +23,16 @@ package enum ManifestReader {
                     place: .none)
             ])
         }
-        var draft = try draft(bytes, format, limits, defaultFilters, stop)
+        let defaults = Defaults(filters: defaultFilters, recipes: recipes, finder: finder)
+        var draft = try draft(bytes, format, limits, defaults, stop)
         return try draft.manifest(stop)
+    }
+
+    /// What a manifest gets besides what it says itself.
+    private struct Defaults {
+        let filters: [Filter]
+        let recipes: RecipeBook
+        let finder: SourceFinder
     }
 
     /// A manifest whose references between images are not resolved yet.
@@ -31,6 +40,9 @@ package enum ManifestReader {
         var images: [ImageDraft] = []
         var priority = Priority.normal
         var qualityOfService = QualityOfServiceName.default
+        var recipes: [Recipe] = []
+        var found: [FoundSources] = []
+        var hasUnknownSources = false
         var problems: ProblemList
         /// The format in which it is written.
         let format: ManifestFormat
@@ -39,7 +51,7 @@ package enum ManifestReader {
     /// The document is released here, before names are resolved, because it takes several times the memory of the file.
     private static func draft(
         _ bytes: [UInt8], _ format: ManifestFormat, _ limits: ManifestLimits,
-        _ defaultFilters: [Filter], _ stop: CancellationFlag?
+        _ defaults: Defaults, _ stop: CancellationFlag?
     ) throws(ManifestRejection) -> Draft {
         let root: Document.Node
         do throws(ManifestProblem) {
@@ -47,22 +59,23 @@ package enum ManifestReader {
         } catch {
             throw ManifestRejection(problems: [error])
         }
-        return draft(root, format, limits, defaultFilters, stop)
+        return draft(root, format, limits, defaults, stop)
     }
 
     static let keys: [ByteString] = [
-        "images", "filters", "autoOrient", "output", "priority", "qualityOfService",
+        "images", "recipe", "filters", "autoOrient", "output", "priority", "qualityOfService",
     ]
 
     private static func draft(
         _ root: Document.Node, _ format: ManifestFormat, _ limits: ManifestLimits,
-        _ defaultFilters: [Filter], _ stop: CancellationFlag?
+        _ defaults: Defaults, _ stop: CancellationFlag?
     ) -> Draft {
         let isPropertyList = format == .plist
         var reader = ValueReader(notation: format, stop: stop)
         if isPropertyList, case .map(let map) = root.value, isPlainDictionary(map) {
             var images = ImageListReader(
-                limits: limits, defaultValue: ImageSettings(filters: FilterDrafts(defaultFilters)))
+                limits: limits, recipes: defaults.recipes, finder: defaults.finder,
+                defaultValue: ImageSettings(filters: FilterDrafts(defaults.filters)))
             images.read(root, at: .root, sorted: true, with: &reader)
             return Draft(images: images.drafts, problems: reader.problems, format: format)
         }
@@ -74,14 +87,19 @@ package enum ManifestReader {
             return Draft(problems: reader.problems, format: format)
         }
         if case .list? = map["images"]?.value { reader.listsImages = true }
-        let settings = settings(in: map, &reader, limits, defaultFilters: defaultFilters)
+        let recipe = map["recipe"].flatMap {
+            reader.recipe($0, at: .key(.root, "recipe"), of: defaults.recipes)
+        }
+        let settings = settings(in: map, recipe, &reader, limits, defaults)
         let priority: Priority? = map["priority"].flatMap {
             reader.word($0, "‘priority’", at: .key(.root, "priority"))
         }
         let qualityOfService: QualityOfServiceName? = map["qualityOfService"].flatMap {
             reader.word($0, "‘qualityOfService’", at: .key(.root, "qualityOfService"))
         }
-        var images = ImageListReader(limits: limits, defaultValue: settings)
+        var images = ImageListReader(
+            limits: limits, recipes: defaults.recipes, finder: defaults.finder,
+            defaultValue: settings)
         if let node = map["images"] {
             images.read(
                 node, at: .key(.root, "images"), sorted: isPropertyList, with: &reader)
@@ -90,18 +108,22 @@ package enum ManifestReader {
                 .missingKey, "a manifest needs ‘images’", at: .root, root.place)
         }
         return Draft(
-            images: images.drafts, priority: priority ?? .normal,
-            qualityOfService: qualityOfService ?? .default, problems: reader.problems,
-            format: format)
+            images: images.drafts, priority: priority ?? recipe?.priority ?? .normal,
+            qualityOfService: qualityOfService ?? .default,
+            recipes: reader.usedRecipes.values.sorted { $0.name < $1.name },
+            found: images.found, hasUnknownSources: images.hasUnknownSources,
+            problems: reader.problems, format: format)
     }
 
     /// The settings of the manifest for all its images.
     private static func settings(
-        in map: Document.Map, _ reader: inout ValueReader, _ limits: ManifestLimits,
-        defaultFilters: [Filter]
+        in map: Document.Map, _ recipe: Recipe?, _ reader: inout ValueReader,
+        _ limits: ManifestLimits, _ defaults: Defaults
     ) -> ImageSettings {
-        var settings = ImageSettings(filters: FilterDrafts(defaultFilters))
+        var settings = ImageSettings(filters: FilterDrafts(defaults.filters))
+        if let recipe { settings = settings.applying(recipe) }
         if let filters = map["filters"] {
+            reader.refuseFilters(filters, at: .key(.root, "filters"), defaults.recipes)
             settings.filters = reader.filters(
                 filters, limit: limits.filters, at: .key(.root, "filters"))
         }
@@ -138,7 +160,8 @@ extension ManifestReader.Draft {
         var names = NameTable(naming: &images, problems: &problems)
         try goOn()
         let dependencies = Dependencies(
-            of: images, in: format, names: &names, problems: &problems)
+            of: images, in: format, names: &names, isComplete: !hasUnknownSources,
+            problems: &problems)
         try problems.throwIfAny()
         try goOn()
         let resolved = images.enumerated().map { index, draft in
@@ -149,8 +172,10 @@ extension ManifestReader.Draft {
                 name: draft.name, origin: origin, after: dependencies.after(of: index),
                 overlays: dependencies.overlays(of: index),
                 filters: draft.settings.filters.filters, autoOrient: draft.settings.autoOrient,
-                output: draft.settings.output)
+                output: draft.settings.output, isPublished: draft.isPublished)
         }
-        return Manifest(images: resolved, priority: priority, qualityOfService: qualityOfService)
+        return Manifest(
+            images: resolved, priority: priority, qualityOfService: qualityOfService,
+            recipes: recipes, found: found, hasUnknownSources: hasUnknownSources)
     }
 }

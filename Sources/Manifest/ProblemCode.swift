@@ -34,6 +34,11 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     /// A source that is empty, too long, or contains control characters.
     case badSource = "bad-source"
 
+    /// A pattern or a folder that means no file.
+    case noPictures = "no-pictures"
+    /// More different patterns and folders than a manifest may have.
+    case tooManyPatterns = "too-many-patterns"
+
     case tooManyFilters = "too-many-filters"
     case unknownFilter = "unknown-filter"
     case unknownParameter = "unknown-parameter"
@@ -42,6 +47,11 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case outOfRange = "out-of-range"
     /// Arguments that are valid separately but not together.
     case invalidArguments = "invalid-arguments"
+
+    /// A `recipe` that does not exist.
+    case unknownRecipe = "unknown-recipe"
+    /// Filters in a manifest, although only recipes may have any.
+    case filtersNotAllowed = "filters-not-allowed"
 
     /// A `from`, `after` or overlay that names no image of the manifest.
     case unknownImage = "unknown-image"

@@ -2,10 +2,15 @@ import DarkroomCore
 import DarkroomPicture
 
 extension ValueReader {
-    /// The filters of a list; filters with problems are left out.
+    /// The filters of a list, or a single filter without a list; filters with problems are left out.
     package mutating func filters(
         _ node: Document.Node, limit: Int, at path: DocumentPath
     ) -> FilterDrafts {
+        mentions = []
+        if Self.isFilter(node) {
+            let filter = filter(node, at: path)
+            return FilterDrafts(filter.map { [$0] } ?? [], mentions: mentions)
+        }
         guard case .list(let list) = node.value else {
             let advice = filterAdvice(at: path) {
                 .list(FilterCorrection.filters(meantBy: node) ?? [FilterCorrection.example])
@@ -22,7 +27,6 @@ extension ValueReader {
                 node.place)
             return FilterDrafts([])
         }
-        mentions = []
         var filters: [Filter] = []
         filters.reserveCapacity(list.items.count)
         for (index, item) in list.items.enumerated() {
@@ -58,6 +62,11 @@ extension ValueReader {
         guard case .map(let parameters) = entry.value.value else {
             guard let specification = FilterCatalog.specification(named: entry.key) else {
                 return filter(named: entry.key, at: entry.place, [], path: inner, in: inner)
+            }
+            if let entries = Self.shortForm(entry.value, of: specification) {
+                return filter(
+                    named: entry.key, at: entry.place, entries, path: inner, in: inner,
+                    isShort: true)
             }
             let advice = filterAdvice(at: inner) {
                 FilterCorrection.parameters(of: specification, from: entry.value)
@@ -112,9 +121,11 @@ extension ValueReader {
             at: path, node.place)
     }
 
+    /// - Parameter isShort: whether the parameters are a value without a name, so that the path of their problems is
+    ///   that of the filter.
     private mutating func filter(
         named name: ByteString, at place: Document.Place, _ entries: [Document.Entry],
-        path: DocumentPath, in inner: DocumentPath
+        path: DocumentPath, in inner: DocumentPath, isShort: Bool = false
     ) -> Filter? {
         guard let specification = FilterCatalog.specification(named: name) else {
             let notation = notation
@@ -137,7 +148,8 @@ extension ValueReader {
             return nil
         }
         guard
-            let arguments = arguments(entries, for: specification, at: place, path: inner)
+            let arguments = arguments(
+                entries, for: specification, at: place, path: inner, isShort: isShort)
         else { return nil }
         do {
             return try specification.make(FilterArguments(arguments, for: specification))
@@ -148,7 +160,8 @@ extension ValueReader {
             let subject = error.parameter.map { "‘\($0)’ of ‘\(name)’" } ?? "‘\(name)’"
             problems.add(
                 .invalidArguments, "\(subject) \(error.message)",
-                at: entry.map { .key(inner, $0.key) } ?? path, entry?.value.place ?? place)
+                at: entry.map { isShort ? path : .key(inner, $0.key) } ?? path,
+                entry?.value.place ?? place)
             return nil
         }
     }
@@ -157,12 +170,12 @@ extension ValueReader {
     /// required one is missing.
     private mutating func arguments(
         _ entries: [Document.Entry], for specification: FilterSpecification,
-        at place: Document.Place, path: DocumentPath
+        at place: Document.Place, path: DocumentPath, isShort: Bool
     ) -> [String: FilterArgument]? {
         var arguments: [String: FilterArgument] = [:]
         var isWhole = true
         for entry in entries {
-            let inner = DocumentPath.key(path, entry.key)
+            let inner = isShort ? path : DocumentPath.key(path, entry.key)
             guard let parameter = specification.parameter(named: entry.key)
             else {
                 problems.add(

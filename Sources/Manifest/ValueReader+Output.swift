@@ -18,13 +18,24 @@ extension ValueReader {
         return .map("format", .text(ByteString(format ?? OutputFormat.jpeg.rawValue)))
     }
 
-    /// An `output`; each of its keys replaces that of `standard`.
+    /// The format with this name. `jpg` is another name of `jpeg`.
+    private static func format(_ text: ByteString) -> OutputFormat? {
+        text == "jpg"
+            ? .jpeg : OutputFormat.allCases.first { ByteString($0.rawValue) == text }
+    }
+
+    /// An `output`; a text is its format. Each of its keys replaces that of `defaultValue`.
     ///
-    /// A given option must belong to the resulting format. An option from `standard` that does not belong to it is
+    /// A given option must belong to the resulting format. An option from `defaultValue` that does not belong to it is
     /// ignored.
     package mutating func output(
         _ node: Document.Node, over defaultValue: OutputOptions, at path: DocumentPath
     ) -> OutputOptions {
+        if let format = node.text.flatMap(Self.format) {
+            var options = defaultValue
+            options.format = format
+            return options
+        }
         guard
             let map = map(
                 node, keys: Self.outputKeys, of: "‘output’", at: path,
@@ -33,7 +44,9 @@ extension ValueReader {
         var options = defaultValue
         var isFormatKnown = true
         if let format = map["format"] {
-            let word: OutputFormat? = word(format, "‘format’", at: .key(path, "format"))
+            let word: OutputFormat? =
+                format.text.flatMap(Self.format)
+                ?? word(format, "‘format’", at: .key(path, "format"))
             isFormatKnown = word != nil
             options.format = word ?? options.format
         }

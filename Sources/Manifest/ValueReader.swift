@@ -12,6 +12,8 @@ package struct ValueReader: Sendable {
     var mentions: [ImageDraft.Reference] = []
     /// The number of references in all lists.
     var mentionCount = 0
+    /// The recipes that the manifest uses, by their names.
+    var usedRecipes: [String: Recipe] = [:]
     /// Whether the images of the manifest are a list, not a map; corrections depend on it.
     var listsImages = false
     /// Checked between images; when it is set, the remaining images are skipped, and the result is not needed.

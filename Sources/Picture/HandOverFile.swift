@@ -9,7 +9,7 @@ package struct HandOverFile {
     package let name: String
 
     /// The file is read once or a few times and then removed.
-    static let compression = PNGWriter.Compression.fast
+    package static let compression = PNGWriter.Compression.fast
 
     package init(file: FileDescriptor, name: String) {
         self.file = file

@@ -202,21 +202,23 @@ package struct PeakMemory {
 
     /// The visible part, and the reader while it is read.
     private mutating func add(
-        _ overlay: Filter.Overlay, _ other: Source?
+        _ overlay: Filter.Overlay, _ source: Source?
     ) throws(PictureError) {
         let input = layout
-        guard let other else {
+        guard let source else {
             layout.channels = input.hasAlpha ? 4 : 3
             isUnknown = true
             bytes += Self.anyReader(limits)
             return
         }
-        let isGray = other.layout.channels <= 2 && input.channels <= 2
+        bytes += Self.reader(source)
+        let other = try scaled(source.layout, for: overlay)
+        let isGray = other.channels <= 2 && input.channels <= 2
         layout.channels = (isGray ? 1 : 3) + (input.hasAlpha ? 1 : 0)
-        let corner = overlay.corner(of: other.layout, on: input)
-        let columns = (corner.x..<corner.x + other.layout.width).clamped(to: 0..<input.width)
-        let rows = (corner.y..<corner.y + other.layout.height).clamped(to: 0..<input.height)
-        var seen = other.layout
+        let corner = overlay.corner(of: other, on: input)
+        let columns = (corner.x..<corner.x + other.width).clamped(to: 0..<input.width)
+        let rows = (corner.y..<corner.y + other.height).clamped(to: 0..<input.height)
+        var seen = other
         seen.channels = isGray ? 2 : 4
         if mostPixels == nil {
             (seen.width, seen.height) = (max(columns.count, 1), max(rows.count, 1))
@@ -226,8 +228,34 @@ package struct PeakMemory {
                 min(seen.width, input.width), min(seen.height, input.height)
             )
         }
-        try hold(seen.bytes + other.heldBytes, for: "overlay")
-        bytes += Self.reader(other)
+        try hold(seen.bytes + source.heldBytes, for: "overlay")
+    }
+
+    /// The size in which another image is laid over the picture, or the maximum of each side if the picture's size is
+    /// not known. Counts the memory for scaling it.
+    private mutating func scaled(
+        _ other: PixelLayout, for overlay: Filter.Overlay
+    ) throws(PictureError) -> PixelLayout {
+        guard let resize = overlay.resize(forWidth: layout.width) else { return other }
+        guard mostPixels != nil else {
+            let stage = try FilterStage.make(
+                .resize(resize), upstream: BlankStage(other),
+                context: StageContext(limits: limits, memory: memory))
+            steps.append(stage)
+            bytes += Self.step(.resize(resize), from: other, to: stage.layout)
+            return stage.layout
+        }
+        let plan = ResizePlan(resize, width: other.width, height: other.height)
+        var most = other
+        (most.width, most.height) = (plan.scaled.width, plan.scaled.height)
+        // The floats of one stage, or the rows of the other. The kernel covers six rows, or six for each row of the
+        // result if the image is reduced; then its rows are shorter in the same proportion.
+        let rows = min(other.bytes, OpaqueResampleStage.windowBytes)
+        let floats =
+            8 * max(most.width, other.width) * other.channels * MemoryLayout<Float>.stride
+        try hold(max(rows, floats), for: "overlay")
+        bytes += Self.step(.resize(resize), from: other, to: most)
+        return most
     }
 
     /// The memory of a filter's step that it does not count.

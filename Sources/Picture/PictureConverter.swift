@@ -41,7 +41,8 @@ public struct PictureConverter: Sendable {
     ///
     /// The result is written under another name in its folder and renamed when it is complete: an existing file of that
     /// name is replaced on success, and not changed on failure. Nothing is synced. Source and result may be the same
-    /// file. A process that is killed leaves a file `.darkroom-….part`.
+    /// file. A process that is killed leaves nothing, except on a file system without `O_TMPFILE`, such as NFS: there a
+    /// file `.darkroom-….part` remains.
     ///
     /// - Parameters:
     ///   - source: the path of a PNG or JPEG file, recognised by its first bytes.

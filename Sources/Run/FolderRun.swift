@@ -33,6 +33,10 @@ package final class FolderRun: Sendable {
     private struct State: Sendable {
         var ending: Ending?
         var isStopping = false
+        /// The first signal that has arrived.
+        var signal: CInt?
+        /// What was done when this run began.
+        var before = Status.Counts()
     }
 
     private let folder: RunFolder
@@ -57,14 +61,37 @@ package final class FolderRun: Sendable {
             job, examination: settings.examination, durably: settings.isDurable)
     }
 
+    /// Blocks the signals that stop a run, as `init` does. A program that does something else before calls this before
+    /// it has a second thread.
+    static func blockSignals() { SignalSources.block(SignalSources.heeded(among: signals)) }
+
+    /// One of the signals that has arrived and is blocked; nil if there is none.
+    static var pendingSignal: CInt? {
+        var pending = sigset_t()
+        guard sigpending(&pending) == 0 else { return nil }
+        return SignalSources.heeded(among: signals).first { sigismember(&pending, $0) == 1 }
+    }
+
     /// The folder of the results.
     package var path: String { folder.outputs.path }
+
+    /// The folder of the status: the same, or that of the shard.
+    package var answerPath: String { folder.answer.path }
+
+    /// The part of the manifest that this is about; nil for the whole.
+    package var shard: Shard? { folder.shard }
 
     /// The ID of the batch.
     package var id: String { folder.job.id }
 
     /// The progress, as others can read it too; nil before the run has begun.
     package var progress: BatchProgress? { folder.folders.progress() }
+
+    /// The signal that stops the run; nil if none has arrived.
+    package var stoppingSignal: CInt? { state.withLock(\.signal) }
+
+    /// What earlier runs have done.
+    package var before: Status.Counts { state.withLock(\.before) }
 
     /// Works until all images have ended, or a signal or the disk ends it.
     ///
@@ -76,6 +103,7 @@ package final class FolderRun: Sendable {
         case .finished(let status): return .unchanged(status)
         case .unfinished(let batch): prepared = batch
         }
+        state.withLock { $0.before = prepared.status.counts }
         let sources = SignalSources(signals, queue: control) { [self] in stop(by: $0) }
         defer { withExtendedLifetime(sources) {} }
         let engine: TransferEngine
@@ -123,8 +151,8 @@ package final class FolderRun: Sendable {
 
     private func readEnd() -> Ending {
         do throws(FileError) {
-            if let status = try Status(in: folder.outputs) { return .finished(status) }
-            return .failed(.unreadable(folder.outputs.path(of: BatchFile.status)))
+            if let status = try Status(in: folder.answer) { return .finished(status) }
+            return .failed(.unreadable(folder.answer.path(of: BatchFile.status)))
         } catch {
             return .failed(RunError(error))
         }
@@ -140,7 +168,10 @@ package final class FolderRun: Sendable {
 
     // MARK: The stop
 
-    private func stop(by signal: CInt) { stop(.stopped(signal: signal)) }
+    private func stop(by signal: CInt) {
+        state.withLock { $0.signal = $0.signal ?? signal }
+        stop(.stopped(signal: signal))
+    }
 
     /// Finishes what runs, and then ends. A second signal does not wait for running work.
     private func stop(_ ending: Ending) {

@@ -10,6 +10,20 @@ package enum RunError: CodedError, Equatable {
     case otherManifest(folder: String, manifest: String)
     /// The folder has a run of the same manifest in another folder, where its relative paths mean other pictures.
     case otherBase(folder: String, base: String)
+    /// The folder has a run of the same manifest that is divided in another way.
+    case otherShards(folder: String, known: String, asked: String)
+    /// The environment, or the plan, has no such shard.
+    case noShard(ShardRequest.Problem)
+    /// No run has worked in the folder.
+    case noRun(String)
+    /// The run in the folder has no shards that could be merged.
+    case notDivided(String)
+    /// The shards of the run have not been merged.
+    case notMerged(String)
+    /// The batch is in work.
+    case unfinished(String)
+    /// A shard has begun again while it was read.
+    case changing(folder: String, shard: Int)
     /// A file that no run in this folder has written is where a file of the run must be.
     case inTheWay(String)
     /// An output has been changed since it was written.
@@ -39,6 +53,13 @@ package enum RunError: CodedError, Equatable {
         case .inUse: "folder-in-use"
         case .otherManifest: "other-manifest"
         case .otherBase: "other-base"
+        case .otherShards: "other-shards"
+        case .noShard(let problem): problem.code
+        case .noRun: "no-run"
+        case .notDivided: "no-shards"
+        case .notMerged: "not-merged"
+        case .unfinished: "not-finished"
+        case .changing: "shard-in-work"
         case .inTheWay: "file-in-the-way"
         case .outputChanged: "output-changed"
         case .unusable: "unusable-run"
@@ -55,6 +76,17 @@ package enum RunError: CodedError, Equatable {
             "\(folder) has a run of another manifest, \(manifest)"
         case .otherBase(let folder, let base):
             "\(folder) has a run of the same manifest in \(base), where its relative paths begin"
+        case .otherShards(let folder, let known, let asked):
+            "\(folder) has a run \(known), and this one is \(asked)"
+        case .noShard(let problem): problem.message
+        case .noRun(let folder): "\(folder): no darkroom run has worked in this folder"
+        case .notDivided(let folder):
+            "\(folder) has a run without --shard; its status.json is whole"
+        case .notMerged(let folder):
+            "\(folder) has a run in shards and no status.json yet; darkroom merge writes it"
+        case .unfinished(let folder): "\(folder): the batch is not finished"
+        case .changing(let folder, let shard):
+            "\(folder): shard \(shard) has begun again while its status was read"
         case .inTheWay(let path): "\(path): no run in this folder has written this file"
         case .outputChanged(let path, let bytes, let expected):
             "\(path): it was changed; it has \(Units.bytes(bytes)), but status.json has \(Units.bytes(expected))"
@@ -67,8 +99,11 @@ package enum RunError: CodedError, Equatable {
 
     package var isTransient: Bool {
         switch self {
-        case .inUse: true
-        case .otherManifest, .otherBase, .inTheWay, .outputChanged, .unusable, .unreadable:
+        case .inUse, .changing, .unfinished: true
+        case .otherManifest, .otherBase, .otherShards, .noShard, .noRun, .notDivided, .notMerged,
+            .inTheWay,
+            .outputChanged,
+            .unusable, .unreadable:
             false
         case .cannotCreate(let error), .file(let error): error.isTransient
         case .failure(let failure): failure.isTransient
@@ -77,7 +112,7 @@ package enum RunError: CodedError, Equatable {
 }
 
 /// Runs `body` and converts its error to an error of the run.
-func runError<Value>(_ body: () throws(FileError) -> Value) throws(RunError) -> Value {
+func runError<Value: ~Copyable>(_ body: () throws(FileError) -> Value) throws(RunError) -> Value {
     do {
         return try body()
     } catch {

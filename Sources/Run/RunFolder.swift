@@ -25,13 +25,31 @@ import SystemPackage
 /// `plan.json` and `active` are in `.darkroom`, `status.json` is beside the outputs. Nobody else has a copy of what a
 /// run has begun, but everybody still has its manifest. So nothing before the first output must survive a power cut,
 /// and a folder without a status has nothing worth keeping, unless it has a journal.
+///
+/// The run of a shard has the same states, in a folder of its own:
+///
+/// | what                       | a run of the whole | a shard                                |
+/// |----------------------------|--------------------|----------------------------------------|
+/// | outputs                    | the folder         | the folder                             |
+/// | plan.json                  | `.darkroom`        | `.darkroom`, for all shards            |
+/// | lock, active, attempts     | `.darkroom`        | `.darkroom/shard-3-of-16`              |
+/// | status.json, progress.json | the folder         | `.darkroom/shard-3-of-16`              |
+/// | the copy of the manifest   | the folder         | `.darkroom`; the shard has links to it |
+///
+/// The manifest is read as a whole, so that images without a name get the names that they have in the whole. Then the
+/// images of other shards are left out (`Manifest.part`), and the shard's status and journal have only its own.
+/// `ShardMerge` makes the whole status. The plan decides which of the two kinds a folder is.
 package final class RunFolder: Sendable {
-    private static let spoolName = ".darkroom"
+    static let spoolName = ".darkroom"
 
     let spool: Spool
     let outputs: Directory
+    /// The folder of `status.json`.
+    let answer: Directory
     let folders: BatchFolders
     let job: RunJob
+    /// The part of the manifest that this run works on; nil for the whole.
+    let shard: Shard?
     private let examination: Examination
     private let durably: Bool
 
@@ -47,32 +65,68 @@ package final class RunFolder: Sendable {
         try runError { () throws(FileError) in try Spool.createRoot(job.folder) }
         let outputs = try runError { () throws(FileError) in try Directory(path: job.folder) }
         try Self.requireOwn(outputs)
-        let path = "\(job.folder)/\(Self.spoolName)"
+        self.outputs = outputs
+        self.durably = durably
+        var job = job
+        var examination = examination
+        let plan: RunPlan
+        if let request = job.shard {
+            let parts = try RunParts(of: job, request, in: outputs)
+            plan = parts.plan
+            shard = parts.shard
+            answer = parts.answer
+            spool = try Self.spool(
+                parts.path, RunFolders(outputs: outputs, answer: answer, part: parts.part),
+                job.folder)
+            examination.shard = parts.shard
+            job.manifest = job.manifest.part(parts.shard)
+        } else {
+            if let known = try Self.knownPlan(in: outputs),
+                let conflict = known.conflict(with: job.plan(nil), in: job.folder)
+            {
+                throw conflict
+            }
+            shard = nil
+            answer = outputs
+            spool = try Self.spool(
+                "\(job.folder)/\(Self.spoolName)",
+                RunFolders(outputs: outputs, answer: outputs), job.folder)
+            plan = try job.plan(nil).settle(in: spool.root)
+            if let conflict = plan.conflict(with: job.plan(nil), in: job.folder) { throw conflict }
+        }
+        // The file may have been renamed since then.
+        job.id = plan.id
+        self.job = job
+        self.examination = examination
+        folders = BatchFolders(spool: spool, id: job.id)
+    }
+
+    private static func spool(
+        _ path: String, _ run: RunFolders, _ folder: String
+    ) throws(RunError) -> Spool {
         do {
-            spool = try Spool(path: path, of: RunFolders(outputs: outputs, answer: outputs))
+            return try Spool(path: path, of: run)
         } catch {
             switch error {
-            case .locked(_, let holder): throw .inUse(folder: job.folder, holder: holder)
+            case .locked(_, let holder):
+                let shard = run.part.map { "\($0.shard) in " } ?? ""
+                throw .inUse(folder: shard + folder, holder: holder)
             case .file(let error), .barred(let error, _): throw RunError(error)
             }
         }
-        self.outputs = outputs
-        self.examination = examination
-        self.durably = durably
-        var job = job
-        let plan = job.plan
-        if let known = try RunPlan.read(in: spool.root) {
-            if let conflict = known.conflict(with: plan, in: job.folder) { throw conflict }
-            // The file may have been renamed since then.
-            job.id = known.id
-        } else {
-            let root = spool.root
-            try runError { () throws(FileError) in
-                try plan.write(into: root, durably: false)
-            }
+    }
+
+    /// The plan of an earlier run, so that a folder of shards is refused before anything is written.
+    private static func knownPlan(in outputs: Directory) throws(RunError) -> RunPlan? {
+        let spool: Directory
+        do {
+            spool = try Directory(FileName(spoolName), in: outputs)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return nil
+        } catch {
+            throw RunError(error)
         }
-        self.job = job
-        folders = BatchFolders(spool: spool, id: job.id)
+        return try RunPlan.read(in: spool)
     }
 
     /// Refuses a folder with a status that no run has written there, for example one of an outbox.
@@ -92,7 +146,8 @@ package final class RunFolder: Sendable {
         try runError { () throws(FileError) in try removeUnfinished() }
         guard let status = try readAnswer() else {
             if try hasJournal() { return try recover() }
-            return .unfinished(try runError { () throws(FileError) in try begin() })
+            let prepared = try runError { () throws(FileError) in try begin() }
+            return try prepared.manifest.images.isEmpty ? endEmpty(prepared) : .unfinished(prepared)
         }
         let isInWork = try runError { () throws(FileError) in
             try spool.active.exists(FileName(job.id))
@@ -107,12 +162,14 @@ package final class RunFolder: Sendable {
     /// The status without its images; nil if there is none.
     private func readAnswer() throws(RunError) -> Status? {
         let exists = try runError { () throws(FileError) in
-            try outputs.exists(BatchFile.status)
+            try answer.exists(BatchFile.status)
         }
         guard exists else { return nil }
-        let status = try runError { () throws(FileError) in try Status(frameIn: outputs) }
-        guard let status, FileName(status.id) == FileName(job.id) else {
-            throw .unreadable(outputs.path(of: BatchFile.status))
+        let status = try runError { () throws(FileError) in try Status(frameIn: answer) }
+        guard let status, FileName(status.id) == FileName(job.id),
+            status.shards?.number == shard?.number
+        else {
+            throw .unreadable(answer.path(of: BatchFile.status))
         }
         return status
     }
@@ -140,8 +197,14 @@ package final class RunFolder: Sendable {
         try spool.active.makeDirectory(name, mode: 0o700)
         FaultPoint.claimFolderMade.pass()
         let active = try folders.active()
-        try active.write(job.bytes, to: BatchFile.manifest(job.format), durably: durably)
-        FaultPoint.claimCopied.pass()
+        let copy = BatchFile.manifest(job.format)
+        if try folders.shareManifest(copy, of: job.bytes.count, in: active) {
+            FaultPoint.claimCopied.pass()
+        } else {
+            try ManifestReading(job.bytes, accepted: job.manifest)
+                .copy(to: active, job.format, durably: durably)
+            if durably { try active.open(copy).sync(path: active.path(of: copy)) }
+        }
         if durably {
             try active.sync()
             FaultPoint.claimFolderSynced.pass()
@@ -159,12 +222,29 @@ package final class RunFolder: Sendable {
         return PreparedBatch(folders: folders, manifest: job.manifest, status: status)
     }
 
+    /// Ends a shard without images. No other manifest is empty.
+    private func endEmpty(_ prepared: PreparedBatch) throws(RunError) -> Finding {
+        var status = prepared.status
+        status.state = .completed
+        status.times.started = Clock.timestamp
+        status.times.finished = status.times.started
+        let last = status
+        try runError { () throws(FileError) in
+            try folders.writeLastStatus(
+                last, durably: durably, moved: { folders.writeProgress(BatchProgress(of: last)) })
+            try Receipt.finish(folders, format: job.format, durably: durably)
+        }
+        return .finished(last)
+    }
+
     /// Continues what an earlier run has begun.
     private func recover() throws(RunError) -> Finding {
         let recovery = Recovery(spool: spool, examination: examination, durably: durably)
         let finding = try runError { () throws(FileError) in try recovery.recover(job.id) }
         switch finding {
-        case .unfinished(let prepared): return .unfinished(try repeatMissing(prepared))
+        case .unfinished(let prepared):
+            if prepared.manifest.images.isEmpty { return try endEmpty(prepared) }
+            return .unfinished(try repeatMissing(prepared))
         case .finished(_), .empty, .putBack(_): break
         case .removed(let status), .rejected(let status, _):
             guard status.state == .rejected else { break }
@@ -172,7 +252,7 @@ package final class RunFolder: Sendable {
                 folder: job.folder, reason: "its manifest would not be accepted any more")
         }
         guard let status = try readAnswer() else {
-            throw .unreadable(outputs.path(of: BatchFile.status))
+            throw .unreadable(answer.path(of: BatchFile.status))
         }
         return .finished(status)
     }
@@ -202,8 +282,8 @@ package final class RunFolder: Sendable {
     /// Looks at each output of a finished run. Missing ones are made again, and failed images are repeated if the user
     /// wants that.
     private func check() throws(RunError) -> Finding {
-        let status = try runError { () throws(FileError) in try Status(in: outputs) }
-        guard let status else { throw .unreadable(outputs.path(of: BatchFile.status)) }
+        let status = try runError { () throws(FileError) in try Status(in: answer) }
+        guard let status else { throw .unreadable(answer.path(of: BatchFile.status)) }
         var isIncomplete = job.retries && status.images.contains { $0.state != .filtered }
         for image in status.images where try isMissing(image) { isIncomplete = true }
         return isIncomplete ? try reopen() : .finished(status)
@@ -228,8 +308,10 @@ package final class RunFolder: Sendable {
     private func reopen() throws(RunError) -> Finding {
         try runError { () throws(FileError) in
             let copy = BatchFile.manifest(job.format)
-            if try !outputs.exists(copy) {
-                try outputs.write(job.bytes, to: copy, durably: durably)
+            if try !answer.exists(copy),
+                try !folders.shareManifest(copy, of: job.bytes.count, in: answer)
+            {
+                try answer.write(job.bytes, to: copy, durably: durably)
             }
         }
         let request = ControlRecord(.retry, uid: geteuid())

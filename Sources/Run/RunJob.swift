@@ -19,10 +19,13 @@ package struct RunJob: Sendable {
     package var folder: String
     /// Whether images that failed in an earlier run are repeated.
     package var retries: Bool
+    /// The part of the manifest that is worked on; nil for the whole.
+    package var shard: ShardRequest?
 
     package init(
         id: String, name: String, format: ManifestFormat, bytes: [UInt8], manifest: Manifest,
-        base: String, usesBase: Bool, folder: String, retries: Bool = false
+        base: String, usesBase: Bool, folder: String, retries: Bool = false,
+        shard: ShardRequest? = nil
     ) {
         self.id = id
         self.name = name
@@ -33,11 +36,16 @@ package struct RunJob: Sendable {
         self.usesBase = usesBase
         self.folder = folder
         self.retries = retries
+        self.shard = shard
     }
 
-    var plan: RunPlan {
-        RunPlan(
+    /// - Parameter shards: how the manifest is divided, for a run of a part.
+    func plan(_ shards: RunPlan.Shards?) -> RunPlan {
+        // A changed recipe makes another manifest of the same text.
+        let recipes = manifest.recipes.flatMap { Array("\($0.name) \($0.sha256)\n".utf8) }
+        return RunPlan(
             id: id, manifest: name, sha256: SHA256Digest.hex(of: bytes),
-            base: usesBase ? base : nil)
+            recipes: recipes.isEmpty ? nil : SHA256Digest.hex(of: recipes),
+            base: usesBase ? base : nil, shards: shards, format: format)
     }
 }

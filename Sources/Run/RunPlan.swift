@@ -1,17 +1,22 @@
 import DarkroomCore
+import DarkroomManifest
 import DarkroomSpool
 import Foundation
 import Glibc
 import SystemPackage
 
-/// `.darkroom/plan.json` in the folder of a run: on which manifest it works. It is written once, before anything else, so
-/// that a later run with another manifest is refused instead of mixing its outputs with these.
+/// `.darkroom/plan.json` in the folder of a run: on which manifest it works, and how it is divided. It is written once,
+/// before anything else, so that a later run with another manifest is refused instead of mixing its outputs with these.
+///
+/// The first shards may begin on many machines at once. Each writes a complete file under a name of its own and gives it
+/// the plan's name with link(2), which one of them can do, over NFS too. The others read what that one has written.
 package struct RunPlan: Codable, Sendable, Equatable {
     static let fileName: FileName = "plan.json"
-    private static let newName: FileName = "plan.new"
+    /// The beginning of the names of plans that are not complete.
+    private static let newPrefix = "plan.new"
     private static let capacity = 64 << 10
 
-    /// The version of this format. A reader refuses a version that it does not know.
+    /// The version of this format. A reader refuses a version that it does not know. Version 1 has no shards.
     var schemaVersion = 1
     /// The ID of the batch.
     let id: String
@@ -19,14 +24,51 @@ package struct RunPlan: Codable, Sendable, Equatable {
     let manifest: String
     /// Of the manifest, in hexadecimal.
     let sha256: String
+    /// Of the names and digests of its recipes; nil if it uses none. A changed recipe makes another manifest of the same
+    /// text.
+    let recipes: String?
     /// The folder at which relative paths begin; nil if the manifest has none.
     let base: String?
+    /// nil if one run works on the whole manifest.
+    let shards: Shards?
+    /// The extension of the manifest's format; nil in version 1.
+    let format: String?
 
-    init(id: String, manifest: String, sha256: String, base: String?) {
+    /// How a manifest is divided.
+    package struct Shards: Codable, Sendable, Equatable {
+        package let count: Int
+        /// The array of tasks that ran first; nil if nobody has told one.
+        package let array: TaskArray?
+
+        package init(count: Int, array: TaskArray? = nil) {
+            self.count = count
+            self.array = array
+        }
+    }
+
+    /// The IDs of an array's tasks: shard 1 is `first`, and each next one is `step` more.
+    package struct TaskArray: Codable, Sendable, Equatable {
+        package let first: Int
+        package let step: Int
+
+        package init(first: Int, step: Int) {
+            self.first = first
+            self.step = step
+        }
+    }
+
+    init(
+        id: String, manifest: String, sha256: String, recipes: String? = nil, base: String?,
+        shards: Shards? = nil, format: ManifestFormat? = nil
+    ) {
         self.id = id
         self.manifest = manifest
         self.sha256 = sha256
+        self.recipes = recipes
         self.base = base
+        self.shards = shards
+        self.format = shards == nil ? nil : format?.rawValue
+        schemaVersion = shards == nil ? 1 : 2
     }
 
     /// The plan in the folder; nil if there is none.
@@ -39,29 +81,83 @@ package struct RunPlan: Codable, Sendable, Equatable {
             throw .file(error)
         }
         guard let plan = try? JSONDecoder().decode(RunPlan.self, from: Data(bytes)),
-            plan.schemaVersion == 1
+            plan.schemaVersion == (plan.shards == nil ? 1 : 2),
+            plan.shards.map({ Shard(1, of: $0.count) != nil }) ?? true
         else { throw .unreadable(folder.path(of: fileName)) }
         return plan
     }
 
-    /// Writes the plan into a folder that has none.
-    func write(into folder: Directory, durably: Bool) throws(FileError) {
+    /// Writes the plan, unless there is one.
+    ///
+    /// - Returns: the plan that counts: this one, or the one that was there.
+    func settle(in folder: Directory) throws(RunError) -> RunPlan {
+        // Each repetition means that somebody else has removed a file.
+        for _ in 0..<100 {
+            if let known = try Self.read(in: folder) {
+                try runError { () throws(FileError) in try Self.removeIncomplete(in: folder) }
+                return known
+            }
+            try runError { () throws(FileError) in try write(into: folder) }
+        }
+        throw .unreadable(folder.path(of: Self.fileName))
+    }
+
+    private func write(into folder: Directory) throws(FileError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         // Strings and integers can always be encoded.
         let text = (try? encoder.encode(self)) ?? Data()
-        try folder.write(
-            Array(text) + [UInt8(ascii: "\n")], to: Self.newName, replacing: true,
-            durably: durably)
-        FaultPoint.planWritten.pass()
-        try folder.rename(Self.newName, to: folder, as: Self.fileName)
+        // The same number on two machines is harmless: the two plans are of one moment, and the later one is refused.
+        let name = FileName(
+            "\(Self.newPrefix)-\(Machine.name)-\(getpid())-\(UInt64.random(in: 0 ... .max))")
+        do {
+            try folder.write(
+                Array(text) + [UInt8(ascii: "\n")], to: name, durably: false)
+            FaultPoint.planWritten.pass()
+            try Self.publish(name, in: folder)
+        } catch  where [.noSuchFileOrDirectory, .fileExists].contains(error.errno) {
+            // Somebody was faster. If it was not the answer but the file that got lost, the plan shows it.
+            return
+        }
         FaultPoint.planMoved.pass()
     }
 
+    /// Gives the new file the name of the plan, which must not exist.
+    private static func publish(_ name: FileName, in folder: Directory) throws(FileError) {
+        do {
+            try folder.link(name, to: folder, as: fileName)
+        } catch  where [.notPermitted, .notSupportedOnSocket, .noFunction].contains(error.errno) {
+            // The file system has no links.
+            return try folder.rename(name, to: folder, as: fileName)
+        }
+        try folder.remove(name)
+    }
+
+    /// Removes what processes have left that were killed before they had a plan. There is a plan, so nobody needs it.
+    private static func removeIncomplete(in folder: Directory) throws(FileError) {
+        for name in try folder.names() where name.text.hasPrefix(newPrefix) {
+            do {
+                try folder.remove(name)
+            } catch  where error.errno == .noSuchFileOrDirectory {
+                continue
+            }
+        }
+    }
+
     /// Why a run with the plan `other` may not continue this one; nil if it may.
-    func conflict(with other: RunPlan, in folder: String) -> RunError? {
-        guard sha256 == other.sha256 else {
+    ///
+    /// - Parameter isCountMeant: whether the number of shards was written, and not taken from an environment.
+    func conflict(
+        with other: RunPlan, in folder: String, isCountMeant: Bool = true
+    ) -> RunError? {
+        guard sha256 == other.sha256, recipes == other.recipes else {
             return .otherManifest(folder: folder, manifest: manifest)
+        }
+        guard (shards == nil) == (other.shards == nil),
+            !isCountMeant || shards?.count == other.shards?.count
+        else {
+            return .otherShards(
+                folder: folder, known: Self.words(shards), asked: Self.words(other.shards))
         }
         guard let base, let otherBase = other.base, base != otherBase else { return nil }
         // The folder may have been moved, or another machine may have it at another place. But if both exist, the same
@@ -70,6 +166,42 @@ package struct RunPlan: Codable, Sendable, Equatable {
             return nil
         }
         return .otherBase(folder: folder, base: base)
+    }
+
+    private static func words(_ shards: Shards?) -> String {
+        guard let shards else { return "without --shard" }
+        return "in \(Words.count(shards.count, "shard"))"
+    }
+}
+
+extension RunPlan.TaskArray {
+    /// The number of the shard of a task; nil if no shard has this task.
+    func number(of task: Int) -> Int? {
+        guard step > 0, task >= first, (task - first) % step == 0 else { return nil }
+        return (task - first) / step + 1
+    }
+
+    func task(of number: Int) -> Int { first + (number - 1) * step }
+
+    /// The IDs of the tasks of shards, as Slurm's `--array` takes them: `3,7-9`.
+    ///
+    /// - Parameter numbers: of the shards, in ascending order.
+    package func list(_ numbers: [Int]) -> String {
+        var ranges: [ClosedRange<Int>] = []
+        for task in numbers.map(task) {
+            if let last = ranges.last, last.upperBound + 1 == task {
+                ranges[ranges.count - 1] = last.lowerBound...task
+            } else {
+                ranges.append(task...task)
+            }
+        }
+        return ranges.map {
+            switch $0.count {
+            case 1: "\($0.lowerBound)"
+            case 2: "\($0.lowerBound),\($0.upperBound)"
+            default: "\($0.lowerBound)-\($0.upperBound)"
+            }
+        }.joined(separator: ",")
     }
 }
 

@@ -7,7 +7,7 @@ extension ConfigurationLoader.Loaded {
     /// The settings of a run: those of the daemon, except where a person at a terminal expects something else.
     ///
     /// - Parameter base: the folder at which relative sources begin.
-    func runSettings(base: String) -> BatchSettings {
+    package func runSettings(base: String) -> BatchSettings {
         var settings = configuration.batchSettings
         settings.isDurable = isDurableRun
         if !isSet("sources.roots") {

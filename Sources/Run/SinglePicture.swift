@@ -72,7 +72,7 @@ package struct SinglePicture: Sendable {
         let source = try sources.open(path).takeDescriptor()
         let name = RedactedURL.text(text.string)
         let file = try UnnamedFile.make()
-        _ = try develop(source, name, layer, to: file.file, layer.outputFile, StageContext.noImage)
+        _ = try develop(source, name, layer, to: file.file, layer.resultName, StageContext.noImage)
         return LayerFile(file)
     }
 
@@ -87,7 +87,7 @@ package struct SinglePicture: Sendable {
         if let refusal = InputFormat(prefix: head.prefix(count)).refusal(of: name) { throw refusal }
         return try PicturePipeline.run(
             input: input.file, inputName: name, autoOrient: image.autoOrient,
-            filters: image.filters, output: output, outputName: outputName, options: image.output,
+            filters: image.filters, output: output, outputName: outputName, options: image.encoding,
             limits: limits, openImage: openImage,
             admit: { bytes throws(PictureError) in
                 guard bytes <= memory else { throw .memoryLimit(bytes, limit: memory) }

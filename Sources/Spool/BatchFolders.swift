@@ -16,6 +16,9 @@ package enum BatchFile {
     /// The copy of the manifest before it is renamed into the folder of a run.
     static let newManifest: FileName = "manifest.new"
 
+    /// What the patterns of the manifest mean, in both folders; only for a manifest with patterns.
+    package static let sources: FileName = "sources.json"
+
     /// Shows that the pictures which came with the manifest are gone; the batch was reopened.
     static let picturesGone: FileName = "pictures-gone"
 
@@ -65,6 +68,30 @@ package struct BatchFolders: Sendable {
 
     package func active() throws(FileError) -> Directory {
         try Directory(FileName(id), in: spool.active)
+    }
+
+    /// The part of the manifest that a run works on; nil for the whole.
+    package var shard: Shard? { spool.run?.part?.shard }
+
+    /// Gives the copy of the manifest that all shards share another name in `folder`. A manifest may have 64 MiB, and
+    /// there may be a thousand shards.
+    ///
+    /// - Returns: false if there is no such copy, if it is not as long as the manifest, or if the file system has no
+    ///   links. Then the caller writes a copy.
+    package func shareManifest(
+        _ name: FileName, of length: Int, in folder: Directory
+    ) throws(FileError) -> Bool {
+        guard let shared = spool.run?.part?.shared else { return false }
+        if try folder.information(of: name)?.length == length { return true }
+        guard let copy = try shared.information(of: name), copy.isRegularFile,
+            copy.length == length
+        else { return false }
+        do {
+            try shared.link(name, to: folder, as: name)
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// What has become of the pictures that came with the manifest.

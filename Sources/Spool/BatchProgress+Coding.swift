@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomManifest
 import Foundation
 
 extension BatchProgress {
@@ -60,15 +61,50 @@ extension BatchProgress {
         return shorter.count > Self.capacity ? nil : shorter
     }
 
+    /// A test compares it with what Foundation's encoder makes of the progress.
     private static func encode(_ progress: Self) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do {
-            return Array(try encoder.encode(progress)) + [UInt8(ascii: "\n")]
-        } catch {
-            // Strings, finite numbers and enumerations can always be encoded.
-            preconditionFailure("the progress of a batch cannot be encoded: \(error)")
+        var line = JSONObjectLine()
+        line.add("bytesPerSecond", progress.bytesPerSecond)
+        line.add("commands", progress.commands) { line, command in
+            line.add("action", command.command.rawValue)
+            line.add("file", command.file)
+            line.add("time", command.time)
+            line.add("uid", Int(command.uid))
         }
+        line.add("counts") { line in
+            line.add("cancelled", progress.counts.cancelled)
+            line.add("downloaded", progress.counts.downloaded)
+            line.add("downloading", progress.counts.downloading)
+            line.add("failed", progress.counts.failed)
+            line.add("filtered", progress.counts.filtered)
+            line.add("filtering", progress.counts.filtering)
+            line.add("new", progress.counts.new)
+            line.add("total", progress.counts.total)
+        }
+        line.add("id", progress.id)
+        line.add("identity", progress.identity)
+        line.add("imagesPerSecond", progress.imagesPerSecond)
+        line.add("outputBytes", progress.outputBytes)
+        line.add("priority", progress.priority.rawValue)
+        line.add("retries", progress.retries)
+        line.add("schemaVersion", progress.schemaVersion)
+        line.add("secondsLeft", progress.secondsLeft)
+        line.add("state", progress.state.rawValue)
+        line.add("times") { line in
+            line.add("finished", progress.times.finished)
+            line.add("received", progress.times.received)
+            line.add("started", progress.times.started)
+        }
+        line.add("uid", progress.uid.map(Int.init))
+        if let waiting = progress.waiting {
+            line.add("waiting") { line in
+                line.add("code", waiting.code)
+                line.add("message", waiting.message)
+                line.add("since", waiting.since)
+            }
+        }
+        line.add("written", progress.written)
+        return line.text()
     }
 
     /// Reads the content of a file; nil if it is not of this version.

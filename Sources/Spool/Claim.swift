@@ -209,6 +209,7 @@ package struct Claim {
         // This needs no further descriptor, because a lack of them may be why the claim has failed. If it fails, the next
         // start removes the folder.
         try? active.remove(BatchFile.manifest(candidate.format))
+        try? active.remove(BatchFile.sources)
         try? active.removeDirectory(SubmittedFile.folderName)
         try? spool.active.removeDirectory(FileName(folders.id))
     }

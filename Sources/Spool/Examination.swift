@@ -49,6 +49,12 @@ package struct ManifestReading: Sendable {
         self.outcome = outcome
     }
 
+    /// Whether it has patterns whose files were not looked for.
+    var awaitsLookUp: Bool {
+        if case .success(let manifest) = outcome { return manifest.hasUnknownSources }
+        return false
+    }
+
     /// Of a manifest that has been read and accepted.
     package init(_ bytes: [UInt8], accepted manifest: Manifest) {
         self.init(
@@ -106,26 +112,41 @@ package enum Verdict: Sendable {
     case control(ControlRequest)
     /// The daemon is stopping, and the file was not read completely.
     case interrupted
-    /// It is larger than `largest` and was not read.
+    /// It is larger than `largest` and was not read, or it has patterns and `largest` is a limit: to take it may take
+    /// long.
     case large
     case ready(Candidate)
 }
 
 /// Examines files in the inbox and decides what to do with them.
 package struct Examination: Sendable {
+    /// Makes what looks for the files of patterns: in a folder that was submitted, with its owner, and elsewhere.
+    package typealias FinderMaker =
+        @Sendable (_ pictures: Directory?, _ owner: UInt32) -> SourceFinder
+
     let limits: ManifestLimits
     let defaultFilters: [Filter]
+    private(set) var recipes: RecipeBook
+    /// Looks for the files of patterns; nil if nothing does.
+    private let sources: FinderMaker?
+    /// What patterns mean in a manifest that was accepted; nil for any other manifest.
+    private(set) var recorded: [FoundSources]?
     /// How long a file that is written in place must be unchanged, in seconds.
     package let settle: Double
     /// Checked while a manifest is read; when it is set, reading throws ECANCELED.
     package var stop = CancellationFlag()
+    /// The part of each manifest that is taken; nil for the whole.
+    package var shard: Shard?
 
     package init(
         limits: ManifestLimits, defaultFilters: [Filter], settle: Double,
+        recipes: RecipeBook = RecipeBook(), sources: FinderMaker? = nil,
         stop: CancellationFlag = CancellationFlag()
     ) {
         self.limits = limits
+        self.sources = sources
         self.defaultFilters = defaultFilters
+        self.recipes = recipes
         self.settle = settle
         self.stop = stop
     }
@@ -134,6 +155,21 @@ package struct Examination: Sendable {
     package func asking(_ stop: CancellationFlag) -> Examination {
         var examination = self
         examination.stop = stop
+        return examination
+    }
+
+    /// The same for a manifest that was accepted with this status: with the recipes that it had then, with filters even
+    /// if only recipes may have any now, and with the files that its patterns meant then.
+    func accepting(_ status: Status, _ found: [FoundSources]?) -> Examination {
+        var examination = recalling(found ?? [])
+        examination.recipes = RecipeBook(of: status, limit: limits.filters)
+        return examination
+    }
+
+    /// The same for a manifest whose patterns mean these files.
+    func recalling(_ found: [FoundSources]) -> Examination {
+        var examination = self
+        examination.recorded = found
         return examination
     }
 
@@ -174,7 +210,8 @@ package struct Examination: Sendable {
             if format.mayEndAnywhere, !whole { return .settling(identity) }
             // A file above the limit takes no time, because it is not read.
             if identity.size > largest, identity.size <= limits.bytes { return .large }
-            let reading = try read(name, format, in: inbox)
+            let reading = try read(OpenManifest(name, format, in: inbox), looksUp: largest == .max)
+            if reading.awaitsLookUp { return .large }
             if case .failure = reading.outcome, !whole { return .settling(identity) }
             return .ready(
                 Candidate(
@@ -215,10 +252,12 @@ package struct Examination: Sendable {
             }
             let identity = FileIdentity(manifest.information)
             if identity.size > largest, identity.size <= limits.bytes { return .large }
+            let reading = try read(manifest, looksUp: largest == .max)
+            if reading.awaitsLookUp { return .large }
             return .ready(
                 Candidate(
                     name: name, isFolder: true, format: manifest.format, identity: identity,
-                    reading: try read(manifest), dropped: information.statusChanged))
+                    reading: reading, dropped: information.statusChanged))
         }
     }
 
@@ -244,7 +283,11 @@ package struct Examination: Sendable {
     }
 
     /// The same for an open one, which is read from its beginning and once.
-    func read(_ manifest: borrowing OpenManifest) throws(FileError) -> ManifestReading {
+    ///
+    /// - Parameter looksUp: whether the files of patterns are looked for, which may take long if a disk is slow.
+    func read(
+        _ manifest: borrowing OpenManifest, looksUp: Bool = true
+    ) throws(FileError) -> ManifestReading {
         let length = manifest.information.length
         guard length <= limits.bytes else { return tooLarge(length) }
         let bytes = try manifest.file.readAll(upTo: limits.bytes, path: manifest.path, stop: stop)
@@ -253,7 +296,9 @@ package struct Examination: Sendable {
             return tooLarge(max(try manifest.file.length(path: manifest.path), bytes.count))
         }
         let sha256 = try digest(of: bytes, manifest.path)
-        let outcome = check(bytes, manifest.format)
+        let finder =
+            looksUp ? finder(manifest.pictures, manifest.information.st_uid) : recordedFinder
+        let outcome = check(bytes, manifest.format, finder)
         // If `stop` is set, the reader has ended with any error.
         try stop.check("read", manifest.path)
         return ManifestReading(
@@ -266,8 +311,11 @@ package struct Examination: Sendable {
     ) throws(FileError) -> ManifestReading {
         var limits = limits
         limits.bytes = max(limits.bytes, bytes)
-        let examination = Examination(
-            limits: limits, defaultFilters: defaultFilters, settle: settle, stop: stop)
+        var examination = Examination(
+            limits: limits, defaultFilters: defaultFilters, settle: settle, recipes: recipes,
+            sources: sources, stop: stop)
+        examination.recorded = recorded
+        examination.shard = shard
         return try examination.read(name, format, in: folder)
     }
 
@@ -280,14 +328,23 @@ package struct Examination: Sendable {
         return digest.hex()
     }
 
+    /// - Parameters:
+    ///   - pictures: the folder that was submitted.
+    ///   - owner: the owner of the manifest, who is that of the folder (`FolderJob.find`).
+    private func finder(_ pictures: Directory?, _ owner: UInt32) -> SourceFinder {
+        recorded == nil ? sources?(pictures, owner) ?? .recorded([]) : recordedFinder
+    }
+
+    private var recordedFinder: SourceFinder { recorded.map { .recorded($0) } ?? .none }
+
     private func check(
-        _ bytes: [UInt8], _ format: ManifestFormat
+        _ bytes: [UInt8], _ format: ManifestFormat, _ finder: SourceFinder
     ) -> Result<Manifest, ManifestRejection> {
         do {
-            return .success(
-                try ManifestReader.read(
-                    bytes, format: format, limits: limits, defaultFilters: defaultFilters,
-                    stop: stop))
+            let manifest = try ManifestReader.read(
+                bytes, format: format, limits: limits, defaultFilters: defaultFilters,
+                recipes: recipes, finder: finder, stop: stop)
+            return .success(shard.map(manifest.part) ?? manifest)
         } catch {
             return .failure(error)
         }
@@ -327,10 +384,16 @@ package struct Examination: Sendable {
 extension ManifestReading {
     /// Writes the daemon's own copy of the read bytes to `active/ID`, over an incomplete one. It is on the disk only
     /// after a sync; with `durably`, the kernel begins to write it.
-    func copy(
+    package func copy(
         to active: Directory, _ format: ManifestFormat, durably: Bool
     ) throws(FileError) {
         guard let bytes else { return }
+        // It must be there when the manifest is.
+        if case .success(let manifest) = outcome, !manifest.found.isEmpty {
+            try active.write(
+                FoundSources.encoded(manifest.found), to: BatchFile.sources, replacing: true,
+                durably: durably)
+        }
         let name = BatchFile.manifest(format)
         let path = active.path(of: name)
         let file = try active.create(name, replacing: true)

@@ -6,6 +6,7 @@ extension ImageStatus {
         guard state == .filtered else { return }
         state = .failed
         output = nil
+        sourceSHA256 = nil
         // A fault of the machine has already been reported to the code that waits for it.
         self.error = Failure(
             code: error.code, message: error.message, isTransient: error.isTransient)

@@ -10,9 +10,13 @@ extension ImageStatus {
     package static func initial(_ image: Manifest.Image, of manifest: Manifest) -> ImageStatus {
         switch image.origin {
         case .source(let text):
-            ImageStatus(name: image.name.string, source: RedactedURL.text(text.string))
+            ImageStatus(
+                name: image.name.string, source: RedactedURL.text(text.string),
+                published: image.isPublished ? nil : false)
         case .image(let index):
-            ImageStatus(name: image.name.string, from: manifest.images[index].name.string)
+            ImageStatus(
+                name: image.name.string, from: manifest.images[index].name.string,
+                published: image.isPublished ? nil : false)
         }
     }
 }

@@ -12,6 +12,8 @@ package struct OpenManifest: ~Copyable {
     let information: stat
     /// Whether it came in a folder, with its pictures.
     let isFolder: Bool
+    /// That folder, with its pictures.
+    let pictures: Directory?
 
     /// - Throws: ENOTSUP if it is not a regular file: reading a FIFO or a socket could block.
     init(
@@ -23,6 +25,7 @@ package struct OpenManifest: ~Copyable {
         self.file = file
         self.format = format
         self.isFolder = isFolder
+        pictures = isFolder ? folder : nil
     }
 
     private static func information(

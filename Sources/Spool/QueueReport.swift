@@ -83,11 +83,16 @@ package struct QueueReport: Codable, Sendable, Equatable {
         package var sourceBytes: Int
         package var downloads: Downloads
         package var pictures: Pictures
+        /// The folder of the recipes; absent if the daemon has no configuration file.
+        package var recipesFolder: String?
+        /// Whether manifests must not have filters of their own; absent if they may.
+        package var recipesOnly: Bool?
 
         package init(
             manifestBytes: Int, images: Int, filters: Int, defaultFilters: String,
             sourceRoots: [String], readableRoots: [String], service: Service? = nil,
-            sourceBytes: Int, downloads: Downloads, pictures: Pictures
+            sourceBytes: Int, downloads: Downloads, pictures: Pictures,
+            recipesFolder: String? = nil, recipesOnly: Bool? = nil
         ) {
             self.manifestBytes = manifestBytes
             self.images = images
@@ -99,6 +104,8 @@ package struct QueueReport: Codable, Sendable, Equatable {
             self.sourceBytes = sourceBytes
             self.downloads = downloads
             self.pictures = pictures
+            self.recipesFolder = recipesFolder
+            self.recipesOnly = recipesOnly
         }
     }
 

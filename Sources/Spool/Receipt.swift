@@ -13,12 +13,17 @@ package enum Receipt {
             identity: claimed.identity, isFolder: claimed.isFolder ? true : nil)
         switch claimed.reading.outcome {
         case .success(let manifest):
-            return Status(
+            var status = Status(
                 id: claimed.id, manifest: reference, state: .pending, priority: manifest.priority,
                 qualityOfService: manifest.qualityOfService,
                 times: Status.Times(received: claimed.received),
                 counts: Status.Counts(new: manifest.images.count),
-                images: ImageStatus.initial(of: manifest))
+                images: ImageStatus.initial(of: manifest), recipes: manifest.recipeReferences)
+            status.versions = [.present]
+            status.shards = claimed.folders.shard.map {
+                Status.Shards(count: $0.count, number: $0.number)
+            }
+            return status
         case .failure(let rejection):
             return Status(
                 id: claimed.id, manifest: reference, state: .rejected,
@@ -82,6 +87,7 @@ package enum Receipt {
                 FaultPoint.receiptManifestWritten.pass()
             }
         }
+        if status.state != .rejected { try copySources(from: active, to: receipt, durably) }
         if durably { try receipt.sync() }
         FaultPoint.receiptSynced.pass()
         try active.rename(BatchFile.receipt, to: folders.spool.outbox, as: FileName(folders.id))
@@ -97,6 +103,7 @@ package enum Receipt {
     ) throws(FileError) {
         let answer = try folders.outbox()
         if let bytes, let name = status.manifest.file.map({ FileName($0) }),
+            try !folders.shareManifest(name, of: bytes.count, in: answer),
             try !answer.holds(bytes, as: name)
         {
             try active.write(
@@ -105,8 +112,19 @@ package enum Receipt {
             try active.rename(BatchFile.newManifest, to: answer, as: name)
             FaultPoint.receiptManifestMoved.pass()
         }
+        if status.state != .rejected { try copySources(from: active, to: answer, durably) }
         folders.writeProgress(BatchProgress(of: status))
         try folders.writeStatus(status, durably: durably)
+    }
+
+    /// Copies what the patterns of the manifest mean, for a retry and for people.
+    private static func copySources(
+        from active: Directory, to answer: Directory, _ durably: Bool
+    ) throws(FileError) {
+        guard try active.exists(BatchFile.sources) else { return }
+        try answer.write(
+            try active.read(BatchFile.sources), to: BatchFile.sources, replacing: true,
+            durably: durably)
     }
 
     /// Removes a receipt that was not moved to the outbox. A rejected manifest is first moved out of it, because there

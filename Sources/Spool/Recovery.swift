@@ -217,6 +217,7 @@ package struct Recovery: Sendable {
         // The manifest has its answer, and the daemon has its own copy.
         try SubmittedFile(in: active)?.remove(from: active)
         fresh.times.started = status?.times.started
+        if let earlier = status?.versions { fresh.versions = earlier.joined(by: [.present]) }
         let suspects = try journalCrashes(of: folders, active)
         var crashes: [Int: Crashes] = [:]
         let control = try applyJournal(to: &fresh, &crashes, folders, active)
@@ -271,8 +272,13 @@ package struct Recovery: Sendable {
         _ folders: BatchFolders, _ format: ManifestFormat, _ status: Status?, _ active: Directory
     ) throws(FileError) -> ManifestReading? {
         let name = BatchFile.manifest(format)
-        guard let status else { return try examination.read(name, format, in: active) }
-        let reading = try examination.read(
+        let found = try FoundSources.read(in: active)
+        guard let status else {
+            let examination = found.map(examination.recalling) ?? examination
+            return try examination.read(name, format, in: active)
+        }
+        let kept = found == nil ? try self.found(by: folders) : found
+        let reading = try examination.accepting(status, kept).read(
             accepted: name, format, bytes: status.manifest.bytes, in: active)
         if status.manifest.sha256 == reading.sha256 { return reading }
         return try copy(of: name, format, folders, status)
@@ -284,10 +290,20 @@ package struct Recovery: Sendable {
         of name: FileName, _ format: ManifestFormat, _ folders: BatchFolders, _ status: Status
     ) throws(FileError) -> ManifestReading? {
         do {
-            let copy = try examination.read(
+            let found = try FoundSources.read(in: folders.outbox())
+            let copy = try examination.accepting(status, found).read(
                 accepted: name, format, bytes: status.manifest.bytes, in: try folders.outbox())
             return copy.sha256 == status.manifest.sha256 ? copy : nil
         } catch  where error.fault == nil && error.errno != .canceled {
+            return nil
+        }
+    }
+
+    /// What the patterns meant, according to the answer.
+    private func found(by folders: BatchFolders) throws(FileError) -> [FoundSources]? {
+        do {
+            return try FoundSources.read(in: folders.outbox())
+        } catch  where error.errno == .noSuchFileOrDirectory {
             return nil
         }
     }

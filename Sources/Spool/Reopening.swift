@@ -69,7 +69,8 @@ package struct Reopening {
             return .unusable("its status.json names no manifest")
         }
         let file = BatchFile.manifest(format)
-        let reading = try examination.read(
+        let found = try FoundSources.read(in: outbox)
+        let reading = try examination.accepting(status, found).read(
             accepted: file, format, bytes: status.manifest.bytes, in: outbox)
         guard reading.sha256 == status.manifest.sha256, let bytes = reading.bytes else {
             return .unusable("\(file.text) is not the manifest that was taken")
@@ -92,7 +93,7 @@ package struct Reopening {
         guard !isTooMany else { return .unusable("its status.json counts \(retries) retries") }
         let record = ReopenedRecord(of: finished, retries: retries, commands: status.commands ?? [])
         try build(
-            id, manifest: bytes, format, record, status.images,
+            id, manifest: bytes, format, record, status.images, found: manifest.found,
             lacksPictures: status.manifest.isFolder == true)
         return try resume(id)
     }
@@ -119,18 +120,22 @@ package struct Reopening {
         _ image: ImageStatus, in outputs: Directory
     ) throws(FileError) -> Bool {
         guard image.state == .filtered else { return false }
-        guard let output = image.output else { return true }
+        guard let output = image.output else { return image.published != false }
         return try !outputs.exists(FileName(output.file))
     }
 
     private func build(
         _ id: String, manifest: [UInt8], _ format: ManifestFormat, _ record: ReopenedRecord,
-        _ images: [ImageStatus], lacksPictures: Bool
+        _ images: [ImageStatus], found: [FoundSources], lacksPictures: Bool
     ) throws(FileError) {
         let name = FileName(Self.prefix + id)
         if try spool.active.exists(name) { try spool.active.removeTree(name) }
         try spool.active.makeDirectory(name, mode: 0o700)
         let folder = try Directory(name, in: spool.active)
+        if !found.isEmpty {
+            try folder.write(
+                FoundSources.encoded(found), to: BatchFile.sources, durably: durably)
+        }
         try folder.write(manifest, to: BatchFile.manifest(format), durably: durably)
         if lacksPictures { try folder.write([], to: BatchFile.picturesGone, durably: durably) }
         let records = (-1..<images.count).lazy.map { index in
@@ -159,6 +164,7 @@ package struct Reopening {
 extension ImageStatus {
     /// The image for a repetition; its number of attempts is kept.
     package var anew: ImageStatus {
-        ImageStatus(name: name, source: source, from: from, attempts: attempts)
+        ImageStatus(
+            name: name, source: source, from: from, published: published, attempts: attempts)
     }
 }

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomManifest
 
 /// Where the only batch of a run has its results, if its spool is not a daemon's.
 ///
@@ -10,9 +11,24 @@ package struct RunFolders: Sendable {
     package let outputs: Directory
     /// `status.json`, `progress.json` and the copy of the manifest.
     package let answer: Directory
+    /// nil if the run works on the whole manifest.
+    package let part: Part?
 
-    package init(outputs: Directory, answer: Directory) {
+    /// The part of a manifest that a run works on.
+    package struct Part: Sendable {
+        package let shard: Shard
+        /// The folder with the copy of the manifest that all shards share.
+        package let shared: Directory
+
+        package init(shard: Shard, shared: Directory) {
+            self.shard = shard
+            self.shared = shared
+        }
+    }
+
+    package init(outputs: Directory, answer: Directory, part: Part? = nil) {
         self.outputs = outputs
         self.answer = answer
+        self.part = part
     }
 }

@@ -66,7 +66,7 @@ package final class Spool: Sendable {
         let root = try spoolError { () throws(FileError) in try Directory(path: path) }
         self.root = root
         run = nil
-        lock = try Self.lock(root, for: "darkroomd")
+        lock = try SpoolLock.take(root, for: "darkroomd")
         owner =
             try spoolError { () throws(FileError) in try root.information(of: ".") }?.st_uid ?? 0
         tmp = try Self.station("tmp", in: root)
@@ -82,7 +82,8 @@ package final class Spool: Sendable {
         let root = try spoolError { () throws(FileError) in try Directory(path: path) }
         self.root = root
         self.run = run
-        lock = try Self.lock(root, for: "darkroom run")
+        // Machines that share a folder need the name of the other one.
+        lock = try SpoolLock.take(root, for: "darkroom run on \(Machine.name)")
         owner =
             try spoolError { () throws(FileError) in try root.information(of: ".") }?.st_uid ?? 0
         tmp = root
@@ -141,47 +142,6 @@ package final class Spool: Sendable {
         _ name: FileName, in root: Directory, mode: mode_t = 0o777
     ) throws(SpoolError) -> Directory {
         try spoolError { () throws(FileError) in try folder(name, in: root, mode: mode) }
-    }
-
-    // MARK: The lock
-
-    /// Locks `lock` with flock(2). The kernel releases the lock when the process ends, in whatever way. The content of
-    /// the file names the process, for a second one.
-    private static func lock(
-        _ root: Directory, for program: String
-    ) throws(SpoolError) -> Descriptor {
-        let path = root.path(of: "lock")
-        // The folder itself is locked too, because someone may remove `lock` as a leftover. If the file system cannot
-        // lock folders, as some network file systems, only the file is locked.
-        if flock(root.number, LOCK_EX | LOCK_NB) != 0, Errno(rawValue: errno) == .wouldBlock {
-            throw .locked(spool: root.path, holder: holder(root))
-        }
-        let number = openat(root.number, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
-        guard number >= 0 else { throw .file(FileError("open", path, Errno(rawValue: errno))) }
-        let lock = Descriptor(owning: number)
-        guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
-            let cause = Errno(rawValue: errno)
-            guard cause == .wouldBlock else { throw .file(FileError("lock", path, cause)) }
-            throw .locked(spool: root.path, holder: holder(root))
-        }
-        let text = "\(program), process \(getpid()), since \(Clock.timestamp)\n"
-        do {
-            try lock.truncate(to: 0, path: path)
-            try lock.write(Array(text.utf8), path: path)
-        } catch  where error.fault == .full {
-            // The lock is valid without its content. A full disk must not prevent the start: the daemon waits for
-            // space.
-        } catch {
-            throw .file(error)
-        }
-        return lock
-    }
-
-    /// The content of the lock file, or a general text if it cannot be read.
-    private static func holder(_ root: Directory) -> String {
-        let text = (try? root.read("lock", upTo: 256)).map { String(decoding: $0, as: UTF8.self) }
-        let line = text?.split(separator: "\n").first.map(String.init)
-        return line ?? "another process"
     }
 
     // MARK: The pause mark

@@ -3,7 +3,7 @@ import Foundation
 
 extension Status {
     /// The same status with the current time.
-    var writtenNow: Status {
+    package var writtenNow: Status {
         var status = self
         status.written = Clock.timestamp
         return status
@@ -45,7 +45,7 @@ extension Status {
     }
 
     /// The lines of the file before and after the images.
-    func encodedFrame() -> (head: [UInt8], tail: [UInt8]) {
+    package func encodedFrame() -> (head: [UInt8], tail: [UInt8]) {
         var frame = self
         frame.images = []
         let text = Self.encode(frame, Self.encoder)

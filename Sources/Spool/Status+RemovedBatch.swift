@@ -11,6 +11,7 @@ extension ImageStatus {
         var image = self
         image.state = .failed
         image.output = nil
+        image.sourceSHA256 = nil
         image.error = .removed(folders)
         return image
     }

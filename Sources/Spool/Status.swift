@@ -26,7 +26,14 @@ package struct Status: Codable, Sendable, Equatable {
     package var commands: [ControlRecord]?
     /// How often the finished batch was reopened; absent if never.
     package var retries: Int?
+    /// The versions of what decides the bytes of the outputs: one entry, or one for each version that has worked on the
+    /// batch. Absent if an older version wrote this, or if there are no images.
+    package var versions: [PictureVersions]?
+    /// Whether this is the status of a part of the manifest, or of all parts; absent if it was not divided.
+    package var shards: Shards?
     package var images: [ImageStatus]
+    /// The recipes that the manifest uses, as they were when it was taken; absent if it uses none.
+    package var recipes: [RecipeReference]?
     /// When this was written, in the format of RFC 3339; absent if an older version wrote it.
     package var written: String?
 
@@ -34,14 +41,14 @@ package struct Status: Codable, Sendable, Equatable {
         case schemaVersion, id, manifest, state, priority, qualityOfService, times, counts, waiting,
             errors
         case commands = "steering"
-        case retries, images, written
+        case retries, versions, shards, images, recipes, written
     }
 
     package init(
         id: String, manifest: ManifestReference, state: BatchState, priority: Priority = .normal,
         qualityOfService: QualityOfServiceName = .default, times: Times, counts: Counts = Counts(),
         errors: [ManifestProblem]? = nil, commands: [ControlRecord]? = nil, retries: Int? = nil,
-        images: [ImageStatus] = []
+        images: [ImageStatus] = [], recipes: [RecipeReference]? = nil
     ) {
         self.id = id
         self.manifest = manifest
@@ -54,6 +61,22 @@ package struct Status: Codable, Sendable, Equatable {
         self.commands = commands
         self.retries = retries
         self.images = images
+        self.recipes = recipes
+    }
+
+    /// A recipe as it was when the manifest was taken. A restart and a retry use it, whatever has become of its file.
+    package struct RecipeReference: Codable, Sendable, Equatable {
+        package var name: String
+        /// Of the text, in hexadecimal.
+        package var sha256: String
+        /// The text of its file.
+        package var text: String
+
+        package init(_ recipe: Recipe) {
+            name = recipe.name
+            sha256 = recipe.sha256
+            text = recipe.text
+        }
     }
 
     /// The manifest as it was taken from the inbox.
@@ -94,6 +117,18 @@ package struct Status: Codable, Sendable, Equatable {
 
         /// nil if there is no file, or if its name is not that of a manifest.
         package var format: ManifestFormat? { file.flatMap { ManifestFormat(fileName: $0) } }
+    }
+
+    /// The parts into which a manifest was divided (`darkroom run --shard`).
+    package struct Shards: Codable, Sendable, Equatable {
+        package var count: Int
+        /// The part whose images these are, from 1 to `count`; absent if they are those of the whole manifest.
+        package var number: Int?
+
+        package init(count: Int, number: Int? = nil) {
+            self.count = count
+            self.number = number
+        }
     }
 
     /// Times in UTC, in the format of RFC 3339 with milliseconds.
@@ -180,11 +215,16 @@ package struct ImageStatus: Codable, Sendable, Equatable {
     package var name: String
     /// The location of the picture, without credentials and query; absent for an image made `from` another one.
     package var source: String?
+    /// The SHA-256 of the source, in hexadecimal, when the image is filtered; absent for an image made `from` another
+    /// one, and if an older version filtered it.
+    package var sourceSHA256: String?
     /// The image whose pixels are the input, if the manifest has `from`.
     package var from: String?
     package var state: ImageState
     /// The file beside status.json, when the image is filtered.
     package var output: Output?
+    /// false if the image has no output, because its pixels are only for other images; absent otherwise.
+    package var published: Bool?
     /// How often work on the image began.
     package var attempts: Int
     package var milliseconds: Milliseconds
@@ -196,9 +236,17 @@ package struct ImageStatus: Codable, Sendable, Equatable {
     /// What happened to the metadata of the source: kept, converted or dropped.
     package var metadata: [String: String]?
 
+    private enum CodingKeys: String, CodingKey {
+        case name, source
+        case sourceSHA256 = "sourceSha256"
+        case from, state, output, published, attempts, milliseconds, download, error, warnings
+        case metadata
+    }
+
     package init(
         name: String, source: String? = nil, from: String? = nil, state: ImageState = .new,
-        output: Output? = nil, attempts: Int = 0, milliseconds: Milliseconds = Milliseconds(),
+        output: Output? = nil, published: Bool? = nil, attempts: Int = 0,
+        milliseconds: Milliseconds = Milliseconds(),
         download: Download? = nil, error: Failure? = nil, warnings: [String]? = nil,
         metadata: [String: String]? = nil
     ) {
@@ -207,6 +255,7 @@ package struct ImageStatus: Codable, Sendable, Equatable {
         self.from = from
         self.state = state
         self.output = output
+        self.published = published
         self.attempts = attempts
         self.milliseconds = milliseconds
         self.download = download

@@ -49,7 +49,10 @@ struct ArgumentCheck {
         Command(name: "logs", flags: "f", operands: .ids),
         Command(name: "pause", operands: .none),
         Command(name: "resume", operands: .none),
+        Command(name: "recipes", operands: .none),
         Command(name: "run", flags: "q", values: "o", operands: .files),
+        Command(name: "merge", operands: .files),
+        Command(name: "verify", operands: .files),
         Command(name: "filter", values: "o", operands: .files),
     ]
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import DarkroomClient
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import DarkroomSpool
 
@@ -105,10 +106,13 @@ struct CheckCommand: ParsableCommand {
             Interruption.advise("The check is not complete.", erasesLine: true)
             look = SourcesCheck(SourceRules(report), json: json, progress: progress)
         }
+        // What this user may not read, the daemon may.
+        let roots = report?.limits.readableRoots ?? []
+        let finder = LocalSources(roots: roots, view: nil).guessingFinder
         var worst = ClientExit.success
         var rejected = 0
         for input in inputs {
-            let exit = try check(input, rules, &look)
+            let exit = try check(input, rules, finder, &look)
             if exit != .success { rejected += 1 }
             worst = .worst(worst, exit)
         }
@@ -135,7 +139,7 @@ struct CheckCommand: ParsableCommand {
             guard pictures.isEmpty else {
                 throw ClientError(
                     .usage, code: "bad-option",
-                    "--filter, --watermark, --format and --quality are for pictures with --sources; a manifest has its own"
+                    "--recipe, --filter, --watermark, --format and --quality are for pictures with --sources; a manifest has its own"
                 )
             }
             return files.map { .path($0) }
@@ -146,7 +150,8 @@ struct CheckCommand: ParsableCommand {
 
     /// Returns whether the manifest itself is right.
     private func check(
-        _ input: Input, _ rules: ManifestRules, _ look: inout SourcesCheck?
+        _ input: Input, _ rules: ManifestRules, _ finder: SourceFinder,
+        _ look: inout SourcesCheck?
     ) throws -> ClientExit {
         let file: ManifestFile
         switch input {
@@ -165,10 +170,14 @@ struct CheckCommand: ParsableCommand {
                 return error.exit
             }
         }
-        switch file.check(rules) {
+        switch file.check(rules, finder: finder) {
         case .success(let manifest):
             let forecast = try look?.check(manifest, of: file.shown)
             try tell(Result(file: file.shown, images: manifest.images.count, forecast: forecast))
+            if manifest.hasUnknownSources, !json {
+                Console.problem(
+                    "\(file.shown): only the daemon can look up some of its patterns and folders")
+            }
             return .success
         case .failure(let rejection):
             if !json {

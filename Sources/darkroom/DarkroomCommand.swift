@@ -18,8 +18,8 @@ struct DarkroomCommand: ParsableCommand {
             CancelCommand.self, HoldCommand.self, ReleaseCommand.self, RetryCommand.self,
             RemoveCommand.self,
             ListCommand.self, ShowCommand.self, StatusCommand.self, WatchCommand.self,
-            LogsCommand.self, PauseCommand.self, ResumeCommand.self,
-            RunCommand.self, FilterCommand.self,
+            LogsCommand.self, PauseCommand.self, ResumeCommand.self, RecipesCommand.self,
+            RunCommand.self, MergeCommand.self, VerifyCommand.self, FilterCommand.self,
         ])
 
     /// Runs the command, and ends the process with its exit code.

@@ -2,6 +2,7 @@ import ArgumentParser
 import DarkroomClient
 import DarkroomConfiguration
 import DarkroomCore
+import DarkroomManifest
 import DarkroomRun
 import Foundation
 import Logging
@@ -61,7 +62,7 @@ struct EngineOptions: ParsableArguments {
             return (key: String(parts[0]), text: String(parts[1]))
         }
         if let jobs { overrides.append(("filters.concurrency", "\(jobs)")) }
-        if let memory { overrides.append(("limits.memory", memory)) }
+        if let memory { overrides.append(("limits.memory", try checked(memory: memory))) }
         var environment = ProcessInfo.processInfo.environment
         // It is for the commands that use a spool, and may be a relative path.
         environment[SpoolLocation.variable] = nil
@@ -76,6 +77,16 @@ struct EngineOptions: ParsableArguments {
         }
     }
 
+    private func checked(memory: String) throws(ClientError) -> String {
+        let least = 16 << 20
+        if let bytes = Quantity.bytes(memory), bytes >= least { return memory }
+        let correction = Quantity.correctedSize(memory).map { "; did you mean \($0)?" } ?? ""
+        throw ClientError(
+            .usage, code: "bad-option",
+            "--memory \(FileName(memory).text): write a size such as 512MiB or 2GiB, at least \(Quantity.text(bytes: least))\(correction)"
+        )
+    }
+
     /// The log: nothing, unless somebody asks for it.
     func log() -> EventLog {
         guard let level = logLevel.flatMap({ Logger.Level(rawValue: $0) }) else {
@@ -83,5 +94,17 @@ struct EngineOptions: ParsableArguments {
         }
         LogLevel.set(level)
         return EventLog(Logger(label: "darkroom") { _ in LineLogHandler() })
+    }
+}
+
+extension ConfigurationLoader.Loaded {
+    /// The recipes of the configuration or, without one, those of the package's configuration that are right.
+    var knownRecipes: RecipeBook {
+        if configuration.recipesFolder != nil { return configuration.recipes }
+        let content = RecipeFolder.read(
+            RecipeFolder.standardPath, limit: configuration.manifestLimits.filters)
+        var book = RecipeBook(content.recipes)
+        book.isOnly = configuration.recipes.isOnly
+        return book
     }
 }

@@ -15,16 +15,18 @@ struct FilterCommand: ParsableCommand {
         abstract: "Filter one picture from standard input to standard output.",
         discussion: """
             Nothing is written before the picture is complete: a failure leaves no part of a picture. With -o, an \
-            existing file is replaced on success and not changed on failure.
+            existing file is replaced on success and not changed on failure. Without --format, the ending of this file \
+            chooses the format.
 
             Examples:
               darkroom filter --filter sepia=0.8 --format jpeg <in.png >out.jpg
               curl -s https://example.com/a.jpg | darkroom filter --filter resize=800 >a.png
-              darkroom filter photo.jpg --filter thumbnail=1600 --format jpeg -o small.jpg
+              darkroom filter photo.jpg --filter thumbnail=1600 -o small.jpg
+              darkroom filter photo.jpg -o photo.png
 
             Exit codes: 0 filtered, 3 the picture cannot be filtered, 64 the command line is wrong, 66 a file does not \
-            exist, 73 the file of the result cannot be created, 74 the disk is full or broken, 78 the configuration is \
-            wrong.
+            exist, 73 the file of the result cannot be created, 74 the disk is full or broken, 77 a file may not be read, \
+            78 the configuration is wrong.
             """)
 
     @Argument(
@@ -37,7 +39,8 @@ struct FilterCommand: ParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Write the result into this file.", valueName: "file"),
+        help: ArgumentHelp(
+            "Write the result into this file; - is standard output.", valueName: "file"),
         completion: .file())
     var output: String?
 
@@ -45,20 +48,24 @@ struct FilterCommand: ParsableCommand {
 
     private var isInput: Bool { file == nil || file == ManifestFile.standardInput }
 
+    /// The file of the result; nil for standard output.
+    private var target: String? { output == "-" ? nil : output }
+
     func run() throws {
         // A closed pipe is an error of a write, which ends the command quietly.
         signal(SIGPIPE, SIG_IGN)
         let loaded = try engine.load()
-        try refuseTerminals()
+        try refuseUnusable()
         let picture = SinglePicture(try manifest(loaded), loaded)
-        guard let output else { return try filterToOutput(picture) }
+        guard let target else { return try filterToOutput(picture, STDOUT_FILENO) }
+        if Self.isSpecial(target) { return try filterToSpecial(picture, target) }
         let result: ResultFile
         do throws(PictureError) {
-            result = try ResultFile(path: output)
+            result = try ResultFile(path: target)
         } catch {
             throw ClientError(.cannotCreate, code: error.code, error.message)
         }
-        try check(picture.filter(input(), named: name, to: result.file, named: output))
+        try check(picture.filter(input(), named: name, to: result.file, named: target))
         do throws(PictureError) {
             try result.publish()
         } catch {
@@ -66,13 +73,42 @@ struct FilterCommand: ParsableCommand {
         }
     }
 
-    private func refuseTerminals() throws(ClientError) {
+    /// Whether it is a device, a pipe or a socket, which no file may replace.
+    private static func isSpecial(_ path: String) -> Bool {
+        var information = stat()
+        return stat(path, &information) == 0 && information.st_mode & S_IFMT != S_IFREG
+    }
+
+    /// Writes the complete picture into a device or a pipe, as into standard output.
+    private func filterToSpecial(_ picture: SinglePicture, _ path: String) throws(ClientError) {
+        let file: Descriptor
+        do {
+            file = Descriptor(
+                owning: try retryingInterrupts { open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY) })
+        } catch {
+            throw ClientError(
+                .cannotCreate, code: "cannot-open", "-o \(path.shellQuoted): opening it: \(error)")
+        }
+        try filterToOutput(picture, file.number)
+    }
+
+    private func refuseUnusable() throws(ClientError) {
+        if let target {
+            var information = stat()
+            if target.isEmpty || target.hasSuffix("/")
+                || stat(target, &information) == 0 && information.st_mode & S_IFMT == S_IFDIR
+            {
+                throw ClientError(
+                    .cannotCreate, code: "not-a-file",
+                    "-o \(target.shellQuoted): it is a folder. Name a file in it")
+            }
+        }
         if isInput, isatty(STDIN_FILENO) == 1 {
             throw ClientError(
                 .usage, code: "terminal",
                 "Standard input is a terminal. Name a picture, or write <picture.png")
         }
-        if output == nil, isatty(STDOUT_FILENO) == 1 {
+        if target == nil, isatty(STDOUT_FILENO) == 1 {
             throw ClientError(
                 .usage, code: "terminal",
                 "Standard output is a terminal. Name a file with -o, or write >picture.png")
@@ -81,7 +117,7 @@ struct FilterCommand: ParsableCommand {
 
     /// The manifest that `submit` would make of these options.
     private func manifest(_ loaded: ConfigurationLoader.Loaded) throws -> Manifest {
-        var job = try pictures.job([], priority: nil, nil)
+        var job = try pictures.job([], priority: nil, nil, usualFormat: usualFormat())
         job.pictures = [try isInput ? .standardInput : PictureSource(file ?? "")]
         guard job.pictures[0].path != nil else {
             throw ClientError(
@@ -92,13 +128,28 @@ struct FilterCommand: ParsableCommand {
         let text = ManifestFile(try job.manifest(), shown: "the picture")
         let rules = ManifestRules(
             limits: loaded.configuration.manifestLimits,
-            defaultFilters: loaded.configuration.defaultFilters)
+            defaultFilters: loaded.configuration.defaultFilters,
+            recipes: loaded.knownRecipes)
         switch text.check(rules) {
         case .success(let manifest): return manifest
         case .failure(let rejection):
             for problem in rejection.problems { Console.problem(text.line(of: problem)) }
             throw ClientExit.rejected
         }
+    }
+
+    /// The format that the ending of the result's file means; nil if it means none, or an option says it.
+    ///
+    /// - Throws: if the file has the ending of another format, and no option says which one it gets.
+    private func usualFormat() throws(ClientError) -> OutputFormat? {
+        guard let target, pictures.format == nil, pictures.recipe == nil else { return nil }
+        let name = ByteString(target).asciiLowercased.string
+        let format = OutputFormat.allCases.first { $0.endings.contains(where: name.hasEnding) }
+        guard format == nil, PictureFileExtensions.match(name) else { return format }
+        throw ClientError(
+            .usage, code: "bad-option",
+            "-o \(target.shellQuoted): results are PNG or JPEG. Let the name end in .png or .jpg, or add --format"
+        )
     }
 
     private var name: String { isInput ? "standard input" : FileName(file ?? "").text }
@@ -124,7 +175,9 @@ struct FilterCommand: ParsableCommand {
     }
 
     /// Standard output gets the picture when it is complete.
-    private func filterToOutput(_ picture: SinglePicture) throws(ClientError) {
+    private func filterToOutput(
+        _ picture: SinglePicture, _ output: CInt
+    ) throws(ClientError) {
         do {
             let result = try UnnamedFile.make()
             try check(
@@ -133,7 +186,7 @@ struct FilterCommand: ParsableCommand {
             while true {
                 let piece = try result.readAll(upTo: (1 << 20) - 1, path: "the temporary file")
                 if piece.isEmpty { return }
-                try Console.write(bytes: piece, to: STDOUT_FILENO)
+                try Console.write(bytes: piece, to: output)
             }
         } catch let error as FileError {
             throw ClientError(error)

@@ -8,19 +8,27 @@ import DarkroomSpool
 /// What to do with pictures that are named on the command line.
 struct PictureOptions: ParsableArguments {
     @Option(
+        help: ArgumentHelp(
+            "Use the filters and the format of a recipe. darkroom recipes lists them.",
+            valueName: "name"),
+        completion: RecipeCompletion.names)
+    var recipe: String?
+
+    @Option(
         name: .customLong("filter"),
         help: ArgumentHelp(
-            "A filter: NAME, NAME=VALUE or NAME:KEY=VALUE,KEY=VALUE. The option may be repeated; the filters are applied in this order. darkroom-manifest(5) lists them.",
+            "A filter: NAME, NAME=VALUE or NAME:KEY=VALUE,KEY=VALUE. The option may be repeated; the filters are applied in this order. Without it, pictures are only converted. darkroom-manifest(5) lists the filters.",
             valueName: "filter"),
         completion: .list(FilterCatalog.all.map(\.name)))
     var filters: [String] = []
 
     @Option(
+        name: .customLong("watermark"),
         help: ArgumentHelp(
-            "Lay this picture over the lower right corner of each picture. It is an image of the batch, too.",
+            "Lay this picture over the lower right corner of each picture. It is an image of the batch without an output.",
             valueName: "logo"),
         completion: .file())
-    var watermark: String?
+    var watermarks: [String] = []
 
     @Option(
         help: ArgumentHelp(
@@ -33,17 +41,28 @@ struct PictureOptions: ParsableArguments {
     var quality: Int?
 
     /// Whether any of the options is given.
-    var isEmpty: Bool { filters.isEmpty && watermark == nil && format == nil && quality == nil }
+    var isEmpty: Bool {
+        recipe == nil && filters.isEmpty && watermarks.isEmpty && format == nil && quality == nil
+    }
 
     /// The pictures with these options.
     ///
-    /// - Parameter report: the daemon's last report, if there is one.
+    /// - Parameters:
+    ///   - report: the daemon's last report, if there is one.
+    ///   - usualFormat: the format of the results if the options have none.
     func job(
-        _ files: [String], priority: Priority?, _ report: QueueReport?
+        _ files: [String], priority: Priority?, _ report: QueueReport?,
+        usualFormat: OutputFormat? = nil
     ) throws(ClientError) -> PictureJob {
+        if recipe != nil, !filters.isEmpty || !watermarks.isEmpty {
+            throw ClientError(
+                .usage, code: "bad-option",
+                "--recipe has filters of its own; leave out --filter and --watermark")
+        }
         var job = PictureJob([])
+        job.recipe = recipe
         job.filters = try filters.map { text throws(ClientError) in try FilterText(text) }
-        job.format = try chosenFormat()
+        job.format = try chosenFormat() ?? usualFormat
         job.quality = try checkedQuality(job.format)
         job.priority = priority
         job.roots = report.map { SourceRoots($0.limits) }
@@ -55,7 +74,13 @@ struct PictureOptions: ParsableArguments {
             }
             job.pictures.append(try source(file))
         }
-        if let watermark { job.watermark = try PictureSource(watermark) }
+        guard watermarks.count <= 1 else {
+            throw ClientError(
+                .usage, code: "bad-option",
+                "--watermark may be given once. For more pictures, write --filter watermark:from=FILE,gravity=northWest"
+            )
+        }
+        if let watermark = watermarks.first { job.watermark = try PictureSource(watermark) }
         return job
     }
 
@@ -75,12 +100,13 @@ struct PictureOptions: ParsableArguments {
 
     private func chosenFormat() throws(ClientError) -> OutputFormat? {
         guard let format else { return nil }
-        return try Words.choice(format, of: "--format", ["jpg": .jpeg])
+        let word = ByteString(format).asciiLowercased.string
+        return try Words.choice(word, of: "--format", ["jpg": .jpeg])
     }
 
     private func checkedQuality(_ format: OutputFormat?) throws(ClientError) -> Int? {
         guard let quality else { return nil }
-        guard format == .jpeg else {
+        guard format == .jpeg || format == nil && recipe != nil else {
             throw ClientError(
                 .usage, code: "bad-option", "--quality is for JPEG: add --format jpeg")
         }

@@ -9,12 +9,15 @@ import Foundation
 struct RunPreparation {
     private let command: RunCommand
     private let rules: ManifestRules
+    private let loaded: ConfigurationLoader.Loaded
 
     init(_ command: RunCommand, _ loaded: ConfigurationLoader.Loaded) {
+        self.loaded = loaded
         self.command = command
         rules = ManifestRules(
             limits: loaded.configuration.manifestLimits,
-            defaultFilters: loaded.configuration.defaultFilters)
+            defaultFilters: loaded.configuration.defaultFilters,
+            recipes: loaded.knownRecipes)
     }
 
     func job() throws -> RunJob {
@@ -31,7 +34,7 @@ struct RunPreparation {
         guard command.pictures.isEmpty else {
             throw ClientError(
                 .usage, code: "bad-option",
-                "--filter, --watermark, --format and --quality are for pictures; a manifest has its own"
+                "--recipe, --filter, --watermark, --format and --quality are for pictures; a manifest has its own"
             )
         }
         let file = try ManifestFile(path: path, limits: rules.limits)
@@ -51,16 +54,37 @@ struct RunPreparation {
     private func job(
         _ file: ManifestFile, id: String, name: String?, base: String
     ) throws -> RunJob {
-        switch file.check(rules) {
+        let sources = loaded.runSettings(base: Self.absolute(base)).localSources
+        switch file.check(rules, finder: sources.finder()) {
         case .success(let manifest):
+            let base = Self.absolute(base)
+            let folder = Self.trimmed(command.output)
+            let shard = try shard()
+            guard shard == nil || manifest.found.isEmpty else {
+                throw ClientError(
+                    .usage, code: "pattern-in-shards",
+                    "\(file.shown): it names pictures by a pattern or a folder, and each shard would look for itself",
+                    remedy: "Name the pictures one by one: darkroom make writes such a manifest.")
+            }
+            try ResultConflict.refuse(manifest, base: base, folder: folder)
             return RunJob(
                 id: id, name: name ?? "\(id).\(file.format.fileExtensions[0])",
                 format: file.format, bytes: file.bytes, manifest: manifest,
-                base: Self.absolute(base), usesBase: !manifest.relativePaths.isEmpty,
-                folder: Self.trimmed(command.output), retries: command.retry)
+                base: base, usesBase: !manifest.relativePaths.isEmpty,
+                folder: folder, retries: command.retry, shard: shard)
         case .failure(let rejection):
             for problem in rejection.problems { Console.problem(file.line(of: problem)) }
             throw ClientExit.rejected
+        }
+    }
+
+    private func shard() throws(ClientError) -> ShardRequest? {
+        guard let text = command.shard else { return nil }
+        let environment = ProcessInfo.processInfo.environment
+        do {
+            return try ShardRequest(text) { environment[$0] }
+        } catch {
+            throw ClientError(.usage, code: error.code, error.message)
         }
     }
 
@@ -71,7 +95,7 @@ struct RunPreparation {
     }
 
     /// The path without slashes at its end, for messages.
-    private static func trimmed(_ path: String) -> String {
+    static func trimmed(_ path: String) -> String {
         var path = path[...]
         while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
         return String(path)

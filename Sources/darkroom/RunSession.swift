@@ -31,11 +31,12 @@ struct RunSession {
         case .finished(let status): return try tell(status, isUnchanged: false)
         case .unchanged(let status): return try tell(status, isUnchanged: true)
         case .stopped(let signal):
-            try tellStop("stopped by \(Self.name(of: signal))", .tryAgain)
+            let name = Self.name(of: signal)
+            try tellStop(ClientError(.tryAgain, code: "stopped", "stopped by \(name)"))
             return .tryAgain
         case .failed(let error):
             let error = ClientError(error)
-            try tellStop(error.message, error.exit)
+            try tellStop(error)
             return error.exit
         }
     }
@@ -47,7 +48,15 @@ struct RunSession {
             try? Console.write(text, to: STDERR_FILENO)
         }
         let daemon = DaemonState(name: .running)
+        var tellsOfStop = mode != .none
         func show() -> Double? {
+            if tellsOfStop, let signal = work.stoppingSignal {
+                tellsOfStop = false
+                view.erase()
+                Console.complain(
+                    "\(Self.name(of: signal)): finishes the pictures in work; a second one ends at once"
+                )
+            }
             guard let progress = work.progress, !progress.state.isFinal else { return nil }
             let present = command.color.errors
             if (present.width, present.height) != (terminal.width, terminal.height) {
@@ -69,18 +78,33 @@ struct RunSession {
         if command.json {
             try Console.json(
                 Report(
-                    id: status.id, folder: work.path, state: status.state, counts: status.counts,
-                    isUnchanged: isUnchanged, exit: exit.rawValue))
+                    id: status.id, folder: work.path, shard: shard, state: status.state,
+                    counts: status.counts, isUnchanged: isUnchanged, exit: exit.rawValue))
         } else if !command.quiet {
-            let result = BatchProgress(olderAnswer: status).result
-            try Console.line(isUnchanged ? "\(result); nothing to do" : result)
+            let shard = work.shard.map { "\($0): " } ?? ""
+            try Console.line(shard + result(of: status, isUnchanged: isUnchanged))
         }
         return exit
+    }
+
+    private func result(of status: Status, isUnchanged: Bool) -> String {
+        var progress = BatchProgress(olderAnswer: status)
+        if isUnchanged { return "\(progress.result); nothing to do" }
+        let before = work.before.finished
+        guard before > 0 else { return progress.result }
+        // The time would include what was between the runs.
+        progress.times.finished = nil
+        let now = status.counts.finished - before
+        return "\(progress.result); \(Words.count(now, "image")) now, \(before) before"
     }
 
     private func tellFailures(of status: Status, isUnchanged: Bool) {
         let failed = status.images.filter { $0.state == .failed }
         guard !failed.isEmpty else { return }
+        if isUnchanged {
+            Console.complain(
+                "\(Words.count(failed.count, "image")) failed in an earlier run:")
+        }
         for image in failed.prefix(Self.shortList) {
             let reason =
                 image.error.map { "\($0.message) [\($0.code)]" } ?? "no reason is known"
@@ -88,23 +112,26 @@ struct RunSession {
         }
         if failed.count > Self.shortList {
             Console.complain(
-                "\(failed.count - Self.shortList) more images failed; \(work.path)/status.json has all reasons."
+                "\(failed.count - Self.shortList) more images failed; \(FileName(work.answerPath).text)/status.json has all reasons."
             )
         }
         Console.complain("The same command with --retry repeats the failed images.")
     }
 
-    private func tellStop(_ reason: String, _ exit: ClientExit) throws {
+    private func tellStop(_ error: ClientError) throws {
         let progress = work.progress
         let counts = progress?.counts ?? Status.Counts()
         Console.complain(
-            "\(reason); \(counts.finished) of \(Words.count(counts.total, "image")) done")
+            "\(work.shard.map { "\($0): " } ?? "")\(error.message); \(counts.finished) of \(Words.count(counts.total, "image")) done"
+        )
         Console.complain("The same command continues.")
         guard command.json else { return }
         try Console.json(
             Report(
-                id: work.id, folder: work.path, state: progress?.state ?? .pending, counts: counts,
-                isUnchanged: false, exit: exit.rawValue))
+                id: work.id, folder: work.path, shard: shard,
+                state: progress?.state ?? .pending, counts: counts, isUnchanged: false,
+                exit: error.exit.rawValue,
+                error: Report.Cause(code: error.code, message: error.message)))
     }
 
     private static func name(of signal: CInt) -> String {
@@ -117,19 +144,31 @@ struct RunSession {
         }
     }
 
+    private var shard: Status.Shards? {
+        work.shard.map { Status.Shards(count: $0.count, number: $0.number) }
+    }
+
     /// `--json`.
     private struct Report: Encodable {
         let type = "run"
         let id: String
         let folder: String
+        let shard: Status.Shards?
         let state: BatchState
         let counts: Status.Counts
         /// Whether there was nothing to do.
         let isUnchanged: Bool
         let exit: Int32
+        /// Why it has ended before its end.
+        var error: Cause?
+
+        struct Cause: Encodable {
+            let code: String
+            let message: String
+        }
 
         private enum CodingKeys: String, CodingKey {
-            case type, id, folder, state, counts, exit
+            case type, id, folder, shard, state, counts, exit, error
             case isUnchanged = "unchanged"
         }
     }

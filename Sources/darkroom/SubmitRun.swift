@@ -1,5 +1,6 @@
 import DarkroomClient
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import DarkroomSpool
 
@@ -113,7 +114,7 @@ struct SubmitRun {
         guard command.pictures.isEmpty else {
             throw ClientError(
                 .usage, code: "bad-option",
-                "--filter, --watermark, --format and --quality are for pictures; a manifest has its own"
+                "--recipe, --filter, --watermark, --format and --quality are for pictures; a manifest has its own"
             )
         }
     }
@@ -123,7 +124,11 @@ struct SubmitRun {
         _ path: String, name: String?, _ priority: Priority?
     ) throws(ClientError) -> Prepared? {
         let file = try ManifestFile(path: path, limits: rules.limits)
-        guard let manifest = checked(file) else { return nil }
+        // With the pictures that are sent along, the daemon finds the same files.
+        let beside = LocalSources(relativeTo: Self.folder(of: path), maximumBytes: .max)
+        guard let manifest = checked(file, command.copy ? beside.guessingFinder : .none) else {
+            return nil
+        }
         let bytes =
             try priority.map { priority throws(ClientError) in
                 try file.bytes(with: priority, of: manifest, rules)
@@ -144,8 +149,8 @@ struct SubmitRun {
     }
 
     /// Prints the problems of a manifest that has some.
-    private func checked(_ file: ManifestFile) -> Manifest? {
-        switch file.check(rules) {
+    private func checked(_ file: ManifestFile, _ finder: SourceFinder = .none) -> Manifest? {
+        switch file.check(rules, finder: finder) {
         case .success(let manifest): return manifest
         case .failure(let rejection):
             for problem in rejection.problems { Console.problem(file.line(of: problem)) }

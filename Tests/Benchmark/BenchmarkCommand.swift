@@ -13,8 +13,8 @@ struct BenchmarkCommand: AsyncParsableCommand {
             the whole process.
             """,
         subcommands: [
-            Compare.self, Durability.self, Estimate.self, Fetch.self, FetchWork.self, Start.self,
-            Watch.self, Work.self,
+            Compare.self, Durability.self, Estimate.self, Fetch.self, FetchWork.self, Merge.self,
+            Shards.self, Start.self, Watch.self, Work.self,
         ],
         defaultSubcommand: Compare.self)
 }

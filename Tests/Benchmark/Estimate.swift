@@ -1,4 +1,5 @@
 import ArgumentParser
+import DarkroomCore
 import DarkroomSpool
 import Foundation
 import TestSupport
@@ -10,7 +11,7 @@ struct Estimate: AsyncParsableCommand {
         abstract: "Compare the time left in progress.json with the time that it really took.",
         discussion: """
             Each batch has pictures of 0.05 to 12 megapixels, PNG and JPEG, with several filters. The progress is read \
-            ten times a second. An error is given in percent of the time that was really left.
+            ten times a second. An error is given in percent of the time that was really left when it was written.
             """)
 
     @Option(help: "How many images each batch has.")
@@ -37,6 +38,7 @@ struct Estimate: AsyncParsableCommand {
     }
 
     private struct Reading {
+        /// When it was written, in seconds since the manifest was dropped.
         var time: Double
         /// The part of the images that has ended.
         var part: Double
@@ -133,12 +135,11 @@ struct Estimate: AsyncParsableCommand {
         let daemon = try await DaemonProcess.run(
             spool: root.path, settings: ["sources.roots": pictures.path])
         try spool.drop("mixed.json", manifest(order))
-        let start = ContinuousClock.now
+        let start = Date.now
         var readings: [Reading] = []
         while true {
             if let ending = daemon.currentEnding() { throw BenchmarkError("the daemon \(ending)") }
             try await Task.sleep(for: .milliseconds(100))
-            let time = (ContinuousClock.now - start) / .seconds(1)
             let file = root.appending(path: "outbox/mixed/\(BatchProgress.fileName.text)")
             guard let data = FileManager.default.contents(atPath: file.path) else { continue }
             let progress = try JSONDecoder().decode(BatchProgress.self, from: data)
@@ -148,10 +149,19 @@ struct Estimate: AsyncParsableCommand {
                     throw BenchmarkError("the batch is \(progress.state.rawValue)")
                 }
                 _ = try await daemon.stop()
-                return (readings, time)
+                return (readings, try Self.seconds(progress.times.finished, since: start))
             }
+            let time = try Self.seconds(progress.written, since: start)
+            guard readings.last?.time != time else { continue }
             readings.append(Reading(time: time, part: part, secondsLeft: progress.secondsLeft))
         }
+    }
+
+    private static func seconds(_ timestamp: String?, since start: Date) throws -> Double {
+        guard let time = timestamp.flatMap(Clock.date) else {
+            throw BenchmarkError("\(timestamp ?? "nothing") is not a time")
+        }
+        return time.timeIntervalSince(start)
     }
 
     /// The largest and the median error in a range of the way.

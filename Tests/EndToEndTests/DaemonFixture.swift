@@ -116,7 +116,8 @@ final class DaemonFixture: Sendable {
         }
         let outputs = status.images.compactMap(\.output)
         let kept = outputs.map(\.file) + [status.manifest.file].compactMap { $0 }
-        let expected = kept + ["progress.json", "status.json"]
+        let found = spool.exists("\(folder)/sources.json") ? ["sources.json"] : []
+        let expected = kept + found + ["progress.json", "status.json"]
         #expect(spool.list(folder) == expected.sorted(), sourceLocation: sourceLocation)
         let progress = try #require(
             BatchProgress(decoding: try spool.bytes("\(folder)/progress.json")),

@@ -134,6 +134,7 @@ import Testing
 
     /// Values other than the defaults; where none stands here, 7.
     private static let otherValues = [
+        "recipes.only": "true",
         "spool": "/tmp/other", "durability": "process", "log.level": "debug",
         "manifests.maxBytes": "1MiB", "manifests.maxImages": "2",
         "manifests.defaultFilters": "[mono]", "downloads.proxy": "http://127.0.0.1:9",

@@ -63,7 +63,13 @@ final class LoopbackServer: Sendable {
         defer { threads.leave() }
         while true {
             let connection = Glibc.accept(listener, nil, nil)
-            if connection < 0 { return }
+            if connection < 0 {
+                if isStopped { return }
+                // Other tests may have taken all descriptors, or the other side has gone. Nobody waits in vain for an
+                // answer because of that.
+                usleep(2000)
+                continue
+            }
             threads.enter()
             Thread.detachNewThread { [self] in
                 serve(connection)

@@ -30,21 +30,34 @@ static void unfilter(const struct job *job)
     free(filtered);
 }
 
-static void choose(const struct job *job)
+/* Filters all rows but the first, which is the one above the others: by one filter after the other, or, if
+ * there is none, by those that are chosen. */
+static void filter_rows(const struct job *job, const int *filters, size_t count)
 {
     const int pixel_bytes = job->channels * job->depth / 8;
     const size_t row_bytes = job->pixels * (size_t)pixel_bytes;
     const size_t stride = row_bytes + DARKROOM_PNG_MARGIN;
     uint8_t *rows = laid_out(job, DARKROOM_PNG_MARGIN, DARKROOM_PNG_OVERHANG);
+    const uint8_t *first = rows + stride + DARKROOM_PNG_MARGIN;
     uint8_t *filtered = allocate(FILTERED * (row_bytes + 1) + DARKROOM_PNG_OVERHANG);
     prepared();
-    /* The first row is the one above the others. */
-    darkroom_png_choose(
-        rows + stride + DARKROOM_PNG_MARGIN, stride, row_bytes, pixel_bytes, FILTERED - 1,
-        filtered);
+    if (count == 0)
+        darkroom_png_choose(first, stride, row_bytes, pixel_bytes, FILTERED - 1, filtered);
+    for (size_t i = 0; i < count; i++)
+        darkroom_png_apply(
+            first, stride, row_bytes, pixel_bytes, FILTERED - 1, filters[i], filtered);
     memcpy(job->out, filtered, (FILTERED - 1) * (row_bytes + 1));
     free(filtered);
     free(rows);
+}
+
+static void choose(const struct job *job) { filter_rows(job, NULL, 0); }
+
+/* Sub, Up and Average. */
+static void apply(const struct job *job)
+{
+    static const int filters[] = {1, 2, 3};
+    filter_rows(job, filters, 3);
 }
 
 const struct kernel row_filter_kernels[] = {
@@ -56,5 +69,7 @@ const struct kernel row_filter_kernels[] = {
     {"choose-rgb8", 3, 8, 4 * FILTERED, choose},
     {"choose-rgba8", 4, 8, 5 * FILTERED, choose},
     {"choose-rgb16", 3, 16, 7 * FILTERED, choose},
+    {"apply-gray8", 1, 8, 2 * FILTERED, apply},
+    {"apply-rgb8", 3, 8, 4 * FILTERED, apply},
     {NULL, 0, 0, 0, NULL},
 };

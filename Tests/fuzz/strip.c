@@ -25,15 +25,15 @@ static uint32_t next_random(uint64_t *state)
     return (uint32_t)(*state >> 33);
 }
 
-/* Noise of few or many values, slopes, one colour's shades, pieces of what is further up, or rows of
- * a pattern. */
+/* Noise of few or many values, slopes, one colour's shades, pieces of what is further up, rows of
+ * a pattern, or a smooth surface. */
 static void draw(picture *p, const uint8_t *settings, uint64_t *state)
 {
     const size_t count = p->row_bytes * p->height, pixel = (size_t)p->pixel_bytes;
     const unsigned mask = (1u << settings[5] % 9) - 1;
     const size_t tile = p->row_bytes * (2 + settings[9] % 100);
     for (size_t i = 0; i < count;) {
-        const unsigned how = settings[6 + i * 3 / count % 3] % 7;
+        const unsigned how = settings[6 + i * 3 / count % 3] % 8;
         const uint8_t noise = (uint8_t)(next_random(state) & mask);
         const size_t start = i;
         size_t length = pixel * (1 + next_random(state) % 40);
@@ -50,7 +50,12 @@ static void draw(picture *p, const uint8_t *settings, uint64_t *state)
                 break;
             case 4: p->rows[i] = start < 4096 ? noise : p->rows[i - 1 - 4095 * noise / 255]; break;
             case 5: p->rows[i] = i < tile ? (uint8_t)(next_random(state) & mask) : p->rows[i - tile]; break;
-            default: p->rows[i] = i < p->row_bytes ? noise : p->rows[i - p->row_bytes]; break;
+            case 6: p->rows[i] = i < p->row_bytes ? noise : p->rows[i - p->row_bytes]; break;
+            default: {
+                const size_t x = i % p->row_bytes / pixel, y = i / p->row_bytes, bend = 1 + settings[5] % 9;
+                p->rows[i] = (uint8_t)((x * x >> bend) / 16 + x * y / 300 + (y * y >> bend) / 16 + 40 * channel);
+                break;
+            }
             }
         }
     }

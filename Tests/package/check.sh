@@ -69,8 +69,9 @@ control() {
     check "its version is the program's" [ "$(field Version)" = "$("$program" --version | cut -d ' ' -f 2)" ]
     check "it depends on $depends" \
         diff <(tr ' ' '\n' <<<"$depends") <(field Depends | tr ',' '\n' | awk '{ print $1 }' | sort)
-    check "the configuration is a conffile, and nothing else" \
-        [ "$(cat "$work/root/DEBIAN/conffiles")" = /etc/darkroom/darkroomd.yaml ]
+    check "the configuration and the recipes are conffiles, and nothing else" \
+        [ "$(tr '\n' ' ' <"$work/root/DEBIAN/conffiles")" = "/etc/darkroom/darkroomd.yaml /etc/darkroom/recipes/README\
+ /etc/darkroom/recipes/web.yaml " ]
     for script in postinst prerm postrm; do
         check "$script is a script for any shell" sh -n "$work/root/DEBIAN/$script"
         ! have shellcheck || check "... and shellcheck finds nothing" shellcheck "$work/root/DEBIAN/$script"

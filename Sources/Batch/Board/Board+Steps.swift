@@ -31,15 +31,15 @@ struct FilterJob: Sendable {
 
     /// The place of the filtered pixels of another image.
     struct OtherPixels: Sendable {
-        /// Its output, in the outbox.
+        /// Its output, in the outbox; only for messages if its pixels are handed over.
         let file: String
-        /// Its number if its pixels are read from `active/ID/pixels-N`, because its output is lossy.
+        /// Its number if its pixels are read from `active/ID/pixels-N`, because its output is lossy or it has none.
         let handOver: Int?
 
         init(_ index: Int, of manifest: Manifest) {
             let image = manifest.images[index]
-            file = image.outputFile
-            handOver = image.output.format.isLossless ? nil : index
+            file = image.resultName
+            handOver = image.isHandedOver ? index : nil
         }
     }
 
@@ -52,7 +52,10 @@ struct FilterJob: Sendable {
     /// The pixels of overlays, by the names of their images.
     let overlays: [ByteString: OtherPixels]
     let output: OutputOptions
-    let outputFile: String
+    /// Its result in messages.
+    let resultName: String
+    /// Whether it has an output, and not only pixels for other images.
+    let isPublished: Bool
     /// Whether the pixels are handed over to other images, see `HandOverTable`.
     let handsOver: Bool
     /// Whether this is the only purpose: the output has already been published.
@@ -95,7 +98,8 @@ extension Board {
             folders: batch.folders, image: index, name: image.name.string, input: input,
             autoOrient: image.autoOrient, filters: image.filters,
             overlays: Dictionary(uniqueKeysWithValues: overlays),
-            output: image.output, outputFile: image.outputFile, handsOver: handsOver,
+            output: image.encoding, resultName: image.resultName,
+            isPublished: image.isPublished, handsOver: handsOver,
             isAgain: isAgain, isFolder: batch.isFolder,
             crashes: batch.crashes[index]?.last ?? 0, cancellation: batch.cancellation)
     }
@@ -137,7 +141,7 @@ extension Board {
 
     /// An image's picture has been made, or has failed. The result is recorded.
     mutating func filterEnded(
-        _ key: BatchKey, _ index: Int, result: Result<PictureReport, Failure>
+        _ key: BatchKey, _ index: Int, result: Result<DevelopedPicture, Failure>
     ) -> [Effect] {
         var effects: [Effect] = []
         giveBackMemory(key, index, &effects)
@@ -145,14 +149,18 @@ extension Board {
         let time = Clock.nanoseconds - live.since
         batch.status.images[index].milliseconds.filtering = Int(time / 1_000_000)
         switch result {
-        case .success(let report):
+        case .success(let picture):
+            let report = picture.report
             batch.sizes.took(batch.sourceOfImage[index], seconds: Double(time) / 1e9)
             var image = batch.status.images[index]
             image.state = .filtered
-            image.output = ImageStatus.Output(
-                file: batch.manifest.images[index].outputFile, format: report.format,
-                sha256: report.sha256, bytes: report.bytes, width: report.width,
-                height: report.height, depth: report.depth, channels: report.channels)
+            if batch.manifest.images[index].isPublished {
+                image.output = ImageStatus.Output(
+                    file: batch.manifest.images[index].outputFile, format: report.format,
+                    sha256: report.sha256, bytes: report.bytes, width: report.width,
+                    height: report.height, depth: report.depth, channels: report.channels)
+            }
+            image.sourceSHA256 = picture.sourceSHA256
             let warnings = report.warnings + batch.remarks(onPixelsOf: index)
             image.warnings = warnings.isEmpty ? nil : warnings
             image.metadata = report.metadata.isEmpty ? nil : report.metadata

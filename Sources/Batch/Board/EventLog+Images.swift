@@ -64,6 +64,11 @@ extension EventLog {
                 "\(batch): \(image.name) filtered, \(output.width) × \(output.height), "
                     + "\(output.bytes) bytes, in \(Words.time(microseconds: UInt64(milliseconds) * 1000))",
                 fields)
+        } else if image.state == .filtered {
+            say(
+                .imageFiltered,
+                "\(batch): \(image.name) filtered and not published, "
+                    + "in \(Words.time(microseconds: UInt64(milliseconds) * 1000))", fields)
         }
     }
 

@@ -6,14 +6,15 @@ import DarkroomSpool
 ///
 /// An image that uses another one, by `from`, `overlay` or `watermark`, gets the other's filtered pixels. If the
 /// other's output is lossless, it is read from the outbox. If not, the step that filters the other image writes its
-/// pixels to a second file, `active/ID/pixels-N`, in the same run. The file belongs to that step until the image's end
+/// pixels to a second file, `active/ID/pixels-N`, in the same run. For an image that is not published, this is the only
+/// file; if no image needs it, the step removes it. The file belongs to that step until the image's end
 /// is recorded, and then to the board. The board has it removed as soon as no unfinished image needs it.
 ///
 /// A line `filtered` of the journal guarantees that the file exists, as it does for the output: the publisher syncs
-/// both before. The journal contains nothing else about it. If the file is missing (it was lost in a power failure, or
-/// the batch had ended and is repeated in part), the image is filtered again from its source, only for the file.
-/// Meanwhile users see the image's previous status, and its output does not change. Then the file gets its name only
-/// when it is on the disk.
+/// both before. This is not so for a file that no image needs. The journal contains nothing else about it. If the file
+/// is missing (it was lost in a power failure, or the batch had ended and is repeated in part), the image is filtered
+/// again from its source, only for the file. Meanwhile users see the image's previous status, and its output does not
+/// change. Then the file gets its name only when it is on the disk.
 ///
 /// | there is             | N in the journal       | its owner       | a restart                               |
 /// |----------------------|------------------------|-----------------|-----------------------------------------|
@@ -26,7 +27,7 @@ import DarkroomSpool
 ///
 /// The files stay during a hold. They are removed with the batch's folder.
 struct HandOverTable {
-    /// How many unfinished images need the pixels of each image with a lossy output.
+    /// How many unfinished images need the pixels of each image that hands them over.
     private var users: [Int: Int] = [:]
     /// Images whose file exists, or may exist.
     private var files: Set<Int>
@@ -87,7 +88,7 @@ struct HandOverTable {
 extension Manifest {
     /// The images whose pixels are handed over to this one in a separate file.
     func handedOver(to index: Int) -> [Int] {
-        images[index].needs.filter { !images[$0].output.format.isLossless }
+        images[index].needs.filter { images[$0].isHandedOver }
     }
 }
 

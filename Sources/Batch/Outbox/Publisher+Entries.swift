@@ -35,7 +35,8 @@ extension Publisher {
 
         /// The files that exist according to the journal's record.
         var files: [FileName] {
-            [BatchFile.output(index)] + (handsOver ? [BatchFile.pixels(index)] : [])
+            (status.published == false ? [] : [BatchFile.output(index)])
+                + (handsOver ? [BatchFile.pixels(index)] : [])
         }
 
         var record: JournalRecord { .ended(index: index, status) }

@@ -6,7 +6,8 @@ import Glibc
 import Synchronization
 
 /// The second step of an image: its picture is read, filtered and written to `active/ID/output-N`, and also to
-/// `active/ID/pixels-N` if other images need its pixels, see `HandOverTable`.
+/// `active/ID/pixels-N` if other images need its pixels, see `HandOverTable`. If the image is not published, it is
+/// written only to the second file.
 struct FilterStep {
     let job: FilterJob
     let sources: LocalSources
@@ -18,16 +19,19 @@ struct FilterStep {
     ///   - checkpoint: called between bands; false ends the work with the code `cancelled`.
     func run(
         admit: @escaping PicturePipeline.Admission, checkpoint: @escaping @Sendable () -> Bool
-    ) -> Result<PictureReport, Failure> {
+    ) -> Result<DevelopedPicture, Failure> {
         do {
             let active = try job.folders.active()
             let output = try active.create(outputName, replacing: true)
             FaultPoint.filterBegan.pass()
-            let report: PictureReport
+            let picture: DevelopedPicture
             do {
-                report = try develop(into: output, in: active, admit, checkpoint)
+                picture = try develop(into: output, in: active, admit, checkpoint)
+                if !job.isPublished, job.isAgain, durably {
+                    try Self.sync(output, path: active.path(of: outputName))
+                }
                 // A published output does not change.
-                if job.isAgain { try active.remove(outputName) }
+                if job.isPublished, job.isAgain { try active.remove(outputName) }
             } catch {
                 // A part of a picture is useless. If this fails, the next attempt empties the file, or a start removes
                 // it. It is never renamed.
@@ -37,7 +41,8 @@ struct FilterStep {
             }
             try output.close(path: active.path(of: outputName))
             FaultPoint.filterWritten.pass()
-            return .success(report)
+            if !job.isPublished { try settlePixels(in: active) }
+            return .success(picture)
         } catch {
             return .failure(Failure(erasing: error))
         }
@@ -45,18 +50,30 @@ struct FilterStep {
 
     /// The output of a repeated filter must not have a name with which a restart would rename it into the outbox.
     private var outputName: FileName {
-        job.isAgain ? BatchFile.outputAgain(job.image) : BatchFile.output(job.image)
+        guard job.isPublished else { return BatchFile.newPixels(job.image) }
+        return job.isAgain ? BatchFile.outputAgain(job.image) : BatchFile.output(job.image)
+    }
+
+    /// Gives the file of an image that is not published its name, or removes it if no image needs it.
+    private func settlePixels(in active: Directory) throws(FileError) {
+        guard job.handsOver else { return try active.remove(outputName) }
+        FaultPoint.handOverWritten.pass()
+        try active.rename(
+            outputName, to: active, as: BatchFile.pixels(job.image), replacing: true)
+        FaultPoint.handOverMoved.pass()
     }
 
     private func develop(
         into output: borrowing Descriptor, in active: Directory,
         _ admit: @escaping PicturePipeline.Admission, _ checkpoint: @escaping @Sendable () -> Bool
-    ) throws -> PictureReport {
-        guard job.handsOver else { return try develop(into: output, nil, admit, checkpoint) }
+    ) throws -> DevelopedPicture {
+        guard job.handsOver, job.isPublished else {
+            return try develop(into: output, nil, admit, checkpoint)
+        }
         let name = BatchFile.newPixels(job.image)
         let pixels = try active.create(name, replacing: true)
         let handOver = HandOverFile(file: pixels.file, name: name.text)
-        let report = try develop(into: output, handOver, admit, checkpoint)
+        let picture = try develop(into: output, handOver, admit, checkpoint)
         let path = active.path(of: name)
         // For others, the publisher does this before the journal refers to the file.
         if job.isAgain, durably { try Self.sync(pixels, path: path) }
@@ -64,7 +81,7 @@ struct FilterStep {
         FaultPoint.handOverWritten.pass()
         try active.rename(name, to: active, as: BatchFile.pixels(job.image), replacing: true)
         FaultPoint.handOverMoved.pass()
-        return report
+        return picture
     }
 
     private static func sync(
@@ -81,14 +98,19 @@ struct FilterStep {
     private func develop(
         into output: borrowing Descriptor, _ handOver: HandOverFile?,
         _ admit: @escaping PicturePipeline.Admission, _ checkpoint: @escaping @Sendable () -> Bool
-    ) throws -> PictureReport {
+    ) throws -> DevelopedPicture {
         let input = try openInput()
         DecodeFault.strike(job.name, lend: Cores.lend)
-        return try PicturePipeline.run(
+        let report = try PicturePipeline.run(
             input: input.file, inputName: inputName, autoOrient: job.autoOrient,
-            filters: job.filters, output: output.file, outputName: job.outputFile,
+            filters: job.filters, output: output.file, outputName: job.resultName,
             options: job.output, handOver: handOver, limits: limits, openImage: openImage,
             admit: admit, checkpoint: checkpoint)
+        guard case .source = job.input else {
+            return DevelopedPicture(report: report, sourceSHA256: nil)
+        }
+        // The file has just been read, so its content is in memory.
+        return DevelopedPicture(report: report, sourceSHA256: try input.sha256(path: inputName))
     }
 
     /// Opens the pixels of another image that has ended.
@@ -141,7 +163,7 @@ extension Scheduler {
     /// Filters a picture. Meanwhile there is a record of it, in case of a crash.
     func develop(
         _ job: FilterJob, _ beat: Heartbeat.Beat, admit: @escaping PicturePipeline.Admission
-    ) -> Result<PictureReport, Failure> {
+    ) -> Result<DevelopedPicture, Failure> {
         let settings = settings
         let step = FilterStep(
             job: job, sources: settings.localSources, limits: settings.pictureLimits,

@@ -20,13 +20,14 @@ size_t darkroom_deflate_runs(
     const uint8_t *bytes, size_t count, void *scratch, uint8_t *out);
 
 /*
- * The same for the filtered rows of a picture with pixels of 3 or 4 bytes, with matches of whole pixels too.
- * It is useful if the channels depend on each other. There are `rows` rows, each with its filter's number and
- * then pixels, together `stride` bytes. All of them are less than 4 GiB. Up to 8 bytes after the last one are
- * read, without effect. `scratch` has darkroom_deflate_pixels_scratch bytes.
+ * The same for the lines of a picture with pixels of 3 or 4 bytes, with matches of whole pixels too. It is useful
+ * if the channels depend on each other. A line has its filter's number and then pixels, together `stride`
+ * bytes. The lines from `from` to `to` are compressed, at least one. Matches may begin in those before, which
+ * the decoder has. All of them are less than 4 GiB. Up to 8 bytes after the last one are read, without effect.
+ * `scratch` has darkroom_deflate_pixels_scratch bytes.
  */
 size_t darkroom_deflate_pixels(
-    const uint8_t *bytes, size_t stride, size_t rows, int pixel_bytes, void *scratch,
+    const uint8_t *bytes, size_t stride, size_t from, size_t to, int pixel_bytes, void *scratch,
     uint8_t *out);
 size_t darkroom_deflate_pixels_scratch(void);
 

@@ -34,4 +34,9 @@ void darkroom_png_choose(
     const uint8_t *rows, size_t stride, size_t row_bytes, int pixel_bytes, size_t count,
     uint8_t *out);
 
+/* The same with one filter for all rows, from 0 to 4. */
+void darkroom_png_apply(
+    const uint8_t *rows, size_t stride, size_t row_bytes, int pixel_bytes, size_t count, int filter,
+    uint8_t *out);
+
 #endif

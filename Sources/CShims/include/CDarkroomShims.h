@@ -8,5 +8,6 @@
 #include "darkroom_poll.h"
 #include "darkroom_png.h"
 #include "darkroom_spawn.h"
+#include "darkroom_versions.h"
 
 #endif

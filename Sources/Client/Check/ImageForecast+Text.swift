@@ -17,7 +17,8 @@ extension ImageForecast {
         if let outcome, let layout = outcome.layout {
             let bound = outcome.isExact ? "" : "at most "
             parts.append(
-                "→ \(bound)\(layout.width)×\(layout.height) \(image.output.format.shortName)")
+                "→ \(bound)\(layout.width)×\(layout.height) "
+                    + (image.isPublished ? image.output.format.shortName : "(not published)"))
         }
         if let outcome { parts.append("memory \(HumanText.bytes(Double(outcome.bytes)))") }
         return parts.joined(separator: "  ")
@@ -70,7 +71,7 @@ extension ImageForecast {
             memory = forecast.outcome?.bytes
             if let outcome = forecast.outcome, let layout = outcome.layout {
                 result = Result(
-                    format: forecast.image.output.format.rawValue, width: layout.width,
+                    format: forecast.image.encoding.format.rawValue, width: layout.width,
                     height: layout.height, isExact: outcome.isExact)
             }
         }

@@ -77,8 +77,8 @@ struct ImageCalculation {
         do throws(PictureError) {
             let outcome = try PeakMemory.outcome(
                 of: header.source(autoOrient: image.autoOrient, filters: image.filters),
-                autoOrient: image.autoOrient, filters: image.filters, options: image.output,
-                outputName: image.outputFile, handsOver: handsOver, limits: rules.pictures,
+                autoOrient: image.autoOrient, filters: image.filters, options: image.encoding,
+                outputName: image.resultName, handsOver: handsOver, limits: rules.pictures,
                 cores: rules.cores
             ) { name in overlays[ByteString(name)]?.overlay }
             forecast.outcome = outcome
@@ -93,7 +93,7 @@ struct ImageCalculation {
             if let failure = outcome.failure { throw failure }
         } catch {
             forecast.verdict = .fails(
-                Failure(error.naming(inputName, or: [image.outputFile])))
+                Failure(error.naming(inputName, or: [image.resultName])))
         }
     }
 }

@@ -83,7 +83,7 @@ package struct ManifestForecast {
             result = ImageForecast(
                 image, finding ?? findings[source] ?? .unknown("it was not looked at"))
         case .image(let other):
-            inputName = manifest.images[other].outputFile
+            inputName = manifest.images[other].resultName
             result = ImageForecast(image)
             if case .known(let header, isExact: true) = kept[other]?.pixels {
                 result.header = header
@@ -96,7 +96,7 @@ package struct ManifestForecast {
         }
         var calculation = ImageCalculation(
             rules: rules, image: image, inputName: inputName,
-            handsOver: isNeeded.contains(index) && !image.output.format.isLossless)
+            handsOver: isNeeded.contains(index) && image.isPublished && image.isHandedOver)
         for other in image.overlays {
             guard case .known(let header, let isExact) = kept[other]?.pixels else { continue }
             let name = manifest.images[other].name

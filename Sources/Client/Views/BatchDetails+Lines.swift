@@ -125,7 +125,7 @@ extension BatchDetails {
                 .init(image.output.map { "\($0.width)x\($0.height)" } ?? "-"),
                 .init(image.output.map { "\($0.bytes)" } ?? "-"),
                 .init(image.attempts == 0 ? "-" : "\(time)ms"),
-                .init(image.output?.file ?? "-"),
+                .init(image.output?.file ?? (image.published == false ? "not published" : "-")),
             ])
         }
         return table

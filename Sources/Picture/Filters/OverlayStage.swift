@@ -9,7 +9,8 @@ import Glibc
 /// off.
 ///
 /// The result has the picture's size, depth and alpha, and is RGB if one of the two is. Only the visible part of the
-/// other image is held in memory, which counts for the picture's budget. It is read when the stage is created.
+/// other image is held in memory, which counts for the picture's budget. It is read when the stage is created, and
+/// scaled meanwhile, if the overlay has a scale.
 final class OverlayStage: Stage {
     let layout: PixelLayout
     private let upstream: any Stage
@@ -29,8 +30,12 @@ final class OverlayStage: Stage {
             let reader = try PictureDecoder.reader(
                 of: image.descriptor.file, name: image.name, limits: context.limits,
                 checkpoint: context.checkpoint)
-            let size = reader.layout
+            // For the time of the reading. The descriptor closes at the end of this function.
+            try context.memory.take(reader.heldBytes, for: "overlay: reading \(image.name)")
+            defer { context.memory.giveBack(reader.heldBytes) }
             let input = upstream.layout
+            let scaled = try overlay.scaled(reader, for: input, context)
+            let size = scaled.layout
             let corner = overlay.corner(of: size, on: input)
             columns = Self.visible(corner.x, size.width, within: input.width)
             rows = Self.visible(corner.y, size.height, within: input.height)
@@ -42,13 +47,10 @@ final class OverlayStage: Stage {
             overLayout = PixelLayout(
                 width: max(columns.count, 1), height: max(rows.count, 1),
                 channels: isGray ? 2 : 4, depth: size.depth)
-            // For the time of the reading. The descriptor closes at the end of this function.
-            try context.memory.take(reader.heldBytes, for: "overlay: reading \(image.name)")
-            defer { context.memory.giveBack(reader.heldBytes) }
             over = try FilterBuffer(
                 count: overLayout.bytes, of: context.memory,
                 for: "overlay")
-            let feed = RowFeed(reader)
+            let feed = RowFeed(scaled)
             if !columns.isEmpty, !rows.isEmpty {
                 try feed.skip(to: rows.lowerBound - corner.y)
                 let first = (columns.lowerBound - corner.x) * size.bytesPerPixel
@@ -92,6 +94,22 @@ final class OverlayStage: Stage {
 }
 
 extension Filter.Overlay {
+    /// How the other image is scaled for a picture of this width, as by `resize` with the width alone: the share is
+    /// rounded to whole pixels, a half up, and is at least one. nil without a scale.
+    func resize(forWidth width: Int) -> Filter.Resize? {
+        scale.map { share in
+            Filter.Resize(width: max(1, Int((share * Double(width) + 0.5).rounded(.down))))
+        }
+    }
+
+    /// The other image's pixels in the size in which they are laid over the picture.
+    fileprivate func scaled(
+        _ reader: any Stage, for picture: PixelLayout, _ context: StageContext
+    ) throws(PictureError) -> any Stage {
+        guard let resize = resize(forWidth: picture.width) else { return reader }
+        return try ResizeFilter.make(resize, reader, context)
+    }
+
     /// The position of the top left pixel of the other image. If the remaining pixels cannot be divided evenly, the
     /// additional one is on the right or at the bottom.
     func corner(of other: PixelLayout, on picture: PixelLayout) -> (x: Int, y: Int) {

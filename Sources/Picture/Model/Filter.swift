@@ -103,16 +103,19 @@ package enum Filter: Sendable, Equatable {
         package var y: Int
         /// The factor for the other image's alpha.
         package var opacity: Double
+        /// The width to which the other image is scaled, as a share of the picture's width; nil to keep its size.
+        package var scale: Double?
 
         package init(
             from: String, gravity: Gravity = .center, x: Int = 0, y: Int = 0,
-            opacity: Double = 1
+            opacity: Double = 1, scale: Double? = nil
         ) {
             self.from = from
             self.gravity = gravity
             self.x = x
             self.y = y
             self.opacity = opacity
+            self.scale = scale
         }
     }
 

@@ -32,7 +32,8 @@ extension FilterCatalog {
             .choice("kernel", Filter.Kernel.allCases.map(\.rawValue), default: "lanczos3"),
             .boolean("withoutEnlargement", default: false), .boolean("linear", default: false),
             .colour("background", default: "transparent"),
-        ]
+        ],
+        takesSides: true
     ) { arguments throws(FilterIssue) in
         let width = arguments.optionalInteger("width")
         let height = arguments.optionalInteger("height")

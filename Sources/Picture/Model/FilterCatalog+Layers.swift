@@ -32,12 +32,14 @@ extension FilterCatalog {
                 .integer("x", -sides.upperBound...sides.upperBound, default: 0),
                 .integer("y", -sides.upperBound...sides.upperBound, default: 0),
                 .number("opacity", 0...1, default: 1),
+                .optionalNumber("scale", 0.001...1),
             ]
         ) {
             .overlay(
                 Filter.Overlay(
                     from: $0.text("from").string, gravity: $0.choice("gravity"), x: $0.integer("x"),
-                    y: $0.integer("y"), opacity: $0.number("opacity")))
+                    y: $0.integer("y"), opacity: $0.number("opacity"),
+                    scale: $0.optionalNumber("scale")))
         }
     }
 }

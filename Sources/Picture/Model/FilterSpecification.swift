@@ -5,16 +5,20 @@ package struct FilterSpecification: Sendable {
     package let name: String
     package let summary: String
     package let parameters: [FilterParameter]
+    /// Whether a value without a name is a width, or a width and a height: `800`, `800x600`.
+    package let takesSides: Bool
     /// Makes the filter from arguments that have been checked one by one against `parameters`.
     package let make: @Sendable (FilterArguments) throws(FilterIssue) -> Filter
 
     package init(
         name: String, summary: String, parameters: [FilterParameter] = [],
+        takesSides: Bool = false,
         make: @escaping @Sendable (FilterArguments) throws(FilterIssue) -> Filter
     ) {
         self.name = name
         self.summary = summary
         self.parameters = parameters
+        self.takesSides = takesSides
         self.make = make
     }
 
@@ -49,6 +53,12 @@ package struct FilterParameter: Sendable {
         FilterParameter(
             name: name, kind: .number(range), defaultValue: defaultValue.map { .number($0) },
             isRequired: defaultValue == nil)
+    }
+
+    package static func optionalNumber(
+        _ name: String, _ range: ClosedRange<Double>
+    ) -> FilterParameter {
+        FilterParameter(name: name, kind: .number(range), defaultValue: nil, isRequired: false)
     }
 
     package static func integer(
@@ -127,6 +137,8 @@ package struct FilterArguments: Sendable {
         default: preconditionFailure("no number \(name)")
         }
     }
+
+    package func optionalNumber(_ name: String) -> Double? { has(name) ? number(name) : nil }
 
     package func optionalInteger(_ name: String) -> Int? {
         guard case .integer(let value)? = values[name] else { return nil }

@@ -19,11 +19,23 @@ enum PicturePath {
     ///
     /// - Parameter name: the path that the caller knows.
     static func create(_ path: String, name: String) throws(PictureError) -> Descriptor {
-        try open(path, O_WRONLY | O_CREAT | O_EXCL, name: name, .writeFailed)
+        try open(path, O_WRONLY | O_CREAT | O_EXCL, name: name, .writeFailed, "creating")
+    }
+
+    /// Creates a file without a name that can get one in this folder; nil where that is impossible.
+    ///
+    /// - Parameter folder: its path up to the last slash; empty for the current one.
+    static func createUnnamed(in folder: String) -> Descriptor? {
+        // The name is given through this folder.
+        guard access("/proc/self/fd", X_OK) == 0 else { return nil }
+        let path = folder.isEmpty ? "." : folder
+        let temporaryFile: CInt = 0o20000000 | O_DIRECTORY
+        return try? open(path, O_WRONLY | temporaryFile, name: path, .writeFailed, "creating")
     }
 
     private static func open(
-        _ path: String, _ flags: CInt, name: String, _ code: PictureError.Code
+        _ path: String, _ flags: CInt, name: String, _ code: PictureError.Code,
+        _ step: String = "opening"
     ) throws(PictureError) -> Descriptor {
         do throws(Errno) {
             // The system would use only the part before it as the path.
@@ -31,7 +43,7 @@ enum PicturePath {
             return Descriptor(
                 owning: try retryingInterrupts { Glibc.open(path, flags | O_CLOEXEC, 0o666) })
         } catch {
-            throw PictureError(code, "\(name): opening the file", error)
+            throw PictureError(code, "\(name): \(step) the file", error)
         }
     }
 }

@@ -372,6 +372,7 @@ extension Manifest {
             if !filters.isEmpty {
                 fields.append(#""filters": [\#(filters.joined(separator: ", "))]"#)
             }
+            if !image.isPublished { fields.append(#""publish": false"#) }
             if image.output.format == .jpeg { fields.append(#""output": {"format": "jpeg"}"#) }
             return "{\(fields.joined(separator: ", "))}"
         }

@@ -50,7 +50,10 @@ import Testing
         ("mono=1", "‘mono’ has no parameters; write --filter mono"),
         ("sepia=2", "‘intensity’ must be from 0 to 1, found 2"),
         ("sepia:intensty=1", "‘sepia’ has no parameter ‘intensty’; did you mean ‘intensity’?"),
-        ("sepia:0.8", "write NAME, NAME=VALUE or NAME:KEY=VALUE,KEY=VALUE"),
+        ("sepia:0.8", "write sepia=0.8"),
+        ("sepia: 0.8", "write sepia=0.8"),
+        ("resize:800x600", "write resize=800x600"),
+        ("sepia:x", "write NAME, NAME=VALUE or NAME:KEY=VALUE,KEY=VALUE"),
         ("crop=100x50", "‘crop’ needs x and y, or gravity"),
         ("blur", "‘blur’ needs ‘sigma’"),
     ]) func isRefused(text: String, message: String) {

@@ -93,7 +93,7 @@ import Testing
         ("[none.png]", "m: none: none.png: no such file in sources.roots (.) [source-missing]"),
         (
             "['http://10.1.2.3/x.png']",
-            "m: x: http://10.1.2.3/x.png: the address 10.1.2.3 is not global unicast (private); downloads.allowNetworks can allow it [address-forbidden]"
+            "m: x: http://10.1.2.3/x.png: the address 10.1.2.3 is not global unicast (private); downloads.allowNetworks with 10.1.2.3/32 can allow it [address-forbidden]"
         ),
     ]) func tellsWhatWillBecomeOfAnImage(images: String, line: String) throws {
         #expect(try lines(images) == [line])

@@ -65,6 +65,8 @@ import Testing
         let real = try PictureSource("b/../b/a, \"x\".jpg", in: scratch.path)
         #expect(real.path?.hasSuffix("/b/a, \"x\".jpg") == true)
         #expect(real.path?.contains("..") == false)
+        // A star would be a pattern.
+        #expect(try picture("s*.jpg").source == "file://\(scratch.path)/s%2A.jpg")
         // A source cannot have a control character.
         #expect(
             try picture("new\nline é.jpg").source
@@ -124,7 +126,7 @@ import Testing
                   ],
                   "output": {"format": "jpeg", "quality": 80},
                   "images": [
-                    {"name": "logo-2", "source": "\(path)/x/logo.png", "filters": [], "output": {"format": "png"}},
+                    {"name": "logo-2", "source": "\(path)/x/logo.png", "filters": [], "publish": false},
                     {"name": "logo", "source": "\(path)/logo.jpg"},
                     {"name": "b", "source": "\(path)/b.jpg"}
                   ]
@@ -133,7 +135,7 @@ import Testing
                 """)
         let manifest = try read(job)
         #expect(manifest.images.map(\.overlays) == [[], [0], [0]])
-        #expect(manifest.images.map(\.output.format) == [.png, .jpeg, .jpeg])
+        #expect(manifest.images.map(\.isPublished) == [false, true, true])
         #expect(manifest.priority == .high)
     }
 

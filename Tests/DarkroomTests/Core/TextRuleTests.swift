@@ -30,6 +30,7 @@ import Testing
         "Core/Metrics.swift": "error codes",
         "Core/Words.swift": "codes and states",
         "Configuration/CacheStore+Opening.swift": "the environment",
+        "Manifest/ValueReader.swift": "names of recipes, in ASCII",
         "Configuration/ConfigurationCheck.swift": "keys of settings",
         "Configuration/ConfigurationFile.swift": "keys of the administrator's file",
         "Configuration/ConfigurationLoader.swift": "the environment",

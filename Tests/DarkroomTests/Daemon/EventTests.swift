@@ -56,7 +56,7 @@ import Testing
         return FilterJob(
             folders: job.folders, image: 0, name: "a", input: .source(slot: 0, text: "b"),
             autoOrient: true, filters: [], overlays: [:], output: OutputOptions(),
-            outputFile: "a.png", handsOver: false, isAgain: false, crashes: 0,
+            resultName: "a.png", isPublished: true, handsOver: false, isAgain: false, crashes: 0,
             cancellation: CancellationFlag())
     }
 

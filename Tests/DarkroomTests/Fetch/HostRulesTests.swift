@@ -89,13 +89,13 @@ import Testing
                 == FetchRules.Refusal(
                     code: .addressForbidden,
                     words:
-                        "the address ::1 is not global unicast (loopback); downloads.allowNetworks can "
-                        + "allow it"))
+                        "the address ::1 is not global unicast (loopback); downloads.allowNetworks with "
+                        + "::1/128 can allow it"))
         let resolved = try #require(IPAddress("10.0.0.1"))
         #expect(
             strict.refusal(address: resolved, host: "Good.example")?.words
                 == "the host good.example has the address 10.0.0.1, which is not global unicast (private); "
-                + "downloads.allowNetworks can allow it")
+                + "downloads.allowNetworks with 10.0.0.1/32 can allow it")
     }
 
     @Test func judgesLocalhostByItsAddresses() throws {

@@ -32,10 +32,33 @@ import Testing
         ),
 
         (#"{"images": ["a"], "autoOrient": "no"}"#, ["1:33 wrong-type autoOrient"]),
-        (#"{"images": ["a"], "output": "jpeg"}"#, ["1:29 wrong-type output"]),
+        (
+            #"{"images": [{"source": "a", "publish": 0}]}"#,
+            ["1:40 wrong-type images[0].publish"]
+        ),
+        (
+            #"{"images": {"a": {"source": "a", "publish": "no"}}}"#,
+            ["1:45 wrong-type images.a.publish"]
+        ),
+        (
+            #"{"images": {"a": {"source": "a", "publish": null}}}"#,
+            ["1:45 wrong-type images.a.publish"]
+        ),
+        (
+            #"{"images": [{"source": "a", "publsh": false}]}"#,
+            ["1:29 unknown-key images[0].publsh → publish"]
+        ),
+        // Each image for itself.
+        (#"{"images": ["a"], "publish": false}"#, ["1:19 unknown-key publish"]),
+        // It has a name like all images.
+        (
+            #"{"images": [{"name": "a", "source": "x", "publish": false}, {"name": "a", "source": "y"}]}"#,
+            ["1:70 duplicate-name images[1]"]
+        ),
+        (#"{"images": ["a"], "output": "jpgg"}"#, ["1:29 wrong-type output"]),
         (#"{"images": ["a"], "output": null}"#, ["1:29 wrong-type output"]),
         (
-            #"{"images": ["a"], "output": {"format": "jpg", "quality": 1}}"#,
+            #"{"images": ["a"], "output": {"format": "jpe", "quality": 1}}"#,
             ["1:40 unknown-value output.format → jpeg"]
         ),
         (
@@ -188,13 +211,13 @@ import Testing
     /// A list of filters, and everything wrong with it. Columns count from the list's own start.
     static let filterLists: [(String, [String])] = [
         ("3", ["1:1 wrong-type"]),
-        (#""mono""#, ["1:1 wrong-type"]),
+        (#""resize""#, ["1:1 wrong-type"]),
         ("[[]]", ["1:2 wrong-type [0]"]),
         ("[{}]", ["1:2 wrong-type [0]"]),
         (#"[{"mono": {}, "flip": {}}]"#, ["1:2 wrong-type [0]"]),
         (#"["mnoo"]"#, ["1:2 unknown-filter [0] → mono"]),
         (#"["flip", {"solarize": 3}]"#, ["1:11 unknown-filter [1].solarize"]),
-        (#"[{"sepia": 0.8}]"#, ["1:12 wrong-type [0].sepia"]),
+        (#"[{"sepia": "0.8"}]"#, ["1:12 wrong-type [0].sepia"]),
         (
             #"[{"sepia": {"intensty": 1}}]"#,
             ["1:13 unknown-parameter [0].sepia.intensty → intensity"]
@@ -250,6 +273,11 @@ import Testing
         ),
         (#"["overlay"]"#, ["1:2 missing-parameter [0]"]),
         (#"[{"overlay": {"from": []}}]"#, ["1:23 wrong-type [0].overlay.from"]),
+        (
+            #"[{"watermark": {"from": "a", "scale": 0}}]"#,
+            ["1:25 unknown-image [0].watermark.from", "1:39 out-of-range [0].watermark.scale"]
+        ),
+        (#"[{"overlay": {"scale": 0.5}}]"#, ["1:3 missing-parameter [0].overlay"]),
         // Both that there is no such image and what else is wrong.
         (
             #"[{"watermark": {"from": "nobody", "opacity": 2}}]"#,

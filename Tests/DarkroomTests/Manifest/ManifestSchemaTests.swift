@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DarkroomCore
@@ -50,13 +51,17 @@ import Testing
 
     @Test func hasTheOptionsOfAnOutput() throws {
         func value(_ key: String, _ attribute: String) throws -> Any {
-            try Self.schema("$defs", "output", "properties", key, attribute)
+            try Self.schema("$defs", "outputOptions", "properties", key, attribute)
         }
         let defaultValue = OutputOptions()
         #expect(
-            try Self.keys("$defs", "output", "properties") == Set(ValueReader.outputKeys))
-        #expect(try value("format", "enum") as? [String] == OutputFormat.allCases.map(\.rawValue))
-        #expect(try value("format", "default") as? String == defaultValue.format.rawValue)
+            try Self.keys("$defs", "outputOptions", "properties") == Set(ValueReader.outputKeys))
+        #expect(
+            try Self.schema("$defs", "format", "enum") as? [String]
+                == OutputFormat.allCases.map(\.rawValue) + ["jpg"])
+        #expect(
+            try Self.schema("$defs", "format", "default") as? String
+                == defaultValue.format.rawValue)
         #expect(try value("quality", "minimum") as? Int == OutputOptions.qualities.lowerBound)
         #expect(try value("quality", "maximum") as? Int == OutputOptions.qualities.upperBound)
         #expect(try value("quality", "default") as? Int == defaultValue.quality)
@@ -77,6 +82,69 @@ import Testing
         #expect(bare == FilterCatalog.all.filter(Self.standsAlone).map(\.name))
     }
 
+    /// Problems that the schema cannot express: they concern several images, keys that are given twice, or the
+    /// length of a whole.
+    private static let inexpressible: Set<String> = [
+        "syntax", "duplicate-key", "duplicate-name", "unknown-image", "cycle", "too-many-images",
+        "too-many-filters", "too-large", "too-deep",
+    ]
+
+    /// Checks that the schema accepts a JSON manifest if the reader does.
+    private static func compare(
+        _ text: String, _ schema: JSONSchema, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        // The map of two spellings of é has equal keys for Foundation, and JSON has no infinite numbers.
+        guard !text.contains("e\u{301}"), !text.contains("e999") else { return }
+        let codes = Set(problems(text).map(\.code))
+        guard codes.isDisjoint(with: inexpressible) else { return }
+        // An option may conflict with a format that another output has, or none.
+        if codes == ["conflicting-keys"], text.contains("output"),
+            !text.contains(#""format""#) || text.ranges(of: "output").count > 1
+        {
+            return
+        }
+        #expect(
+            try schema.accepts(text) == codes.isEmpty, "\(text): \(codes)",
+            sourceLocation: sourceLocation)
+    }
+
+    @Test func acceptsWhatTheReaderAccepts() throws {
+        let schema = try JSONSchema(file: "manifest.schema.json")
+        for (text, _) in ManifestProblemTests.manifests { try Self.compare(text, schema) }
+        for (text, _) in ManifestProblemTests.messages { try Self.compare(text, schema) }
+        for (list, _) in ManifestProblemTests.filterLists {
+            try Self.compare(#"{"images": ["a"], "filters": \#(list)}"#, schema)
+        }
+        for (form, _) in ShortFormTests.forms {
+            try Self.compare(ShortFormTests.manifest(form), schema)
+        }
+        for (form, _) in ShortFormTests.refused {
+            try Self.compare(ShortFormTests.manifest(form), schema)
+        }
+    }
+
+    /// Every filter with every kind of value in place of its parameters.
+    @Test(arguments: FilterCatalog.all.map(\.name))
+    func acceptsTheValuesThatTheReaderAccepts(filter name: String) throws {
+        let schema = try JSONSchema(file: "manifest.schema.json")
+        let values = [
+            "null", "true", "0", "1", "-1", "0.5", "2", "90", "90.5", "300", "800", "800.0",
+            "1000000", "1000001", #""""#, #""logo""#, #""800""#, #""800x600""#, #""0x600""#,
+            #""1000001x1""#, #""0800x600""#, #""800x""#, #""x600""#, #""white""#, ##""#fff""##,
+            #""transparent""#, "[]", "[1]", "{}",
+        ]
+        for value in values {
+            let filters = #"{"\#(name)": \#(value)}"#
+            for filters in [filters, "[\(filters)]"] {
+                let text =
+                    #"{"images": {"a": {"source": "a", "filters": \#(filters)}, "#
+                    + #""logo": {"source": "b", "filters": []}}}"#
+                try Self.compare(text, schema)
+            }
+        }
+        try Self.compare(#"{"images": ["a"], "filters": "\#(name)"}"#, schema)
+    }
+
     /// Whether a filter can be made without parameters.
     private static func standsAlone(_ filter: FilterSpecification) -> Bool {
         let list = "[\(filter.name)]"
@@ -92,7 +160,8 @@ import Testing
         #expect(schema["additionalProperties"] as? Bool == false)
         #expect(
             (schema["type"] as? [String] ?? [schema["type"] as? String ?? ""])
-                == (Self.standsAlone(filter) ? ["object", "null"] : ["object"]))
+                == (Self.standsAlone(filter) ? ["object", "null"] : ["object"])
+                + Self.shortTypes(filter))
         #expect(
             schema["required"] as? [String] ?? []
                 == filter.parameters.filter(\.isRequired).map(\.name))
@@ -102,6 +171,19 @@ import Testing
             let property = try #require(properties[parameter.name])
             #expect(property["description"] is String)
             Self.check(property, parameter)
+        }
+    }
+
+    /// The types of the values that may replace the parameters.
+    private static func shortTypes(_ filter: FilterSpecification) -> [String] {
+        if filter.takesSides { return ["integer", "string"] }
+        let required = filter.parameters.filter(\.isRequired)
+        guard filter.parameters.count == 1 || required.count == 1 else { return [] }
+        switch (required.first ?? filter.parameters[0]).kind {
+        case .number: return ["number"]
+        case .integer, .oneOf: return ["integer"]
+        case .choice, .colour, .image: return ["string"]
+        case .boolean: return []
         }
     }
 

@@ -9,48 +9,44 @@ import Testing
 @Suite struct RightFormTests {
     /// A manifest, and the end of what is said of it.
     static let manifests: [(ManifestFormat, String, String)] = [
-        (.yaml, "images: [a]\noutput: {format: jpg}", "found ‘jpg’; write ‘format: jpeg’"),
+        (.yaml, "images: [a]\noutput: {format: jpge}", "found ‘jpge’; write ‘format: jpeg’"),
         (
-            .json, #"{"images": ["a"], "output": {"format": "jpg"}}"#,
-            #"found ‘jpg’; write ‘"format": "jpeg"’"#
+            .json, #"{"images": ["a"], "output": {"format": "jpe"}}"#,
+            #"found ‘jpe’; write ‘"format": "jpeg"’"#
         ),
         (
             .plist,
             xml(
                 "<dict><key>images</key><array><string>a</string></array><key>output</key><dict>"
-                    + "<key>format</key><string>jpg</string></dict></dict>"),
-            "found ‘jpg’; write ‘<key>format</key> <string>jpeg</string>’"
+                    + "<key>format</key><string>jpe</string></dict></dict>"),
+            "found ‘jpe’; write ‘<key>format</key> <string>jpeg</string>’"
         ),
-        (.yaml, "images: [a]\noutput: jpg", "found text; write ‘output: {format: jpeg}’"),
-        (.yaml, "images: [a]\noutput: png", "found text; write ‘output: {format: png}’"),
+        (.yaml, "images: [a]\noutput: jpge", "found text; write ‘output: {format: jpeg}’"),
+        (.yaml, "images: [a]\noutput: PNG", "found text; write ‘output: {format: png}’"),
         (.yaml, "images: [a]\noutput: []", "found a list; write ‘output: {format: jpeg}’"),
         (.yaml, "images: [a]\npriority: hi", "high or veryHigh, found ‘hi’"),
         (.yaml, "images: [a]\npriority: hgih", "found ‘hgih’; write ‘priority: high’"),
         (.yaml, "images: [a]\npriority: [high]", "found a list; write ‘priority: high’"),
 
         (
-            .yaml, "images: [a]\nfilters: mono",
+            .yaml, "images: [a]\nfilters: monu",
             "must be a list, found text; write ‘filters: [mono]’"
         ),
-        (.json, #"{"images": ["a"], "filters": "mono"}"#, #"; write ‘"filters": ["mono"]’"#),
+        (.json, #"{"images": ["a"], "filters": "monu"}"#, #"; write ‘"filters": ["mono"]’"#),
         (
             .plist,
             xml(
                 "<dict><key>images</key><array><string>a</string></array><key>filters</key>"
-                    + "<string>mono</string></dict>"),
+                    + "<string>monu</string></dict>"),
             "; write ‘<key>filters</key> <array><string>mono</string></array>’"
         ),
         (.yaml, "images: [a]\nfilters: momo", "found text; write ‘filters: [mono]’"),
         (.yaml, "images: [a]\nfilters: resize", "; write ‘filters: [{resize: {width: PIXELS}}]’"),
         (.yaml, "images: [a]\nfilters: blur", "; write ‘filters: [{blur: {sigma: NUMBER}}]’"),
         (.yaml, "images: [a]\nfilters: 3", "found a number; write ‘filters: [FILTER]’"),
-        (.yaml, "images: [a]\nfilters: {mono: }", "found a map; write ‘filters: [mono]’"),
+        (.yaml, "images: [a]\nfilters: {momo: }", "found a map; write ‘filters: [mono]’"),
         (
-            .yaml, "images: [a]\nfilters: {resize: {width: 800}}",
-            "found a map; write ‘filters: [{resize: {width: 800}}]’"
-        ),
-        (
-            .yaml, "images: [a]\nfilters: {resize: 800}",
+            .yaml, "images: [a]\nfilters: {rezise: {width: 800}}",
             "found a map; write ‘filters: [{resize: {width: 800}}]’"
         ),
         (.yaml, "images: [a]\nfilters: [[]]", "found a list; write ‘FILTER’"),
@@ -60,25 +56,20 @@ import Testing
         ),
 
         (
-            .yaml, "images: [a]\nfilters: [{resize: 800}]",
-            "found a number; write ‘resize: {width: 800}’"
+            .yaml, "images: [a]\nfilters: [{resize: 800px}]",
+            "found text; write ‘resize: {width: 800}’"
         ),
         (
-            .json, #"{"images": ["a"], "filters": [{"resize": 800}]}"#,
+            .json, #"{"images": ["a"], "filters": [{"resize": "800"}]}"#,
             #"; write ‘"resize": {"width": 800}’"#
         ),
         (
-            .yaml, "images: [a]\nfilters: [{resize: 800x600}]",
+            .yaml, "images: [a]\nfilters: [{resize: 800 × 600}]",
             "; write ‘resize: {width: 800, height: 600}’"
         ),
         (.yaml, "images: [a]\nfilters: [{thumbnail: 200}]", "; write ‘thumbnail: {size: 200}’"),
-        (.yaml, "images: [a]\nfilters: [{sepia: 0.8}]", "; write ‘sepia: {intensity: 0.8}’"),
-        (.yaml, "images: [a]\nfilters: [{rotate: 90}]", "; write ‘rotate: {angle: 90}’"),
-        (
-            .yaml, "images: [a]\nfilters: [{flatten: \"#fff\"}]",
-            "; write ‘flatten: {background: \"#fff\"}’"
-        ),
-        (.yaml, "images: [a]\nfilters: [{watermark: logo}]", "; write ‘watermark: {from: logo}’"),
+        (.yaml, "images: [a]\nfilters: [{rotate: 90°}]", "; write ‘rotate: {angle: 90}’"),
+        (.yaml, "images: [a]\nfilters: [{flatten: red}]", "; write ‘flatten: \"#ff0000\"’"),
         (.yaml, "images: [a]\nfilters: [{mono: true}]", "found true or false; write ‘mono: {}’"),
         (
             .yaml, "images: [a]\nfilters: [{resize: {width: 8, withoutEnlargement: yes}}]",
@@ -104,6 +95,19 @@ import Testing
         (.yaml, "images: [{source: a, after: b}, {name: b, source: b}]", "; write ‘after: [b]’"),
         (.yaml, "images: [{source: a, autoOrient: no}]", "; write ‘autoOrient: false’"),
         (.yaml, "images: [{source: a, autoOrient: 1}]", "; write ‘autoOrient: true’"),
+        (.yaml, "images: [{source: a, publish: no}]", "; write ‘publish: false’"),
+        (
+            .yaml, "images: {a: {source: a, filters: [{overlay: {from: b, scale: 20%}}]}, b: b}",
+            "found text; write ‘scale: 0.2’"
+        ),
+        (
+            .yaml, "images: {a: {source: a, filters: [{overlay: {from: b, scale: 2}}]}, b: b}",
+            "‘scale’ must be from 0.001 to 1, found 2"
+        ),
+        (
+            .yaml, "images: {a: {source: a, filters: [{overlay: {from: b, scale: half}}]}, b: b}",
+            "found text; leave it out, or write ‘scale: NUMBER’"
+        ),
         (
             .json, #"{"images": ["a"], "output": {"format": "jpeg", "quality": "90"}}"#,
             #"found text; write ‘"quality": 90’"#
@@ -149,7 +153,7 @@ import Testing
         ("[{blur: \"2\"}]", "; write ‘blur: {sigma: 2}’"),
         ("[{sepia: \"0.8\"}]", "; write ‘sepia: {intensity: 0.8}’"),
         ("[{sepia: 80%}]", "; write ‘sepia: {intensity: 0.8}’"),
-        ("[{flatten: transparent}]", "; write ‘flatten: {background: COLOUR}’"),
+        ("[{flatten: transparent}]", "‘background’ of ‘flatten’ must be opaque"),
         ("mono, sepia", "; write ‘filters: [mono, sepia]’"),
         ("sepia, mono", "; write ‘filters: [sepia, mono]’"),
         ("sepia 0.8", "; write ‘filters: [{sepia: {intensity: 0.8}}]’"),
@@ -173,7 +177,7 @@ import Testing
         ("[{name: sepia}]", "found the key ‘name’; write ‘sepia’"),
         (
             "[{overlay: logo.png}]",
-            "found text; write ‘overlay: {from: logo}’; ‘from’ takes the name of another image of this "
+            "no image has the name ‘logo.png’; ‘from’ takes the name of another image of this "
                 + "manifest: add ‘{name: logo, source: logo.png, filters: []}’ to ‘images’ and write "
                 + "‘from: logo’"
         ),
@@ -247,7 +251,8 @@ import Testing
         #expect(found.first?.message.hasSuffix(end) == true, "\(found.first?.message ?? "")")
     }
 
-    /// Whatever stands in place of a filter's parameters, what is shown makes a filter.
+    /// Whatever stands in place of a filter's parameters: it is a short form, or what is shown makes a filter. A value
+    /// of the right type that is out of range has no other form.
     @Test(
         arguments: FilterCatalog.all.map(\.name),
         [
@@ -256,7 +261,10 @@ import Testing
         ])
     func whatIsShownMakesAFilter(name: String, value: String) throws {
         let found = problems("images: [a]\nfilters: [{\(name): \(value)}]", .yaml)
-        let message = try #require(found.first).message
+        guard let problem = found.first else { return }
+        let message = problem.message
+        if ["out-of-range", "unknown-image", "invalid-arguments"].contains(problem.code) { return }
+        if !message.contains("write ‘"), problem.code == "unknown-value" { return }
         let form = Self.filled(
             String(try #require(message.split(separator: "write ‘").last).dropLast()))
         let logo = "images: {logo: {source: a, filters: []}, "
@@ -268,7 +276,10 @@ import Testing
     @Test(arguments: FilterCatalog.all.map(\.name))
     func aNameAloneIsShownAsAFilter(name: String) throws {
         let found = problems("images: [a]\nfilters: \(name)", .yaml)
-        let message = try #require(found.first).message
+        guard let message = found.first?.message else {
+            #expect(FilterCatalog.specification(named: ByteString(name))?.standsAlone == true)
+            return
+        }
         let form = Self.filled(
             String(try #require(message.split(separator: "write ‘").last).dropLast()))
         let shown = problems(

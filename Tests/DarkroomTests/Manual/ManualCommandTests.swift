@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomClient
+@testable import DarkroomRun
 @testable import DarkroomSpool
 
 /// Holds darkroom(1) against the command. Its options and examples are run by `CommandManualTests`.
@@ -32,7 +33,7 @@ import Testing
                 asked.insert(String(match.1))
             }
         }
-        asked.formUnion(["LC_ALL", "LC_CTYPE", "LANG"])
+        asked.formUnion(["LC_ALL", "LC_CTYPE", "LANG"] + ShardRequest.variables)
         let items = try Self.page.get().items("ENVIRONMENT")
         #expect(Set(items.flatMap(\.names)) == asked)
     }

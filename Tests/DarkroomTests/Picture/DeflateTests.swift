@@ -142,7 +142,10 @@ import Testing
         return bytes
     }
 
-    static func deflatePixels(_ bytes: [UInt8], height: Int, pixelBytes: Int) -> [UInt8] {
+    /// The lines before `from` are known to the decoder.
+    static func deflatePixels(
+        _ bytes: [UInt8], from: Int = 0, height: Int, pixelBytes: Int
+    ) -> [UInt8] {
         let scratch = UnsafeMutableRawPointer.allocate(
             byteCount: darkroom_deflate_pixels_scratch(), alignment: 16)
         defer { scratch.deallocate() }
@@ -150,7 +153,7 @@ import Testing
         let room = darkroom_deflate_room(bytes.count)
         return [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
             count = darkroom_deflate_pixels(
-                padded, bytes.count / height, height, Int32(pixelBytes), scratch,
+                padded, bytes.count / height, from, height, Int32(pixelBytes), scratch,
                 buffer.baseAddress)
         }
     }
@@ -180,6 +183,30 @@ import Testing
             let isSame = try Self.inflate([deflated], of: bytes) == bytes
             #expect(isSame)
         }
+    }
+
+    /// Lines in several pieces, of which each refers to those before it.
+    @Test(arguments: [3, 4])
+    func pixelsKnowWhatCameBefore(pixelBytes: Int) throws {
+        let width = 500, height = 40, line = 1 + width * pixelBytes
+        // Twice the same noise, 20 lines apart.
+        let half = Self.tonedRows(width: width, height: 1, pixelBytes: pixelBytes, values: 256)
+        var bytes: [UInt8] = []
+        for index in 0..<height {
+            bytes += [1] + half.dropFirst().map { $0 &+ UInt8(index % 20) }
+        }
+        var pieces: [[UInt8]] = []
+        for (from, to) in [(0, 1), (1, 20), (20, 21), (21, 40)] {
+            pieces.append(
+                Self.deflatePixels(
+                    Array(bytes.prefix(to * line)), from: from, height: to, pixelBytes: pixelBytes))
+        }
+        let isSame = try Self.inflate(pieces, of: bytes) == bytes
+        #expect(isSame)
+        let alone = Self.deflatePixels(
+            Array(bytes[20 * line..<21 * line]), height: 1, pixelBytes: pixelBytes)
+        let isWithinReach = 20 * line <= 32_768
+        #expect((pieces[2].count < alone.count / 3) == isWithinReach)
     }
 
     /// What the search for pixels is for.

@@ -24,6 +24,12 @@ import Testing
             case flat
         }
 
+        init(rowBytes: Int, count: Int, bytes: [UInt8]) {
+            self.rowBytes = rowBytes
+            self.count = count
+            self.bytes = bytes
+        }
+
         init(_ content: Content, rowBytes: Int, count: Int, seed: UInt64) {
             var random = SplitMix64(seed: seed)
             self.rowBytes = rowBytes
@@ -70,7 +76,8 @@ import Testing
         return result
     }
 
-    static func chosen(_ rows: Rows, pixelBytes: Int) -> [UInt8] {
+    /// With the chosen filters, or with one for all rows.
+    static func filtered(_ rows: Rows, pixelBytes: Int, by filter: UInt8? = nil) -> [UInt8] {
         let stride = rows.rowBytes + margin
         var laidOut = [UInt8](repeating: 0, count: stride * (rows.count + 1) + overhang)
         var output = [UInt8](
@@ -78,8 +85,14 @@ import Testing
         laidOut.withUnsafeMutableBufferPointer { laidOut in
             guard let first = laidOut.baseAddress.map({ $0 + stride + margin }) else { return }
             darkroom_png_lay_out(rows.bytes, rows.rowBytes, rows.count, 8, first, stride)
-            darkroom_png_choose(
-                first, stride, rows.rowBytes, Int32(pixelBytes), rows.count, &output)
+            if let filter {
+                darkroom_png_apply(
+                    first, stride, rows.rowBytes, Int32(pixelBytes), rows.count, Int32(filter),
+                    &output)
+            } else {
+                darkroom_png_choose(
+                    first, stride, rows.rowBytes, Int32(pixelBytes), rows.count, &output)
+            }
         }
         return Array(output.dropLast(overhang))
     }
@@ -94,14 +107,34 @@ import Testing
                 let expected = Self.plain(rows, pixelBytes: pixelBytes)
                 for level in [DARKROOM_CPU_SCALAR, DARKROOM_CPU_AVX2] {
                     darkroom_cpu_limit(level)
-                    let isSame = Self.chosen(rows, pixelBytes: pixelBytes) == expected
+                    let isSame = Self.filtered(rows, pixelBytes: pixelBytes) == expected
                     #expect(isSame, "\(content), \(pixels) pixels, level \(level)")
                 }
             }
         }
     }
 
-    /// The table above is worth something only where all filters are chosen in it.
+    @Test(arguments: [1, 2, 3, 4, 6, 8], [UInt8](0..<5))
+    func bothPathsApplyAnyFilter(pixelBytes: Int, filter: UInt8) {
+        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX512) }
+        for pixels in [1, 2, 3, 5, 8, 11, 16, 21, 32, 33, 43] {
+            for content in Rows.Content.allCases {
+                let rows = Rows(
+                    content, rowBytes: pixels * pixelBytes, count: 4, seed: UInt64(pixels))
+                let expected = (0..<rows.count).flatMap {
+                    Self.filtered(rows, $0, pixelBytes, by: filter)
+                }
+                for level in [DARKROOM_CPU_SCALAR, DARKROOM_CPU_AVX2] {
+                    darkroom_cpu_limit(level)
+                    let isSame =
+                        Self.filtered(rows, pixelBytes: pixelBytes, by: filter) == expected
+                    #expect(isSame, "\(content), \(pixels) pixels, level \(level)")
+                }
+            }
+        }
+    }
+
+    /// The first table is worth something only where all filters are chosen in it.
     @Test func everyFilterIsChosenSomewhere() {
         var chosen: Set<UInt8> = []
         for content in Rows.Content.allCases {

@@ -17,12 +17,15 @@ import Testing
         let source: Source
         var filters: [Filter] = []
         var options = OutputOptions()
+        /// The picture that is laid over.
+        var other: PixelLayout?
 
         enum Source { case png(PixelLayout), interlaced(Int, Int), jpeg(PixelLayout, Bool) }
     }
 
     static let rgb = PixelLayout(width: 1500, height: 900, channels: 3, depth: 8)
     static let rgba16 = PixelLayout(width: 700, height: 500, channels: 4, depth: 16)
+    static let large = PixelLayout(width: 2400, height: 1600, channels: 4, depth: 8)
     static let wide = PixelLayout(width: 60_000, height: 20, channels: 3, depth: 8)
     static let progressive = OutputOptions(format: .jpeg, progressive: true)
 
@@ -59,6 +62,20 @@ import Testing
             name: "enlarge in light", source: .png(rgba16),
             filters: [.resize(Filter.Resize(width: 1400, linear: true)), .gamma(2)]),
         Job(
+            name: "overlay", source: .png(rgb), filters: [.overlay(.init(from: "logo"))],
+            other: large),
+        Job(
+            name: "scaled overlay", source: .png(rgb),
+            filters: [.overlay(.init(from: "logo", scale: 0.1))], other: large),
+        Job(
+            name: "enlarged overlay", source: .png(rgb),
+            filters: [.overlay(.init(from: "logo", scale: 1)), .sepia(intensity: 1)],
+            other: rgba16),
+        Job(
+            name: "scaled overlay after trim", source: .png(rgb),
+            filters: [.trim(tolerance: 0), .overlay(.init(from: "logo", scale: 0.3))],
+            other: rgb),
+        Job(
             name: "many colours", source: .png(rgb),
             filters: [
                 .sepia(intensity: 1), .gamma(2), .vignette(Filter.Vignette()), .contrast(amount: 2),
@@ -90,8 +107,10 @@ import Testing
         let target = try UnnamedFile()
         let reader = try PictureDecoder.reader(
             of: source.descriptor, name: "in", limits: limits, checkpoint: { true })
+        let other = try job.other.map { try file(.png($0)) }
         let bound = try PeakMemory.bound(
-            of: PeakMemory.Source(reader), filters: job.filters, options: job.options, cores: cores)
+            of: PeakMemory.Source(reader), filters: job.filters, options: job.options,
+            cores: cores, other: { _ in job.other.map { .init(png: $0) } })
         try source.descriptor.seek(offset: 0, from: .start)
         // The peak becomes what is resident now, see proc(5).
         let clear = try FileDescriptor.open("/proc/self/clear_refs", .writeOnly)
@@ -99,8 +118,17 @@ import Testing
         let before = try status("VmHWM")
         _ = try PicturePipeline.run(
             input: source.descriptor, inputName: "in", filters: job.filters,
-            output: target.descriptor, outputName: "out", options: job.options, cores: cores)
+            output: target.descriptor, outputName: "out", options: job.options,
+            cores: cores, openImage: { name throws(PictureError) in try open(other, name) })
         return (try status("VmHWM") - before, bound)
+    }
+
+    private static func open(
+        _ file: UnnamedFile?, _ name: String
+    ) throws(PictureError) -> OtherImage {
+        guard let file else { return try StageContext.noImage(name) }
+        let path = "/proc/self/fd/\(file.descriptor.rawValue)"
+        return OtherImage(try PicturePath.openForReading(path), name: name)
     }
 
     /// From now on what is freed goes back to the system at once, so that it counts again when it is taken:
@@ -253,6 +281,21 @@ import Testing
         // What is seen of it.
         let more = try Self.bound([overlay], limits: limits, other: .init(png: large)) - known
         #expect(more >= 1500 * 900 * 4 - logo.bytes && more < 12 << 20)
+    }
+
+    /// Scaling an overlay takes the rows that the kernel covers, whatever the height of the two.
+    @Test func countsTheScalingOfAnOverlay() throws {
+        let overlay = Filter.overlay(Filter.Overlay(from: "logo", scale: 0.1))
+        let tall = PixelLayout(width: 9000, height: 40_000, channels: 4, depth: 8)
+        let high = PixelLayout(width: 9000, height: 4000, channels: 4, depth: 8)
+        let bounds = try [tall, high].map { try Self.bound([overlay], other: .init(png: $0)) }
+        #expect(bounds.allSatisfy { $0 < 64 << 20 }, "\(bounds)")
+        let trimmed = try Self.bound([.trim(tolerance: 0), overlay], other: .init(png: high))
+        #expect(trimmed < 64 << 20)
+        // The floats of the ring: 150 pixels of 4 channels in 6 · 60 rows.
+        let seen = PixelLayout(width: 150, height: 67, channels: 4, depth: 8)
+        #expect(
+            try Self.bound([overlay], other: .init(png: high)) >= 150 * 4 * 4 * 360 + seen.bytes)
     }
 
     /// What is going to fail is refused as the pipeline would.

@@ -151,9 +151,9 @@ import Testing
         let (inNothing, aFolder) = (folder.path + "/nothing/x.png", folder.path + "/folder")
         try FileManager.default.createDirectory(atPath: aFolder, withIntermediateDirectories: false)
         for (result, message) in [
-            (inNothing, "\(inNothing): opening the file: No such file or directory"),
+            (inNothing, "\(inNothing): creating the file: No such file or directory"),
             (aFolder, "\(aFolder): renaming the file: Is a directory"),
-            ("\(aFolder)\0", "\(aFolder)\0: opening the file: Invalid argument"),
+            ("\(aFolder)\0", "\(aFolder)\0: creating the file: Invalid argument"),
         ] {
             #expect(throws: PictureError(.writeFailed, message)) {
                 try PictureConverter().convert(folder.source, to: result)

@@ -20,8 +20,8 @@ import Testing
         (.flatten(), .flatten(background: .white)),
         (.overlay(contentsOf: "a/é.png"), .overlay(Filter.Overlay(from: "a/é.png"))),
         (
-            .watermark(contentsOf: "m.png"),
-            .overlay(Filter.Overlay(from: "m.png", gravity: .southeast))
+            .watermark(contentsOf: "m.png", scale: 0.2),
+            .overlay(Filter.Overlay(from: "m.png", gravity: .southeast, scale: 0.2))
         ),
         (.resize(width: 800), .resize(Filter.Resize(width: 800))),
         (
@@ -51,8 +51,11 @@ import Testing
             .flatten(background: Colour(red: 1, green: 16, blue: 255))
         ),
         (
-            .overlay(contentsOf: "m", gravity: .northwest, x: -5, y: 7, opacity: 0.25),
-            .overlay(Filter.Overlay(from: "m", gravity: .northwest, x: -5, y: 7, opacity: 0.25))
+            .overlay(
+                contentsOf: "m", gravity: .northwest, x: -5, y: 7, opacity: 0.25, scale: 0.5),
+            .overlay(
+                Filter.Overlay(
+                    from: "m", gravity: .northwest, x: -5, y: 7, opacity: 0.25, scale: 0.5))
         ),
         (
             .resize(

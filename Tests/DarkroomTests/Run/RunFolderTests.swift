@@ -259,7 +259,7 @@ import Testing
             return
         }
         #expect(folder == "\(scratch.path)/out")
-        #expect(holder.hasPrefix("darkroom run, process \(getpid()), since "))
+        #expect(holder.hasPrefix("darkroom run on \(Machine.name), process \(getpid()), since "))
         withExtendedLifetime(first) {}
     }
 

@@ -44,6 +44,65 @@ import Testing
         return try #require(BatchProgress(decoding: bytes))
     }
 
+    private static func reference(_ progress: BatchProgress) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(progress)) + [UInt8(ascii: "\n")]
+    }
+
+    /// The encoder would take much longer.
+    @Test func isWrittenAsByTheEncoder() throws {
+        var numbers = SplitMix64(seed: 14)
+        let scalars =
+            (0..<0x180).compactMap { Unicode.Scalar($0) } + ["€", "\u{2028}", "🎞", "\u{FEFF}"]
+        func text() -> String {
+            var text = ""
+            for _ in 0..<Int.random(in: 0...6, using: &numbers) {
+                text.unicodeScalars.append(scalars.randomElement(using: &numbers) ?? "a")
+            }
+            return text
+        }
+        func maybe<Value>(_ value: @autoclosure () -> Value) -> Value? {
+            Bool.random(using: &numbers) ? value() : nil
+        }
+        func rate() -> Double {
+            let value = Double.random(in: 0...1, using: &numbers)
+            let scales = [1e-9, 1e-4, 1, 1e3, 1e9, 1e17, 1e30]
+            let scale: Double = scales.randomElement(using: &numbers) ?? 1
+            return [0, 1, (value * scale).rounded(), value * scale, (value * scale).shortened]
+                .randomElement(using: &numbers) ?? 0
+        }
+        for _ in 0..<3000 {
+            var counts = Status.Counts()
+            counts.total = Int.random(in: 0...(.max), using: &numbers)
+            for state in ImageState.allCases {
+                counts[state] = Int.random(in: 0...1000, using: &numbers)
+            }
+            var status = Status(
+                id: text(),
+                manifest: .init(
+                    name: "", file: nil, sha256: nil, bytes: 0,
+                    uid: maybe(.random(in: 0...(.max), using: &numbers)), identity: maybe(text())),
+                state: BatchState.allCases.randomElement(using: &numbers) ?? .pending,
+                priority: Priority.allCases.randomElement(using: &numbers) ?? .normal,
+                times: .init(received: text(), started: maybe(text()), finished: maybe(text())),
+                counts: counts,
+                commands: maybe(
+                    (0..<Int.random(in: 0...3, using: &numbers)).map { _ in
+                        ControlRecord(.hold, time: text(), uid: .max, file: maybe(text()))
+                    }),
+                retries: maybe(Int.random(in: 0...9, using: &numbers)))
+            status.waiting = maybe(.init(code: text(), message: text(), since: text()))
+            var progress = BatchProgress(of: status, outputBytes: .max)
+            progress.imagesPerSecond = maybe(rate())
+            progress.bytesPerSecond = maybe(rate())
+            progress.secondsLeft = maybe(rate())
+            let expected = try Self.reference(progress)
+            try #require(expected.count <= BatchProgress.capacity)
+            try #require(progress.encoded() == expected)
+        }
+    }
+
     @Test func saysWhatTheStatusSays() throws {
         var status = Status(
             id: "trip", manifest: .init(name: "", file: nil, sha256: nil, bytes: 0, uid: 7),

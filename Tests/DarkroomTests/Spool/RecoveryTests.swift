@@ -55,6 +55,22 @@ import Testing
 
     private struct Unexpected: Error {}
 
+    /// An update between two starts; the first of them may be that of a version that did not write versions.
+    @Test func versionsOfEarlierProcessesAreKept() throws {
+        var old = PictureVersions.present
+        old.darkroom = "0.0.1"
+        try claim()
+        #expect(try resume().status.versions == [.present])
+        for (earlier, expected) in [(nil, [.present]), ([old], [old, .present])]
+            as [([PictureVersions]?, [PictureVersions])]
+        {
+            var status = try #require(try status())
+            status.versions = earlier
+            try folders.writeStatus(status, durably: false)
+            #expect(try resume().status.versions == expected)
+        }
+    }
+
     private func status() throws -> Status? {
         Status(decoding: try folders.outbox().read("status.json"))
     }

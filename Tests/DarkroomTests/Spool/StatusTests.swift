@@ -36,11 +36,18 @@ import Testing
                         lastError: Failure(code: "timeout", message: "m", isTransient: true),
                         retryAt: "e"), warnings: ["w"], metadata: ["iCCP": "kept"]),
                 ImageStatus(
-                    name: "b", from: "a", state: .failed,
+                    name: "b", from: "a", state: .failed, published: false,
                     error: Failure(code: "png-crc", message: "m", isTransient: true)),
             ])
+        status.recipes = (try? Recipe(named: "web", text: "{}")).map { [.init($0)] }
         status.waiting = .init(code: "disk-full", message: "m", since: "s")
         status.written = "w"
+        status.images[0].sourceSHA256 = "0f"
+        status.versions = [
+            PictureVersions(
+                darkroom: "1", libpng: "2", libjpegTurbo: "3", zlib: "4", libdeflate: "5")
+        ]
+        status.shards = .init(count: 16, number: 3)
         return status
     }
 
@@ -57,6 +64,26 @@ import Testing
         var expected = Self.full
         if key == "written" { expected.written = nil } else { expected.manifest.identity = nil }
         #expect(status == expected)
+    }
+
+    /// The same for values of several lines.
+    @Test func isReadWithoutVersionsAndShards() throws {
+        var older = Self.full
+        older.versions = nil
+        older.shards = nil
+        older.images[0].sourceSHA256 = nil
+        let text = String(decoding: older.encoded(), as: UTF8.self)
+        for key in ["versions", "shards", "sourceSha256"] { #expect(!text.contains(key)) }
+        #expect(Status(decoding: Array(text.utf8)) == older)
+    }
+
+    @Test func versionsAreThoseOfTheLibraries() {
+        for (name, version) in PictureVersions.present.named {
+            #expect(version.contains(/^[0-9]+\.[0-9]+/), "\(name) \(version)")
+        }
+        let old = PictureVersions(
+            darkroom: "0", libpng: "2", libjpegTurbo: "3", zlib: "4", libdeflate: "5")
+        #expect([old].joined(by: [.present, old]) == [old, .present])
     }
 
     /// The images are encoded one by one; the text is that of all at once.

@@ -205,7 +205,7 @@ import Testing
                 == .init(
                     exit: 64, output: "",
                     errors:
-                        "darkroom: --filter, --watermark, --format and --quality are for pictures with --sources; a manifest has its own\n"
+                        "darkroom: --recipe, --filter, --watermark, --format and --quality are for pictures with --sources; a manifest has its own\n"
                 ))
         _ = try await daemon.stop()
     }
@@ -237,7 +237,7 @@ import Testing
         #expect(
             result.errors == """
                 darkroom: No darkroomd has reported its settings; the usual ones are assumed.
-                m.yaml: 0-2: \(fixture.url("0.png")): the address 127.0.0.1 is not global unicast (loopback); downloads.allowNetworks can allow it [address-forbidden]
+                m.yaml: 0-2: \(fixture.url("0.png")): the address 127.0.0.1 is not global unicast (loopback); downloads.allowNetworks with 127.0.0.1/32 can allow it [address-forbidden]
 
                 """)
         #expect(try fixture.origin.requests().isEmpty)

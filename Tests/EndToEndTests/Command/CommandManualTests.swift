@@ -93,7 +93,7 @@ import Testing
             #expect(code == 0, "\(example): \(output)")
             outputs.append(output)
         }
-        try #require(outputs.count == 13)
+        try #require(outputs.count == 15)
         #expect(outputs[0].hasPrefix("photos\n"))
         #expect(outputs[0].contains("photos: completed, 3 images in "))
         #expect(outputs[1] == "album.yaml: 2 images\n")
@@ -111,10 +111,18 @@ import Testing
         #expect(
             runs.count == 2 && runs.allSatisfy { $0.hasPrefix("photos: completed, 2 images in ") })
         #expect(runs.last?.hasSuffix("; nothing to do") == true)
-        #expect(outputs[12] == "")
-        let old = FileManager.default.contents(
-            atPath: place.work.appending(path: "old.jpg").path)
-        #expect(old?.starts(with: [0xFF, 0xD8]) == true)
+        #expect(outputs[12] == "" && outputs[13] == "")
+        for name in ["logo.jpg", "old.jpg"] {
+            let picture = FileManager.default.contents(
+                atPath: place.work.appending(path: name).path)
+            #expect(picture?.starts(with: [0xFF, 0xD8]) == true, "\(name)")
+        }
+        let parts = outputs[14].split(separator: "\n").map(String.init)
+        #expect(parts.count == 6, "\(parts)")
+        #expect(parts.prefix(4).allSatisfy { $0.contains(" of 4: album: completed, ") })
+        #expect(parts[4].hasPrefix("album: completed, 2 images in "))
+        #expect(parts[4].hasSuffix(", 4 shards"))
+        #expect(parts[5].hasPrefix("album: 2 outputs, "))
         #expect(place.fixture.spool.list("outbox") == [])
         #expect(place.fixture.spool.list("tmp") == [])
         #expect(try await daemon.stop() == .exited(0))

@@ -74,7 +74,7 @@ import Testing
               ],
               "output": {"format": "jpeg", "quality": 80},
               "images": [
-                {"name": "logo", "source": "./logo.png", "filters": [], "output": {"format": "png"}},
+                {"name": "logo", "source": "./logo.png", "filters": [], "publish": false},
                 {"name": "a", "source": "./a.jpg"}
               ]
             }

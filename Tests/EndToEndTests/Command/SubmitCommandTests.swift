@@ -28,10 +28,10 @@ import Testing
         #expect(status.priority == .high)
         let names = ["2", "0", "with 'quotes\", a #, a ? and é", "new_line", "1"]
         #expect(status.images.map(\.name) == names)
-        // 80 by 64 pixels, as the whole picture.
+        // The logo has no output.
         let sizes = status.images.map { [$0.output?.width, $0.output?.height] }
-        #expect(sizes == [[80, 64]] + Array(repeating: [16, 13], count: 4))
-        #expect(status.images.map(\.output?.format) == [.png] + Array(repeating: .jpeg, count: 4))
+        #expect(sizes == [[nil, nil]] + Array(repeating: [16, 13], count: 4))
+        #expect(status.images.map(\.output?.format) == [nil] + Array(repeating: .jpeg, count: 4))
         #expect(fixture.spool.list("tmp") == [])
     }
 
@@ -116,7 +116,7 @@ import Testing
             ),
             (
                 ["good.yaml", "--filter", "mono"], 64,
-                "--filter, --watermark, --format and --quality are for pictures; a manifest has its own"
+                "--recipe, --filter, --watermark, --format and --quality are for pictures; a manifest has its own"
             ),
             (["good.yaml", "--name", "a/b"], 64, "--name a/b: the name contains a slash"),
             (["good.yaml", "none.yaml"], 66, "none.yaml: cannot open: No such file or directory"),
@@ -241,7 +241,7 @@ import Testing
         #expect(many.exit == 65)
         #expect(
             many.errors
-                == "x:2:13: images: 3 images; the limit is 2 [too-many-images]\n")
+                == "x:3:13: images: 3 images; the limit is 2 [too-many-images]\n")
         #expect(fixture.spool.list("inbox") == [])
     }
 

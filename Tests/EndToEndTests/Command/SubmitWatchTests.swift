@@ -35,7 +35,7 @@ import Testing
         #expect(screen.unknown == [])
         let status = try await fixture.spool.finish("photos", daemon)
         try fixture.checkCompleted(status)
-        #expect(status.images.map(\.output?.format) == [.png, .jpeg, .jpeg, .jpeg])
+        #expect(status.images.map(\.output?.format) == [nil, .jpeg, .jpeg, .jpeg])
         _ = try await daemon.stop()
     }
 

@@ -77,7 +77,16 @@ import Testing
             "darkroom: http://h/a.png: filter reads files. darkroom run downloads pictures.\n"),
         Line(
             "filter small.png -o none/r", 73,
-            "darkroom: none/r: opening the file: No such file or directory\n"),
+            "darkroom: none/r: creating the file: No such file or directory\n"),
+        Line(
+            "filter small.png -o .", 73, "darkroom: -o .: it is a folder. Name a file in it\n"),
+        Line(
+            "filter small.png -o none/", 73,
+            "darkroom: -o none/: it is a folder. Name a file in it\n"),
+        Line(
+            "filter small.png -o r.webp", 64,
+            "darkroom: -o r.webp: results are PNG or JPEG. Let the name end in .png or .jpg, or add --format\n"
+        ),
         Line(
             "filter small.png --set limits.memory=1 >r", 3,
             "darkroom: small.png: filtering it takes up to "),
@@ -90,6 +99,50 @@ import Testing
         Line(
             "filter small.png --jobs 0 >r", 64, "Error: --jobs 0: write a number from 1 to 1024\n"),
     ]
+
+    /// The ending of the result's file chooses the format, unless an option does.
+    @Test(arguments: [
+        ("-o r.jpg", "jpeg"), ("-o r.JPEG", "jpeg"), ("-o r.png", "png"), ("-o r", "png"),
+        ("-o r.jpg --format png", "png"), ("-o r --format JPEG", "jpeg"),
+        ("-o r.webp --format jpg", "jpeg"), ("-o r.jpg --quality 50", "jpeg"),
+        ("-o - >r", "png"),
+    ]) func theEndingChoosesTheFormat(options: String, format: String) async throws {
+        let result = try await shell("filter small.png \(options)")
+        #expect(result == .init(exit: 0, output: "", errors: ""))
+        let name = try #require(fixture.list("").first { $0.hasPrefix("r") && !$0.hasSuffix("s") })
+        let start: [UInt8] = format == "jpeg" ? [0xFF, 0xD8, 0xFF] : [0x89, 0x50]
+        #expect(try fixture.bytes(name).starts(with: start), "\(name)")
+    }
+
+    /// A device or a pipe gets the picture and stays what it is.
+    @Test func writesIntoAPipe() async throws {
+        let result = try await shell(
+            "mkfifo p; cat p >r & filter small.png -o p; code=$?; wait; test -p p || exit 1; filter small.png -o /dev/null && test -c /dev/null; exit $code"
+        )
+        #expect(result == .init(exit: 0, output: "", errors: ""))
+        #expect(try await shell("filter small.png >r2").exit == 0)
+        #expect(try fixture.bytes("r") == fixture.bytes("r2"))
+    }
+
+    /// Nobody has to clean up after it.
+    @Test func aKillLeavesNoFile() async throws {
+        let client = try ClientProcess(
+            ["filter", "-o", "r"], folder: fixture.scratch.path, before: "mkfifo p; exec 0<>p")
+        // The file of the result exists and has no name.
+        let files = "/proc/\(client.identifier)/fd"
+        try await eventually("an open file without a name", context: { client.text("errors") }) {
+            let open = (try? FileManager.default.contentsOfDirectory(atPath: files)) ?? []
+            let paths = open.compactMap {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "\(files)/\($0)")
+            }
+            return paths.contains {
+                $0.hasPrefix(fixture.scratch.path) && $0.hasSuffix(" (deleted)")
+            } ? true : nil
+        }
+        client.send(SIGKILL)
+        _ = try await client.result()
+        #expect(fixture.list("").filter { $0.hasPrefix(".") || $0 == "r" } == [])
+    }
 
     /// No part of a picture is left.
     @Test(arguments: failures) func aFailureLeavesNothing(line: Line) async throws {

@@ -63,7 +63,7 @@ import Testing
         Line(
             words: "run small.png gray.png --filter resize=8 --watermark alpha.png -o out", exit: 0,
             output: "FOLDER: completed, 3 images\n",
-            files: answer + ["alpha.png", "gray.png", "manifest.json", "small.png"]),
+            files: answer + ["gray.png", "manifest.json", "small.png"]),
         Line(
             words: "run bad.json -o out", exit: 65,
             errors:
@@ -86,7 +86,7 @@ import Testing
         Line(
             words: "run good.yaml --filter mono -o out", exit: 64,
             errors:
-                "darkroom: --filter, --watermark, --format and --quality are for pictures; a manifest has its own\n"
+                "darkroom: --recipe, --filter, --watermark, --format and --quality are for pictures; a manifest has its own\n"
         ),
         Line(
             words: "run good.yaml -o good.yaml", exit: 73,
@@ -104,10 +104,29 @@ import Testing
             words: "run good.yaml -o out --config none.yaml", exit: 78,
             errors: "darkroom: none.yaml: there is no such file\n"),
         Line(
-            words: "run good.yaml -o out --memory much", exit: 78,
+            words: "run good.yaml -o out --memory much", exit: 64,
             errors:
-                "darkroom: --set limits.memory: must be a number of bytes such as 4096, 512KiB, 64MiB or 1GiB, from 0 to 1024TiB, not \"much\"\n"
+                "darkroom: --memory much: write a size such as 512MiB or 2GiB, at least 16MiB\n"),
+        Line(
+            words: "run good.yaml -o out --memory 100M", exit: 64,
+            errors:
+                "darkroom: --memory 100M: write a size such as 512MiB or 2GiB, at least 16MiB; did you mean 100MiB?\n"
         ),
+        Line(
+            words: "run good.yaml -o out --memory 30", exit: 64,
+            errors:
+                "darkroom: --memory 30: write a size such as 512MiB or 2GiB, at least 16MiB\n"),
+        Line(
+            words: "run small.png --watermark alpha.png --watermark gray.png -o out", exit: 64,
+            errors:
+                "darkroom: --watermark may be given once. For more pictures, write --filter watermark:from=FILE,gravity=northWest\n"
+        ),
+        Line(
+            words: "run none.yaml -o out --json", exit: 66,
+            output:
+                #"{"code":"file-missing","exit":66,"message":"none.yaml: cannot open: No such file or directory","type":"error"}"#
+                + "\n",
+            errors: "darkroom: none.yaml: cannot open: No such file or directory\n"),
         Line(
             words: "run good.yaml -o out --set sources.roots=[/nowhere]", exit: 3,
             output: "good: completed with errors, 0 of 2 images done, 2 failed\n",
@@ -161,7 +180,10 @@ import Testing
         try FileManager.default.removeItem(at: fixture.url("out/a.png"))
         let again = try await fixture.darkroom("run", "album/poor.json", "-o", "out")
         #expect(again.exit == 3)
-        #expect(again.output == "poor: completed with errors, 1 of 3 images done, 2 failed\n")
+        #expect(
+            again.output
+                == "poor: completed with errors, 1 of 3 images done, 2 failed; 1 image now, 2 before\n"
+        )
         #expect(try fixture.bytes("out/a.png") == first)
         try fixture.checkOutcome()
         let status = try #require(try fixture.status())
@@ -181,7 +203,9 @@ import Testing
         let retry = try await fixture.darkroom("run", "album/poor.json", "-o", "out", "--retry")
         #expect(
             Self.timeless(retry)
-                == .init(exit: 0, output: "poor: completed, 3 images\n", errors: ""))
+                == .init(
+                    exit: 0, output: "poor: completed, 3 images; 2 images now, 1 before\n",
+                    errors: ""))
         #expect(fixture.identities(of: ["a.png"]) == former)
         let status = try #require(try fixture.status())
         #expect(status.retries == 1 && status.images.map(\.attempts) == [1, 2, 2])
@@ -206,6 +230,56 @@ import Testing
 
                         """))
         #expect(fixture.identities(of: fixture.list("out")) == before)
+    }
+
+    /// What the pictures, their order or the options were is in no file that a user knows.
+    @Test func refusesOtherPictures() async throws {
+        let first = ["small.png", "gray.png", "--filter", "mono", "-o", "out"]
+        for (words, exit) in [
+            (first, 0), (first, 0), (["gray.png"] + first, 65),
+            (["gray.png", "small.png"] + first.dropFirst(2), 65),
+            (["small.png", "gray.png", "-o", "out"], 65),
+        ] {
+            let result = try await ClientProcess.end(
+                ["run"] + words, folder: fixture.scratch.path)
+            #expect(result.exit == exit, "\(words)")
+            guard exit != 0 else { continue }
+            #expect(
+                result.errors == """
+                    darkroom: out has a run of other pictures, of another order of them, or with other options
+                    darkroom: Name another folder with -o, or remove this one.
+
+                    """)
+        }
+    }
+
+    /// No result replaces a source. This is said before any work begins.
+    @Test func refusesTheFolderOfItsSources() async throws {
+        let before = fixture.list("")
+        for words in [["./small.png", "-o", "."], ["good.json", "-o", "./"]] {
+            try fixture.write(#"{"images": {"gray": "gray.png"}}"#, to: "good.json")
+            let result = try await ClientProcess.end(["run"] + words, folder: fixture.scratch.path)
+                .replacing(fixture.scratch.path)
+            #expect(result.exit == 73 && result.output == "")
+            let name = words[0] == "good.json" ? "gray.png" : "./small.png"
+            #expect(
+                result.errors == """
+                    darkroom: \(name): this source lies in the folder of the results, and a result would get its name
+                    darkroom: Name another folder with -o.
+
+                    """)
+        }
+        #expect(fixture.list("") == (before + ["good.json"]).sorted())
+        // Another format is another name.
+        let other = try await fixture.darkroom("run", "small.png", "--format", "JPG", "-o", ".")
+        #expect(other.exit == 0 && fixture.exists("small.jpg"))
+    }
+
+    /// Somebody who names no filter at a terminal wants none.
+    @Test func withoutFiltersAPictureIsOnlyConverted() async throws {
+        #expect(try await fixture.darkroom("run", "small.png", "-o", "out").exit == 0)
+        let result = try PNGDecoder.decode(fixture.bytes("out/small.png"))
+        #expect(result == (try PNGDecoder.decode(fixture.bytes("small.png"))))
     }
 
     /// The same text in another folder means other pictures.

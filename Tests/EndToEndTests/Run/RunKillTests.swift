@@ -17,6 +17,9 @@ import Testing
           c: {source: small.png, after: [b]}
           d: {source: nowhere.png}
           e: {from: d}
+          f: {source: alpha.png, filters: mono, publish: false}
+          g: {from: f, filters: {overlay: {from: f, scale: 0.5}}}
+          h: {source: small.png, publish: false, after: [g]}
 
         """
 
@@ -125,7 +128,7 @@ import Testing
         #expect(try await fixture.begin(retry).result().exit == 0)
         try fixture.checkOutcome()
         #expect(fixture.identities(of: Array(before.keys)) == before)
-        #expect(try fixture.status()?.counts.filtered == 6)
+        #expect(try fixture.status()?.counts.filtered == 9)
     }
 
     @Test func continuesAfterRandomKills() async throws {

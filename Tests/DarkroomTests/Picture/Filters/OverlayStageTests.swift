@@ -123,6 +123,72 @@ import Testing
         }
     }
 
+    // MARK: Scale
+
+    /// The width of the other image: the share of the picture's width, a half rounded up, at least one.
+    @Test(arguments: [
+        (0.5, 5, 3), (0.1, 5, 1), (0.3, 5, 2), (0.001, 5, 1), (0.001, 499, 1), (0.001, 1500, 2),
+        (0.28, 25, 7), (0.29, 100, 29), (0.2, 1600, 320), (1, 5, 5), (1, 1_000_000, 1_000_000),
+        (0.333, 1, 1),
+    ]) func isAShareOfTheWidth(scale: Double, width: Int, expected: Int) {
+        let overlay = Filter.Overlay(from: "logo", scale: scale)
+        #expect(overlay.resize(forWidth: width) == Filter.Resize(width: expected))
+        #expect(Filter.Overlay(from: "logo").resize(forWidth: width) == nil)
+    }
+
+    /// The pixels are those of a picture that was resized to this width before.
+    @Test(
+        arguments: others + ["rgba 8 40x90", "rgb 16 90x40"],
+        [(0.01, 1), (0.25, 4), (0.44, 7), (1, 16)])
+    func isScaledAsByResize(other: String, share: (scale: Double, width: Int)) throws {
+        let file = try #require(OtherPictures.maker(named: other)).encoded
+        let resized = try PicturePipelineTests.run(
+            file, filters: [.resize(Filter.Resize(width: share.width))],
+            stage: { filter, upstream, context throws(PictureError) in
+                try FilterStage.make(filter, upstream: upstream, context: context)
+            }
+        ).file
+        for (channels, depth) in GeometryFilterTests.layouts {
+            let grid = PixelGrid.noise(16, 11, channels: channels, depth: depth)
+            var results: [PixelGrid] = []
+            for overlay in [
+                Filter.Overlay(from: "large", gravity: .southeast, x: 1, y: 2, scale: share.scale),
+                Filter.Overlay(from: "resized", gravity: .southeast, x: 1, y: 2),
+            ] {
+                let context = StageContext(limits: PictureLimits()) { name throws(PictureError) in
+                    try OtherPictures.open(name == "large" ? file : resized, name)
+                }
+                let stage = try FilterStage.make(
+                    .overlay(overlay), upstream: GridStage(grid), context: context)
+                results.append(try PixelGrid(pulling: stage))
+            }
+            #expect(results[0] == results[1], "\(other) on \(grid)")
+        }
+    }
+
+    /// What scaling takes is given back when the other image is read; its visible part stays.
+    @Test func scalingKeepsNoMemory() throws {
+        let context = OtherPictures.context()
+        let stage = try FilterStage.make(
+            .overlay(Filter.Overlay(from: "rgba 8 90x400", scale: 0.25)),
+            upstream: GridStage(.noise(16, 11, channels: 3)), context: context)
+        // 4 by 18 pixels, of which 11 rows are seen.
+        #expect(context.memory.held == 4 * 11 * 4)
+        withExtendedLifetime(stage) {}
+    }
+
+    /// A high image becomes too high, as by `resize`.
+    @Test func scalingHoldsTheLimits() throws {
+        var limits = PictureLimits()
+        limits.pixels = 1000
+        let error = #expect(throws: PictureError.self) {
+            try PixelGrid.noise(60, 4, channels: 3).developed(
+                .overlay(Filter.Overlay(from: "rgb 8 4x100", scale: 1)), limits: limits)
+        }
+        #expect(error?.kind == .tooManyPixels)
+        #expect(error?.message.hasPrefix("overlay: resize: ") == true)
+    }
+
     /// Damage to the other image fails this one, and the message names both file and filter.
     @Test func damageToTheOtherImageIsToldOf() throws {
         let file = try #require(OtherPictures.maker(named: "rgb 8 30x30")).encoded

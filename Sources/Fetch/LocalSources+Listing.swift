@@ -1,0 +1,199 @@
+import CDarkroomShims
+import DarkroomCore
+import Glibc
+import SystemPackage
+
+/// Looks for files in the folders from which manifests may take pictures. The rules for a folder are those for a file:
+/// the kernel keeps its path beneath a root, and links in a submitted folder are not followed.
+extension LocalSources {
+    package enum Listing: Sendable, Equatable {
+        /// The sources of the files, sorted by the bytes of their names. Those in a root are absolute, so that no other
+        /// root is tried for them.
+        case sources([ByteString])
+        /// Why there is none.
+        case nothing(String)
+        /// There are more files than the limit, or too many entries in the folder.
+        case tooMany
+    }
+
+    /// A folder with more entries than this is not read to its end.
+    private static let mostEntries = 2_000_000
+
+    /// The files of a folder whose names match: in the folder that was sent along or, if that has none, in the first
+    /// root that has any.
+    ///
+    /// Regular files and symbolic links count. Where a link leads is examined when it is opened, as for a single
+    /// source.
+    ///
+    /// - Parameters:
+    ///   - folder: the path of the folder as a manifest names it; empty for the roots themselves.
+    ///   - limit: the maximum number of files.
+    package func list(
+        _ folder: String, sent: SentPictures? = nil, limit: Int, matches: (FileName) -> Bool
+    ) -> Listing {
+        let isAbsolute = folder.utf8.first == UInt8(ascii: "/")
+        var reason: String?
+        if case .here(let pictures)? = sent {
+            var way = Substring(folder)
+            while way.utf8.first == UInt8(ascii: "/") { way = way.dropFirst() }
+            let root = pictures.directory.number
+            do throws(Errno) {
+                let found = try names(
+                    in: way.isEmpty ? "." : String(way), beneath: root, followsLinks: false,
+                    limit: limit, matches: matches)
+                guard let found else { return .tooMany }
+                if !found.isEmpty { return Self.sources(found, in: folder) }
+            } catch {
+                reason = Self.words(for: error, sent: true)
+            }
+        }
+        if let base {
+            let path = isAbsolute ? folder : folder.isEmpty ? base : "\(base)/\(folder)"
+            return list(anywhere: path.isEmpty ? "/" : path, as: folder, limit, matches)
+        }
+        for root in roots where !hidden.contains(ByteString(root)) {
+            guard let way = Self.way(to: folder, from: root, isAbsolute: isAbsolute) else {
+                continue
+            }
+            do throws(Errno) {
+                let place = Descriptor(
+                    owning: try retryingInterrupts { darkroom_open_folder(root) })
+                let found = try names(
+                    in: way, beneath: place.number, followsLinks: true, limit: limit,
+                    matches: matches)
+                guard let found else { return .tooMany }
+                if found.isEmpty { continue }
+                return Self.sources(found, in: Self.joined(root, way))
+            } catch {
+                reason = reason ?? Self.words(for: error, sent: false)
+            }
+        }
+        return .nothing(reason ?? "there is no such file in \(places(sent))")
+    }
+
+    private func places(_ sent: SentPictures?) -> String {
+        let shown = roots.map { FileName($0).text }.joined(separator: ", ")
+        let list = roots.isEmpty ? "sources.roots, which is empty" : "sources.roots (\(shown))"
+        if case .here? = sent { return "the submitted folder, nor in \(list)" }
+        return list
+    }
+
+    /// For a process that may read any file.
+    private func list(
+        anywhere path: String, as folder: String, _ limit: Int, _ matches: (FileName) -> Bool
+    ) -> Listing {
+        do throws(Errno) {
+            let place = Descriptor(owning: try retryingInterrupts { darkroom_open_folder(path) })
+            guard
+                let found = try Self.names(in: place.number, limit: limit, matches: matches)
+            else { return .tooMany }
+            if found.isEmpty { return .nothing("there is no such file in \(FileName(path).text)") }
+            return Self.sources(found, in: folder)
+        } catch {
+            return .nothing("\(FileName(path).text): \(error)")
+        }
+    }
+
+    /// The path from a root to a folder; nil if an absolute path does not begin with the root.
+    private static func way(
+        to folder: String, from root: String, isAbsolute: Bool
+    ) -> String? {
+        if folder.isEmpty { return "." }
+        guard isAbsolute else { return folder }
+        func parts(_ path: String) -> [ByteString] {
+            path.utf8.split(separator: UInt8(ascii: "/")).map { ByteString($0) }.filter {
+                $0 != "."
+            }
+        }
+        let (rootParts, folderParts) = (parts(root), parts(folder))
+        guard folderParts.starts(with: rootParts) else { return nil }
+        let rest = folderParts.dropFirst(rootParts.count)
+        return rest.isEmpty ? "." : rest.map(\.string).joined(separator: "/")
+    }
+
+    private static func joined(_ root: String, _ way: String) -> String {
+        if way == "." { return root }
+        return root.utf8.last == UInt8(ascii: "/") ? root + way : "\(root)/\(way)"
+    }
+
+    private static func words(for error: Errno, sent: Bool) -> String? {
+        switch error {
+        case .noSuchFileOrDirectory, .notDirectory: nil
+        case .improperLink:
+            "its folder is not beneath one of sources.roots, or leads out of it by .. or a symbolic link"
+        case .tooManySymbolicLinkLevels:
+            sent
+                ? "its folder is a symbolic link; links in a submitted folder are not followed"
+                : "the symbolic links form a loop, or one is a special link of /proc"
+        default: "its folder cannot be read: \(error)"
+        }
+    }
+
+    private func names(
+        in way: String, beneath root: CInt, followsLinks: Bool, limit: Int,
+        matches: (FileName) -> Bool
+    ) throws(Errno) -> [FileName]? {
+        let folder = try resolution.open(way, beneath: root, followsLinks: followsLinks)
+        return try Self.names(in: folder.number, limit: limit, matches: matches)
+    }
+
+    /// The names of the files, sorted; nil if there are too many.
+    private static func names(
+        in folder: CInt, limit: Int, matches: (FileName) -> Bool
+    ) throws(Errno) -> [FileName]? {
+        let copy = try retryingInterrupts {
+            openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        }
+        guard let stream = fdopendir(copy) else {
+            let error = Errno(rawValue: errno)
+            close(copy)
+            throw error
+        }
+        defer { closedir(stream) }
+        var names: [FileName] = []
+        for _ in 0..<mostEntries {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw Errno(rawValue: errno) }
+                return names.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+            }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { buffer in
+                FileName(bytes: buffer.prefix { $0 != 0 })
+            }
+            guard matches(name), isFile(name, Int(entry.pointee.d_type), in: folder) else {
+                continue
+            }
+            guard names.count < limit else { return nil }
+            names.append(name)
+        }
+        return nil
+    }
+
+    private static func isFile(_ name: FileName, _ type: Int, in folder: CInt) -> Bool {
+        guard type == Int(DT_UNKNOWN) else { return type == Int(DT_REG) || type == Int(DT_LNK) }
+        var information = stat()
+        let path = name.bytes.map { CChar(bitPattern: $0) } + [0]
+        guard fstatat(folder, path, &information, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+        return [mode_t(S_IFREG), mode_t(S_IFLNK)].contains(information.st_mode & S_IFMT)
+    }
+
+    /// The sources of files in a folder, or why one of them cannot be a source.
+    private static func sources(_ names: [FileName], in folder: String) -> Listing {
+        var sources: [ByteString] = []
+        sources.reserveCapacity(names.count)
+        for name in names {
+            guard let text = String(validating: name.bytes, as: UTF8.self) else {
+                return .nothing("the name of \(name.text) is not UTF-8; rename it")
+            }
+            guard !text.unicodeScalars.contains(where: \.isControl) else {
+                return .nothing("the name of \(name.text) contains a control character; rename it")
+            }
+            let isWhole = folder.isEmpty || folder.utf8.last == UInt8(ascii: "/")
+            var source = isWhole ? folder + text : "\(folder)/\(text)"
+            // Otherwise the text before a colon would be a scheme.
+            if RedactedURL.scheme(of: source) != nil { source = "./" + source }
+            sources.append(ByteString(source))
+        }
+        return .sources(sources)
+    }
+}

@@ -1,0 +1,129 @@
+import DarkroomCore
+import DarkroomPicture
+
+/// A source that means several local files: `photos/*.jpg`, or the pictures of a folder, `photos/`.
+///
+/// Only `*` has a meaning, and only in the last part of a plain path. A URL never is a pattern, so
+/// `file:///srv/a%2A.jpg` is the file `/srv/a*.jpg`.
+package struct SourcePattern: Sendable, Hashable {
+    /// The path as it is written.
+    package let text: ByteString
+    /// The folder as it is written, without the last slash; empty for a pattern without a folder, `/` for the root of
+    /// the machine.
+    package let folder: String
+    /// The pattern of the names; nil for all pictures of the folder.
+    private let name: ByteString?
+
+    /// nil if the source means one picture.
+    ///
+    /// - Throws: the end of the sentence "a source that …".
+    package init?(_ text: ByteString) throws(Fault) {
+        let bytes = Array(text.utf8)
+        let star = UInt8(ascii: "*")
+        guard bytes.contains(star) || bytes.last == UInt8(ascii: "/"),
+            RedactedURL.scheme(of: text.string) == nil
+        else { return nil }
+        let parts = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        let last = parts[parts.count - 1]
+        let folder = parts.dropLast().joined(separator: [UInt8(ascii: "/")])
+        guard !folder.contains(star) else { throw Fault(words: "has ‘*’ before its last part") }
+        self.text = text
+        let isRoot = parts.count > 1 && folder.allSatisfy { $0 == UInt8(ascii: "/") }
+        self.folder = isRoot ? "/" : String(decoding: Array(folder), as: UTF8.self)
+        name = last.isEmpty ? nil : ByteString(decoding: last)
+    }
+
+    package struct Fault: Error, Equatable {
+        let words: String
+    }
+
+    /// Whether a file name belongs to it. Names that begin with a dot do not, as in a shell.
+    package func matches(_ file: FileName) -> Bool {
+        guard file.bytes.first != UInt8(ascii: ".") else { return false }
+        guard let name else { return PictureFileExtensions.match(file.text) }
+        return Self.matches(file.bytes[...], Array(name.utf8)[...])
+    }
+
+    /// `*` is any number of bytes. The time is at most the product of the lengths.
+    private static func matches(_ text: ArraySlice<UInt8>, _ pattern: ArraySlice<UInt8>) -> Bool {
+        var (at, next) = (text.startIndex, pattern.startIndex)
+        // The place after the last star, and the place in the text from which it is tried.
+        var retry: (pattern: Int, text: Int)?
+        while at < text.endIndex {
+            if next < pattern.endIndex, pattern[next] == UInt8(ascii: "*") {
+                next += 1
+                retry = (next, at)
+            } else if next < pattern.endIndex, pattern[next] == text[at] {
+                (at, next) = (at + 1, next + 1)
+            } else if let last = retry {
+                retry = (last.pattern, last.text + 1)
+                (at, next) = (last.text + 1, last.pattern)
+            } else {
+                return false
+            }
+        }
+        return pattern[next...].allSatisfy { $0 == UInt8(ascii: "*") }
+    }
+}
+
+/// The files that a pattern meant when the manifest was taken. A restart and a retry use them, whatever has become of
+/// the folder.
+package struct FoundSources: Codable, Sendable, Equatable {
+    package let pattern: ByteString
+    /// The sources, sorted by the bytes of their names; never empty.
+    package let files: [ByteString]
+
+    package init(pattern: ByteString, files: [ByteString]) {
+        self.pattern = pattern
+        self.files = files
+    }
+
+    private enum CodingKeys: String, CodingKey { case pattern, files }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        pattern = ByteString(try container.decode(String.self, forKey: .pattern))
+        files = try container.decode([String].self, forKey: .files).map { ByteString($0) }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(pattern.string, forKey: .pattern)
+        try container.encode(files.map(\.string), forKey: .files)
+    }
+}
+
+/// Tells which files a pattern means.
+package enum SourceFinder: Sendable {
+    /// Nothing is looked up. The manifest has `hasUnknownSources` then.
+    case none
+    /// What was found before.
+    case recorded([FoundSources])
+    /// Looks into folders.
+    ///
+    /// - Parameter limit: the maximum number of files.
+    case live(@Sendable (_ pattern: SourcePattern, _ limit: Int) -> Finding)
+
+    package enum Finding: Sendable, Equatable {
+        /// Sorted by the bytes of their names; never empty.
+        case files([ByteString])
+        /// Why there is none, as a sentence.
+        case nothing(String)
+        /// There are more than the limit.
+        case tooMany
+        /// It is not known here.
+        case unknown
+    }
+
+    func find(_ pattern: SourcePattern, limit: Int) -> Finding {
+        switch self {
+        case .none: return .unknown
+        case .recorded(let found):
+            guard let entry = found.first(where: { $0.pattern == pattern.text }) else {
+                return .nothing("what ‘\(pattern.text.shortened)’ meant is lost")
+            }
+            return .files(entry.files)
+        case .live(let look): return look(pattern, limit)
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import SystemPackage
+
+/// What `darkroom verify` finds in a folder of results.
+package struct FolderFinding: Sendable, Equatable {
+    package enum Kind: String, Sendable, CaseIterable {
+        /// A file is not there.
+        case missing
+        /// A file is not as it was written.
+        case differs
+        /// A file cannot be read.
+        case unreadable
+        /// No image has this file.
+        case extra
+        /// Made anew: the source is not the one that was filtered.
+        case sourceChanged = "source-changed"
+        /// Made anew: it has other bytes.
+        case otherBytes = "other-bytes"
+        /// Made anew: the image fails.
+        case fails
+    }
+
+    package let kind: Kind
+    /// The image that it is about; nil for a file of the folder.
+    package let image: String?
+    package let file: String
+    /// For people.
+    package let message: String
+}
+
+/// The sums of what was found.
+package struct FolderSummary: Sendable, Equatable {
+    package let id: String
+    package let folder: String
+    package let state: BatchState
+    /// The number of images.
+    package let images: Int
+    /// The number of outputs that were compared.
+    package internal(set) var outputs = 0
+    /// The sum of their lengths.
+    package internal(set) var bytes = 0
+    package internal(set) var findings = 0
+}
+
+/// `darkroom verify`: compares each file of a folder of results with the status.
+///
+/// The status is read image by image. In memory are the names in the folder, so that files without an image are found.
+package final class FolderCheck {
+    package typealias Progress = (_ done: Int, _ total: Int) -> Void
+
+    private let folder: Directory
+    private var stream: StatusStream
+    private let tell: (FolderFinding) throws -> Void
+    package private(set) var summary: FolderSummary
+    private static let chunk = 1024
+
+    /// - Parameter tell: called for each finding.
+    package init(
+        _ path: String, tell: @escaping (FolderFinding) throws -> Void
+    ) throws(RunError) {
+        let folder = try runError { () throws(FileError) in try Directory(path: path) }
+        self.folder = folder
+        self.tell = tell
+        do {
+            guard let stream = try StatusStream(in: folder) else {
+                throw Self.withoutStatus(folder)
+            }
+            self.stream = stream
+        } catch let error as RunError {
+            throw error
+        } catch StatusStreamError.file(let error) {
+            throw RunError(error)
+        } catch {
+            throw .unreadable(folder.path(of: BatchFile.status))
+        }
+        let frame = stream.frame
+        guard frame.state.isFinal else { throw .unfinished(path) }
+        summary = FolderSummary(
+            id: frame.id, folder: path, state: frame.state, images: frame.counts.total)
+    }
+
+    private static func withoutStatus(_ folder: Directory) -> RunError {
+        guard let root = try? Directory(FileName(RunFolder.spoolName), in: folder),
+            let plan = try? RunPlan.read(in: root), plan.shards != nil
+        else { return .noRun(folder.path) }
+        return .notMerged(folder.path)
+    }
+
+    /// The status without its images.
+    var frame: Status { stream.frame }
+
+    var path: String { folder.path }
+
+    /// Compares all files.
+    ///
+    /// - Parameter remember: receives the status of each image in the manifest's order.
+    package func run(progress: Progress) throws { try run(progress: progress) { _ in } }
+
+    func run(progress: Progress, remember: (ImageOutline) -> Void) throws {
+        var unowned = Set(try folder.names())
+        try checkOwn(&unowned)
+        let check = OutputCheck(outputs: folder, readsContent: true)
+        var done = 0
+        while true {
+            let images = try next()
+            if images.isEmpty { break }
+            let faults = concurrentMap(images) { image in
+                image.state == .filtered ? image.output.flatMap { check.fault(of: $0) } : nil
+            }
+            for (image, fault) in zip(images, faults) {
+                remember(image)
+                guard image.state == .filtered, let output = image.output else { continue }
+                unowned.remove(FileName(output.file))
+                summary.outputs += 1
+                summary.bytes = summary.bytes.saturatingAdd(output.bytes)
+                if let fault { try add(fault.finding(of: image.name.string, output.file)) }
+            }
+            done += images.count
+            progress(done, summary.images)
+        }
+        guard done == summary.images else {
+            throw RunError.unreadable(folder.path(of: BatchFile.status))
+        }
+        for name in unowned.map(\.text).sorted() {
+            try add(
+                FolderFinding(
+                    kind: .extra, image: nil, file: name, message: "no image has this file"))
+        }
+    }
+
+    func add(_ finding: FolderFinding) throws {
+        summary.findings += 1
+        try tell(finding)
+    }
+
+    /// The files that are Darkroom's own.
+    private func checkOwn(_ unowned: inout Set<FileName>) throws {
+        for name in [
+            FileName(RunFolder.spoolName), BatchFile.status, BatchProgress.fileName,
+            BatchFile.sources,
+        ] {
+            unowned.remove(name)
+        }
+        guard let name = frame.manifest.file, let sha256 = frame.manifest.sha256 else { return }
+        unowned.remove(FileName(name))
+        let check = OutputCheck(outputs: folder, readsContent: true)
+        let copy = ImageOutline.Output(
+            file: name, bytes: frame.manifest.bytes, sha256: sha256)
+        if let fault = check.fault(of: copy) { try add(fault.finding(of: nil, name)) }
+    }
+
+    private func next() throws -> [ImageOutline] {
+        var images: [ImageOutline] = []
+        do {
+            while images.count < Self.chunk, let text = try stream.next() {
+                guard let image = ImageOutline(text) else { throw StatusStreamError.foreign }
+                images.append(image)
+            }
+        } catch StatusStreamError.file(let error) {
+            throw RunError(error)
+        } catch StatusStreamError.changed {
+            throw RunError.unfinished(folder.path)
+        } catch {
+            throw RunError.unreadable(folder.path(of: BatchFile.status))
+        }
+        return images
+    }
+}
+
+extension OutputFault {
+    fileprivate func finding(of image: String?, _ file: String) -> FolderFinding {
+        let kind: FolderFinding.Kind =
+            switch self {
+            case .missing: .missing
+            case .unreadable: .unreadable
+            case .notAFile, .length, .digest: .differs
+            }
+        return FolderFinding(kind: kind, image: image, file: file, message: message)
+    }
+}

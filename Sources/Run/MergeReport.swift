@@ -1,0 +1,77 @@
+import DarkroomSpool
+
+/// What a merge has found.
+package struct MergeReport: Sendable, Equatable {
+    /// A shard that has not done all of its work.
+    package struct Missing: Sendable, Equatable {
+        package let shard: Int
+        package let reason: Reason
+
+        package enum Reason: Sendable, Equatable {
+            /// It has no status.
+            case notBegun
+            /// Its status is not a final one.
+            case unfinished(Status.Counts)
+            /// Outputs that it has written are not there any more.
+            case outputsGone(Int)
+        }
+    }
+
+    /// What nobody repairs by running a shard again.
+    package struct Fault: Sendable, Equatable {
+        package let shard: Int
+        /// The image that it is about, if it is about one.
+        package let image: String?
+        package let message: String
+    }
+
+    /// Faults that are kept; a broken disk may have a million.
+    static let mostFaults = 1000
+
+    package let id: String
+    package let folder: String
+    /// The number of shards.
+    package let shards: Int
+    /// The whole status without its images; nil if it was not written.
+    package internal(set) var status: Status?
+    package internal(set) var missing: [Missing] = []
+    package internal(set) var faults: [Fault] = []
+    /// The number of faults, also of those that are not kept.
+    package internal(set) var faultCount = 0
+    /// The shards in which images have failed.
+    package internal(set) var failed: [Int] = []
+    /// The tasks of these shards: the first array's.
+    private let array: RunPlan.TaskArray
+
+    init(_ plan: RunPlan, _ shards: RunPlan.Shards, folder: String) {
+        id = plan.id
+        self.folder = folder
+        self.shards = shards.count
+        array = shards.array ?? RunPlan.TaskArray(first: 1, step: 1)
+    }
+
+    var isWhole: Bool { missing.isEmpty && faultCount == 0 }
+
+    /// The tasks of missing shards, as `--array` takes them.
+    package var missingTasks: String { array.list(missing.map(\.shard)) }
+
+    package var failedTasks: String { array.list(failed) }
+
+    mutating func add(_ fault: Fault) {
+        faultCount += 1
+        if faults.count < Self.mostFaults { faults.append(fault) }
+    }
+}
+
+extension MergeReport.Missing.Reason {
+    /// For people.
+    package var message: String {
+        switch self {
+        case .notBegun: "it has not begun"
+        case .unfinished(let counts):
+            "\(counts.finished) of \(counts.total) images are done"
+        case .outputsGone(let count):
+            count == 1 ? "an output is missing" : "\(count) outputs are missing"
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import DarkroomConfiguration
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Glibc
+import SystemPackage
+
+/// `darkroom verify --again`: makes all outputs anew and compares their digests with those of the status.
+///
+/// The manifest is divided into shards, and each is a run in a scratch folder, which is removed before the next one. So
+/// the scratch space is that of one shard.
+package struct Recomputation {
+    /// What the status has about an image.
+    private struct Recorded {
+        var state: ImageState
+        var output: ImageOutline.Output?
+        var sourceSHA256: String?
+    }
+
+    /// The most that a shard should have.
+    private static let mostImages = 1000
+    private static let mostBytes = 256 << 20
+
+    private let check: FolderCheck
+    private let loaded: ConfigurationLoader.Loaded
+    private let log: EventLog
+    private let base: String
+
+    /// - Parameter base: the folder at which relative sources begin; nil to take that of the run in the folder.
+    package init(
+        _ check: FolderCheck, _ loaded: ConfigurationLoader.Loaded, base: String, log: EventLog
+    ) throws(RunError) {
+        self.check = check
+        self.loaded = loaded
+        self.log = log
+        var known: String?
+        if let folder = try? Directory(path: check.path),
+            let root = try? Directory(FileName(RunFolder.spoolName), in: folder)
+        {
+            known = try RunPlan.read(in: root)?.base
+        }
+        self.base = known ?? base
+    }
+
+    /// Compares the files with the status, and then with new ones.
+    ///
+    /// - Parameters:
+    ///   - reading: the progress of the comparison with the status.
+    ///   - making: the progress of the comparison with new files.
+    /// - Returns: the signal that has stopped it; nil if it is complete.
+    package func run(
+        reading: FolderCheck.Progress, making: FolderCheck.Progress
+    ) throws -> CInt? {
+        FolderRun.blockSignals()
+        var recorded: [ByteString: Recorded] = [:]
+        try check.run { done, total in
+            reading(done, total)
+        } remember: { image in
+            recorded[image.name] = Recorded(
+                state: image.state, output: image.output, sourceSHA256: image.sourceSHA256)
+        }
+        if let signal = FolderRun.pendingSignal { return signal }
+        let (bytes, format, manifest) = try readManifest()
+        let images = manifest.images.count
+        let count = min(
+            Shard.mostCount,
+            max(1, max(images / Self.mostImages, check.summary.bytes / Self.mostBytes)))
+        let scratch = try Scratch()
+        defer { scratch.remove() }
+        var done = 0
+        for number in 1...count {
+            let job = RunJob(
+                id: "again", name: "again.\(format.fileExtensions[0])", format: format,
+                bytes: bytes, manifest: manifest, base: base, usesBase: false,
+                folder: "\(scratch.path)/out",
+                shard: ShardRequest(part: .number(number), count: count, isCountWritten: true))
+            let status: Status
+            let run = try FolderRun(job, loaded, log: log)
+            let ending = try run.run { wait in
+                while !wait(0.2) { making(done + (run.progress?.counts.finished ?? 0), images) }
+            }
+            switch ending {
+            case .finished(let new), .unchanged(let new): status = new
+            case .stopped(let signal): return signal
+            case .failed(let error): throw error
+            }
+            for image in status.images {
+                try compare(image, recorded[ByteString(image.name)], status.versions ?? [])
+            }
+            done += status.images.count
+            making(done, images)
+            try scratch.empty()
+        }
+        return nil
+    }
+
+    /// Compares a new image with what the status has about it.
+    private func compare(
+        _ image: ImageStatus, _ recorded: Recorded?, _ versions: [PictureVersions]
+    ) throws {
+        guard let recorded, recorded.state == .filtered, let known = recorded.output else { return }
+        func tell(_ kind: FolderFinding.Kind, _ message: String) throws {
+            try check.add(
+                FolderFinding(
+                    kind: kind, image: image.name, file: known.file, message: message))
+        }
+        guard image.state == .filtered, let output = image.output else {
+            let reason = image.error.map { "\($0.message) [\($0.code)]" } ?? "no reason is known"
+            return try tell(.fails, "made anew, it fails: \(reason)")
+        }
+        if let source = recorded.sourceSHA256, let now = image.sourceSHA256, source != now {
+            return try tell(
+                .sourceChanged,
+                "the source has changed: its SHA-256 was \(source.prefix(16))…, and is \(now.prefix(16))…"
+            )
+        }
+        guard output.sha256 != known.sha256 else { return }
+        try tell(.otherBytes, "made anew, it has other bytes; \(reason(recorded, versions))")
+    }
+
+    /// What may explain other bytes.
+    private func reason(_ recorded: Recorded, _ versions: [PictureVersions]) -> String {
+        let former = check.frame.versions ?? []
+        if former.isEmpty { return "the versions that made it are not known" }
+        guard let present = versions.last else { return "the versions are not known" }
+        let changes = zip(PictureVersions.names, present.named).compactMap { name, now in
+            let before = former.map { old in
+                old.named.first { $0.name == name }?.version ?? ""
+            }
+            let other = before.filter { $0 != now.version }
+            return other.isEmpty
+                ? nil : "\(name) was \(Words.list(other, "and")), and is \(now.version)"
+        }
+        if !changes.isEmpty { return Words.list(changes, "and") }
+        return recorded.sourceSHA256 == nil
+            ? "the source of this image may have changed"
+            : "the source and all versions are the same"
+    }
+
+    private func readManifest() throws(RunError) -> ([UInt8], ManifestFormat, Manifest) {
+        let frame = check.frame
+        guard let file = frame.manifest.file, let format = frame.manifest.format else {
+            throw .unusable(folder: check.path, reason: "its status names no manifest")
+        }
+        let (bytes, found) = try runError { () throws(FileError) in
+            let folder = try Directory(path: check.path)
+            return (try folder.read(FileName(file)), try FoundSources.read(in: folder))
+        }
+        guard SHA256Digest.hex(of: bytes) == frame.manifest.sha256 else {
+            throw .unusable(
+                folder: check.path, reason: "\(file) is not the manifest that was taken")
+        }
+        do {
+            // It was accepted once, whatever the limits were.
+            let limits = ManifestLimits(bytes: .max, images: .max, filters: .max)
+            return (
+                bytes, format,
+                try ManifestReader.read(
+                    bytes, format: format, limits: limits,
+                    defaultFilters: loaded.configuration.defaultFilters,
+                    recipes: RecipeBook(of: frame, limit: limits.filters),
+                    finder: .recorded(found ?? []))
+            )
+        } catch {
+            throw .unusable(
+                folder: check.path, reason: "its manifest would not be accepted any more")
+        }
+    }
+}
+
+/// A folder for files that are compared and then removed.
+private struct Scratch {
+    let path: String
+    private let parent: Directory
+    private let name: FileName
+
+    init() throws(RunError) {
+        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? ""
+        let parent = folder.isEmpty ? "/tmp" : folder
+        var template = Array("\(parent)/darkroom-verify-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw .cannotCreate(
+                FileError("create a temporary folder", parent, Errno(rawValue: errno)))
+        }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        self.parent = try runError { () throws(FileError) in try Directory(path: parent) }
+        name = FileName(path.split(separator: "/").last.map(String.init) ?? "")
+    }
+
+    func empty() throws(RunError) {
+        try runError { () throws(FileError) in
+            try Directory(path: path).removeTree("out")
+        }
+    }
+
+    func remove() { try? parent.removeTree(name) }
+}

@@ -1,0 +1,96 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Glibc
+import SystemPackage
+
+/// What the runs of all shards share in `.darkroom`, and the folder of one of them.
+struct RunParts {
+    let plan: RunPlan
+    let shard: Shard
+    /// The path of the shard's folder, which is also its spool.
+    let path: String
+    let answer: Directory
+    let part: RunFolders.Part
+
+    /// The name of the folder of a shard.
+    static func name(of shard: Shard) -> FileName {
+        FileName("shard-\(shard.number)-of-\(shard.count)")
+    }
+
+    /// Finds or writes the plan and the copy of the manifest, and creates the folder of the shard. It needs no lock.
+    init(of job: RunJob, _ request: ShardRequest, in outputs: Directory) throws(RunError) {
+        let root = try runError { () throws(FileError) in
+            try outputs.folder(FileName(RunFolder.spoolName))
+        }
+        let plan = try Self.plan(job, request, in: root)
+        let own = job.plan(request.shards ?? plan.shards)
+        if let conflict = plan.conflict(
+            with: own, in: job.folder, isCountMeant: request.isCountWritten)
+        {
+            throw conflict
+        }
+        guard let shards = plan.shards else { throw .unreadable(root.path(of: RunPlan.fileName)) }
+        self.plan = plan
+        let shard = try Self.shard(request, shards)
+        self.shard = shard
+        let name = Self.name(of: shard)
+        path = root.path(of: name)
+        answer = try runError { () throws(FileError) in
+            try Self.share(job, in: root)
+            return try root.folder(name)
+        }
+        part = RunFolders.Part(shard: shard, shared: root)
+    }
+
+    private static func plan(
+        _ job: RunJob, _ request: ShardRequest, in root: Directory
+    ) throws(RunError) -> RunPlan {
+        if let known = try RunPlan.read(in: root) { return known }
+        guard let shards = request.shards else {
+            throw .noShard(
+                ShardRequest.Problem(
+                    code: "no-shard",
+                    message:
+                        "--shard auto: the environment does not tell the number of shards, and \(job.folder) has "
+                        + "no plan yet. Write, for example, --shard auto/16"))
+        }
+        // A part that the plan would not have is refused before there is a plan.
+        _ = try shard(request, shards)
+        return try job.plan(shards).settle(in: root)
+    }
+
+    private static func shard(
+        _ request: ShardRequest, _ shards: RunPlan.Shards
+    ) throws(RunError) -> Shard {
+        do {
+            return try request.shard(by: shards)
+        } catch {
+            throw .noShard(error)
+        }
+    }
+
+    /// Writes the copy of the manifest, unless it is there. Several processes may do this at once; they write the same.
+    private static func share(_ job: RunJob, in root: Directory) throws(FileError) {
+        let name = BatchFile.manifest(job.format)
+        if try root.information(of: name)?.length == job.bytes.count { return }
+        let new = FileName(
+            "manifest.new-\(Machine.name)-\(getpid())-\(UInt64.random(in: 0 ... .max))")
+        try root.write(sparsely: job.bytes, to: new, durably: false)
+        FaultPoint.planManifestWritten.pass()
+        try root.rename(new, to: root, as: name, replacing: true)
+        FaultPoint.planManifestMoved.pass()
+    }
+}
+
+extension Directory {
+    /// Opens a folder in this one, and creates it if it is missing.
+    func folder(_ name: FileName) throws(FileError) -> Directory {
+        do {
+            try makeDirectory(name)
+        } catch  where error.errno == .fileExists {
+            // It exists, as it should.
+        }
+        return try Directory(name, in: self)
+    }
+}

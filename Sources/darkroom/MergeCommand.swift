@@ -1,0 +1,152 @@
+import ArgumentParser
+import DarkroomClient
+import DarkroomCore
+import DarkroomRun
+import DarkroomSpool
+import SystemPackage
+
+/// Puts the results of all shards together.
+struct MergeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "merge",
+        abstract:
+            "Put the results of all shards of a run together, and prove that nothing is missing.",
+        discussion: """
+            The command looks whether each image of the manifest has one answer and each output its SHA-256. Then it \
+            writes status.json, the same as one run of the whole manifest would write. If shards are missing, nothing is \
+            written: standard output has the tasks that must run again, as sbatch takes them. It may be repeated at any \
+            time, also while shards run.
+
+            Examples:
+              darkroom merge out/
+              darkroom merge out/ --quick
+              darkroom merge out/ --json | jq -r '.missing[].shard'
+
+            Exit codes: 0 completed, 3 completed with errors, 8 shards are missing or not finished, 64 the command line \
+            is wrong, 65 an output was changed or a status is not one of this run, 66 there is no such folder or no run in \
+            it, 73 the folder cannot be written, 74 the disk is full or broken, 75 another merge works in the folder.
+            """)
+
+    /// The number of shards or faults that are shown.
+    private static let shortList = 10
+
+    @Argument(
+        help: ArgumentHelp("The folder of the run.", valueName: "dir"), completion: .directory)
+    var folder: String
+
+    @Flag(help: "Compare only the lengths of the outputs, and do not read them.")
+    var quick = false
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() throws {
+        let report: MergeReport
+        do {
+            let merge = try ShardMerge(
+                RunPreparation.trimmed(folder), readsOutputs: !quick)
+            let progress = ReadingProgress(quick ? "Looking at outputs" : "Reading outputs")
+            defer { progress.clear() }
+            report = try merge.run { progress.show($0, of: $1) }
+        } catch {
+            if case .cannotCreate(let cause) = error, cause.errno == .noSuchFileOrDirectory {
+                throw ClientError(cause)
+            }
+            throw ClientError(error)
+        }
+        let exit = Self.exit(report)
+        if json {
+            try Console.json(Report(report, exit: exit.rawValue))
+        } else {
+            try tell(report)
+        }
+        throw exit
+    }
+
+    private static func exit(_ report: MergeReport) -> ClientExit {
+        if report.faultCount > 0 { return .rejected }
+        guard let status = report.status else { return .incomplete }
+        return ClientExit(of: status.state)
+    }
+
+    private func tell(_ report: MergeReport) throws {
+        for fault in report.faults.prefix(Self.shortList) { Console.complain(fault.sentence) }
+        if report.faultCount > Self.shortList {
+            Console.complain("\(report.faultCount - Self.shortList) more faults")
+        }
+        for missing in report.missing.prefix(Self.shortList) {
+            Console.complain("shard \(missing.shard): \(missing.reason.message)")
+        }
+        if report.missing.count > Self.shortList {
+            let rest = report.missing.count - Self.shortList
+            Console.complain("\(Words.count(rest, "more shard")) missing")
+        }
+        if let status = report.status {
+            let shards = Words.count(report.shards, "shard")
+            try Console.line("\(BatchProgress(of: status).result), \(shards)")
+            guard !report.failed.isEmpty else { return }
+            Console.complain("Run these shards with --retry to repeat the failed images:")
+            Console.complain("--array=\(report.failedTasks)")
+        } else if !report.missing.isEmpty {
+            let count = Words.count(report.shards, "shard")
+            Console.complain("\(report.missing.count) of \(count) must run again.")
+            try Console.line("--array=\(report.missingTasks)")
+        }
+    }
+
+    /// `--json`.
+    private struct Report: Encodable {
+        let type = "merge"
+        let id: String
+        let folder: String
+        let shards: Int
+        let state: BatchState?
+        let counts: Status.Counts?
+        let missing: [Missing]
+        let failed: [Int]
+        let array: String?
+        let faults: [Fault]
+        let exit: Int32
+
+        struct Missing: Encodable {
+            let shard: Int
+            let message: String
+            let counts: Status.Counts?
+        }
+
+        struct Fault: Encodable {
+            let shard: Int?
+            let image: String?
+            let message: String
+        }
+
+        init(_ report: MergeReport, exit: Int32) {
+            id = report.id
+            folder = report.folder
+            shards = report.shards
+            state = report.status?.state
+            counts = report.status?.counts
+            missing = report.missing.map { missing in
+                var counts: Status.Counts?
+                if case .unfinished(let known) = missing.reason { counts = known }
+                return Missing(
+                    shard: missing.shard, message: missing.reason.message, counts: counts)
+            }
+            failed = report.failed
+            array = report.missing.isEmpty ? nil : report.missingTasks
+            faults = report.faults.map {
+                Fault(
+                    shard: $0.shard == 0 ? nil : $0.shard, image: $0.image, message: $0.message)
+            }
+            self.exit = exit
+        }
+    }
+}
+
+extension MergeReport.Fault {
+    /// For people.
+    fileprivate var sentence: String {
+        let place = [shard == 0 ? nil : "shard \(shard)", image].compactMap(\.self)
+        return place.isEmpty ? message : "\(place.joined(separator: ", ")): \(message)"
+    }
+}

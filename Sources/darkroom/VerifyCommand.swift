@@ -1,0 +1,191 @@
+import ArgumentParser
+import DarkroomClient
+import DarkroomConfiguration
+import DarkroomCore
+import DarkroomRun
+import DarkroomSpool
+import Foundation
+
+/// Compares the files of a folder of results with its status.
+struct VerifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Compare all outputs with the digests in status.json.",
+        discussion: """
+            The command reads each output and says which ones differ or are missing, and which files no image has. It \
+            works on the folder of darkroom run or darkroom merge, and on the answer of a batch in the outbox. A name \
+            without a slash is that of a folder if there is one, otherwise an ID.
+
+            With --again, it also filters all pictures again, in a scratch folder in TMPDIR, and compares the bytes. If a \
+            source has changed since then, it says so. The options and the configuration must be those of the run.
+
+            Examples:
+              darkroom verify out/
+              darkroom verify holiday
+              darkroom verify out/ --again --jobs 2
+              darkroom verify out/ --json | jq -r 'select(.kind == "missing").image'
+
+            Exit codes: 0 everything is as it was written, 64 the command line is wrong, 65 something is not, 66 there is \
+            no such folder or batch, 74 a disk is full or broken, 75 it is not finished or a signal has stopped the \
+            command, 78 the configuration is wrong.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("A folder of results, or the ID of a batch.", valueName: "dir|id"),
+        completion: .directory)
+    var place: String
+
+    @Flag(help: "Filter the pictures again and compare the new files.")
+    var again = false
+
+    @Flag(help: "Print JSON Lines: one object for each finding, and one with the sums.")
+    var json = false
+
+    @OptionGroup var spool: SpoolOptions
+    @OptionGroup var engine: EngineOptions
+
+    func run() throws {
+        let path = try folder()
+        let json = json
+        do {
+            let check = try FolderCheck(path) { finding in
+                try json
+                    ? Console.json(Finding(finding))
+                    : Console.line(
+                        "\(finding.file.visible): \(finding.kind.rawValue): \(finding.message.visible)"
+                    )
+            }
+            let signal = try again ? repeated(check) : read(check)
+            try tell(check.summary, signal)
+        } catch let error as RunError {
+            throw Self.error(error)
+        }
+    }
+
+    /// The folder with this name, or the answer with this ID.
+    private func folder() throws -> String {
+        let path = RunPreparation.trimmed(place)
+        var isFolder: ObjCBool = false
+        if place.contains("/")
+            || FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+                && isFolder.boolValue
+        {
+            return path
+        }
+        let outbox = try spool.open().outbox()
+        guard !place.isEmpty, !place.hasPrefix("."),
+            (try? Directory(FileName(place), in: outbox)) != nil
+        else {
+            throw ClientError(
+                .missing, code: "no-batch",
+                "\(place): there is neither such a folder nor such a batch in \(outbox.path)")
+        }
+        return outbox.path(of: FileName(place))
+    }
+
+    private func read(_ check: FolderCheck) throws -> CInt? {
+        let progress = ReadingProgress("Reading outputs")
+        defer { progress.clear() }
+        try check.run { progress.show($0, of: $1) }
+        return nil
+    }
+
+    private func repeated(_ check: FolderCheck) throws -> CInt? {
+        let loaded = try engine.load()
+        do {
+            try DescriptorLimit.raise()
+        } catch {
+            throw ClientError(.ioError, code: error.code, error.message)
+        }
+        let reading = ReadingProgress("Reading outputs")
+        let making = ReadingProgress("Filtering again")
+        defer {
+            reading.clear()
+            making.clear()
+        }
+        let again = try Recomputation(
+            check, loaded, base: FileManager.default.currentDirectoryPath, log: engine.log())
+        return try again.run {
+            reading.show($0, of: $1)
+        } making: { done, total in
+            reading.clear()
+            making.show(done, of: total)
+        }
+    }
+
+    private func tell(_ summary: FolderSummary, _ signal: CInt?) throws {
+        let exit: ClientExit =
+            signal != nil ? .tryAgain : summary.findings > 0 ? .rejected : .success
+        if json {
+            try Console.json(Summary(summary, isComplete: signal == nil, exit: exit.rawValue))
+        } else if let signal {
+            Console.complain("stopped by signal \(signal) before the end")
+        } else if summary.findings > 0 {
+            Console.complain(
+                "\(summary.id): \(Words.count(summary.findings, "finding")) in \(Words.count(summary.outputs, "output"))"
+            )
+        } else {
+            let outputs = Words.count(summary.outputs, "output")
+            try Console.line(
+                "\(summary.id.visible): \(outputs), \(HumanText.bytes(Double(summary.bytes))), all as they were written"
+            )
+        }
+        throw exit
+    }
+
+    private static func error(_ error: RunError) -> ClientError {
+        switch error {
+        case .unreadable, .unusable:
+            ClientError(.rejected, code: error.code, error.message)
+        case .cannotCreate(let cause): ClientError(cause)
+        default: ClientError(error)
+        }
+    }
+
+    /// A line of `--json`.
+    private struct Finding: Encodable {
+        let type = "finding"
+        let kind: String
+        let image: String?
+        let file: String
+        let message: String
+
+        init(_ finding: FolderFinding) {
+            kind = finding.kind.rawValue
+            image = finding.image
+            file = finding.file
+            message = finding.message
+        }
+    }
+
+    /// The last line of `--json`.
+    private struct Summary: Encodable {
+        let type = "summary"
+        let id: String
+        let folder: String
+        let state: BatchState
+        let images: Int
+        let outputs: Int
+        let bytes: Int
+        let findings: Int
+        let isComplete: Bool
+        let exit: Int32
+
+        private enum CodingKeys: String, CodingKey {
+            case type, id, folder, state, images, outputs, bytes, findings, exit
+            case isComplete = "complete"
+        }
+
+        init(_ summary: FolderSummary, isComplete: Bool, exit: Int32) {
+            id = summary.id
+            folder = summary.folder
+            state = summary.state
+            images = summary.images
+            outputs = summary.outputs
+            bytes = summary.bytes
+            findings = summary.findings
+            self.isComplete = isComplete
+            self.exit = exit
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import TestSupport
+import Testing
+
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSpool
+
+/// Images without an output: others get their pixels, and nothing of them is left.
+@Suite struct UnpublishedTests {
+    /// A logo that is not published, a picture that is marked with it, one that is made of it, and one that has nothing
+    /// to do with it.
+    private static func manifest(
+        _ output: OutputOptions = OutputOptions(), b: ByteString = "b", isPublished: Bool = false
+    ) -> Manifest {
+        Manifest(images: [
+            .init(name: "logo", origin: .source("l"), output: output, isPublished: isPublished),
+            .init(name: "a", origin: .source("a"), overlays: [0]),
+            .init(name: "b", origin: .source(b), overlays: [0]),
+            .init(name: "c", origin: .image(0)),
+            .init(name: "other", origin: .source("o")),
+        ])
+    }
+
+    private static func pixels(_ fixture: SchedulerFixture) throws -> Set<String> {
+        try fixture.activeFiles("x").filter { $0.hasPrefix("pixels-") || $0.hasPrefix("output-") }
+    }
+
+    private static func sums(_ status: Status?) throws -> [String?] {
+        try #require(status).images.dropFirst().map { $0.output?.sha256 }
+    }
+
+    /// Its pixels are the exact ones, with alpha, whatever its `output` says.
+    @Test(arguments: [OutputOptions(), OutputOptions(format: .jpeg)])
+    func itsPixelsAreThoseOfAPublishedImage(output: OutputOptions) async throws {
+        let published = try SchedulerFixture()
+        try published.accept("x", Self.manifest(isPublished: true))
+        try await published.finish()
+        let fixture = try SchedulerFixture()
+        try fixture.accept("x", Self.manifest(output))
+        try await fixture.finish()
+        let status = try #require(try fixture.status("x"))
+        #expect(status.state == .completed)
+        #expect(try Self.sums(status) == Self.sums(try published.status("x")))
+        let logo = status.images[0]
+        #expect(logo.state == .filtered && logo.published == false && logo.output == nil)
+        #expect(logo.attempts == 1 && logo.error == nil)
+        #expect(status.images.dropFirst().allSatisfy { $0.published == nil })
+        let files = try fixture.outputIdentities("x").keys
+        #expect(!files.contains { $0.hasPrefix("logo") })
+    }
+
+    @Test func itsPixelsGoWithTheLastImageThatNeedsThem() async throws {
+        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
+        defer { origin.stop() }
+        let fixture = try SchedulerFixture()
+        try fixture.accept("x", Self.manifest(b: ByteString(origin.url("b"))))
+        try await fixture.wait(for: .imageFiltered, count: 4)
+        #expect(try Self.pixels(fixture) == ["pixels-0"])
+        origin.release()
+        try await fixture.finish()
+        #expect(try fixture.finished == ["x": .completed])
+    }
+
+    /// It is filtered, so its errors are told, and nothing is kept.
+    @Test func anImageThatNoneNeedsIsFiltered() async throws {
+        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
+        defer { origin.stop() }
+        let fixture = try SchedulerFixture()
+        let manifest = Manifest(images: [
+            .init(name: "good", origin: .source("g"), isPublished: false),
+            .init(name: "bad", origin: .source("n"), isPublished: false),
+            .init(name: "late", origin: .source(ByteString(origin.url("s")))),
+        ])
+        try fixture.accept("x", manifest, missing: ["n"])
+        try await fixture.wait(for: "two to end") { fixture.shown("x")?.counts.finished == 2 }
+        #expect(try Self.pixels(fixture) == [])
+        origin.release()
+        try await fixture.finish()
+        let status = try #require(try fixture.status("x"))
+        #expect(status.images.map(\.state) == [.filtered, .failed, .filtered])
+        #expect(status.images.map { $0.error?.code } == [nil, "source-missing", nil])
+        #expect(status.images.map { $0.output?.file } == [nil, nil, "late.png"])
+        #expect(status.images[1].published == false)
+    }
+
+    @Test func itsFailureIsThatOfItsUsers() async throws {
+        let fixture = try SchedulerFixture()
+        try fixture.accept("x", Self.manifest(), missing: ["l"])
+        try await fixture.finish()
+        let status = try #require(try fixture.status("x"))
+        #expect(
+            status.images.map { $0.error?.code }
+                == ["source-missing"] + Array(repeating: "dependency-failed", count: 3) + [nil])
+    }
+
+    /// After a restart, and after a retry, its pixels are made again if an image still needs them, and are not recorded
+    /// a second time.
+    @Test(arguments: [[0], [0, 1, 2], [0, 1, 2, 3]]) func itIsFilteredAgainIfNeeded(
+        filtered: [Int]
+    ) async throws {
+        let former = try SchedulerFixture()
+        try former.accept("x", Self.manifest())
+        try await former.finish()
+        let images = try #require(try former.status("x")).images
+        let fixture = try SchedulerFixture()
+        fixture.holdOperations()
+        try fixture.accept(
+            "x", Self.manifest(),
+            journal: filtered.map { JournalRecord.ended(index: $0, images[$0]) }, outputs: former)
+        #expect(fixture.shown("x")?.counts.filtered == filtered.count)
+        fixture.releaseOperations()
+        try await fixture.finish()
+        let isNeeded = filtered.count < 4
+        #expect(fixture.fetched.contains("logo") == isNeeded)
+        #expect(!fixture.filtered.contains("logo"))
+        let status = try #require(try fixture.status("x"))
+        #expect(status.state == .completed && status.counts.filtered == 5)
+        #expect(try Self.sums(status) == Self.sums(try former.status("x")))
+        #expect(status.images[0] == images[0])
+    }
+}

@@ -1,0 +1,117 @@
+import Testing
+
+@testable import DarkroomCore
+@testable import DarkroomManifest
+
+/// Which images are in which shard.
+@Suite struct ShardTests {
+    /// A manifest whose images have these names; each may be made from another one, or wait for others.
+    private static func manifest(
+        _ names: [String], from: [Int: Int] = [:], after: [Int: [Int]] = [:],
+        overlays: [Int: [Int]] = [:]
+    ) -> Manifest {
+        Manifest(
+            images: names.enumerated().map { index, name in
+                Manifest.Image(
+                    name: ByteString(name),
+                    origin: from[index].map { .image($0) } ?? .source("\(name).png"),
+                    after: after[index] ?? [], overlays: overlays[index] ?? [])
+            })
+    }
+
+    /// As `printf %s NAME | sha256sum` gives them. Shards of another version must not differ.
+    @Test(arguments: [
+        ("a", [1, 1, 2, 11, 251]), ("b.png", [1, 1, 1, 5, 405]),
+        ("photos/Ä 1.jpg", [1, 2, 3, 2, 794]),
+    ])
+    func areKnown(name: String, numbers: [Int]) {
+        let found = [1, 2, 3, 16, 1000].map {
+            ShardAssignment(of: Self.manifest([name]), count: $0)[0]
+        }
+        #expect(found == numbers)
+    }
+
+    @Test(arguments: [(1, 1), (2, 2), (16, 16), (Shard.mostCount, Shard.mostCount)])
+    func existsUpToItsCount(number: Int, count: Int) {
+        #expect(Shard(number, of: count) != nil)
+    }
+
+    @Test(arguments: [(0, 1), (2, 1), (-1, 3), (1, 0), (1, Shard.mostCount + 1)])
+    func doesNotExistBeyond(number: Int, count: Int) {
+        #expect(Shard(number, of: count) == nil)
+    }
+
+    @Test(arguments: [1, 2, 3, 16, 1000])
+    func eachImageIsInOne(count: Int) throws {
+        let names = (0..<500).map { "image \($0)" }
+        let manifest = Self.manifest(names)
+        var found: [ByteString] = []
+        for number in 1...count {
+            let part = manifest.part(try #require(Shard(number, of: count)))
+            // In the manifest's order.
+            let places = part.images.map { image in names.firstIndex(of: image.name.string) ?? -1 }
+            #expect(places == places.sorted())
+            found += part.images.map(\.name)
+        }
+        #expect(found.sorted() == manifest.images.map(\.name).sorted())
+    }
+
+    @Test func areOfAboutTheSameSize() {
+        let manifest = Self.manifest((0..<16_000).map { "photos/IMG_\($0).jpg" })
+        let assignment = ShardAssignment(of: manifest, count: 16)
+        var counts = [Int](repeating: 0, count: 17)
+        for index in manifest.images.indices { counts[assignment[index]] += 1 }
+        #expect(counts[0] == 0)
+        // The standard deviation is 31.
+        #expect(counts.dropFirst().allSatisfy { (850...1150).contains($0) }, "\(counts)")
+        #expect(assignment.largestGroup == 1)
+    }
+
+    /// `from`, `after` and overlays, directly or by way of others; in the shard of the first of their names.
+    @Test(arguments: [2, 7, 1000])
+    func imagesThatNeedEachOtherAreTogether(count: Int) {
+        let names = ["z", "m", "b", "q", "alone", "w"]
+        let manifest = Self.manifest(
+            names, from: [1: 0], after: [2: [1]], overlays: [3: [2], 5: [0]])
+        let assignment = ShardAssignment(of: manifest, count: count)
+        let first = ShardAssignment(of: Self.manifest(["b"]), count: count)[0]
+        #expect([0, 1, 2, 3, 5].allSatisfy { assignment[$0] == first })
+        #expect(assignment[4] == ShardAssignment(of: Self.manifest(["alone"]), count: count)[0])
+        #expect(assignment.largestGroup == 5)
+    }
+
+    /// What an image needs is found in its part, under the same name.
+    @Test func aPartRefersToItsOwnImages() throws {
+        let count = 5
+        let names = (0..<60).map { "n\($0)" }
+        let manifest = Self.manifest(
+            names, from: Dictionary(uniqueKeysWithValues: (1..<20).map { ($0 * 3, $0 * 3 - 1) }),
+            after: [4: [1], 40: [4, 7]], overlays: [10: [13, 16]])
+        var sum = 0
+        for number in 1...count {
+            let part = manifest.part(try #require(Shard(number, of: count)))
+            for image in part.images {
+                let whole = try #require(manifest.images.first { $0.name == image.name })
+                func names(_ indices: [Int], _ manifest: Manifest) -> [ByteString] {
+                    indices.map { manifest.images[$0].name }
+                }
+                #expect(names(image.needs, part) == names(whole.needs, manifest))
+                #expect(names(image.after, part) == names(whole.after, manifest))
+                #expect(image.outputFile == whole.outputFile)
+            }
+            sum += part.images.count
+        }
+        #expect(sum == names.count)
+    }
+
+    /// Names that the reader makes are those of the whole manifest.
+    @Test func numbersOfNamesAreThoseOfTheWhole() throws {
+        let text = Array("images: [a.png, b/a.png, c/a.png, d/a.png]".utf8)
+        let manifest = try ManifestReader.read(text, format: .yaml, defaultFilters: [])
+        let names = manifest.images.map(\.name)
+        #expect(names == ["a", "a-2", "a-3", "a-4"])
+        let parts = try (1...3).map { manifest.part(try #require(Shard($0, of: 3))) }
+        #expect(parts.flatMap { $0.images.map(\.name) }.sorted() == names)
+        #expect(parts.contains { !$0.images.isEmpty && $0.images[0].name != "a" })
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DarkroomCore
+@testable import DarkroomPicture
+
+/// Which row filters the parts of a strip speak for, by made pictures of two strips each and a short third one.
+@Suite struct StripFilterTests {
+    static let width = 400
+    static let height = 450
+
+    /// What a pixel's channel is.
+    enum Content: CaseIterable {
+        /// A surface without any grain, as blur and enlargement leave it.
+        case smooth
+        /// The same with grain.
+        case grained
+        /// One colour's shades: a pixel tells its channels.
+        case toned
+        /// A slope that repeats in every row.
+        case gradient
+        /// Few shapes on a ground.
+        case drawn
+
+        func sample(_ x: Int, _ y: Int, _ channel: Int, noise: UInt64) -> UInt16 {
+            switch self {
+            case .smooth:
+                let wave = sin(Double(x) / 37 + Double(channel)) * cos(Double(y) / 53)
+                return UInt16(128 + 60 * wave + 40 * sin(Double(x + y) / 91 + Double(channel)))
+            case .grained:
+                return Content.smooth.sample(x, y, channel, noise: 0)
+                    + UInt16(noise >> (8 * channel) & 15)
+            case .toned: return (100 + UInt16(noise & 31)) * UInt16([10, 9, 7][channel]) / 10
+            case .gradient: return UInt16((x + y + channel * 20) / 8)
+            case .drawn:
+                let isShape = (x / 7 * 13 + y / 9 * 29) % 5 == 0
+                return isShape ? UInt16((x % 7 * (y % 9) * 11 + channel * 60) & 255) : 245
+            }
+        }
+    }
+
+    static func picture(_ content: (_ x: Int, _ y: Int) -> Content) -> ReferencePicture {
+        var random = SplitMix64(seed: 9)
+        var samples: [UInt16] = []
+        samples.reserveCapacity(width * height * 3)
+        for y in 0..<height {
+            for x in 0..<width {
+                let noise = random.next()
+                for channel in 0..<3 {
+                    samples.append(content(x, y).sample(x, y, channel, noise: noise))
+                }
+            }
+        }
+        return ReferencePicture(
+            layout: PixelLayout(width: width, height: height, channels: 3, depth: 8),
+            samples: samples)
+    }
+
+    /// The filters of the first and of the second strip's rows.
+    static func filters(of rows: [UInt8]) -> [[UInt8]] {
+        let line = width * 3 + 1
+        let perStrip = 262_144 / line
+        return (0..<2).map { strip in
+            (strip * perStrip..<(strip + 1) * perStrip).map { rows[$0 * line] }
+        }
+    }
+
+    static func filteredRows(of file: [UInt8]) throws -> [UInt8] {
+        let stream = try #require(PNGChunk.all(in: file)).filter { $0.type == "IDAT" }
+        return try Inflater.zlib(stream.flatMap(\.data))
+    }
+
+    static func chosenRows(of picture: ReferencePicture) -> [UInt8] {
+        let rows = PNGChooseTests.Rows(
+            rowBytes: width * 3, count: height, bytes: picture.bytes)
+        return PNGChooseTests.filtered(rows, pixelBytes: 3)
+    }
+
+    /// A kind of picture, and the filters of its two strips; nil where they are chosen row by row.
+    struct Decision: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var content: @Sendable (_ x: Int, _ y: Int) -> Content
+        var balanced: [UInt8?]
+        var fast: [UInt8?]
+    }
+
+    static let decisions = [
+        Decision(
+            testDescription: "smooth", content: { _, _ in .smooth }, balanced: [1, 1], fast: [1, 1]),
+        Decision(
+            testDescription: "grained", content: { _, _ in .grained }, balanced: [nil, nil],
+            fast: [nil, nil]),
+        Decision(
+            testDescription: "toned", content: { _, _ in .toned }, balanced: [0, 0],
+            fast: [nil, nil]),
+        Decision(
+            testDescription: "gradient", content: { _, _ in .gradient }, balanced: [nil, nil],
+            fast: [nil, nil]),
+        Decision(
+            testDescription: "drawn", content: { _, _ in .drawn }, balanced: [0, nil],
+            fast: [0, nil]),
+        Decision(
+            testDescription: "smooth above, drawn below",
+            content: { _, y in y < height / 2 ? .smooth : .drawn }, balanced: [1, nil],
+            fast: [1, nil]),
+        Decision(
+            testDescription: "smooth above, grained below",
+            content: { _, y in y < height / 2 ? .smooth : .grained }, balanced: [1, nil],
+            fast: [1, nil]),
+        Decision(
+            testDescription: "smooth on the left, drawn on the right",
+            content: { x, _ in x < width / 2 ? .smooth : .drawn }, balanced: [nil, nil],
+            fast: [nil, nil]),
+    ]
+
+    @Test(arguments: decisions, [PNGWriter.Compression.fast, .balanced])
+    func partsSpeakForTheStrip(decision: Decision, compression: PNGWriter.Compression) throws {
+        let picture = Self.picture(decision.content)
+        var files: Set<[UInt8]> = []
+        for count in [1, 3] {
+            let cores = Cores(count: count)
+            files.insert(
+                try StripEncoderTests.write(
+                    ArrayStage(picture), cores: cores, compression: compression
+                ).file)
+        }
+        #expect(files.count == 1)
+        let file = try #require(files.first)
+        let isSame = try PNGDecoder.decode(file) == picture
+        #expect(isSame)
+        let expected = compression == .fast ? decision.fast : decision.balanced
+        let found = Self.filters(of: try Self.filteredRows(of: file))
+        let chosen = Self.filters(of: Self.chosenRows(of: picture))
+        for strip in 0..<2 {
+            let uniform = expected[strip].map { [UInt8](repeating: $0, count: chosen[strip].count) }
+            #expect(found[strip] == uniform ?? chosen[strip], "strip \(strip)")
+        }
+    }
+
+    /// A picture is hardly larger than its halves alone.
+    @Test func halvesAreCompressedAsIfAlone() throws {
+        func size(_ content: (Int, Int) -> Content) throws -> Int {
+            try StripEncoderTests.write(
+                ArrayStage(Self.picture(content)), cores: Cores(count: 1)
+            ).output.bytes
+        }
+        let smooth = try size { _, _ in .smooth }
+        let drawn = try size { _, _ in .drawn }
+        let both = try size { _, y in y < Self.height / 2 ? .smooth : .drawn }
+        #expect(Double(both) < 1.1 * Double(smooth / 2 + drawn / 2) + 8_000)
+        let beside = try size { x, _ in x < Self.width / 2 ? .smooth : .drawn }
+        #expect(Double(beside) < 1.1 * Double(smooth + drawn))
+    }
+}

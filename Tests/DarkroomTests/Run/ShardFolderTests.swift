@@ -1,0 +1,275 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import DarkroomBatch
+@testable import DarkroomConfiguration
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomRun
+@testable import DarkroomSpool
+
+/// The folder of a run that is divided into shards: the plan, and the folder of a shard.
+@Suite struct ShardFolderTests {
+    static let text = Array(
+        #"{"images": [{"name": "a", "source": "a.png"}, "b.png", {"name": "c", "from": "a"}]}"#.utf8
+    )
+
+    private let scratch: ScratchDirectory
+    private let examination = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0)
+
+    init() throws {
+        scratch = try ScratchDirectory()
+    }
+
+    private func job(
+        _ shard: String?, text: [UInt8] = text, id: String = "x"
+    ) throws -> RunJob {
+        RunJob(
+            id: id, name: "\(id).json", format: .json, bytes: text,
+            manifest: try ManifestReader.read(text, format: .json, defaultFilters: []),
+            base: "/", usesBase: true, folder: "\(scratch.path)/out",
+            shard: try shard.map { try ShardRequest($0) { _ in nil } })
+    }
+
+    private func open(_ job: RunJob) throws(RunError) -> RunFolder {
+        try RunFolder(job, examination: examination, durably: false)
+    }
+
+    private func refusal(_ job: RunJob) throws -> RunError? {
+        do throws(RunError) {
+            _ = try open(job).prepare()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func list(_ folder: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: "\(scratch.path)/\(folder)")) ?? [])
+            .sorted()
+    }
+
+    private func folder(_ path: String) throws -> Directory {
+        try Directory(path: "\(scratch.path)/\(path)")
+    }
+
+    /// a and c are together; the hash puts them into shard 1 of 2 or 2 of 2.
+    private var numberOfA: Int {
+        get throws {
+            ShardAssignment(
+                of: try ManifestReader.read(Self.text, format: .json, defaultFilters: []), count: 2
+            )[0]
+        }
+    }
+
+    @Test func aShardHasAFolderOfItsOwn() throws {
+        let number = try numberOfA
+        let folder = try open(try job("\(number)/2"))
+        guard case .unfinished(let batch) = try folder.prepare() else {
+            Issue.record("it is finished")
+            return
+        }
+        let name = "shard-\(number)-of-2"
+        #expect(list("out") == [".darkroom"])
+        #expect(list("out/.darkroom") == ["manifest.json", "plan.json", name])
+        #expect(
+            list("out/.darkroom/\(name)")
+                == ["active", "attempts", "lock", "manifest.json", "progress.json", "status.json"])
+        #expect(batch.manifest.images.map(\.name).contains("a"))
+        #expect(batch.manifest.images.map(\.name).contains("c"))
+        let status = try #require(try Status(in: self.folder("out/.darkroom/\(name)")))
+        #expect(status.images.map(\.name) == batch.manifest.images.map(\.name.string))
+        #expect(status.shards == Status.Shards(count: 2, number: number))
+        #expect(status.versions == [.present])
+        // One copy of the manifest.
+        let links = try [
+            "manifest.json", "\(name)/manifest.json", "\(name)/active/x/manifest.json",
+        ]
+        .map {
+            try self.folder("out/.darkroom").information(of: FileName($0))?.st_ino
+        }
+        #expect(Set(links).count == 1)
+        #expect(links[0] != nil)
+    }
+
+    /// Opens the shard, and closes it with its lock.
+    private func prepare(
+        _ shard: String, then body: (PreparedBatch) throws -> Void = { _ in }
+    ) throws -> Manifest {
+        guard case .unfinished(let batch) = try open(try job(shard)).prepare() else {
+            throw Finished()
+        }
+        try body(batch)
+        return batch.manifest
+    }
+
+    private struct Finished: Error {}
+
+    /// The journal's numbers are those of the shard's images, also after a start that reads the manifest anew.
+    @Test func aShardContinues() throws {
+        let shard = "\(try numberOfA)/2"
+        let manifest = try prepare(shard) { batch in
+            let last = batch.status.images.count - 1
+            var image = batch.status.images[last]
+            image.state = .failed
+            image.error = Failure(code: "source-missing", message: "m")
+            try ItemJournal.append(
+                [.ended(index: last, image)], in: batch.folders.active(), durably: false)
+        }
+        let again = try prepare(shard) { batch in
+            #expect(batch.status.images.dropLast().allSatisfy { $0.state == .new })
+            #expect(batch.status.images.last?.state == .failed)
+            #expect(batch.status.images.last?.name == "c")
+        }
+        #expect(again == manifest)
+    }
+
+    @Test func aShardWithoutImagesIsFinished() throws {
+        let manifest = try ManifestReader.read(Self.text, format: .json, defaultFilters: [])
+        let assignment = ShardAssignment(of: manifest, count: 50)
+        let taken = Set(manifest.images.indices.map { assignment[$0] })
+        let empty = try #require((1...50).first { !taken.contains($0) })
+        for _ in 0..<2 {
+            guard case .finished(let status) = try open(try job("\(empty)/50")).prepare() else {
+                Issue.record("it is not finished")
+                return
+            }
+            #expect(status.state == .completed)
+            #expect(status.counts.total == 0)
+        }
+        #expect(list("out/.darkroom/shard-\(empty)-of-50/active") == [])
+    }
+
+    @Test func anotherCountIsRefused() throws {
+        #expect(try refusal(try job("1/2")) == nil)
+        let expected = RunError.otherShards(
+            folder: "\(scratch.path)/out", known: "in 2 shards", asked: "in 3 shards")
+        #expect(try refusal(try job("1/3")) == expected)
+        #expect(
+            expected.message
+                == "\(scratch.path)/out has a run in 2 shards, and this one is in 3 shards")
+        #expect(list("out/.darkroom") == ["manifest.json", "plan.json", "shard-1-of-2"])
+    }
+
+    @Test func theOtherKindIsRefused() throws {
+        #expect(try refusal(try job("1/2")) == nil)
+        #expect(
+            try refusal(try job(nil))
+                == .otherShards(
+                    folder: "\(scratch.path)/out", known: "in 2 shards", asked: "without --shard"))
+        // Nothing was written.
+        #expect(list("out/.darkroom") == ["manifest.json", "plan.json", "shard-1-of-2"])
+        try FileManager.default.removeItem(atPath: "\(scratch.path)/out")
+        #expect(try refusal(try job(nil)) == nil)
+        #expect(
+            try refusal(try job("1/2"))
+                == .otherShards(
+                    folder: "\(scratch.path)/out", known: "without --shard", asked: "in 2 shards"))
+        #expect(list("out/.darkroom") == ["active", "attempts", "lock", "plan.json"])
+    }
+
+    @Test func anotherManifestIsRefused() throws {
+        #expect(try refusal(try job("1/2")) == nil)
+        let other = try job("2/2", text: Array(#"{"images": ["c.png"]}"#.utf8), id: "y")
+        #expect(
+            try refusal(other)
+                == .otherManifest(folder: "\(scratch.path)/out", manifest: "x.json"))
+        // The same under another name is the same.
+        #expect(try refusal(try job("2/2", id: "z")) == nil)
+        #expect(try Status(in: folder("out/.darkroom/shard-2-of-2"))?.id == "x")
+    }
+
+    @Test func aSecondRunnerIsRefused() throws {
+        let first = try open(try job("1/2"))
+        guard case .inUse(let folder, let holder)? = try refusal(try job("1/2")) else {
+            Issue.record("it is not refused")
+            return
+        }
+        #expect(folder == "shard 1 of 2 in \(scratch.path)/out")
+        #expect(
+            holder.hasPrefix("darkroom run on \(Machine.name), process \(getpid()), since "))
+        #expect(try refusal(try job("2/2")) == nil)
+        withExtendedLifetime(first) {}
+    }
+
+    @Test func autoNeedsAPlan() throws {
+        var job = try job("1/2")
+        job.shard = try ShardRequest("auto") { $0 == "JOB_COMPLETION_INDEX" ? "1" : nil }
+        guard case .noShard(let problem)? = try refusal(job) else {
+            Issue.record("it is not refused")
+            return
+        }
+        #expect(problem.code == "no-shard")
+        #expect(list("out/.darkroom") == [])
+        #expect(try refusal(try self.job("1/2")) == nil)
+        #expect(try refusal(job) == nil)
+        #expect(list("out/.darkroom").contains("shard-2-of-2"))
+    }
+
+    // MARK: The plan
+
+    private static func plan(_ count: Int?, id: String = "x") -> RunPlan {
+        RunPlan(
+            id: id, manifest: "x.json", sha256: "00", base: nil,
+            shards: count.map { RunPlan.Shards(count: $0) }, format: .json)
+    }
+
+    /// Of many that begin at once, one decides, and all know it.
+    @Test func onePlanCounts() throws {
+        for round in 0..<20 {
+            let root = try folder(".").folder(FileName("race-\(round)"))
+            let found = Found()
+            DispatchQueue.concurrentPerform(iterations: 8) { number in
+                let plan = try? Self.plan(number + 1).settle(in: root)
+                found.add(plan?.shards?.count)
+            }
+            let plan = try #require(try RunPlan.read(in: root))
+            #expect(found.values == [Int?](repeating: plan.shards?.count, count: 8))
+            _ = try Self.plan(1).settle(in: root)
+            #expect(list("race-\(round)") == ["plan.json"])
+        }
+    }
+
+    @Test func anEarlierPlanIsRead() throws {
+        let root = try folder(".")
+        let text = #"{"id": "x", "manifest": "x.json", "schemaVersion": 1, "sha256": "00"}"#
+        try root.write(Array(text.utf8), to: "plan.json", durably: false)
+        #expect(try RunPlan.read(in: root) == Self.plan(nil))
+        #expect(try Self.plan(3).settle(in: root) == Self.plan(nil))
+    }
+
+    /// A version that knows no shards would work on the whole manifest.
+    @Test func aPlanWithShardsIsAnotherVersion() throws {
+        let root = try folder(".")
+        #expect(try Self.plan(3).settle(in: root) == Self.plan(3))
+        let text = String(decoding: try root.read("plan.json"), as: UTF8.self)
+        #expect(text.contains("\"schemaVersion\" : 2"))
+        let earlier = text.replacing("\"schemaVersion\" : 2", with: "\"schemaVersion\" : 1")
+        try root.write(Array(earlier.utf8), to: "plan.json", replacing: true, durably: false)
+        #expect(throws: RunError.unreadable("\(scratch.path)/./plan.json")) {
+            try RunPlan.read(in: root)
+        }
+    }
+
+    /// Its name is not the plan's, so it is never read; the next start removes it.
+    @Test func halfAPlanIsNone() throws {
+        let root = try folder(".")
+        try root.write(Array("{".utf8), to: "plan.new-host-1-2", durably: false)
+        #expect(try RunPlan.read(in: root) == nil)
+        #expect(try Self.plan(3).settle(in: root) == Self.plan(3))
+        #expect(list(".") == ["plan.json"])
+    }
+}
+
+/// Numbers that several threads have found.
+private final class Found: @unchecked Sendable {
+    /// Guards `found`.
+    private let lock = NSLock()
+    private var found: [Int?] = []
+
+    func add(_ value: Int?) { lock.withLock { found.append(value) } }
+
+    var values: [Int?] { lock.withLock { found } }
+}

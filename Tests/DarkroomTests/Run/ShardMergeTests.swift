@@ -1,0 +1,380 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DarkroomBatch
+@testable import DarkroomConfiguration
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomRun
+@testable import DarkroomSpool
+
+/// What a merge proves, and what it writes.
+@Suite struct ShardMergeTests {
+    private static func filled(images: Int = 40, count: Int = 4) throws -> ShardFixture {
+        let fixture = try ShardFixture(images: images, count: count)
+        for number in (1...count).shuffled() { try fixture.run(number) }
+        return fixture
+    }
+
+    private static func hasStatus(_ fixture: ShardFixture) throws -> Bool {
+        try fixture.folder().exists(BatchFile.status)
+    }
+
+    /// Equal to that of one run, but for times and the note.
+    @Test(arguments: [(40, 4), (40, 1), (3, 16), (2500, 7)])
+    func theWholeStatusIsThatOfOneRun(images: Int, count: Int) throws {
+        let fixture = try Self.filled(images: images, count: count)
+        var expected = try fixture.runWhole()
+        let report = try fixture.merge()
+        #expect(report.missing == [] && report.faults == [])
+        var merged = try #require(try Status(in: fixture.folder()))
+        #expect(merged.shards == Status.Shards(count: count))
+        merged.shards = nil
+        (merged.times, merged.written) = (expected.times, expected.written)
+        #expect(merged == expected)
+        // Byte for byte.
+        #expect(merged.encoded() == expected.encoded())
+        expected.images = []
+        #expect(report.status?.state == expected.state)
+        // The other files of the answer.
+        #expect(try fixture.folder().read("manifest.json") == fixture.text)
+        let progress = BatchProgress(decoding: try fixture.folder().read(BatchFile.progress))
+        let status = try #require(try Status(in: fixture.folder()))
+        #expect(progress?.saysTheSame(as: BatchProgress(of: status)) == true)
+        #expect(try !fixture.folder(".darkroom").names().map(\.text).contains("status.new"))
+    }
+
+    @Test func timesAreThoseOfAll() throws {
+        let fixture = try Self.filled()
+        for number in 1...4 {
+            try fixture.edit(number) {
+                $0.times = .init(
+                    received: "2026-01-0\(number)T00:00:00.000Z",
+                    started: "2026-01-0\(5 - number)T01:00:00.000Z",
+                    finished: "2026-01-0\(number)T02:00:00.000Z")
+            }
+        }
+        #expect(
+            try fixture.merge().status?.times
+                == .init(
+                    received: "2026-01-01T00:00:00.000Z", started: "2026-01-01T01:00:00.000Z",
+                    finished: "2026-01-04T02:00:00.000Z"))
+    }
+
+    @Test func itMayBeRepeated() throws {
+        let fixture = try Self.filled()
+        for _ in 0..<3 { #expect(try fixture.merge().status?.state == .completed) }
+        #expect(try Status(in: fixture.folder())?.images.count == 40)
+    }
+
+    @Test func failedImagesAreAnswers() throws {
+        let fixture = try ShardFixture(images: 40, count: 4)
+        let poor = try #require(try (1...4).first { try !fixture.names(of: $0).isEmpty })
+        for number in 1...4 {
+            try fixture.run(number) { image in
+                guard number == poor else { return }
+                image.state = .failed
+                image.error = Failure(code: "source-missing", message: "m")
+            }
+        }
+        let report = try fixture.merge()
+        #expect(report.status?.state == .completedWithErrors)
+        #expect(report.failed == [poor])
+        #expect(report.failedTasks == "\(poor)")
+    }
+
+    @Test func versionsOfAllShardsAreKept() throws {
+        let fixture = try Self.filled()
+        var old = PictureVersions.present
+        old.libpng = "1.2.3"
+        try fixture.edit(3) { $0.versions = [old] }
+        try fixture.edit(4) { $0.versions = nil }
+        #expect(try fixture.merge().status?.versions == [.present, old])
+    }
+
+    // MARK: What is missing
+
+    @Test(arguments: [nil, RunPlan.TaskArray(first: 0, step: 1), .init(first: 10, step: 5)])
+    func missingShardsAreListed(array: RunPlan.TaskArray?) throws {
+        let fixture = try ShardFixture(images: 400, count: 8)
+        for number in [1, 2, 4, 5, 6] { try fixture.run(number, array: array) }
+        try fixture.run(3, ends: false)
+        let report = try fixture.merge()
+        var counts = Status.Counts()
+        counts.total = try fixture.names(of: 3).count
+        counts.new = counts.total
+        #expect(
+            report.missing == [
+                .init(shard: 3, reason: .unfinished(counts)), .init(shard: 7, reason: .notBegun),
+                .init(shard: 8, reason: .notBegun),
+            ])
+        let tasks = [nil: "3,7,8", 0: "2,6,7", 10: "20,40,45"][array?.first]
+        #expect(report.missingTasks == tasks)
+        #expect(report.status == nil)
+        #expect(try !Self.hasStatus(fixture))
+    }
+
+    @Test(arguments: [nil, []] as [[UInt8]?])
+    func aMissingOutputIsListed(content: [UInt8]?) throws {
+        let fixture = try Self.filled()
+        let number = try #require(try (1...4).first { try fixture.names(of: $0).count > 1 })
+        for name in try fixture.names(of: number).prefix(2) {
+            let file = FileName("\(name).png")
+            try fixture.folder().remove(file)
+            if let content { try fixture.folder().write(content, to: file, durably: false) }
+        }
+        for quick in [false, true] {
+            let report = try fixture.merge(quick: quick)
+            #expect(report.missing == [.init(shard: number, reason: .outputsGone(2))])
+            #expect(report.faults == [])
+        }
+        #expect(try !Self.hasStatus(fixture))
+        #expect(try !fixture.folder(".darkroom").exists("status.new"))
+        // The shard makes them again.
+        if content == nil {
+            try fixture.run(number)
+            #expect(try fixture.merge().status?.state == .completed)
+        }
+    }
+
+    /// An earlier whole status stays.
+    @Test func aStatusIsNotReplacedByALesserOne() throws {
+        let fixture = try Self.filled()
+        _ = try fixture.merge()
+        let before = try fixture.folder().read(BatchFile.status)
+        try fixture.shardFolder(2).remove(BatchFile.status)
+        #expect(try fixture.merge().missing.map(\.shard) == [2])
+        #expect(try fixture.folder().read(BatchFile.status) == before)
+    }
+
+    // MARK: What is wrong
+
+    private func fault(_ report: MergeReport) -> String {
+        #expect(report.status == nil)
+        #expect(report.missing == [])
+        #expect(report.faultCount == report.faults.count)
+        return report.faults.map { "\($0.shard) \($0.image ?? "-") \($0.message)" }
+            .joined(separator: "\n")
+    }
+
+    @Test func aChangedOutputIsAFault() throws {
+        let fixture = try Self.filled()
+        let number = try #require(try (1...4).first { try !fixture.names(of: $0).isEmpty })
+        let name = try fixture.names(of: number)[0]
+        let file = FileName("\(name).png")
+        let other = ShardFixture.content(of: "0.pnG").prefix(
+            ShardFixture.content(of: file.text).count)
+        var content = ShardFixture.content(of: file.text)
+        content[0] ^= 1
+        try fixture.folder().write(content, to: file, replacing: true, durably: false)
+        #expect(other.count > 0)
+        let digest = SHA256Digest.hex(of: content).prefix(16)
+        #expect(
+            fault(try fixture.merge())
+                == "\(number) \(name) \(name).png: it was changed: its SHA-256 is \(digest)…, not that of the status"
+        )
+        // Only the length is compared.
+        #expect(try fixture.merge(quick: true).status?.state == .completed)
+        try fixture.folder().write([1], to: file, replacing: true, durably: false)
+        let expected = ShardFixture.content(of: file.text).count
+        #expect(
+            fault(try fixture.merge(quick: true))
+                == "\(number) \(name) \(name).png: it was changed: it has 1 byte, and the status has \(expected) bytes"
+        )
+    }
+
+    /// Each image has exactly one answer.
+    @Test(arguments: ["twice", "lost", "moved", "other", "renamed"])
+    func otherImagesAreAFault(change: String) throws {
+        let fixture = try Self.filled()
+        let number = try #require(try (1...4).first { try fixture.names(of: $0).count > 2 })
+        let names = try fixture.names(of: number)
+        try fixture.edit(number) { status in
+            switch change {
+            case "twice": status.images.insert(status.images[1], at: 1)
+            case "lost": status.images.remove(at: 1)
+            case "moved": status.images.swapAt(0, 1)
+            case "other": status.images[1].name = "nobody"
+            default: status.images[1].output?.file = "\(names[0]).png"
+            }
+            status.counts = Status.Counts(of: status.images)
+        }
+        let message = fault(try fixture.merge())
+        switch change {
+        // The sums show it before the images are read.
+        case "twice": #expect(message == "0 - the shards have 41 images, and the manifest has 40")
+        case "lost": #expect(message == "0 - the shards have 39 images, and the manifest has 40")
+        case "moved":
+            #expect(
+                message
+                    == "\(number) \(names[0]) its status has the image \(names[1]) in this place")
+        case "other":
+            #expect(
+                message == "\(number) \(names[1]) its status has the image nobody in this place")
+        default: #expect(message == "\(number) \(names[1]) its status has another output")
+        }
+    }
+
+    /// The sums of the statuses hide it: one shard has an image too many, another too few.
+    @Test func anImageInTwoShardsIsAFault() throws {
+        let fixture = try Self.filled(images: 40, count: 2)
+        let stranger = try #require(try fixture.names(of: 1).last)
+        let image = try #require(
+            try Status(in: fixture.shardFolder(1))?.images.first { $0.name == stranger })
+        try fixture.edit(1) { $0.images.removeLast() }
+        try fixture.edit(2) { $0.images.append(image) }
+        for number in 1...2 {
+            try fixture.edit(number) { $0.counts = Status.Counts(of: $0.images) }
+        }
+        #expect(
+            fault(try fixture.merge()) == """
+                1 \(stranger) its status lacks the image
+                2 \(stranger) its status has the image once too often
+                """)
+    }
+
+    @Test func theStatusOfAnotherRunIsAFault() throws {
+        let fixture = try Self.filled()
+        for (change, message) in [
+            ({ $0.id = "y" }, "its status is that of another run, y"),
+            ({ $0.manifest.sha256 = "00" }, "its status is that of another manifest"),
+            ({ $0.shards?.number = 3 }, "its status is that of another shard"),
+            ({ $0.shards = nil }, "its status is that of another shard"),
+        ] as [((inout Status) -> Void, String)] {
+            let before = try fixture.shardFolder(2).read(BatchFile.status)
+            try fixture.edit(2, change)
+            #expect(fault(try fixture.merge()) == "2 - \(message)")
+            try fixture.shardFolder(2).write(
+                before, to: BatchFile.status, replacing: true, durably: false)
+        }
+        #expect(try fixture.merge().status != nil)
+    }
+
+    @Test(arguments: ["", "{", "{}", "{\n  \"images\" : [\n  ],\n  \"manifest\" : {\n"])
+    func whatIsNoStatusIsAFault(text: String) throws {
+        let fixture = try Self.filled()
+        try fixture.shardFolder(2).write(
+            Array(text.utf8), to: BatchFile.status, replacing: true, durably: false)
+        #expect(
+            fault(try fixture.merge())
+                == "2 - its status is not what this version of darkroom can read")
+    }
+
+    @Test func aChangedManifestIsRefused() throws {
+        let fixture = try Self.filled()
+        try fixture.folder(".darkroom").write(
+            Array(#"{"images": ["1.png"]}"#.utf8), to: "manifest.json", replacing: true,
+            durably: false)
+        #expect(
+            throws: RunError.unusable(
+                folder: fixture.path, reason: "the copy of its manifest has been changed")
+        ) { try fixture.merge() }
+        try fixture.folder(".darkroom").remove("manifest.json")
+        #expect(
+            throws: RunError.unusable(
+                folder: fixture.path, reason: "the copy of its manifest is gone")
+        ) { try fixture.merge() }
+    }
+
+    @Test func otherFoldersAreRefused() throws {
+        let fixture = try Self.filled()
+        _ = try fixture.runWhole()
+        #expect(throws: RunError.notDivided("\(fixture.scratch.path)/whole")) {
+            try ShardMerge("\(fixture.scratch.path)/whole", readsOutputs: true)
+        }
+        #expect(throws: RunError.noRun(fixture.scratch.path)) {
+            try ShardMerge(fixture.scratch.path, readsOutputs: true)
+        }
+    }
+
+    @Test func onlyOneMergesAtATime() throws {
+        let fixture = try Self.filled()
+        let first = try ShardMerge(fixture.path, readsOutputs: true)
+        let error = #expect(throws: RunError.self) { try fixture.merge() }
+        guard case .inUse(_, let holder)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(holder.hasPrefix("darkroom merge on \(Machine.name), process \(getpid()), since "))
+        withExtendedLifetime(first) {}
+    }
+}
+
+/// A status that is read image by image.
+@Suite struct StatusStreamTests {
+    private let scratch: ScratchDirectory
+    private let folder: Directory
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        folder = try Directory(path: scratch.path)
+    }
+
+    private func write(_ status: Status) throws {
+        try folder.write(status.encoded(), to: BatchFile.status, replacing: true, durably: false)
+    }
+
+    private static func status(_ count: Int) -> Status {
+        var status = StatusTests.full
+        status.errors = nil
+        status.images = (0..<count).map { index in
+            var image = StatusTests.full.images[index % 2]
+            image.name = "\(index) ], \"manifest\" : {\n    }"
+            return image
+        }
+        return status
+    }
+
+    @Test(arguments: [0, 1, 2, 3, 300], [16, 100, 4096, 1 << 20])
+    func givesTheTextOfEachImage(count: Int, piece: Int) throws {
+        let status = Self.status(count)
+        try write(status)
+        var stream = try #require(try StatusStream(in: folder, piece: piece))
+        var frame = status
+        frame.images = []
+        #expect(stream.frame == frame)
+        var texts: [String] = []
+        while let text = try stream.next() { texts.append(String(decoding: text, as: UTF8.self)) }
+        #expect(texts.count == count)
+        let (head, tail) = frame.encodedFrame()
+        let joined =
+            String(decoding: head, as: UTF8.self) + texts.joined(separator: ",\n") + "\n"
+            + String(decoding: tail, as: UTF8.self)
+        #expect(Array(joined.utf8) == status.encoded())
+    }
+
+    /// Commands after the images may be longer than what is read first.
+    @Test func findsTheEndOfTheImages() throws {
+        var status = Self.status(3)
+        status.commands = (0..<16).map {
+            ControlRecord(.hold, time: "\($0)", uid: 1, file: String(repeating: "f", count: 2000))
+        }
+        try write(status)
+        var stream = try #require(try StatusStream(in: folder))
+        #expect(stream.frame.commands == status.commands)
+        var count = 0
+        while try stream.next() != nil { count += 1 }
+        #expect(count == 3)
+    }
+
+    @Test func noticesAReplacement() throws {
+        try write(Self.status(300))
+        var stream = try #require(try StatusStream(in: folder, piece: 4096))
+        _ = try stream.next()
+        try folder.remove(BatchFile.status)
+        try write(Self.status(300))
+        #expect(throws: StatusStreamError.changed) { while try stream.next() != nil {} }
+    }
+
+    @Test func nothingIsNil() throws {
+        #expect(try StatusStream(in: folder) == nil)
+    }
+
+    /// One that a program has written anew.
+    @Test func anotherFormIsForeign() throws {
+        let tidied = try JSONEncoder().encode(Self.status(3))
+        try folder.write(Array(tidied), to: BatchFile.status, durably: false)
+        #expect(throws: StatusStreamError.foreign) { try StatusStream(in: folder) }
+    }
+}

@@ -1,0 +1,168 @@
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSelfTest
+import DarkroomSpool
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Recipes with the real daemon and the real command.
+@Suite(.fewAtATime) struct RecipeTests {
+    private let fixture: DaemonFixture
+    private let scratch: ScratchDirectory
+    private var configuration: String { "\(scratch.path)/darkroomd.yaml" }
+
+    init() throws {
+        fixture = try DaemonFixture(pictures: 2)
+        scratch = try ScratchDirectory()
+        try FileManager.default.createDirectory(
+            at: scratch.url.appending(path: "recipes"), withIntermediateDirectories: false)
+        try "".write(toFile: configuration, atomically: false, encoding: .utf8)
+    }
+
+    private func write(_ recipe: String, _ name: String = "small") throws {
+        try recipe.write(
+            toFile: "\(scratch.path)/recipes/\(name).yaml", atomically: true, encoding: .utf8)
+    }
+
+    private func run(_ settings: [String: String] = [:]) async throws -> DaemonProcess {
+        try await fixture.run(settings, arguments: ["--config", configuration])
+    }
+
+    private func drop(_ id: String) throws {
+        try fixture.spool.drop(
+            "\(id).yaml", "recipe: small\nimages: {a: \(fixture.url("0.png"))}\n")
+    }
+
+    private static func width(_ status: Status) throws -> Int? {
+        try status.image("a").output?.width
+    }
+
+    @Test func aManifestKeepsTheRecipesOfItsClaim() async throws {
+        let old = "filters: {resize: 40}\n"
+        let new = "filters: {resize: 20}\n"
+        try write(old)
+        var daemon = try await run()
+        try fixture.spool.drop("x.hold", "")
+        try drop("x")
+        let held = try await fixture.spool.waitForStatus(of: "x", daemon, "held") {
+            $0.state == .held
+        }
+        #expect(held.recipes?.map(\.name) == ["small"] && held.recipes?.map(\.text) == [old])
+        try write(new)
+        try await daemon.reload()
+        try drop("y")
+        let after = try await fixture.spool.finish("y", daemon)
+        #expect(try Self.width(after) == 20 && after.recipes?.map(\.text) == [new])
+        // A restart, after which the recipe is not there any more.
+        try await daemon.killAtOnce()
+        try FileManager.default.removeItem(atPath: "\(scratch.path)/recipes/small.yaml")
+        daemon = try await run(["recipes.only": "true"])
+        try fixture.spool.drop("x.release", "")
+        var status = try await fixture.spool.finish("x", daemon)
+        try fixture.checkCompleted(status)
+        #expect(try Self.width(status) == 40 && status.recipes?.map(\.text) == [old])
+        // A retry.
+        try FileManager.default.removeItem(
+            at: fixture.spool.root.appending(path: "outbox/x/a.png"))
+        #expect(try await fixture.client("retry", "x", "--wait").exit == 0)
+        status = try await fixture.spool.finish("x", daemon)
+        #expect(try Self.width(status) == 40 && status.retries == 1)
+        #expect(status.recipes?.map(\.text) == [old])
+        // A new manifest.
+        try drop("z")
+        let rejected = try await fixture.spool.finish("z", daemon)
+        #expect(rejected.errors?.map(\.code) == ["unknown-recipe"])
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    @Test func aBadRecipeIsABadConfiguration() async throws {
+        try write("filters: {resize: 40}\n")
+        let daemon = try await run()
+        try write("filters: {resize: 40}\noutput: gif\n")
+        try await daemon.reload()
+        try await daemon.says("recipes/small.yaml:2:9: output: ‘output’ must be a map, found text")
+        // The old one holds.
+        try drop("x")
+        #expect(try Self.width(await fixture.spool.finish("x", daemon)) == 40)
+        #expect(try await daemon.stop() == .exited(0))
+        let ended = try await DaemonProcess.end(
+            arguments: ["--config", configuration, "--check-config"])
+        #expect(ended.ending == .exited(78))
+        #expect(ended.output.contains("recipes/small.yaml:2:9: output: "), "\(ended)")
+    }
+
+    @Test func theCommandKnowsTheRecipes() async throws {
+        try write("# as wide as a hand\nfilters: {resize: 40}\noutput: jpg\n")
+        try write("filters: mono\n", "gray")
+        let daemon = try await run(fixture.readsDocuments)
+        let list = try await fixture.client("recipes")
+        #expect(
+            list.output == """
+                RECIPE  WHAT IT DOES
+                gray    filters: mono
+                small   as wide as a hand
+
+                """ && list.errors == "" && list.exit == 0, "\(list)")
+        let shown = try await fixture.client("recipes", "gray")
+        #expect(shown == .init(exit: 0, output: "filters: mono\n", errors: ""))
+        let json = try await fixture.client("recipes", "--json")
+        #expect(json.output.split(separator: "\n").count == 2)
+        let schema = try JSONSchema(file: "command.schema.json")
+        for line in json.output.split(separator: "\n") {
+            #expect(try schema.accepts(String(line), definition: "recipe"), "\(line)")
+        }
+        let unknown = try await fixture.client("recipes", "smal")
+        #expect(unknown.exit == 66)
+        #expect(unknown.errors.contains("smal: there is no such recipe in "))
+        #expect(unknown.errors.hasSuffix("; did you mean ‘small’?\n"))
+
+        let submitted = try await fixture.client(
+            "submit", "0.png", "1.png", "--recipe", "small", "--name", "trip", "--wait")
+        #expect(submitted == .init(exit: 0, output: "trip\n", errors: ""))
+        let status = try await fixture.spool.finish("trip", daemon)
+        try fixture.checkCompleted(status)
+        #expect(status.images.map(\.output?.file) == ["0.jpg", "1.jpg"])
+        #expect(status.images.map(\.output?.width) == [40, 40])
+        let refused = try await fixture.client("submit", "0.png", "--recipe", "smal")
+        #expect(refused.exit == 65)
+        #expect(
+            refused.errors.contains(
+                "there is no recipe ‘smal’; did you mean ‘small’? [unknown-recipe]"))
+        let mixed = try await fixture.client(
+            "submit", "0.png", "--recipe", "small", "--filter", "mono")
+        #expect(mixed.exit == 64)
+        #expect(
+            mixed.errors
+                == "darkroom: --recipe has filters of its own; leave out --filter and --watermark\n"
+        )
+        // Without the daemon, with the same configuration.
+        let ran = try await fixture.client(
+            "run", "0.png", "--recipe", "small", "-o", "out", "--config", configuration, "--quiet")
+        #expect(ran.exit == 0, "\(ran)")
+        let bytes = try Data(
+            contentsOf: fixture.documents.url.appending(path: "out/0.jpg"))
+        #expect(Array(bytes) == (try fixture.spool.bytes("outbox/trip/0.jpg")))
+        // A changed recipe is another run.
+        try write("filters: {resize: 20}\noutput: jpg\n")
+        let other = try await fixture.client(
+            "run", "0.png", "--recipe", "small", "-o", "out", "--config", configuration, "--quiet")
+        #expect(other.exit == 64 || other.exit == 65, "\(other)")
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    @Test func onlyRecipesMayHaveFilters() async throws {
+        try write("filters: {resize: 40}\n")
+        let daemon = try await run(["recipes.only": "true"])
+        try fixture.spool.drop("x.yaml", "filters: mono\nimages: [\(fixture.url("0.png"))]\n")
+        let status = try await fixture.spool.finish("x", daemon)
+        #expect(status.errors?.map(\.code) == ["filters-not-allowed"])
+        try fixture.write("filters: mono\nimages: [\(fixture.url("0.png"))]\n", to: "y.yaml")
+        let refused = try await fixture.client("submit", "y.yaml")
+        #expect(refused.exit == 65 && refused.errors.contains("[filters-not-allowed]"))
+        try drop("z")
+        #expect(try Self.width(await fixture.spool.finish("z", daemon)) == 40)
+        #expect(try await daemon.stop() == .exited(0))
+    }
+}
