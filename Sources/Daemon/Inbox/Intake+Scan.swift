@@ -65,14 +65,22 @@ extension Intake {
         else { return }
         // If a file was in the folder when it was listed, its event can be read now.
         let events = watch.read()
-        let told = Set(events.compactMap(\.name))
+        unhandled += events
+        let told = Set(unhandled.compactMap(\.name))
         let missed = names.count { name in
             ManifestFormat(fileName: name.text) != nil && !isQueued(name)
                 && !settling.contains(name) && refused[name] == nil && !told.contains(name)
                 && !reporter.begun.contains(name) && Examination.reasonToIgnore(name) == nil
         }
         log.metrics.scanFound.add(missed)
-        if !events.isEmpty { queue.async { [weak self] in self?.handle(events) } }
+        if !events.isEmpty { queue.async { [weak self] in self?.handleUnhandled() } }
+    }
+
+    /// Handles what scans have read. If two scans follow each other at once, the first call has the events of both.
+    private func handleUnhandled() {
+        let events = unhandled
+        unhandled = []
+        if !events.isEmpty { handle(events) }
     }
 
     func arrived(_ name: FileName, isWhole: Bool) {

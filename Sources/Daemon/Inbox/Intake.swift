@@ -58,6 +58,8 @@ package final class Intake: @unchecked Sendable {
     var notices = NoticeLimit()
     /// What the spool has refused. Nothing more is claimed until the spool accepts it.
     var refusals = IntakeRefusals()
+    /// Events that a scan has read and that have not been handled yet.
+    var unhandled: [InboxEvent] = []
     /// Whether the folder contains something that only a scan finds.
     var mustScan = false
     /// Checked between manifests and while one is read, so that a stop does not wait for a full inbox or a manifest.
