@@ -18,8 +18,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 . etc/release.sh
 
 readonly LOGS=.build/test-logs
-# What a race's report names are lines: more for a debugger would take longer to write.
-readonly TSAN=.build-tsan TSAN_BUILD=(--sanitize=thread -Xswiftc -gline-tables-only)
+# A report names lines: more for a debugger, and an index for an editor, would take a third longer to build. C without
+# any optimisation would take most of the tests' time.
+readonly TEST_BUILD=(--disable-index-store -Xswiftc -gline-tables-only -Xcc -O1)
+readonly TSAN=.build-tsan TSAN_BUILD=(--sanitize=thread)
 readonly PACKAGES=.build/packages
 passed=0 failed=0 skipped=0
 # What goes on beside, by its name: the process, which leads a group of its own.
@@ -314,7 +316,10 @@ part_tsan() {
 
 build_tsan() { once tsan tsan_suites; }
 
+# Without the tests that are not run under it.
 tsan_suites() {
+    local -x DARKROOM_TESTS_LEFT_OUT
+    DARKROOM_TESTS_LEFT_OUT=$(bash Tests/tagged.sh concurrency --others | paste -sd :)
     build_suites tsan "$TSAN" "${TSAN_BUILD[@]}" &&
         build tsan "Tests/tsan/mutex.c" clang_of_swift -std=c11 -Wall -Wextra -Werror -O1 \
             -shared -fPIC -o "$TSAN/mutex.so" Tests/tsan/mutex.c
@@ -327,7 +332,9 @@ run_under_sanitizer() {
     # Swift's own report of a crash would wait for ever for a process that the sanitizer has stopped.
     local -x SWIFT_BACKTRACE=enable=no
     local -x TSAN_OPTIONS="halt_on_error=0 exitcode=66 log_path=$PWD/$reports/process"
+    local -x DARKROOM_TESTS_LEFT_OUT
     local tests
+    DARKROOM_TESTS_LEFT_OUT=$(bash Tests/tagged.sh concurrency --others | paste -sd :)
     tests=$(bash Tests/tagged.sh concurrency) || { check tsan-tests "the tests to run are known" false; return; }
     run_suites tsan "$tests" "$scratch" "${TSAN_BUILD[@]}" --no-parallel
 }
@@ -596,7 +603,7 @@ stage_programs() {
 build_suites() {
     local part=$1 scratch=$2
     shift 2
-    once "suites${scratch#.build}" build "$part" "build" build_tests --scratch-path "$scratch" "$@"
+    once "suites${scratch#.build}" build "$part" "build" build_tests --scratch-path "$scratch" "${TEST_BUILD[@]}" "$@"
 }
 
 # run_suites PART FILTER SCRATCH [OPTION]...: runs the suites whose names match, and counts.

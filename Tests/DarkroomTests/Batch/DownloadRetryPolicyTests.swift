@@ -77,8 +77,3 @@ import Testing
         #expect(DownloadRetryPolicy.text(seconds) == text)
     }
 }
-
-extension Failure {
-    /// What another try may make up for.
-    static let late = Failure(code: "connect-failed", message: "refused", isTransient: true)
-}

@@ -382,3 +382,8 @@ extension Manifest {
             """
     }
 }
+
+extension Failure {
+    /// What another try may make up for.
+    static let late = Failure(code: "connect-failed", message: "refused", isTransient: true)
+}

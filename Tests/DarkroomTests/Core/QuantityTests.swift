@@ -3,11 +3,13 @@ import Testing
 @testable import DarkroomCore
 
 @Suite struct QuantityTests {
-    @Test(arguments: [
+    private static let sizes: [(Int, String)] = [
         (0, "0"), (1, "1B"), (1000, "1000B"), (1024, "1KiB"), (1536, "1.5KiB"), (1 << 20, "1MiB"),
         (1 << 30, "1GiB"), (1 << 40, "1TiB"), (1 << 50, "1024TiB"), ((1 << 30) + 1, "1073741825B"),
         (3 << 29, "1.5GiB"), (-2048, "-2KiB"), (.max, "\(Int.max)B"), (.min, "-8388608TiB"),
-    ])
+    ]
+
+    @Test(arguments: sizes)
     func writesSizes(bytes: Int, text: String) {
         #expect(Quantity.text(bytes: bytes) == text)
         if bytes >= 0, bytes < 1 << 53 { #expect(Quantity.bytes(text) == bytes) }

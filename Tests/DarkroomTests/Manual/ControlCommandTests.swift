@@ -46,7 +46,8 @@ import Testing
             try ManualPage("darkroom-status.5").items("STATUS").first {
                 $0.names == ["steering.action"]
             })
-        #expect(item.text.matches(of: /[a-z]+/).map { String($0.0) }.filter { $0 != "or" } == verbs)
+        let words: [String] = item.text.matches(of: /[a-z]+/).map { String($0.0) }
+        #expect(words.filter { $0 != "or" } == verbs)
         let schema = try String(
             contentsOf: Repository.root.appending(path: "etc/status.schema.json"), encoding: .utf8)
         let listed = try #require(schema.firstMatch(of: /"action": \{ "enum": \[([^\]]+)\]/)).1

@@ -272,7 +272,11 @@ import Testing
     /// Bytes in several pieces, of which each refers to those before it.
     @Test func searchesKnowWhatCameBefore() throws {
         let piece = Self.noise(20_000)
-        let bytes = piece + piece + piece.prefix(4_000) + Self.noise(7) + piece + piece.prefix(3)
+        let parts: [ArraySlice<UInt8>] = [
+            piece[...], piece[...], piece.prefix(4_000), Self.noise(7)[...], piece[...],
+            piece.prefix(3),
+        ]
+        let bytes: [UInt8] = Array(parts.joined())
         let ends = [20_000, 20_001, 40_000, 44_000, 44_007, 64_007, 64_010]
         var pieces: [[UInt8]] = []
         for (start, end) in zip([0] + ends, ends) {

@@ -66,8 +66,10 @@ import Testing
             samples: [UInt16](repeating: 99, count: 63 * channels))
         let (file, _) = try Self.write(picture, Self.options(quality))
         let frame = try #require(JPEGSegment.all(in: file)?.first { $0.marker == 0xC0 })
-        #expect(Array(frame.data.prefix(6)) == [8, 0, 7, 0, 9, UInt8(channels)])
-        #expect((0..<channels).map { frame.data[7 + $0 * 3] } == factors)
+        let head: [UInt8] = [8, 0, 7, 0, 9, UInt8(channels)]
+        #expect(Array(frame.data.prefix(6)) == head)
+        let found: [UInt8] = (0..<channels).map { frame.data[7 + $0 * 3] }
+        #expect(found == factors)
     }
 
     @Test func lessQualityMakesSmallerFiles() throws {

@@ -274,12 +274,3 @@ import Testing
         }
     }
 }
-
-extension Status {
-    /// The same without the moment of its writing.
-    var undated: Status {
-        var status = self
-        status.written = nil
-        return status
-    }
-}

@@ -207,13 +207,6 @@ import Testing
     }
 }
 
-extension PixelGrid {
-    /// All (x, y).
-    var places: [(x: Int, y: Int)] {
-        (0..<layout.height).flatMap { y in (0..<layout.width).map { ($0, y) } }
-    }
-}
-
 /// The definitions of the Filter Effects Module, for one colour.
 struct ColourReference {
     let filter: Filter

@@ -20,14 +20,14 @@ import Testing
             #expect(values.reduce(0, +) == unit)
             // So that sums of bytes fit 32 bits.
             #expect(values.reduce(0) { $0 + abs($1) } <= 1 << 23)
-            let errors = zip(values, group).map {
-                abs(Double($0) / Double(unit) - Double(axis.weights[$1]))
+            let errors: Double = zip(values, group).reduce(0) { sum, pair in
+                sum + abs(Double(pair.0) / Double(unit) - Double(axis.weights[pair.1]))
             }
             // Half a unit each; the heaviest takes what they come to.
-            #expect(errors.reduce(0, +) * Double(unit) <= Double(group.count) + 1)
+            #expect(errors * Double(unit) <= Double(group.count) + 1)
             // In the worst picture, black where they are too small and white elsewhere, a sample of 8 bits
             // is off by half their sum.
-            #expect(errors.reduce(0, +) / 2 * 255 < 0.25)
+            #expect(errors / 2 * 255 < 0.25)
         }
     }
 

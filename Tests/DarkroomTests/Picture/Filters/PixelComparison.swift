@@ -66,3 +66,10 @@ func expectNoFringes(_ result: PixelGrid, sourceLocation: SourceLocation = #_sou
     }
     #expect(partial > 0, sourceLocation: sourceLocation)
 }
+
+extension PixelGrid {
+    /// All (x, y).
+    var places: [(x: Int, y: Int)] {
+        (0..<layout.height).flatMap { y in (0..<layout.width).map { ($0, y) } }
+    }
+}

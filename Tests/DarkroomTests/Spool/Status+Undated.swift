@@ -1,0 +1,10 @@
+@testable import DarkroomSpool
+
+extension Status {
+    /// The same without the moment of its writing.
+    var undated: Status {
+        var status = self
+        status.written = nil
+        return status
+    }
+}
