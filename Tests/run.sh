@@ -3,7 +3,8 @@
 #   bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|outside|package|systemd|slurm]...
 #
 # Without arguments, everything. FUZZ_SECONDS is how long each of Tests/fuzz runs, 10 by itself; FAULT_KILLS
-# how often a daemon is killed at a random moment, 100 by itself.
+# how often a daemon is killed at a random moment, 100 by itself. With REPRODUCE=1, the Debian package is built again in
+# another folder and compared byte for byte, which takes as long as a release.
 # Missing Debian packages are installed first, with sudo where this is not root. The last line sums
 # up: N passed, N failed, N skipped. Exits 1 if anything failed.
 #
@@ -439,18 +440,22 @@ part_outside() {
     run_lines outside "checks of a package from outside" bash Tests/outside/check.sh .build/outside
 }
 
-# The Debian package, held against what it should be and against one that is built from the same sources elsewhere.
+# The Debian package, held against what it should be and against one of the same sources: packed again from the same
+# programs, or built elsewhere.
 part_package() {
-    local elsewhere packages
+    local again packages make=package_again
     build_packages package || return
-    elsewhere=$(mktemp -d)
-    if build package "again elsewhere" package_elsewhere "$elsewhere"; then
+    [ -z "${REPRODUCE:-}" ] || make=package_elsewhere
+    again=$(mktemp -d)
+    if build package "again" "$make" "$again"; then
         mapfile -t packages < <(printf '%s\n' "$PACKAGES"/*.deb | grep -v '+upgrade_')
         run_lines package "checks of the Debian package" \
-            bash Tests/package/check.sh "$PWD/${packages[0]}" "$elsewhere/${packages[0]##*/}" "$PWD"
+            bash Tests/package/check.sh "$PWD/${packages[0]}" "$again/${packages[0]##*/}" "$PWD"
     fi
-    rm -rf "$elsewhere"
+    rm -rf "$again"
 }
+
+package_again() { bash etc/package.sh --output "$1"; }
 
 build_packages() { once packages both_packages "$1"; } # PART
 
@@ -489,15 +494,22 @@ part_systemd() {
     stage_programs "$stage" darkroomd
     build_packages systemd || return
     cp -r "$PACKAGES" "$stage/packages"
-    # Each in a system of its own, so that none finds what another has left.
+    # They mostly wait, so the longest goes on beside the others.
+    start_beside service normal under_systemd service
     for script in Tests/systemd/*.sh; do
         name=$(basename "$script" .sh)
-        case $name in boot | lib | probe) continue ;; esac
-        run_lines "systemd-$name" "checks under a booted systemd" \
-            bash Tests/systemd/boot.sh --bind "$PWD" --bind "$stage" \
-            bash "$PWD/$script" "$PWD" "$stage"
+        case $name in boot | lib | probe | service) continue ;; esac
+        under_systemd "$name"
     done
+    join_beside service
     rm -rf "$stage"
+}
+
+# Runs one of Tests/systemd in a system of its own, so that none finds what another has left.
+under_systemd() { # NAME
+    run_lines "systemd-$1" "checks under a booted systemd" \
+        bash Tests/systemd/boot.sh --bind "$PWD" --bind "$stage" \
+        bash "$PWD/Tests/systemd/$1.sh" "$PWD" "$stage"
 }
 
 # Shards on a cluster: by etc/slurm/darkroom.sbatch on a real Slurm, and as pods of Kubernetes and GNU parallel run

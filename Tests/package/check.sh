@@ -18,7 +18,7 @@ main() {
     trap 'rm -rf "$work"' EXIT
     check "lintian has no error and no warning" quiet lintian --allow-root --tag-display-limit 0 \
         --fail-on error,warning "$package"
-    check "built again from the same sources elsewhere, it is the same" is_the_same
+    check "made again from the same sources, it is the same" is_the_same
     dpkg-deb --raw-extract "$package" "$work/root" || exit 1
     program=$work/root/usr/sbin/darkroomd
     contents
