@@ -17,7 +17,8 @@ struct DarkroomCommand: ParsableCommand {
             SubmitCommand.self, MakeCommand.self, CheckCommand.self, WaitCommand.self,
             CancelCommand.self, HoldCommand.self, ReleaseCommand.self, RetryCommand.self,
             RemoveCommand.self,
-            ListCommand.self, ShowCommand.self, StatusCommand.self, WatchCommand.self,
+            ListCommand.self, ShowCommand.self, PageCommand.self, StatusCommand.self,
+            WatchCommand.self,
             LogsCommand.self, PauseCommand.self, ResumeCommand.self, RecipesCommand.self,
             RunCommand.self, MergeCommand.self, VerifyCommand.self, FilterCommand.self,
         ])
