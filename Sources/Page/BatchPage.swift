@@ -371,15 +371,17 @@ struct BatchPage {
             before.width == after.width, before.height == after.height
         else { return .nothing }
         return Markup(.div, .class("slider"), .hidden) {
-            Markup(.label) {
-                "Left: before. Right: after."
-                Markup(
-                    .input, .fixed("type", "range"), .fixed("min", "0"), .fixed("max", "100"),
-                    .fixed("value", "50"))
-            }
-            Markup(.div, .class("stack")) {
-                picture(after, alt: "")
-                Markup(.div, .class("top")) { picture(before, alt: "") }
+            Markup(.div) {
+                Markup(.label) {
+                    "Left: before. Right: after."
+                    Markup(
+                        .input, .fixed("type", "range"), .fixed("min", "0"), .fixed("max", "100"),
+                        .fixed("value", "50"))
+                }
+                Markup(.div, .class("stack")) {
+                    picture(after, alt: "")
+                    Markup(.div, .class("top")) { picture(before, alt: "") }
+                }
             }
         }
     }

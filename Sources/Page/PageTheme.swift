@@ -13,9 +13,11 @@ enum PageTheme {
         *{box-sizing:border-box}
         body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif;\
         overflow-wrap:anywhere}
-        header,main,footer,nav{max-width:72rem;margin:0 auto;padding:1rem}
+        header,main,footer{max-width:72rem;margin:0 auto;padding:0 1rem}
+        header{padding-top:1rem}
+        footer{padding-bottom:2rem;margin-top:2rem}
         h1{margin:.5rem 0;font-size:1.6rem;line-height:1.2}
-        h2{margin:2rem 0 .75rem;font-size:1.15rem}
+        h2{margin:1.75rem 0 .6rem;font-size:1.15rem}
         h3{margin:0;font-size:1rem}
         a{color:var(--accent)}
         a:focus-visible,button:focus-visible,input:focus-visible,summary:focus-visible{outline:3px solid \
@@ -25,7 +27,7 @@ enum PageTheme {
         .state{display:inline-block;padding:.05rem .55rem;border-radius:1rem;border:1px solid currentColor;\
         font-size:.85rem;vertical-align:middle}
         .good{color:var(--good)}.bad{color:var(--bad)}.rest{color:var(--soft)}
-        dl.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(11rem,1fr));gap:.75rem 1.5rem;margin:1rem 0}
+        dl.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(9rem,1fr));gap:.75rem 1.5rem;margin:1rem 0 0}
         dl.facts dt{color:var(--soft);font-size:.85rem}
         dl.facts dd{margin:0}
         svg.bar{display:block;width:100%;height:.9rem;border-radius:.45rem}
@@ -49,13 +51,15 @@ enum PageTheme {
         .view:target{display:block}
         .view>div{max-width:90rem;margin:0 auto}
         .steps{display:flex;flex-wrap:wrap;gap:.5rem 1.25rem;padding:0;margin:0 0 1rem;list-style:none}
+        dd ol,dd ul{margin:0;padding-left:1.2rem}
         .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));gap:1rem;margin:1rem 0}
         .pair figure,.slider figure{margin:0}
         .pair img,.slider img{display:block;max-width:100%;height:auto;background:var(--shade)}
         figcaption{color:var(--soft);font-size:.85rem;margin-bottom:.25rem}
-        .stack{position:relative;display:inline-block;max-width:100%}
+        .slider>div{display:inline-block;max-width:100%}
+        .stack{position:relative;display:block;max-width:100%}
         .stack .top{position:absolute;inset:0;clip-path:inset(0 50% 0 0)}
-        .slider input{display:block;width:100%;max-width:64rem;margin:.5rem 0}
+        .slider input{display:block;width:100%;min-width:12rem;margin:.25rem 0 .5rem;accent-color:var(--accent)}
         @media (prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
         @media print{.view{display:none!important}}
         """
