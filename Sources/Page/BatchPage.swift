@@ -13,6 +13,8 @@ struct BatchPage {
     let number: Int
     let entries: [PageEntry]
     let zone: TimeZone
+    /// The page of all batches, if there is one.
+    let overview: PageLink?
 
     /// The number of pages; a batch without images has one.
     var count: Int { max(1, summary.failuresOfPages.count) }
@@ -25,24 +27,18 @@ struct BatchPage {
     var html: String {
         let id = summary.frame.id
         return Markup.document(language: "en") {
-            Markup(.head) {
-                Markup(.meta, .fixed("charset", "utf-8"))
-                Markup(
-                    .meta, .fixed("http-equiv", "Content-Security-Policy"),
-                    .content(PageTheme.policy))
-                Markup(
-                    .meta, .fixed("name", "viewport"),
-                    .content("width=device-width, initial-scale=1"))
-                Markup(.meta, .fixed("name", "referrer"), .content("no-referrer"))
-                Markup(.title) { number == 1 ? id : "\(id), page \(number)" }
-                Markup(.style, literal: PageTheme.style)
-            }
+            PageParts.head(title: number == 1 ? id : "\(id), page \(number)")
             Markup(.body) {
                 Markup(.header) {
+                    if let overview {
+                        Markup(.nav, .label("All batches")) {
+                            Markup(.a, .href(overview)) { "All batches" }
+                        }
+                    }
                     Markup(.h1) {
                         Markup(.bdi) { id }
                         " "
-                        state(summary.frame.state)
+                        PageParts.badge(summary.frame.state)
                     }
                     if number == 1 { facts }
                 }
@@ -57,21 +53,10 @@ struct BatchPage {
                     pages
                     entries.indices.map { view(of: $0) }
                 }
-                Markup(.footer) { footer }
+                PageParts.footer(of: summary.frame, zone)
                 Markup(.script, literal: PageTheme.program)
             }
         }.html
-    }
-
-    private var footer: Markup {
-        Markup(.small) {
-            "Made by Darkroom \(Release.version) from status.json"
-            if let written = summary.frame.written {
-                " of "
-                time(written)
-            }
-            "."
-        }
     }
 
     // MARK: The head
@@ -79,12 +64,12 @@ struct BatchPage {
     private var facts: Markup {
         let frame = summary.frame
         return Markup(.section, .label("Summary")) {
-            bar
-            Markup(.p) { counts }
+            PageParts.bar(frame.counts)
+            Markup(.p) { PageParts.words(frame.counts) }
             Markup(.dl, .class("facts")) {
-                fact("Received") { time(frame.times.received) }
+                fact("Received") { PageParts.time(frame.times.received, zone) }
                 if let finished = frame.times.finished {
-                    fact("Finished") { time(finished) }
+                    fact("Finished") { PageParts.time(finished, zone) }
                     if let took = Self.seconds(from: frame.times.received, to: finished) {
                         fact("Took") { Words.time(microseconds: UInt64(clamping: Int(took * 1e6))) }
                     }
@@ -112,41 +97,6 @@ struct BatchPage {
     private static func seconds(from start: String, to end: String) -> Double? {
         guard let start = Clock.date(start), let end = Clock.date(end) else { return nil }
         return max(0, min(1e10, end.timeIntervalSince(start)))
-    }
-
-    private var parts: [(count: Int, word: String, class: Markup.Attribute)] {
-        let counts = summary.frame.counts
-        let open = max(0, counts.total - counts.finished)
-        return [
-            (counts.filtered, "filtered", .class("good")),
-            (counts.failed, "failed", .class("bad")),
-            (counts.cancelled, "cancelled", .class("rest")),
-            (open, "not finished", .class("rest")),
-        ].filter { $0.0 > 0 }
-    }
-
-    private var counts: String {
-        let total = Words.count(max(0, summary.frame.counts.total), "image")
-        return parts.isEmpty
-            ? total : "\(total): " + Words.list(parts.map { "\($0.count) \($0.word)" }, "and")
-    }
-
-    private var bar: Markup {
-        let total = Double(max(1, parts.reduce(0) { $0 + $1.count }))
-        var start = 0.0
-        var rectangles: [Markup] = []
-        for part in parts {
-            let width = Double(part.count) / total * 100
-            rectangles.append(
-                Markup(
-                    .rect, part.class, .number("x", start), .fixed("y", "0"),
-                    .number("width", width), .fixed("height", "10")))
-            start += width
-        }
-        return Markup(
-            .svg, .class("bar"), .fixed("viewBox", "0 0 100 10"),
-            .fixed("preserveAspectRatio", "none"), .fixed("role", "img"), .label(counts)
-        ) { rectangles }
     }
 
     // MARK: Failures
@@ -263,7 +213,7 @@ struct BatchPage {
                     }
                 }
                 Markup(.span, .class("name")) { Markup(.bdi) { entry.image.name } }
-                if entry.image.state != .filtered { state(entry.image.state) }
+                if entry.image.state != .filtered { badge(entry.image.state) }
             }
         }
     }
@@ -317,7 +267,7 @@ struct BatchPage {
                 Markup(.h2) {
                     Markup(.bdi) { entry.image.name }
                     " "
-                    state(entry.image.state)
+                    badge(entry.image.state)
                 }
                 if let error = entry.image.error {
                     Markup(.p) {
@@ -445,38 +395,12 @@ struct BatchPage {
         Words.time(microseconds: UInt64(clamping: count).saturatingMultiply(1000))
     }
 
-    private func time(_ timestamp: String) -> Markup {
-        Markup(.time, .datetime(timestamp)) { HumanText.time(timestamp, in: zone) }
-    }
-
-    private func state(_ state: BatchState) -> Markup {
-        let word =
-            switch state {
-            case .pending: "waiting"
-            case .processing: "in work"
-            case .held: "held"
-            case .completed: "completed"
-            case .completedWithErrors: "completed with errors"
-            case .cancelled: "cancelled"
-            case .rejected: "rejected"
-            }
+    private func badge(_ state: ImageState) -> Markup {
         switch state {
-        case .completed: return badge(word, .class("state", "good"))
-        case .completedWithErrors, .rejected: return badge(word, .class("state", "bad"))
-        default: return badge(word, .class("state", "rest"))
+        case .filtered: PageParts.badge(Self.word(state), .class("state", "good"))
+        case .failed: PageParts.badge(Self.word(state), .class("state", "bad"))
+        default: PageParts.badge(Self.word(state), .class("state", "rest"))
         }
-    }
-
-    private func state(_ state: ImageState) -> Markup {
-        switch state {
-        case .filtered: badge(Self.word(state), .class("state", "good"))
-        case .failed: badge(Self.word(state), .class("state", "bad"))
-        default: badge(Self.word(state), .class("state", "rest"))
-        }
-    }
-
-    private func badge(_ word: String, _ classes: Markup.Attribute) -> Markup {
-        Markup(.span, classes) { word }
     }
 
     private static func word(_ state: ImageState) -> String {

@@ -9,15 +9,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The pages of one answer, in a folder of their own.
-///
-/// They are made under another name and then renamed, so a folder of pages is whole whenever it is there:
-///
-/// | folder                  | state                   | next                                                   |
-/// |-------------------------|-------------------------|--------------------------------------------------------|
-/// | `.NAME.new-PROCESS`     | being made              | renamed to NAME; after a kill, removed by the next one |
-/// | `NAME` with `page.json` | whole                   | renamed to `.NAME.old-PROCESS` when a new one is whole |
-/// | `.NAME.old-PROCESS`     | replaced                | removed; after a kill, removed by the next one         |
+/// The pages of one answer.
 ///
 /// The status is read twice, image by image. In memory are one page and the manifest.
 package struct BatchPages: Sendable {
@@ -30,89 +22,43 @@ package struct BatchPages: Sendable {
         package let withoutPreview: Int
     }
 
-    /// The file that marks a folder of pages.
-    static let marker: FileName = "page.json"
-
     private let answer: Directory
-    private let target: FileName
-    private let parent: Directory
-    private let roots: [String]
+    private let settings: PageSettings
     private let filters: Filters
-    private let limits: PictureLimits
-    private let zone: TimeZone
 
-    /// - Parameters:
-    ///   - answer: the folder with status.json and the outputs.
-    ///   - folder: the path of the folder of pages. It may be one of an earlier time, which is replaced.
-    ///   - roots: the folders to which relative sources may belong. The digest of a source decides.
-    ///   - defaultFilters: those of images without filters; nil if they are not known.
-    package init(
-        of answer: Directory, in folder: String, roots: [String], defaultFilters: [Filter]?,
-        limits: PictureLimits = PictureLimits(), zone: TimeZone = .current
-    ) throws(ClientError) {
-        var path = folder.hasPrefix("/") ? folder : "\(Self.workingDirectory)/\(folder)"
-        while path.hasSuffix("/") { path.removeLast() }
-        let end = path.lastIndex(of: "/") ?? path.startIndex
-        let name = path[end...].dropFirst()
-        guard !name.isEmpty, name != ".", name != ".." else {
-            throw ClientError(
-                .usage, code: "bad-folder",
-                "-o \(folder.shellQuoted): name a folder for the pages")
-        }
+    /// - Parameter answer: the folder with status.json and the outputs.
+    package init(of answer: Directory, _ settings: PageSettings) {
         self.answer = answer
-        target = FileName(String(name))
-        do throws(FileError) {
-            parent = try Directory(path: end == path.startIndex ? "/" : String(path[..<end]))
-        } catch {
-            throw ClientError(error)
-        }
-        self.roots = roots
-        filters = Filters(answer, defaultFilters)
-        self.limits = limits
-        self.zone = zone
-        try refuseOther()
-    }
-
-    private static var workingDirectory: String { FileManager.default.currentDirectoryPath }
-
-    /// A folder that somebody else has made is not replaced.
-    private func refuseOther() throws(ClientError) {
-        do throws(FileError) {
-            guard try parent.exists(target) else { return }
-            let there = try Directory(target, in: parent)
-            if try there.exists(Self.marker) { return }
-            guard try !there.names().isEmpty else { return }
-        } catch {
-            throw ClientError(error)
-        }
-        throw ClientError(
-            .cannotCreate, code: "not-pages",
-            "\(parent.path(of: target)): it is not a folder of pages. Name another one with -o")
+        self.settings = settings
+        filters = Filters(answer, settings.defaultFilters)
     }
 
     /// Makes all pages.
     ///
-    /// - Parameter progress: called after each image.
+    /// - Parameters:
+    ///   - path: the folder of pages. One of an earlier time is replaced.
+    ///   - progress: called after each page.
     package func make(
-        progress: (_ done: Int, _ total: Int) -> Void
+        in path: String, progress: (_ done: Int, _ total: Int) -> Void
     ) throws(ClientError) -> Report {
-        do {
-            try removeLeft()
-            let name = FileName(".\(target.text).new-\(getpid())")
-            try parent.makeDirectory(name)
-            do {
-                let folder = try Directory(name, in: parent)
-                let report = try fill(folder, progress)
-                try publish(name)
-                return report
-            } catch {
-                try? parent.removeTree(name)
-                throw error
+        let folder = try PageFolder(path)
+        return try clientErrors {
+            try folder.replace {
+                try fill($0, path: folder.path, overview: nil, progress: progress)
             }
+        }
+    }
+
+    /// Calls `body`, and says what is wrong with the status or a file.
+    func clientErrors<Value>(_ body: () throws -> Value) throws(ClientError) -> Value {
+        do {
+            return try body()
         } catch let error as FileError {
             throw ClientError(error)
         } catch let error as ClientError {
             throw error
+        } catch StatusStreamError.file(let error) {
+            throw ClientError(error)
         } catch StatusStreamError.changed {
             throw ClientError(
                 .tryAgain, code: "status-changed",
@@ -125,40 +71,19 @@ package struct BatchPages: Sendable {
         }
     }
 
-    /// Removes what a killed process has left.
-    private func removeLeft() throws(FileError) {
-        for name in try parent.names() {
-            for word in ["new", "old"] {
-                let beginning = ".\(target.text).\(word)-"
-                guard name.text.hasPrefix(beginning),
-                    let process = pid_t(name.text.dropFirst(beginning.utf8.count)),
-                    process != getpid(), kill(process, 0) != 0, errno == ESRCH
-                else { continue }
-                try parent.removeTree(name)
-            }
-        }
-    }
-
-    private func publish(_ name: FileName) throws(FileError) {
-        let old = FileName(".\(target.text).old-\(getpid())")
-        var hasOld = false
-        if try parent.exists(target) {
-            try parent.rename(target, to: parent, as: old)
-            hasOld = true
-        }
-        try parent.rename(name, to: parent, as: target)
-        if hasOld { try parent.removeTree(old) }
-    }
-
     // MARK: Content
 
-    private func fill(
-        _ folder: Directory, _ progress: (Int, Int) -> Void
+    /// - Parameters:
+    ///   - folder: where the pages are written.
+    ///   - path: the path of this folder when it is whole.
+    ///   - overview: the page of all batches, if there is one.
+    func fill(
+        _ folder: Directory, path: String, overview: PageLink?, progress: (Int, Int) -> Void
     ) throws -> Report {
         try folder.makeDirectory(FileName(PreviewMaker.folderName))
         let summary = try summarized()
-        let maker = PreviewMaker(folder: folder.path, limits: limits)
-        let up = PageLink.way(from: parent.path(of: target), to: answer.path)
+        let maker = PreviewMaker(folder: folder.path, limits: settings.limits)
+        let up = PageLink.way(from: path, to: answer.path)
         var withoutPreview = 0
         var done = 0
         var stream = try stream()
@@ -176,17 +101,16 @@ package struct BatchPages: Sendable {
             done += entries.count
             withoutPreview += entries.count { $0.image.output != nil && $0.after == nil }
             progress(done, summary.imageCount)
-            let page = BatchPage(summary: summary, number: number, entries: entries, zone: zone)
+            let page = BatchPage(
+                summary: summary, number: number, entries: entries, zone: settings.zone,
+                overview: overview)
             try folder.write(
                 Array(page.html.utf8), to: FileName(BatchPage.fileName(number)), durably: false)
         }
-        let report = Report(
-            page: "\(parent.path(of: target))/\(BatchPage.fileName(1))",
+        return Report(
+            page: "\(path)/\(BatchPage.fileName(1))",
             pages: max(1, summary.failuresOfPages.count), images: done,
             withoutPreview: withoutPreview)
-        try folder.write(
-            Array("{\"schemaVersion\": 1}\n".utf8), to: Self.marker, durably: false)
-        return report
     }
 
     private func stream() throws -> StatusStream {
@@ -269,7 +193,7 @@ package struct BatchPages: Sendable {
     /// Where a source may be on this machine; nothing for a URL of another one.
     private func localPaths(_ source: String) -> [String] {
         guard case .local(let path)? = try? SourceReference(ByteString(source)) else { return [] }
-        return path.hasPrefix("/") ? [path] : roots.map { "\($0)/\(path)" }
+        return path.hasPrefix("/") ? [path] : settings.roots.map { "\($0)/\(path)" }
     }
 
     /// Whether the file is the one that was filtered.

@@ -41,6 +41,9 @@ enum PageTheme {
         td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
         ul.grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(10rem,1fr));gap:1rem;margin:0;padding:0;\
         list-style:none}
+        ul.list{margin:1rem 0;padding:0;list-style:none}
+        .list li{margin:.75rem 0;padding:.75rem 1rem;border:1px solid var(--line);border-radius:.4rem;background:var(--card)}
+        .list h2,.list p{margin:0 0 .4rem}
         .grid li{padding:.5rem;border:1px solid var(--line);border-radius:.4rem;background:var(--card)}
         .grid a{display:block;color:inherit;text-decoration:none}
         .frame{display:flex;align-items:center;justify-content:center;height:11rem;margin-bottom:.5rem;\

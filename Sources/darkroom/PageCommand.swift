@@ -20,6 +20,7 @@ struct PageCommand: ParsableCommand {
             Examples:
               darkroom page holiday
               darkroom page out/ -o out-page
+              darkroom page --all -o pages
               xdg-open "$(darkroom page holiday)"
 
             Exit codes: 0 the page is there, 64 the command line is wrong, 66 there is no such batch or folder, 73 the \
@@ -30,12 +31,18 @@ struct PageCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp("The ID of a batch, or a folder of results.", valueName: "id|dir"),
         completion: BatchCompletion.all)
-    var place: String
+    var place: String?
+
+    @Flag(help: "Make a page of all batches in the outbox, and the page of each one.")
+    var all = false
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The folder of the page; the ID with -page by itself. A page that is there is replaced.",
+            """
+            The folder of the page; by itself, the ID with -page, or darkroom-page for --all. A page that is there is \
+            replaced.
+            """,
             valueName: "dir"),
         completion: .directory)
     var output: String?
@@ -45,52 +52,75 @@ struct PageCommand: ParsableCommand {
 
     @OptionGroup var spool: SpoolOptions
 
+    func validate() throws {
+        if all, place != nil { throw ValidationError("--all and an ID cannot be used together") }
+        if !all, place == nil { throw ValidationError("Name a batch or a folder, or write --all") }
+    }
+
     func run() throws {
-        let place = try ResultFolder(place, spool).open()
-        let name = place.path.split(separator: "/").last.map(String.init) ?? "batch"
-        let pages = try BatchPages(
-            of: place, in: output ?? "\(name)-page", roots: roots(of: place),
-            defaultFilters: defaultFilters)
+        guard let place else { return try makeAll() }
+        let answer = try ResultFolder(place, spool).open()
+        let name = answer.path.split(separator: "/").last.map(String.init) ?? "batch"
+        // Beside the results of a run lies mostly its manifest, where its relative sources begin.
+        let pages = BatchPages(of: answer, settings([answer.path + "/.."]))
         let progress = ReadingProgress("Making previews")
-        let report = try {
-            defer { progress.clear() }
-            return try pages.make { progress.show($0, of: $1) }
-        }()
-        if json {
-            try Console.json(Report(report))
-        } else {
-            try Console.line(report.page)
-        }
-        if report.withoutPreview > 0 {
-            Console.complain(
-                "\(Words.count(report.withoutPreview, "result")) cannot be shown; the page says why"
-            )
+        defer { progress.clear() }
+        let report = try pages.make(in: output ?? "\(name)-page") { progress.show($0, of: $1) }
+        progress.clear()
+        try json ? Console.json(Report(report)) : Console.line(report.page)
+        tell(report.withoutPreview)
+    }
+
+    private func makeAll() throws {
+        let pages = OutboxPages(of: try spool.open(), settings([]))
+        let progress = ReadingProgress("Making pages", "batch", "batches")
+        defer { progress.clear() }
+        let report = try pages.make(in: output ?? "darkroom-page") { progress.show($0, of: $1) }
+        progress.clear()
+        try json ? Console.json(Report(report)) : Console.line(report.page)
+        tell(report.withoutPreview)
+        for error in report.failures { Console.complain(error) }
+        if let worst = report.failures.map(\.exit).max(by: { $0.rawValue < $1.rawValue }) {
+            throw worst
         }
     }
 
-    /// What the daemon reports; nil if there is no spool.
-    private var report: QueueReport? { try? spool.open().queue() }
-
-    /// Where relative sources begin: in the roots of the daemon or, for a run, beside the manifest, which is mostly the
-    /// current folder or the one with the results.
-    private func roots(of place: Directory) -> [String] {
-        [FileManager.default.currentDirectoryPath, place.path + "/.."]
-            + (report?.limits.readableRoots ?? [])
+    private func tell(_ withoutPreview: Int) {
+        guard withoutPreview > 0 else { return }
+        Console.complain(
+            "\(Words.count(withoutPreview, "result")) cannot be shown; the page says why")
     }
 
-    private var defaultFilters: [Filter]? { report.map { ManifestRules($0).defaultFilters } }
+    /// - Parameter folders: where relative sources may begin, too.
+    private func settings(_ folders: [String]) -> PageSettings {
+        let report = try? spool.open().queue()
+        return PageSettings(
+            roots: [FileManager.default.currentDirectoryPath] + folders
+                + (report?.limits.readableRoots ?? []),
+            defaultFilters: report.map { ManifestRules($0).defaultFilters })
+    }
 
     /// `--json`.
     private struct Report: Encodable {
         let type = "page"
         let page: String
-        let pages: Int
+        let batches: Int?
+        let pages: Int?
         let images: Int
         let withoutPreview: Int
 
         init(_ report: BatchPages.Report) {
             page = report.page
+            batches = nil
             pages = report.pages
+            images = report.images
+            withoutPreview = report.withoutPreview
+        }
+
+        init(_ report: OutboxPages.Report) {
+            page = report.page
+            batches = report.batches
+            pages = nil
             images = report.images
             withoutPreview = report.withoutPreview
         }

@@ -98,18 +98,20 @@ import Testing
     }
 
     @Test func makesPagesOf500() async throws {
-        let images = (0..<1001).map { "  i\($0): {source: small.png, filters: [{resize: 4}]}" }
+        let images = (0..<501).map { "  i\($0): {source: small.png, filters: [{resize: 4}]}" }
         try fixture.write("images:\n" + images.joined(separator: "\n") + "\n", to: "many.yaml")
         #expect(try await fixture.darkroom("run", "many.yaml", "-o", "out", "--quiet").exit == 0)
-        let result = try await fixture.darkroom("page", "out", "--json")
+        // Without the sources, which are not in the current folder or beside the results.
+        try fixture.write("", to: "a/b/empty")
+        try FileManager.default.moveItem(at: fixture.url("out"), to: fixture.url("a/b/out"))
+        let result = try await fixture.darkroom("page", "a/b/out", "-o", "a/b/p")
         #expect(result.exit == 0, "\(result)")
-        #expect(
-            fixture.list("out-page")
-                == ["index.html", "page-2.html", "page-3.html", "page.json", "previews"])
-        #expect(try page("out-page/page-2.html").contains("i500"))
-        #expect(try page("out-page/page-3.html").contains("Images, page 3 of 3"))
-        for name in ["index.html", "page-2.html", "page-3.html"] {
-            #expect(try page("out-page/\(name)").utf8.count < 1_000_000)
+        #expect(fixture.list("a/b/p") == ["index.html", "page-2.html", "page.json", "previews"])
+        #expect(try page("a/b/p/index.html").contains(">i499</bdi>"))
+        #expect(try page("a/b/p/page-2.html").contains("Images, page 2 of 2"))
+        #expect(try page("a/b/p/page-2.html").contains(">i500</bdi>"))
+        for name in ["index.html", "page-2.html"] {
+            #expect(try page("a/b/p/\(name)").utf8.count < 1_000_000)
         }
     }
 
@@ -131,6 +133,21 @@ import Testing
         #expect(result.exit == 0, "\(result)")
         #expect(try page("p/index.html").contains("The source is not on this machine."))
         #expect(fixture.list("p/previews").count == 4)
+        // All batches, of which one was rejected.
+        try daemon.spool.drop("bad.json", "{\"imagse\": []}")
+        _ = try await daemon.spool.finish("bad", process)
+        let all = try await ClientProcess.end(
+            ["page", "--all", "-o", "all"], spool: daemon.spool.path, folder: fixture.scratch.path)
+        #expect(all.exit == 0 && all.errors == "", "\(all)")
+        #expect(fixture.list("all") == ["batch-1", "batch-2", "index.html", "page.json"])
+        let overview = try page("all/index.html")
+        for match in overview.matches(of: /href="([^"#]+)"/) {
+            #expect(fixture.exists("all/\(match.1)"), "\(match.1)")
+            #expect(try page("all/\(match.1)").contains("href=\"../index.html\""))
+        }
+        #expect(overview.matches(of: /href="/).count == 2)
+        let rejected = try page("all/batch-1/index.html") + page("all/batch-2/index.html")
+        #expect(rejected.contains("The manifest was rejected") && rejected.contains("unknown-key"))
         #expect(try await process.stop() == .exited(0))
     }
 }
