@@ -74,9 +74,14 @@ package struct FilterDrafts: Sendable {
     package var filters: [Filter]
     /// The images that the filters name, one entry for each reference.
     package var mentions: [ImageDraft.Reference] = []
+    /// Whether they are those of the configuration, because the manifest has none.
+    package let isDefault: Bool
 
-    package init(_ filters: [Filter], mentions: [ImageDraft.Reference] = []) {
+    package init(
+        _ filters: [Filter], mentions: [ImageDraft.Reference] = [], isDefault: Bool = false
+    ) {
         self.filters = filters
         self.mentions = mentions
+        self.isDefault = isDefault
     }
 }

@@ -13,11 +13,14 @@ package struct Manifest: Sendable, Equatable {
     package var found: [FoundSources]
     /// Whether it has patterns or folders that were not looked up, so that images are missing.
     package var hasUnknownSources: Bool
+    /// Whether any image has the filters of the configuration, because the manifest has none for it.
+    package var usesDefaultFilters: Bool
 
     package init(
         images: [Image], priority: Priority = .normal,
         qualityOfService: QualityOfServiceName = .default, recipes: [Recipe] = [],
-        found: [FoundSources] = [], hasUnknownSources: Bool = false
+        found: [FoundSources] = [], hasUnknownSources: Bool = false,
+        usesDefaultFilters: Bool = false
     ) {
         self.images = images
         self.priority = priority
@@ -25,6 +28,7 @@ package struct Manifest: Sendable, Equatable {
         self.recipes = recipes
         self.found = found
         self.hasUnknownSources = hasUnknownSources
+        self.usesDefaultFilters = usesDefaultFilters
     }
 
     package struct Image: Sendable, Equatable {

@@ -75,7 +75,7 @@ package enum ManifestReader {
         if isPropertyList, case .map(let map) = root.value, isPlainDictionary(map) {
             var images = ImageListReader(
                 limits: limits, recipes: defaults.recipes, finder: defaults.finder,
-                defaultValue: ImageSettings(filters: FilterDrafts(defaults.filters)))
+                defaultValue: ImageSettings(filters: FilterDrafts(defaults.filters, isDefault: true)))
             images.read(root, at: .root, sorted: true, with: &reader)
             return Draft(images: images.drafts, problems: reader.problems, format: format)
         }
@@ -120,7 +120,7 @@ package enum ManifestReader {
         in map: Document.Map, _ recipe: Recipe?, _ reader: inout ValueReader,
         _ limits: ManifestLimits, _ defaults: Defaults
     ) -> ImageSettings {
-        var settings = ImageSettings(filters: FilterDrafts(defaults.filters))
+        var settings = ImageSettings(filters: FilterDrafts(defaults.filters, isDefault: true))
         if let recipe { settings = settings.applying(recipe) }
         if let filters = map["filters"] {
             reader.refuseFilters(filters, at: .key(.root, "filters"), defaults.recipes)
@@ -176,6 +176,7 @@ extension ManifestReader.Draft {
         }
         return Manifest(
             images: resolved, priority: priority, qualityOfService: qualityOfService,
-            recipes: recipes, found: found, hasUnknownSources: hasUnknownSources)
+            recipes: recipes, found: found, hasUnknownSources: hasUnknownSources,
+            usesDefaultFilters: images.contains { $0.settings.filters.isDefault })
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import DarkroomClient
 import DarkroomCore
+import DarkroomRun
 import Glibc
 
 /// The command line for people and scripts.
@@ -26,6 +27,10 @@ struct DarkroomCommand: ParsableCommand {
     /// Runs the command, and ends the process with its exit code.
     static func start() -> Never {
         fillStandardStreams()
+        // A write beyond the maximum size of a file (setrlimit(2)) is an error with a message. It must not end the process.
+        signal(SIGXFSZ, SIG_IGN)
+        // Before anything takes time, as the arguments of many pictures do. `EarlyStop` and the run handle the signals.
+        if CommandLine.arguments.dropFirst().first == RunCommand.name { FolderRun.blockSignals() }
         do {
             try requireText()
             try ArgumentCheck(arguments: Array(CommandLine.arguments.dropFirst())).check()

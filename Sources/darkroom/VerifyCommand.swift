@@ -98,7 +98,7 @@ struct VerifyCommand: ParsableCommand {
         if json {
             try Console.json(Summary(summary, isComplete: signal == nil, exit: exit.rawValue))
         } else if let signal {
-            Console.complain("stopped by signal \(signal) before the end")
+            Console.complain("stopped by \(signal.signalName) before the end")
         } else if summary.findings > 0 {
             Console.complain(
                 "\(summary.id): \(Words.count(summary.findings, "finding")) in \(Words.count(summary.outputs, "output"))"
@@ -114,8 +114,10 @@ struct VerifyCommand: ParsableCommand {
 
     private static func error(_ error: RunError) -> ClientError {
         switch error {
-        case .unreadable, .unusable:
-            ClientError(.rejected, code: error.code, error.message)
+        case .otherSetting(_, let key, let known, _):
+            ClientError(
+                .rejected, code: error.code, error.message,
+                remedy: "Add --set \("\(key)=\(known)".shellQuoted).")
         case .cannotCreate(let cause): ClientError(cause)
         default: ClientError(error)
         }

@@ -43,7 +43,7 @@ import Testing
         let scratch = try ScratchDirectory()
         var status = StatusTests.full
         status.images[1].state = .new
-        var crashes = Crashes()
+        var crashes = Crashes(of: .daemon)
         crashes.add(.watchdog, number: 1)
         return PreparedBatch(
             folders: BatchFolders(spool: try Spool(path: scratch.path), id: "holiday"),

@@ -87,7 +87,9 @@ final class ShardFixture {
         }
         status.counts = Status.Counts(of: status.images)
         status.state = status.counts.failed > 0 ? .completedWithErrors : .completed
-        try batch.folders.writeLastStatus(status, durably: false)
+        let progress = BatchProgress(of: status)
+        try batch.folders.writeLastStatus(
+            status, durably: false, moved: { batch.folders.writeProgress(progress) })
         try Receipt.finish(batch.folders, format: .json, durably: false)
     }
 
