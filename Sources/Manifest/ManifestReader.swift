@@ -75,7 +75,8 @@ package enum ManifestReader {
         if isPropertyList, case .map(let map) = root.value, isPlainDictionary(map) {
             var images = ImageListReader(
                 limits: limits, recipes: defaults.recipes, finder: defaults.finder,
-                defaultValue: ImageSettings(filters: FilterDrafts(defaults.filters, isDefault: true)))
+                defaultValue: ImageSettings(
+                    filters: FilterDrafts(defaults.filters, isDefault: true)))
             images.read(root, at: .root, sorted: true, with: &reader)
             return Draft(images: images.drafts, problems: reader.problems, format: format)
         }

@@ -143,5 +143,7 @@ package enum SourceFinder: Sendable {
 
 extension Sequence where Element: Equatable {
     /// Whether it ends with these elements.
-    fileprivate func hasSuffix(_ end: [Element]) -> Bool { Array(self).suffix(end.count) == end[...] }
+    fileprivate func hasSuffix(_ end: [Element]) -> Bool {
+        Array(self).suffix(end.count) == end[...]
+    }
 }

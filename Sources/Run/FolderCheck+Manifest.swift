@@ -42,7 +42,7 @@ extension FolderCheck {
         } catch let rejection as ManifestRejection {
             try tell(
                 .unreadable, file,
-                "this version of darkroom would not accept it: \(rejection.problems[0].summary)")
+                "this version of darkroom would not accept it: \(rejection.problems[0].message)")
             return nil
         }
     }

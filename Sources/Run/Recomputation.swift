@@ -88,7 +88,9 @@ package struct Recomputation {
             let status: Status
             let run = try FolderRun(job, loaded, log: log)
             let ending = try run.run { wait in
-                while !wait(0.2) { making(done + (run.progress?.counts.finished ?? 0), images) }
+                while !wait(0.2) {
+                    making(min(images, done + (run.progress?.counts.finished ?? 0)), images)
+                }
             }
             switch ending {
             case .finished(let new), .unchanged(let new): status = new
@@ -98,7 +100,8 @@ package struct Recomputation {
             for image in status.images {
                 try compare(image, recorded[ByteString(image.name)], status.versions ?? [])
             }
-            done += status.images.count
+            // Some images may be in several shards.
+            done = min(images, done + status.images.count)
             making(done, images)
             try scratch.empty()
         }

@@ -1,6 +1,7 @@
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
+import Foundation
 import Glibc
 import SystemPackage
 

@@ -17,7 +17,8 @@ package struct RunPlan: Codable, Sendable, Equatable {
     private static let newPrefix = "plan.new"
     private static let capacity = 64 << 10
 
-    /// The version of this format. A reader refuses a version that it does not know. Version 1 has no shards.
+    /// The version of this format. A reader refuses a version that it does not know. Version 1 has no shards. In version 2,
+    /// no image was in more than one shard, so the images of its shards are others.
     var schemaVersion = 1
     /// The ID of the batch.
     let id: String
@@ -78,7 +79,7 @@ package struct RunPlan: Codable, Sendable, Equatable {
         self.defaultFilters = defaultFilters
         self.shards = shards
         self.format = shards == nil ? nil : format?.rawValue
-        schemaVersion = shards == nil ? 1 : 2
+        schemaVersion = shards == nil ? 1 : 3
     }
 
     /// The plan in the folder; nil if there is none.
@@ -91,7 +92,7 @@ package struct RunPlan: Codable, Sendable, Equatable {
             throw RunError(error)
         }
         guard let plan = try? JSONDecoder().decode(RunPlan.self, from: Data(bytes)),
-            plan.schemaVersion == (plan.shards == nil ? 1 : 2),
+            plan.schemaVersion == (plan.shards == nil ? 1 : 3),
             plan.shards.map({ Shard(1, of: $0.count) != nil }) ?? true
         else { throw .unreadable(folder.path(of: fileName)) }
         return plan

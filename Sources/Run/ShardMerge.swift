@@ -20,6 +20,9 @@ import SystemPackage
 /// | copy of the manifest, `progress.json`   | the same                                                    |
 /// | renamed to `status.json`                | nothing to do                                               |
 ///
+/// Several shards may have a copy of the same image (`ShardAssignment`). Their answers must agree. The whole status has that
+/// of the first of them, and counts it once.
+///
 /// A merge beside running shards is safe: it takes final statuses only, and a status that is replaced meanwhile ends it.
 ///
 /// A whole status that is there already is replaced. If an image was filtered according to it, and has failed since then:
@@ -68,7 +71,8 @@ package struct ShardMerge {
         guard report.isWhole else { return report }
         var status = try whole(of: streams.map(\.frame))
         let bytes = try readManifest()
-        var work = Work(streams, try expected(bytes, status), former: former())
+        var work = try work(streams, bytes, status)
+        status.counts.subtract(Self.counts(ofCopiesIn: work))
         let total = status.counts.total
         guard total == work.expected.count else {
             report.add(
@@ -226,7 +230,9 @@ package struct ShardMerge {
         return format
     }
 
-    private func expected(_ bytes: [UInt8], _ status: Status) throws(RunError) -> [Expected] {
+    private func work(
+        _ streams: [StatusStream], _ bytes: [UInt8], _ status: Status
+    ) throws(RunError) -> Work {
         // It was accepted once, whatever the limits were.
         let limits = ManifestLimits(bytes: .max, images: .max, filters: .max)
         let manifest: Manifest
@@ -241,11 +247,34 @@ package struct ShardMerge {
                 folder: outputs.path, reason: "its manifest would not be accepted any more")
         }
         let assignment = ShardAssignment(of: manifest, count: shards.count)
-        return manifest.images.enumerated().map { index, image in
+        let expected = manifest.images.enumerated().map { index, image in
             Expected(
                 name: image.name, format: image.output.format, isPublished: image.isPublished,
                 shard: Int32(assignment[index]))
         }
+        let copies = assignment.copied.map { ($0, assignment.copies(of: $0)) }
+        return Work(
+            streams, expected, copies: Dictionary(uniqueKeysWithValues: copies), former: former())
+    }
+
+    /// How the copies of images have ended, which the sums of the shards' statuses count too. It reads the statuses up to
+    /// the last copy, which is usually near the beginning.
+    private static func counts(ofCopiesIn work: Work) -> Status.Counts {
+        var counts = Status.Counts()
+        guard let last = work.copies.keys.max() else { return counts }
+        var streams = work.streams
+        for place in 0...last {
+            // What is wrong is found when the images are compared.
+            _ = try? streams[Int(work.expected[place].shard) - 1].next()
+            for shard in work.copies[place] ?? [] {
+                guard let text = try? streams[shard - 1].next(),
+                    let copy = ImageOutline(text)
+                else { continue }
+                counts.total += 1
+                counts[copy.state] += 1
+            }
+        }
+        return counts
     }
 
     // MARK: The images
@@ -254,6 +283,8 @@ package struct ShardMerge {
     private struct Work {
         var streams: [StatusStream]
         let expected: [Expected]
+        /// The further shards that have an image, by its place.
+        let copies: [Int: [Int]]
         /// The status that is to be replaced, with its images in the same order.
         var former: StatusStream?
         /// Shards whose images are not those of the manifest.
@@ -262,9 +293,13 @@ package struct ShardMerge {
         var counts = Status.Counts()
         var outputBytes = 0
 
-        init(_ streams: [StatusStream], _ expected: [Expected], former: StatusStream?) {
+        init(
+            _ streams: [StatusStream], _ expected: [Expected], copies: [Int: [Int]],
+            former: StatusStream?
+        ) {
             self.streams = streams
             self.expected = expected
+            self.copies = copies
             self.former = former?.frame.counts.total == expected.count ? former : nil
         }
 
@@ -284,7 +319,11 @@ package struct ShardMerge {
     private struct Item: Sendable {
         let place: Int
         let expected: Expected
+        let shard: Int
         let text: ArraySlice<UInt8>
+
+        /// Whether another shard's answer is taken.
+        var isCopy: Bool { shard != Int(expected.shard) }
     }
 
     private enum Finding: Sendable {
@@ -314,8 +353,17 @@ package struct ShardMerge {
             }
             let items = try take(start, &work, &report)
             let findings = concurrentMap(items) { [check] in Self.finding(of: $0, check) }
+            var answer: ImageOutline?
             for (item, finding) in zip(items, findings) {
                 note(finding, item, &work, &report)
+                if work.copies[item.place] != nil {
+                    let own = ImageOutline(item.text)
+                    if item.isCopy {
+                        compare(item, own, with: answer, &report)
+                        continue
+                    }
+                    answer = own
+                }
                 if case .good(let state, _, _) = finding, state != .filtered,
                     let former = formers[item.place - start].flatMap({ ImageOutline($0) })
                 {
@@ -325,7 +373,7 @@ package struct ShardMerge {
                 bytes += Array(",\n".utf8)
             }
             // The last image has no comma.
-            if start + Self.chunk >= work.expected.count { bytes.removeLast(2) }
+            if start + Self.chunk >= work.expected.count, !items.isEmpty { bytes.removeLast(2) }
             try runError { () throws(FileError) in try file.write(bytes, path: path) }
             bytes.removeAll(keepingCapacity: true)
             progress(min(work.expected.count, start + Self.chunk))
@@ -362,15 +410,16 @@ package struct ShardMerge {
         items.reserveCapacity(Self.chunk)
         for place in start..<min(start + Self.chunk, work.expected.count) {
             let expected = work.expected[place]
-            let shard = Int(expected.shard)
-            guard !work.foreign.contains(shard) else { continue }
-            if let text = try next(of: shard, &work, &report) {
-                items.append(Item(place: place, expected: expected, text: text))
-            } else if work.foreign.insert(shard).inserted {
-                report.add(
-                    .init(
-                        shard: shard, image: expected.name.string,
-                        message: "its status lacks the image"))
+            for shard in [Int(expected.shard)] + (work.copies[place] ?? []) {
+                guard !work.foreign.contains(shard) else { continue }
+                if let text = try next(of: shard, &work, &report) {
+                    items.append(Item(place: place, expected: expected, shard: shard, text: text))
+                } else if work.foreign.insert(shard).inserted {
+                    report.add(
+                        .init(
+                            shard: shard, image: expected.name.string,
+                            message: "its status lacks the image"))
+                }
             }
         }
         return items
@@ -429,8 +478,9 @@ package struct ShardMerge {
     private func note(
         _ finding: Finding, _ item: Item, _ work: inout Work, _ report: inout MergeReport
     ) {
-        let shard = Int(item.expected.shard)
+        let shard = item.shard
         switch finding {
+        case .good where item.isCopy: return
         case .good(let state, let bytes, let isBlocked):
             if isBlocked { report.blockedCount += 1 }
             work.counts.total += 1
@@ -445,6 +495,25 @@ package struct ShardMerge {
         }
     }
 
+    /// Compares two shards' answers for the same image. Images of both shards were made with it.
+    private func compare(
+        _ item: Item, _ copy: ImageOutline?, with answer: ImageOutline?,
+        _ report: inout MergeReport
+    ) {
+        guard let copy, let answer else { return }
+        let message: String
+        if copy.state != answer.state {
+            message =
+                "it is \(copy.state.rawValue) here, and \(answer.state.rawValue) in shard \(item.expected.shard); run the one in which it has failed with --retry"
+        } else if copy.sourceSHA256 != answer.sourceSHA256 {
+            message = "its source was another one in shard \(item.expected.shard)"
+        } else {
+            return
+        }
+        report.add(
+            .init(shard: item.shard, image: item.expected.name.string, message: message))
+    }
+
     /// Compares an image that has failed with what the former status has about it.
     private func compare(_ item: Item, _ former: ImageOutline, _ report: inout MergeReport) {
         guard former.name == item.expected.name, former.state == .filtered else { return }
@@ -454,7 +523,7 @@ package struct ShardMerge {
         }
         report.add(
             .init(
-                shard: Int(item.expected.shard), image: name,
+                shard: item.shard, image: name,
                 message:
                     "it has failed since the last merge, but its output of that time is unchanged; run the shard with --retry"
             ))
@@ -499,6 +568,16 @@ package struct ShardMerge {
                 Self.newStatus, to: outputs, as: BatchFile.status, replacing: true)
             FaultPoint.mergeMoved.pass()
             try outputs.sync()
+        }
+    }
+}
+
+extension Status.Counts {
+    /// The numbers of a file may have any values.
+    fileprivate mutating func subtract(_ other: Status.Counts) {
+        total = total.saturatingSubtract(other.total)
+        for state in ImageState.allCases {
+            self[state] = self[state].saturatingSubtract(other[state])
         }
     }
 }

@@ -169,8 +169,11 @@ struct FilterCommand: ParsableCommand {
 
     private func check(_ result: Result<PictureReport, Failure>) throws(ClientError) {
         guard case .failure(let failure) = result else { return }
+        // A result that cannot be written is not the picture's fault: it may be larger than ulimit -f allows.
+        let isOfPicture =
+            failure.fault == nil && failure.code != PictureError.Code.writeFailed.rawValue
         throw ClientError(
-            failure.fault == nil ? .completedWithErrors : .ioError, code: failure.code,
+            isOfPicture ? .completedWithErrors : .ioError, code: failure.code,
             "\(failure.message) [\(failure.code)]")
     }
 

@@ -104,7 +104,8 @@ struct RunCommand: ParsableCommand {
     private func work() throws {
         let earlyStop = EarlyStop { [json] signal in
             let error = ClientError(
-                .tryAgain, code: "stopped", "stopped by \(signal.signalName) before anything was done")
+                .tryAgain, code: "stopped",
+                "stopped by \(signal.signalName) before anything was done")
             if json { try? Console.json(Refusal(error)) }
             Console.complain(error)
         }

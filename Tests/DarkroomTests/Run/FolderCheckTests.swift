@@ -96,7 +96,8 @@ import Testing
         var found: [String] = []
         let check = try FolderCheck(path) { finding in
             found.append(
-                "\(finding.kind.rawValue) \(finding.image ?? "-") \(finding.file): \(finding.message)")
+                "\(finding.kind.rawValue) \(finding.image ?? "-") \(finding.file): \(finding.message)"
+            )
         }
         try check.run { _, _ in }
         return found
@@ -113,8 +114,10 @@ import Testing
         let messages: [String]
         let change: @Sendable (inout Status) -> Void
 
-        init(_ name: String, _ messages: [String], _ change: @escaping @Sendable (inout Status) -> Void)
-        {
+        init(
+            _ name: String, _ messages: [String],
+            _ change: @escaping @Sendable (inout Status) -> Void
+        ) {
             testDescription = name
             self.messages = messages
             self.change = change
@@ -174,7 +177,11 @@ import Testing
                 "extra - 5.png: no image has this file",
             ], { $0.images[5].output = $0.images[6].output }),
         Edit(
-            "no output", ["differs 5 status.json: its output must be 5.png, and is none", stale, "extra - 5.png: no image has this file"],
+            "no output",
+            [
+                "differs 5 status.json: its output must be 5.png, and is none", stale,
+                "extra - 5.png: no image has this file",
+            ],
             { $0.images[5].output = nil }),
         Edit(
             "another state", [stale], { $0.state = .completed }),
@@ -192,10 +199,11 @@ import Testing
     }
 
     /// Nobody relies on it, so it may be missing.
-    @Test(arguments: [
-        (nil, []), ("garbage", ["differs - progress.json: it is not what darkroom writes"]),
-        ("{}", ["differs - progress.json: it is not what darkroom writes"]),
-    ] as [(String?, [String])])
+    @Test(
+        arguments: [
+            (nil, []), ("garbage", ["differs - progress.json: it is not what darkroom writes"]),
+            ("{}", ["differs - progress.json: it is not what darkroom writes"]),
+        ] as [(String?, [String])])
     func looksAtTheProgress(text: String?, expected: [String]) throws {
         try folder.remove(BatchFile.progress)
         if let text { try folder.write(Array(text.utf8), to: BatchFile.progress, durably: false) }
@@ -214,26 +222,27 @@ import Testing
     }
 
     /// A manifest with a pattern, and what `sources.json` says that it meant.
-    @Test(arguments: [
-        (["photos/1.png", "photos/2.png"], []),
-        // A folder of sources.roots.
-        (["/srv/photos/1.png", "/srv/photos/2.png"], []),
-        (
-            ["photos/1.png", "/etc/passwd"],
-            ["differs - sources.json: ‘/etc/passwd’ is not a file of ‘photos/*.png’"]
-        ),
-        (
-            ["photos/1.png", "photos/2.jpg"],
-            ["differs - sources.json: ‘photos/2.jpg’ is not a file of ‘photos/*.png’"]
-        ),
-        (
-            ["photos/1.png", "photos/9.png"],
-            ["differs 2 status.json: the manifest has ‘9’ in its place"]
-        ),
-        (["photos/1.png"], ["differs 2 status.json: the manifest has no such image"]),
-        (nil, ["missing - sources.json: the manifest has patterns or folders"]),
-        ([], ["differs - sources.json: it lacks what a pattern of the manifest means"]),
-    ] as [([String]?, [String])])
+    @Test(
+        arguments: [
+            (["photos/1.png", "photos/2.png"], []),
+            // A folder of sources.roots.
+            (["/srv/photos/1.png", "/srv/photos/2.png"], []),
+            (
+                ["photos/1.png", "/etc/passwd"],
+                ["differs - sources.json: ‘/etc/passwd’ is not a file of ‘photos/*.png’"]
+            ),
+            (
+                ["photos/1.png", "photos/2.jpg"],
+                ["differs - sources.json: ‘photos/2.jpg’ is not a file of ‘photos/*.png’"]
+            ),
+            (
+                ["photos/1.png", "photos/9.png"],
+                ["differs 2 status.json: the manifest has ‘9’ in its place"]
+            ),
+            (["photos/1.png"], ["differs 2 status.json: the manifest has no such image"]),
+            (nil, ["missing - sources.json: the manifest has patterns or folders"]),
+            ([], ["differs - sources.json: it lacks what a pattern of the manifest means"]),
+        ] as [([String]?, [String])])
     func comparesWhatPatternsMeant(files: [String]?, expected: [String]) throws {
         let text = Array(#"{"images": ["photos/*.png"], "filters": []}"#.utf8)
         try edit { status in
@@ -243,7 +252,8 @@ import Testing
             status.manifest.bytes = text.count
             status.state = .completed
         }
-        for name in try folder.names() where name.hasSuffix(".png") && !["1.png", "2.png"].contains(name) {
+        for name in try folder.names()
+        where name.hasSuffix(".png") && !["1.png", "2.png"].contains(name) {
             try folder.remove(name)
         }
         try folder.remove(BatchFile.progress)

@@ -231,7 +231,8 @@ import Testing
         let path = "\(scratch.path)/out/.darkroom/\(name)"
         #expect(symlink("\(scratch.path)/out/.darkroom/elsewhere", path) == 0)
         #expect(
-            try refusal(try job("1/2")) == (name == "manifest.json" ? .copyChanged(path) : .link(path)))
+            try refusal(try job("1/2"))
+                == (name == "manifest.json" ? .copyChanged(path) : .link(path)))
     }
 
     @Test func aTruncatedStatusIsRefused() throws {
@@ -309,11 +310,14 @@ import Testing
         let root = try folder(".")
         #expect(try Self.plan(3).settle(in: root) == Self.plan(3))
         let text = String(decoding: try root.read("plan.json"), as: UTF8.self)
-        #expect(text.contains("\"schemaVersion\" : 2"))
-        let earlier = text.replacing("\"schemaVersion\" : 2", with: "\"schemaVersion\" : 1")
-        try root.write(Array(earlier.utf8), to: "plan.json", replacing: true, durably: false)
-        #expect(throws: RunError.unreadable("\(scratch.path)/./plan.json")) {
-            try RunPlan.read(in: root)
+        #expect(text.contains("\"schemaVersion\" : 3"))
+        for version in [1, 2, 4] {
+            let other = text.replacing(
+                "\"schemaVersion\" : 3", with: "\"schemaVersion\" : \(version)")
+            try root.write(Array(other.utf8), to: "plan.json", replacing: true, durably: false)
+            #expect(throws: RunError.unreadable("\(scratch.path)/./plan.json")) {
+                try RunPlan.read(in: root)
+            }
         }
     }
 

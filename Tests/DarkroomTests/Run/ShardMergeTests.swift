@@ -17,6 +17,64 @@ import Testing
         return fixture
     }
 
+    // MARK: Images that several shards have
+
+    private static func filledWithHelper() throws -> ShardFixture {
+        let fixture = try ShardFixture(images: 40, count: 4, helper: true)
+        for number in 1...4 { try fixture.run(number) }
+        for number in 1...4 { #expect(try fixture.names(of: number).first == "logo") }
+        return fixture
+    }
+
+    /// It is counted once, and is in its place.
+    @Test(arguments: [false, true]) func aCopiedImageIsOne(isFailed: Bool) throws {
+        let fixture = try ShardFixture(images: 40, count: 4, helper: true)
+        func fail(_ image: inout ImageStatus) {
+            guard isFailed, image.name == "logo" else { return }
+            image.state = .failed
+            image.error = Failure(code: "source-missing", message: "m")
+        }
+        for number in 1...4 { try fixture.run(number, change: fail) }
+        let expected = try fixture.runWhole(change: fail)
+        let report = try fixture.merge()
+        #expect(report.missing == [] && report.faults == [])
+        #expect(report.failed == (isFailed ? [1, 2, 3, 4] : []))
+        var merged = try #require(try Status(in: fixture.folder()))
+        merged.shards = nil
+        (merged.times, merged.written) = (expected.times, expected.written)
+        #expect(merged.encoded() == expected.encoded())
+        #expect(merged.counts.total == 41)
+    }
+
+    /// Images of both shards were made with it.
+    @Test func answersForACopiedImageMustAgree() throws {
+        let fixture = try Self.filledWithHelper()
+        let before = try fixture.shardFolder(3).read(BatchFile.status)
+        try fixture.edit(3) { $0.images[0].sourceSHA256 = "00" }
+        #expect(
+            fault(try fixture.merge()) == "3 logo its source was another one in shard 1")
+        try fixture.shardFolder(3).write(
+            before, to: BatchFile.status, replacing: true, durably: false)
+        try Self.fail(["logo"], 1, fixture)
+        let message = { (state: String, other: String) in
+            "logo it is \(state) here, and \(other) in shard 1; run the one in which it has failed with --retry"
+        }
+        #expect(
+            fault(try fixture.merge())
+                == (2...4).map { "\($0) \(message("filtered", "failed"))" }.joined(separator: "\n"))
+        try Self.fail(["logo"], 2, fixture)
+        #expect(
+            fault(try fixture.merge())
+                == (3...4).map { "\($0) \(message("filtered", "failed"))" }.joined(separator: "\n"))
+        // A shard that lacks it.
+        try fixture.edit(4) { status in
+            status.images.removeFirst()
+            status.counts = Status.Counts(of: status.images)
+        }
+        #expect(try fixture.merge().faultCount > 0)
+        #expect(try !Self.hasStatus(fixture))
+    }
+
     private static func hasStatus(_ fixture: ShardFixture) throws -> Bool {
         try fixture.folder().exists(BatchFile.status)
     }

@@ -237,9 +237,10 @@ import Testing
     // MARK: The process
 
     /// The kernel's signal would end the program without a word.
-    @Test(arguments: [
-        ("run m.yaml -o out --progress none", [3, 74]), ("filter small.png -o r.png", [74]),
-    ] as [(String, [Int32])])
+    @Test(
+        arguments: [
+            ("run m.yaml -o out --progress none", [3, 74]), ("filter small.png -o r.png", [74]),
+        ] as [(String, [Int32])])
     func saysThatAFileIsTooLarge(line: String, exits: [Int32]) async throws {
         let result = try await ClientProcess.end(
             line.split(separator: " ").map(String.init), folder: fixture.scratch.path,
@@ -296,7 +297,7 @@ import Testing
         try await eventually("a picture in work", context: { verify.text("errors") }) {
             let scratch = fixture.list("").first { $0.hasPrefix("darkroom-verify-") }
             let folder = scratch.map { "\($0)/out/.darkroom/shard-1-of-1/active/again" }
-            return folder.map { fixture.list($0).contains { $0.hasPrefix("output-") } } == true
+            return folder.map { fixture.list($0).contains("journal") } == true
                 ? true : nil
         }
         verify.send(SIGUSR1)
