@@ -100,9 +100,10 @@ package final class FolderCheck {
     package func run(progress: Progress) throws { try run(progress: progress) { _ in } }
 
     func run(progress: Progress, remember: (ImageOutline) throws -> Void) throws {
+        // First, because reading a large manifest takes the most memory.
+        let expected = try expectedImages()
         var unowned = Set(try folder.names())
         try checkOwn(&unowned)
-        let expected = try expectedImages()
         var isComparable = expected != nil
         let check = OutputCheck(outputs: folder, readsContent: true)
         var counts = Status.Counts()
