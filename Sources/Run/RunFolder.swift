@@ -354,7 +354,7 @@ package final class RunFolder: Sendable {
                 missing.append(index)
                 continue
             }
-            let isUntouched = time.map { found.statusChanged <= $0 } ?? false
+            let isUntouched = time.map { found.statusChanged < $0 } ?? false
             if found.isRegularFile, found.length == output.bytes, isUntouched { continue }
             suspects.append(
                 .init(file: output.file, bytes: output.bytes, sha256: output.sha256))

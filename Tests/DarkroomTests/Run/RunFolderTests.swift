@@ -269,10 +269,14 @@ import Testing
     }
 
     /// Also one of the same length and with the former time.
-    @Test(arguments: [
-        ([1, 2], OutputFault.length(2, expected: 3)),
-        ([3, 2, 1], .digest(SHA256Digest.hex(of: [3, 2, 1]))),
-    ]) func aChangedOutputIsRefused(content: [UInt8], fault: OutputFault) throws {
+    @Test(
+        arguments: [
+            ([1, 2], OutputFault.length(2, expected: 3)),
+            ([3, 2, 1], .digest(SHA256Digest.hex(of: [3, 2, 1]))),
+        ] as [([UInt8], OutputFault)]) func aChangedOutputIsRefused(
+            content: [UInt8], fault: OutputFault
+        ) throws
+    {
         let expected = RunError.outputChanged("\(scratch.path)/out/a.png", fault)
         func change() throws {
             let folder = try outputs

@@ -149,7 +149,9 @@ import Testing
     }
 
     /// A picture that crashes the program itself ends the series.
-    @Test(arguments: [("segv", "SIGSEGV", 139), ("abort", "SIGABRT", 134)])
+    @Test(
+        arguments: [("segv", "SIGSEGV", 139), ("abort", "SIGABRT", 134)]
+            as [(String, String, Int32)])
     func aPictureThatCrashesTwiceIsSetAside(kind: String, name: String, exit: Int32) async throws {
         for _ in 0..<2 {
             let result = try await fixture.begin(
