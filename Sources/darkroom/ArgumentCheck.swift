@@ -100,7 +100,8 @@ struct ArgumentCheck {
         _ arguments: some Sequence<String>, of command: Command
     ) throws(ClientError) {
         for argument in arguments {
-            if argument == "--" { return }
+            // What follows --exec belongs to another program.
+            if argument == "--" || argument == "--exec" && command.name == "watch" { return }
             guard argument.hasPrefix("-"), !argument.hasPrefix("--"),
                 argument.unicodeScalars.count > 2
             else { continue }

@@ -2,6 +2,7 @@ import ArgumentParser
 import DarkroomClient
 import DarkroomCore
 import DarkroomRun
+import Foundation
 import Glibc
 
 /// The command line for people and scripts.
@@ -84,5 +85,11 @@ struct SpoolOptions: ParsableArguments {
 
     func open() throws(ClientError) -> SpoolFolder {
         try SpoolFolder(path: SpoolLocation.path(option: spool))
+    }
+
+    /// The same with an absolute path, for programs with another current folder.
+    func openAbsolute() throws(ClientError) -> SpoolFolder {
+        try SpoolFolder(
+            path: URL(filePath: SpoolLocation.path(option: spool)).standardizedFileURL.path)
     }
 }

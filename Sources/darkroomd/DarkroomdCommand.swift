@@ -202,7 +202,7 @@ struct DarkroomdCommand: ParsableCommand {
 
     /// Reports why the daemon does not start: to the journal as an ordinary record, elsewhere as plain lines.
     private func complain(_ message: String, code: String, _ log: EventLog) {
-        if !checkConfig, JournalLogHandler.standardErrorIsJournal() {
+        if !checkConfig, JournalStream.isStandardError {
             log.notStarted(message, code: code)
         } else {
             complain(message)

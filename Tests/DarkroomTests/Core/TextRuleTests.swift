@@ -20,6 +20,9 @@ import Testing
     static let ownKeys = [
         "Batch/Board/EventLog+Batches.swift": "error codes",
         "Client/FilterText.swift": "filters of the catalogue",
+        "Client/Notify/CursorLocation.swift": "the environment",
+        "Client/Notify/ServiceManager.swift": "the environment",
+        "Client/Notify/WebhookKey.swift": "the environment",
         "Client/SpoolLocation.swift": "the environment",
         "Client/Terminal/ColorChoice.swift": "the environment",
         "Client/Terminal/Terminal.swift": "the environment",
