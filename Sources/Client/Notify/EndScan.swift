@@ -28,8 +28,11 @@ package final class EndScan {
 
     /// The number of unfinished batches that are watched with inotify; the others are only looked at.
     private static let watches = 512
-    /// Looking takes at most this part of the time.
+    /// Looking takes at most this part of the time, unless that would take too long.
     private static let share = 100.0
+    /// The longest time between two looks at all answers, in seconds. The first look reads all of them and takes much
+    /// longer than the others.
+    private static let longestPause = 30.0
     private static let watchedNames =
         UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_MOVED_FROM) | UInt32(IN_DELETE)
         | UInt32(IN_ONLYDIR)
@@ -102,8 +105,8 @@ package final class EndScan {
         let now = Clock.uptime
         let took = now - begin
         notBefore = now + min(max(0.02, took * 20), 5)
-        nextLook = isBehind ? notBefore : now + max(1, took * Self.share)
-        if isFull { nextFullLook = now + max(1, took * Self.share) }
+        nextLook = isBehind ? notBefore : now + min(max(1, took * Self.share), 5)
+        if isFull { nextFullLook = now + min(max(1, took * Self.share), Self.longestPause) }
         return Self.sorted(news)
     }
 

@@ -161,6 +161,13 @@ package final class NotificationCursor {
         (isDurable ? FaultPoint.notifyRecorded : .notifyFound).pass()
     }
 
+    /// Makes the file with its first records. It appears with all of them or not at all: otherwise the next start would
+    /// call for what was to be passed over.
+    package func begin(with first: [Record]) throws(FileError) {
+        for record in first { records[record.id] = record }
+        try rewrite()
+    }
+
     /// Forgets batches whose answers are gone.
     package func forget(_ ids: [ByteString]) {
         for id in ids { records[id] = nil }

@@ -64,8 +64,7 @@ package final class NotificationSender {
             }
         }
         do throws(FileError) {
-            if cursor.isNew { try cursor.rewrite() }
-            try cursor.append(passed)
+            if cursor.isNew { try cursor.begin(with: passed) }
         } catch {
             throw ClientError(error)
         }

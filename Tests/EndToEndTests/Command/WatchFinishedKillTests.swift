@@ -76,6 +76,25 @@ import Testing
         _ = try await daemon.stop()
     }
 
+    /// What had ended before the first start stays passed over if that start is killed.
+    @Test(arguments: [FaultPoint.notifyCursorWritten, .notifyCursorMoved])
+    func aDeadFirstStartCallsForNothing(point: FaultPoint) async throws {
+        let daemon = try await hooks.daemons.run()
+        try await hooks.end(["a", "b"], daemon)
+        let program = try hooks.program(HookFixture.note)
+        let first = try hooks.watch(
+            ["--exec", program], environment: [FaultPoint.variable: point.rawValue])
+        #expect(try await first.result().exit == 137)
+        #expect(hooks.has("cursor") == (point == .notifyCursorMoved))
+        let second = try await hooks.watchFromNow(["--exec", program])
+        try await eventually("the states") { hooks.states().count == 2 ? true : nil }
+        try await hooks.end(["c"], daemon)
+        #expect(try await hooks.wait(1, second) == ["c"])
+        _ = try await hooks.stop(second)
+        #expect(hooks.states() == ["a": "before", "b": "before", "c": "called"])
+        _ = try await daemon.stop()
+    }
+
     @Test func callsAfterDeathsAtRandomMoments() async throws {
         let daemon = try await hooks.daemons.run()
         let program = try hooks.program(HookFixture.note)
