@@ -15,6 +15,13 @@ import Testing
         try Data("\(Self.key)\n".utf8).write(to: hooks.scratch.url.appending(path: "key"))
     }
 
+    /// Counts the requests of an origin.
+    private final class Counter: Sendable {
+        private let value = Atomic(0)
+
+        func next() -> Int { value.add(1, ordering: .relaxed).newValue }
+    }
+
     private static let local = ["--allow-network", "127.0.0.0/8", "--retry-delay", "20ms"]
 
     private func post(
@@ -163,9 +170,9 @@ import Testing
     @Test(arguments: failures.indices)
     func triesAgain(number: Int) async throws {
         let (failure, words) = Self.failures[number]
-        let count = Atomic(0)
+        let count = Counter()
         let origin = try ScriptedOrigin { _ in
-            count.add(1, ordering: .relaxed).newValue <= 2 ? failure : Self.reply("200 OK")
+            count.next() <= 2 ? failure : Self.reply("200 OK")
         }
         defer { origin.stop() }
         let daemon = try await hooks.daemons.run()
@@ -201,9 +208,9 @@ import Testing
     }
 
     @Test func waitsAsLongAsTheServerAsks() async throws {
-        let isWell = Atomic(false)
+        let count = Counter()
         let origin = try ScriptedOrigin { _ in
-            isWell.load(ordering: .relaxed)
+            count.next() > 1
                 ? Self.reply("200 OK")
                 : Self.reply("503 Service Unavailable", ["Retry-After: 100000"])
         }
@@ -218,7 +225,6 @@ import Testing
         }
         _ = try await hooks.stop(command)
         // A new start does not wait.
-        isWell.store(true, ordering: .relaxed)
         #expect(try await stop(try await post(to: "\(origin.baseURL)/"), after: 1).errors == "")
         _ = try await daemon.stop()
     }
