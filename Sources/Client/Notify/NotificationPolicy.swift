@@ -11,7 +11,7 @@ package struct NotificationPolicy: Sendable, Equatable {
 
     package init() {}
 
-    /// The longest pause between two calls for one end, in seconds.
+    /// The longest pause between two calls for one end, in seconds, unless the first one is longer.
     package static let longestPause = 300.0
     /// The longest pause that a receiver may ask for, in seconds.
     static let longestRetryAfter = 3600.0
@@ -20,7 +20,8 @@ package struct NotificationPolicy: Sendable, Equatable {
     package func pause(afterTries tries: Int, retryAfter: Double?) -> Double {
         let pause = retryDelay * Double(1 << max(0, min(tries - 1, 32)))
         return max(
-            min(pause, Self.longestPause), min(retryAfter ?? 0, Self.longestRetryAfter))
+            min(pause, max(Self.longestPause, retryDelay)),
+            min(retryAfter ?? 0, Self.longestRetryAfter))
     }
 
     /// Whether no further call follows so many failed ones.
