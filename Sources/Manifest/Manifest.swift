@@ -45,11 +45,14 @@ package struct Manifest: Sendable, Equatable {
         package var output: OutputOptions
         /// Whether it has an output. If not, its pixels are only used by other images.
         package var isPublished: Bool
+        /// Its place among the variants of an image; nil if it is not a variant.
+        package var variant: Variant?
 
         package init(
             name: ByteString, origin: Origin, after: [Int] = [], overlays: [Int] = [],
             filters: [Filter] = [], autoOrient: Bool = true,
-            output: OutputOptions = OutputOptions(), isPublished: Bool = true
+            output: OutputOptions = OutputOptions(), isPublished: Bool = true,
+            variant: Variant? = nil
         ) {
             self.name = name
             self.origin = origin
@@ -59,6 +62,7 @@ package struct Manifest: Sendable, Equatable {
             self.autoOrient = autoOrient
             self.output = output
             self.isPublished = isPublished
+            self.variant = variant
         }
 
         /// How its pixels are written: as its output or, if it is not published, exactly, for other images.

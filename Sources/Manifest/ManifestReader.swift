@@ -63,7 +63,8 @@ package enum ManifestReader {
     }
 
     static let keys: [ByteString] = [
-        "images", "recipe", "filters", "autoOrient", "output", "priority", "qualityOfService",
+        "images", "recipe", "filters", "autoOrient", "output", "variants", "priority",
+        "qualityOfService",
     ]
 
     private static func draft(
@@ -137,6 +138,12 @@ package enum ManifestReader {
             settings.output = reader.output(
                 output, over: settings.output, at: .key(.root, "output"))
         }
+        if let variants = map["variants"] {
+            let context = ValueReader.VariantsContext(
+                output: settings.output, limit: limits.filters, recipes: defaults.recipes)
+            settings.variants =
+                reader.variants(variants, context, at: .key(.root, "variants")) ?? []
+        }
         return settings
     }
 
@@ -173,7 +180,8 @@ extension ManifestReader.Draft {
                 name: draft.name, origin: origin, after: dependencies.after(of: index),
                 overlays: dependencies.overlays(of: index),
                 filters: draft.settings.filters.filters, autoOrient: draft.settings.autoOrient,
-                output: draft.settings.output, isPublished: draft.isPublished)
+                output: draft.settings.output, isPublished: draft.isPublished,
+                variant: draft.variant)
         }
         return Manifest(
             images: resolved, priority: priority, qualityOfService: qualityOfService,

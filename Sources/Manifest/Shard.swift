@@ -31,10 +31,11 @@ extension Shard: CustomStringConvertible {
 ///     printf %s NAME | sha256sum | head -c 16
 ///
 /// Images that need each other (`from`, `after`, the images that filters lay over others), directly or by way of others,
-/// are in one shard: that of the first of their names, by the order of the bytes.
+/// are in one shard: that of the first of their names, by the order of the bytes. So are the variants of an image.
 ///
-/// The exception is an image that is not published and needs no other one, such as a logo that is laid over all images:
-/// each shard with an image that needs it has a copy, and filters it for itself. So it ties no images together.
+/// The exception is an image that is not published, needs no other one and is no variant, such as a logo that is laid over
+/// all images: each shard with an image that needs it has a copy, and filters it for itself. So it ties no images
+/// together.
 package struct ShardAssignment: Sendable {
     private let numbers: [Int32]
     /// The other shards that have an image, in ascending order. `numbers` has the first one.
@@ -92,9 +93,9 @@ package struct ShardAssignment: Sendable {
 
 extension Manifest.Image {
     /// Whether each shard that needs the image has a copy of it. It must need no other image, and have no output, which
-    /// only one shard may write.
+    /// only one shard may write. A variant goes with the others.
     fileprivate var isCopied: Bool {
-        guard case .source = origin else { return false }
+        guard case .source = origin, variant == nil else { return false }
         return !isPublished && overlays.isEmpty && after.isEmpty
     }
 }
@@ -112,6 +113,7 @@ private struct Groups {
             for other in image.needs + image.after where !manifest.images[other].isCopied {
                 join(index, other)
             }
+            if let variant = image.variant { join(index, variant.first) }
         }
     }
 
@@ -155,6 +157,7 @@ extension Manifest {
             if case .image(let other) = image.origin { image.origin = .image(place(other)) }
             image.after = image.after.map(place)
             image.overlays = image.overlays.map(place)
+            if let variant = image.variant { image.variant?.first = place(variant.first) }
             part.images.append(image)
         }
         return part
