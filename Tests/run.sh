@@ -19,9 +19,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 . etc/release.sh
 
 readonly LOGS=.build/test-logs
-# A report names lines: more for a debugger, and an index for an editor, would take a third longer to build. C without
+# A report names lines: more for a debugger would take longer to build. C without
 # any optimisation would take most of the tests' time.
-readonly TEST_BUILD=(--disable-index-store -Xswiftc -gline-tables-only -Xcc -O1)
+readonly TEST_BUILD=(-Xswiftc -gline-tables-only -Xcc -O1)
 readonly TSAN=.build-tsan TSAN_BUILD=(--sanitize=thread)
 readonly PACKAGES=.build/packages
 passed=0 failed=0 skipped=0
