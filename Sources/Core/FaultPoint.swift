@@ -92,6 +92,24 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case pauseSynced = "pause-synced"
     case pauseUnmarked = "pause-unmarked"
 
+    // A hot folder.
+    /// The pictures of a batch are copied.
+    case hotCopied = "hot-copied"
+    /// The copies have the name of their batch.
+    case hotMade = "hot-made"
+    case hotRecordWritten = "hot-record-written"
+    /// The pictures are taken.
+    case hotRecorded = "hot-recorded"
+    case hotLedgerWritten = "hot-ledger-written"
+    case hotSubmitted = "hot-submitted"
+    /// An original is copied, but not yet in the answer.
+    case hotOriginalCopied = "hot-original-copied"
+    case hotOriginalAnswered = "hot-original-answered"
+    /// An original has a hidden name, to be removed.
+    case hotOriginalHidden = "hot-original-hidden"
+    case hotOriginalRemoved = "hot-original-removed"
+    case hotForgotten = "hot-forgotten"
+
     // A response that is being added to the cache.
     case cacheHeadWritten = "cache-head-written"
     case cacheWritten = "cache-written"
@@ -150,6 +168,9 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     package var needsNetwork: Bool {
         [.cacheHeadWritten, .cacheWritten, .cacheMoved].contains(self)
     }
+
+    /// Whether only daemons with a hot folder pass it.
+    package var needsHotFolder: Bool { rawValue.hasPrefix("hot-") }
 
     /// Ends the process here if that was requested.
     @inline(__always)

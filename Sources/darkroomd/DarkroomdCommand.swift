@@ -169,6 +169,11 @@ struct DarkroomdCommand: ParsableCommand {
             check.problems.forEach { complain($0) }
             throw exit(DarkroomDaemon.ExitCode.configuration)
         }
+        if let unit, let dropIn = check.dropIn {
+            complain(
+                "the hot folders need this drop-in (systemctl edit \(unit.name)), and a restart:")
+            dropIn.split(separator: "\n").forEach { complain("    \($0)") }
+        }
         ConfigurationListing(loaded.settings, withDefaults: all).lines.forEach { print($0) }
     }
 
