@@ -26,7 +26,7 @@ import Testing
         time: Int = 100, digest: Character = "a"
     ) -> TakenPicture {
         var information = stat()
-        information.st_dev = device
+        information.st_dev = dev_t(device)
         information.st_size = size
         information.st_mtim.tv_sec = time
         information.st_mtim.tv_nsec = 5
