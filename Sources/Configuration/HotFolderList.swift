@@ -14,6 +14,8 @@ enum HotFolderList {
     private static let most = 100
 
     static func read(yaml bytes: [UInt8]) throws(ManifestRejection) -> [HotFolder] {
+        // All lines of the list are commented out.
+        if bytes.isEmpty { return [] }
         let node: Document.Node
         do throws(ManifestProblem) {
             node = try YAMLReader.read(bytes, budget: NodeBudget(images: 0))

@@ -49,6 +49,7 @@ import Testing
         "Picture/PictureReport.swift": "kinds of metadata",
         "Picture/Write/PNGWriter.swift": "kinds of chunks",
         "SelfTest/ChildDaemon.swift": "the environment",
+        "SelfTest/HotFolderRun.swift": "keys of settings",
         "SelfTest/SpoolAudit.swift": "manifests of our own",
         "SelfTest/TestSpool.swift": "manifests of our own",
         "Spool/CrashRecord.swift": "paths of control groups, from the kernel",
