@@ -53,7 +53,7 @@ final class HotFolderFixture: Sendable {
         let daemon = try DaemonProcess(
             arguments: DaemonProcess.arguments(spool: spool.path, settings: settings)
                 + ["--config", configuration],
-            environment: ["DARKROOM_FAULT": fault])
+            environment: ["DARKROOM_FAULT": fault, "SWIFT_BACKTRACE": "enable=no"])
         return try await daemon.waitForEnding()
     }
 

@@ -199,9 +199,9 @@ import Testing
         try fixture.put("bad.png", Data("no picture".utf8))
         for index in 0..<3 { try fixture.put("\(index).png", index) }
         for _ in 0..<2 {
-            #expect(try await fixture.die(at: "decode=1:kill") == .killed(signal: SIGKILL))
+            #expect(try await fixture.die(at: "decode=1:segv") == .killed(signal: SIGSEGV))
         }
-        let daemon = try await fixture.run(environment: ["DARKROOM_FAULT": "decode=1:kill"])
+        let daemon = try await fixture.run(environment: ["DARKROOM_FAULT": "decode=1:segv"])
         let answers = try await fixture.expectAnswers(
             ["0.png", "1.png", "2.png", "bad.png"], daemon)
         #expect(answers.map(\.state) == [.filtered, .failed, .filtered, .failed])
@@ -356,7 +356,7 @@ import Testing
         let fixture = try HotFolderFixture()
         try fixture.spool.makeFolders()
         #expect(rmdir(fixture.folder) == 0)
-        #expect(symlink("\(fixture.spool.path)/outbox", fixture.folder) == 0)
+        #expect(symlink("\(fixture.spool.path)/inbox", fixture.folder) == 0)
         let ended = try await DaemonProcess.end(
             arguments: DaemonProcess.arguments(
                 spool: fixture.spool.path, settings: ["folders": fixture.setting])
