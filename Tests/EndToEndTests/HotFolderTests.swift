@@ -140,7 +140,9 @@ import Testing
         #expect(mkfifo(fixture.path("fifo.png"), 0o644) == 0)
         let daemon = try await fixture.run(["downloads.maxBytes": "50000"])
         try await fixture.expectAnswers(["good.png"], daemon)
-        let report = try await fixture.waitForReport(daemon, "the others") { $0.files.count >= 6 }
+        let report = try await fixture.waitForReport(daemon, "the others") {
+            $0.files.count == 6 && $0.remembered == 1
+        }
         #expect(
             report.files.map { "\($0.path): \($0.reason.rawValue)" } == [
                 "letter.pdf: not-a-picture", "linked: not-a-picture", "fifo.png: not-a-file",
