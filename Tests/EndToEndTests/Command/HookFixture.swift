@@ -75,6 +75,9 @@ final class HookFixture: Sendable {
 
     /// Stops it as a service manager does.
     func stop(_ command: ClientProcess) async throws -> ClientProcess.Result {
+        try await eventually("the command to expect its end") {
+            command.expects(SIGTERM) ? true : nil
+        }
         command.send(SIGTERM)
         return try await command.result().replacing(scratch.path, with: "HERE")
     }

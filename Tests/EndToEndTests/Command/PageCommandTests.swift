@@ -15,7 +15,7 @@ import Testing
               a: {source: small.png, filters: [{sepia: 0.8}]}
               b: {from: a, filters: flip, output: {format: jpeg}}
               c: {source: alpha.png, filters: [{resize: 9}]}
-              "<b>d</b>": {source: "no<i>where</i>.png"}
+              "<b>d": {source: "no<i>where.png"}
 
             """, to: "m.yaml")
     }
@@ -46,7 +46,7 @@ import Testing
         #expect(html.contains("href=\"../out/a.png\""))
         #expect(html.contains("<h2>1 failure</h2>"))
         // Markup of names, sources and messages is text.
-        #expect(html.contains("&lt;b&gt;d&lt;/b&gt;") && !html.contains("<b>d"))
+        #expect(html.contains("&lt;b&gt;d") && !html.contains("<b>d"))
         #expect(html.contains("no&lt;i&gt;where") && !html.contains("<i>where"))
         // Each file that the page names is there.
         for match in html.matches(of: /(?:src|href)="([^"#]+)"/) {
