@@ -270,6 +270,6 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: library + ["TestSupport", "darkroomd", "darkroom"],
-            exclude: leftOut(of: "EndToEndTests"), swiftSettings: strict),
+            swiftSettings: strict),
     ]
 )
