@@ -36,7 +36,6 @@ package final class Daemon: @unchecked Sendable {
     private let housekeeper: Housekeeper
     private let metricsFile: MetricsFile
     private let queueReporter: QueueReporter
-    private let hotFolders: HotFolders
 
     private var intake: Intake?
     private var signals: SignalSources?
@@ -83,9 +82,6 @@ package final class Daemon: @unchecked Sendable {
         }
         housekeeper = Housekeeper(spool: spool, log: log) { [current] in
             current.value.configuration
-        }
-        hotFolders = HotFolders(spool: spool, scheduler: scheduler, log: log) { [scheduler] in
-            scheduler.progressed()
         }
         let startTime = Date.now.timeIntervalSince1970
         metricsFile = MetricsFile(log: log) { [spool, scheduler] in
@@ -142,7 +138,6 @@ package final class Daemon: @unchecked Sendable {
         }
         warn(of: configuration)
         startWatchdog()
-        hotFolders.start(configuration)
         metricsFile.update(configuration.metricsTarget)
         cache?.start()
         housekeeper.start(after: 2, isAfterCrash: isAfterCrash)
@@ -218,7 +213,6 @@ package final class Daemon: @unchecked Sendable {
             intake?.update(new.intakeSettings)
             metricsFile.update(new.metricsTarget)
             housekeeper.update()
-            hotFolders.update(new)
             queueReporter.stateChanged()
             isReloadRefused.store(false, ordering: .relaxed)
             LogLevel.set(new.logLevel)
@@ -249,7 +243,6 @@ package final class Daemon: @unchecked Sendable {
         // On another queue, so that a second signal is handled.
         DispatchQueue.global(qos: .userInteractive).async { [self] in
             housekeeper.stop()
-            hotFolders.stop()
             intake?.stop()
             scheduler.stop(within: timeout) {
                 notifier.extendTimeout(seconds: 10)
@@ -297,7 +290,6 @@ package final class Daemon: @unchecked Sendable {
     /// Called after any progress. Updates the status at most twice a second, and never without progress.
     private func progressed() {
         queueReporter.progressed()
-        hotFolders.progressed()
         guard !statusIsDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
         control.asyncAfter(deadline: .now() + 0.5) { [weak self] in
             self?.statusIsDue.store(false, ordering: .releasing)
@@ -312,7 +304,7 @@ package final class Daemon: @unchecked Sendable {
             isStopping: scheduler.gate.isStopping, running: scheduler.runningCount,
             publishing: scheduler.publishingCount, storage: scheduler.storage.report,
             hostsPaused: scheduler.pausedHostCount, recovery: intake?.recovery,
-            inbox: intake?.backlog ?? InboxBacklog(), folders: hotFolders.details, still: still,
+            inbox: intake?.backlog ?? InboxBacklog(), still: still,
             isReloadRefused: isReloadRefused.load(ordering: .relaxed))
         notifier.status(line.text)
     }

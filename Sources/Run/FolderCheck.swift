@@ -44,14 +44,13 @@ package struct FolderSummary: Sendable, Equatable {
     package internal(set) var findings = 0
 }
 
-/// `darkroom verify`: compares each file of a folder of results with the status, and the status with the manifest.
+/// `darkroom verify`: compares each file of a folder of results with the status.
 ///
-/// The status is read image by image. In memory are the names in the folder, so that files without an image are found,
-/// and those of the manifest's images.
+/// The status is read image by image. In memory are the names in the folder, so that files without an image are found.
 package final class FolderCheck {
     package typealias Progress = (_ done: Int, _ total: Int) -> Void
 
-    let folder: Directory
+    private let folder: Directory
     private var stream: StatusStream
     private let tell: (FolderFinding) throws -> Void
     package private(set) var summary: FolderSummary
@@ -99,28 +98,19 @@ package final class FolderCheck {
     /// - Parameter remember: receives the status of each image in the manifest's order.
     package func run(progress: Progress) throws { try run(progress: progress) { _ in } }
 
-    func run(progress: Progress, remember: (ImageOutline) throws -> Void) throws {
-        // First, because reading a large manifest takes the most memory.
-        let expected = try expectedImages()
+    func run(progress: Progress, remember: (ImageOutline) -> Void) throws {
         var unowned = Set(try folder.names())
         try checkOwn(&unowned)
-        var isComparable = expected != nil
         let check = OutputCheck(outputs: folder, readsContent: true)
-        var counts = Status.Counts()
         var done = 0
         while true {
             let images = try next()
             if images.isEmpty { break }
-            if isComparable, let expected {
-                isComparable = try compare(images, from: done, expected)
-            }
             let faults = concurrentMap(images) { image in
                 image.state == .filtered ? image.output.flatMap { check.fault(of: $0) } : nil
             }
             for (image, fault) in zip(images, faults) {
-                try remember(image)
-                counts.total += 1
-                counts[image.state] += 1
+                remember(image)
                 guard image.state == .filtered, let output = image.output else { continue }
                 unowned.remove(FileName(output.file))
                 summary.outputs += 1
@@ -130,8 +120,9 @@ package final class FolderCheck {
             done += images.count
             progress(done, summary.images)
         }
-        try compareCounts(counts, isComparable ? expected : nil)
-        try checkProgress()
+        guard done == summary.images else {
+            throw RunError.unreadable(folder.path(of: BatchFile.status))
+        }
         for name in unowned.map(\.text).sorted() {
             try add(
                 FolderFinding(

@@ -48,8 +48,7 @@ package final class FolderRun: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let scheduler = Mutex<Scheduler?>(nil)
 
-    /// Creates the folder of the results, and locks it. No other thread may exist yet, unless `blockSignals` was called
-    /// before.
+    /// Creates the folder of the results, and locks it. No other thread may exist yet: signals are blocked here.
     package init(
         _ job: RunJob, _ loaded: ConfigurationLoader.Loaded, log: EventLog
     ) throws(RunError) {
@@ -59,15 +58,15 @@ package final class FolderRun: Sendable {
         self.log = log
         let settings = loaded.runSettings(base: job.base)
         folder = try RunFolder(
-            loaded.noted(in: job), examination: settings.examination, durably: settings.isDurable)
+            job, examination: settings.examination, durably: settings.isDurable)
     }
 
     /// Blocks the signals that stop a run, as `init` does. A program that does something else before calls this before
     /// it has a second thread.
-    package static func blockSignals() { SignalSources.block(SignalSources.heeded(among: signals)) }
+    static func blockSignals() { SignalSources.block(SignalSources.heeded(among: signals)) }
 
     /// One of the signals that has arrived and is blocked; nil if there is none.
-    package static var pendingSignal: CInt? {
+    static var pendingSignal: CInt? {
         var pending = sigset_t()
         guard sigpending(&pending) == 0 else { return nil }
         return SignalSources.heeded(among: signals).first { sigismember(&pending, $0) == 1 }

@@ -8,7 +8,6 @@ struct ImageOutline: Decodable, Sendable {
     let name: ByteString
     let state: ImageState
     let output: Output?
-    let error: Cause?
     let sourceSHA256: String?
 
     struct Output: Decodable, Sendable {
@@ -17,12 +16,8 @@ struct ImageOutline: Decodable, Sendable {
         let sha256: String
     }
 
-    struct Cause: Decodable, Sendable {
-        let code: String
-    }
-
     private enum CodingKeys: String, CodingKey {
-        case name, state, output, error
+        case name, state, output
         case sourceSHA256 = "sourceSha256"
     }
 
@@ -33,13 +28,10 @@ struct ImageOutline: Decodable, Sendable {
         }
         self = outline
     }
-
-    /// Whether it failed because another file is in the place of its output.
-    var isBlocked: Bool { error?.code == FileError.Code.fileExists.rawValue }
 }
 
 /// What is wrong with an output.
-package enum OutputFault: Sendable, Equatable {
+enum OutputFault: Sendable, Equatable {
     case missing
     case notAFile
     case length(Int, expected: Int)

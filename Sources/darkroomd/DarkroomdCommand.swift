@@ -169,11 +169,6 @@ struct DarkroomdCommand: ParsableCommand {
             check.problems.forEach { complain($0) }
             throw exit(DarkroomDaemon.ExitCode.configuration)
         }
-        if let unit, let dropIn = check.dropIn {
-            complain(
-                "the hot folders need this drop-in (systemctl edit \(unit.name)), and a restart:")
-            dropIn.split(separator: "\n").forEach { complain("    \($0)") }
-        }
         ConfigurationListing(loaded.settings, withDefaults: all).lines.forEach { print($0) }
     }
 
@@ -207,7 +202,7 @@ struct DarkroomdCommand: ParsableCommand {
 
     /// Reports why the daemon does not start: to the journal as an ordinary record, elsewhere as plain lines.
     private func complain(_ message: String, code: String, _ log: EventLog) {
-        if !checkConfig, JournalStream.isStandardError {
+        if !checkConfig, JournalLogHandler.standardErrorIsJournal() {
             log.notStarted(message, code: code)
         } else {
             complain(message)

@@ -127,13 +127,9 @@ extension Publisher {
                 continue
             }
             do {
-                let failure = try folders.publish(
-                    item.index, as: output, from: active, durably: durably)
-                if let failure {
-                    item.status.fail(failure)
-                    corrected.append(item)
-                    continue
-                }
+                try active.rename(
+                    BatchFile.output(item.index), to: try folders.restoredOutputs(),
+                    as: FileName(output.file))
                 FaultPoint.publishOutputMoved.pass()
                 done.append(item)
             } catch  where error.fault != nil || error.errno == .ioError {

@@ -41,8 +41,7 @@ import Testing
 
     @Test(arguments: ways)
     func readsOneImage(format: ManifestFormat, text: String) throws {
-        #expect(
-            try read(text, format) == Manifest(images: [Self.galaxy], usesDefaultFilters: true))
+        #expect(try read(text, format) == Manifest(images: [Self.galaxy]))
     }
 
     /// The manifest's `output`, an image's, and what that makes for the image.

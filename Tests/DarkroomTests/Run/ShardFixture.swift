@@ -16,14 +16,11 @@ final class ShardFixture {
     let manifest: Manifest
     private let examination = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0)
 
-    /// - Parameter helper: whether there is another image, `logo`, which is not published and is laid over all.
-    init(images: Int, count: Int, helper: Bool = false) throws {
+    init(images: Int, count: Int) throws {
         scratch = try ScratchDirectory()
         self.count = count
-        let logo = #"{"name": "logo", "source": "logo.png", "publish": false, "filters": []}"#
-        let sources = (helper ? [logo] : []) + (0..<images).map { "\"\($0).png\"" }
-        let filters = helper ? #""filters": [{"watermark": {"from": "logo"}}], "# : ""
-        text = Array("{\(filters)\"images\": [\(sources.joined(separator: ","))]}".utf8)
+        let sources = (0..<images).map { "\"\($0).png\"" }.joined(separator: ",")
+        text = Array("{\"images\": [\(sources)]}".utf8)
         manifest = try ManifestReader.read(text, format: .json, defaultFilters: [])
     }
 
@@ -79,11 +76,8 @@ final class ShardFixture {
             status.images[index].output = .init(
                 file: name, format: .png, sha256: SHA256Digest.hex(of: content),
                 bytes: content.count, width: 1, height: 1, depth: 8, channels: 3)
-            if !batch.manifest.images[index].isPublished { status.images[index].output = nil }
             change(&status.images[index])
-            if status.images[index].state == .filtered, status.images[index].output == nil {
-                continue
-            } else if status.images[index].state == .filtered {
+            if status.images[index].state == .filtered {
                 try folder.outputs.write(
                     content, to: FileName(name), replacing: true, durably: false)
             } else {
@@ -93,9 +87,7 @@ final class ShardFixture {
         }
         status.counts = Status.Counts(of: status.images)
         status.state = status.counts.failed > 0 ? .completedWithErrors : .completed
-        let progress = BatchProgress(of: status)
-        try batch.folders.writeLastStatus(
-            status, durably: false, moved: { batch.folders.writeProgress(progress) })
+        try batch.folders.writeLastStatus(status, durably: false)
         try Receipt.finish(batch.folders, format: .json, durably: false)
     }
 
