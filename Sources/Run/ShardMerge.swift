@@ -279,7 +279,7 @@ package struct ShardMerge {
                 bytes += Array(",\n".utf8)
             }
             // The last image has no comma.
-            if start + Self.chunk >= work.expected.count { bytes.removeLast(2) }
+            if start + Self.chunk >= work.expected.count, !items.isEmpty { bytes.removeLast(2) }
             try runError { () throws(FileError) in try file.write(bytes, path: path) }
             bytes.removeAll(keepingCapacity: true)
             progress(min(work.expected.count, start + Self.chunk))

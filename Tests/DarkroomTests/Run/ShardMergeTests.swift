@@ -216,6 +216,14 @@ import Testing
         }
     }
 
+    /// The statuses are read 1024 images at a time. Of a later piece, nothing is left to be read then.
+    @Test func otherImagesInAnEarlierPieceAreAFault() throws {
+        let fixture = try Self.filled(images: 1025, count: 1)
+        try fixture.edit(1) { $0.images.swapAt(0, 1) }
+        #expect(fault(try fixture.merge()) == "1 0 its status has the image 1 in this place")
+        #expect(try !fixture.folder().exists(BatchFile.status))
+    }
+
     /// The sums of the statuses hide it: one shard has an image too many, another too few.
     @Test func anImageInTwoShardsIsAFault() throws {
         let fixture = try Self.filled(images: 40, count: 2)
