@@ -124,7 +124,7 @@ package struct Examination: Sendable {
     package typealias FinderMaker =
         @Sendable (_ pictures: Directory?, _ owner: UInt32) -> SourceFinder
 
-    let limits: ManifestLimits
+    private(set) var limits: ManifestLimits
     let defaultFilters: [Filter]
     private(set) var recipes: RecipeBook
     /// Looks for the files of patterns; nil if nothing does.
@@ -309,13 +309,8 @@ package struct Examination: Sendable {
     func read(
         accepted name: FileName, _ format: ManifestFormat, bytes: Int, in folder: Directory
     ) throws(FileError) -> ManifestReading {
-        var limits = limits
-        limits.bytes = max(limits.bytes, bytes)
-        var examination = Examination(
-            limits: limits, defaultFilters: defaultFilters, settle: settle, recipes: recipes,
-            sources: sources, stop: stop)
-        examination.recorded = recorded
-        examination.shard = shard
+        var examination = self
+        examination.limits.bytes = max(limits.bytes, bytes)
         return try examination.read(name, format, in: folder)
     }
 
