@@ -77,20 +77,6 @@ package struct FoundSources: Codable, Sendable, Equatable {
         self.pattern = pattern
         self.files = files
     }
-
-    private enum CodingKeys: String, CodingKey { case pattern, files }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        pattern = ByteString(try container.decode(String.self, forKey: .pattern))
-        files = try container.decode([String].self, forKey: .files).map { ByteString($0) }
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(pattern.string, forKey: .pattern)
-        try container.encode(files.map(\.string), forKey: .files)
-    }
 }
 
 /// Tells which files a pattern means.
