@@ -347,15 +347,19 @@ extension Descriptor {
         return nil
     }
 
-    /// The file's length in bytes.
-    package func length(path: String) throws(FileError) -> Int {
+    package func information(path: String) throws(FileError) -> stat {
         var information = stat()
         do {
             _ = try retryingInterrupts { fstat(number, &information) }
         } catch {
             throw FileError("examine", path, error)
         }
-        return information.length
+        return information
+    }
+
+    /// The file's length in bytes.
+    package func length(path: String) throws(FileError) -> Int {
+        try information(path: path).length
     }
 
     /// The byte at a position in the file; nil after its end.

@@ -31,10 +31,7 @@ package struct OpenManifest: ~Copyable {
     private static func information(
         of file: borrowing Descriptor, _ path: String
     ) throws(FileError) -> stat {
-        var information = stat()
-        guard fstat(file.number, &information) == 0 else {
-            throw FileError("examine", path, Errno(rawValue: errno))
-        }
+        let information = try file.information(path: path)
         guard information.isRegularFile else {
             throw FileError("read (it is not a regular file)", path, .notSupported)
         }

@@ -148,16 +148,6 @@ package struct StatusStream: Sendable {
 }
 
 extension Descriptor {
-    fileprivate func information(path: String) throws(FileError) -> stat {
-        var information = stat()
-        do {
-            _ = try retryingInterrupts { fstat(number, &information) }
-        } catch {
-            throw FileError("examine", path, error)
-        }
-        return information
-    }
-
     /// At most `count` bytes from a place in the file; fewer only at its end.
     fileprivate func read(
         _ count: Int, at place: Int, path: String
