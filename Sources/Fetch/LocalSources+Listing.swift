@@ -172,8 +172,8 @@ extension LocalSources {
     private static func isFile(_ name: FileName, _ type: Int, in folder: CInt) -> Bool {
         guard type == Int(DT_UNKNOWN) else { return type == Int(DT_REG) || type == Int(DT_LNK) }
         var information = stat()
-        let path = name.bytes.map { CChar(bitPattern: $0) } + [0]
-        guard fstatat(folder, path, &information, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+        let result = name.withCString { fstatat(folder, $0, &information, AT_SYMLINK_NOFOLLOW) }
+        guard result == 0 else { return false }
         return [mode_t(S_IFREG), mode_t(S_IFLNK)].contains(information.st_mode & S_IFMT)
     }
 
