@@ -257,7 +257,9 @@ compile_for_arm64() {
     done
 }
 
+# Many compute without a pause. If all began at once, one that waits would have its turn after all the others.
 part_unit() {
+    local -x SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16
     build_suites unit .build && run_suites unit '^DarkroomTests\.' .build
 }
 

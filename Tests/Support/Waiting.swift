@@ -10,7 +10,8 @@ package struct DeadlineExceeded: Error, CustomStringConvertible {
 /// Asks again and again, with short sleeps between, until the answer is not nil.
 ///
 /// The limit is there so that a test that cannot succeed ends; it is far above what anything takes
-/// on a busy machine, and no test is about how long something takes.
+/// on a busy machine, and no test is about how long something takes. While other tests compute, this one may not have
+/// its turn for minutes. So it also ends only when it has looked often enough.
 ///
 /// - Parameters:
 ///   - what: the end of the sentence "Waited in vain for …".
@@ -22,9 +23,11 @@ package func eventually<Value>(
 ) async throws -> Value {
     let clock = ContinuousClock()
     let deadline = clock.now.advanced(by: limit)
+    var looks = 0
     while true {
         if let value = try await answer() { return value }
-        if clock.now > deadline {
+        looks += 1
+        if clock.now > deadline, looks >= 100 {
             throw DeadlineExceeded("Waited \(limit) in vain for \(what). \(context())")
         }
         try await Task.sleep(for: .milliseconds(10))

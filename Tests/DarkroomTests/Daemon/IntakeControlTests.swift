@@ -66,13 +66,13 @@ import Testing
 
     /// Nothing of its name has come until then.
     @Test func goesWhenItMeansNothing() async throws {
-        let fixture = try started(settle: 60)
+        let fixture = try started(settle: 6000)
         try fixture.drop("a.cancel", "")
         try await fixture.catchUp()
         #expect(try fixture.names == ["a.cancel"])
-        fixture.time.advance(by: 59)
+        fixture.time.advance(by: 5900)
         #expect(fixture.journal.all(.controlIdle).isEmpty)
-        fixture.time.advance(by: 2)
+        fixture.time.advance(by: 200)
         try await fixture.wait(for: .controlIdle)
         #expect(
             fixture.journal.all(.controlIdle).last?.message.contains("there is no such batch")

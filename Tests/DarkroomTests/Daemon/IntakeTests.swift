@@ -56,13 +56,13 @@ import Testing
     }
 
     @Test func rejectsWhatStaysBroken() async throws {
-        let fixture = try IntakeFixture(settle: 60)
+        let fixture = try IntakeFixture(settle: 6000)
         try fixture.start()
         try fixture.writeInPlace("a.json", IntakeFixture.half)
         try await fixture.catchUp()
-        fixture.time.advance(by: 59)
+        fixture.time.advance(by: 5900)
         #expect(fixture.journal.all(.batchRejected).isEmpty)
-        fixture.time.advance(by: 2)
+        fixture.time.advance(by: 200)
         try await fixture.wait(for: .batchRejected)
         #expect(try fixture.base.status("a")?.state == .rejected)
         #expect(try fixture.names == [])
@@ -70,18 +70,18 @@ import Testing
 
     /// The beginning of one of this format may be a whole one, so that only time tells.
     @Test func takesAFormatWithoutAnEndWhenItHasSettled() async throws {
-        let fixture = try IntakeFixture(settle: 60)
+        let fixture = try IntakeFixture(settle: 6000)
         try fixture.start()
         try fixture.writeInPlace("a.yaml", "images:\n- name: i\n  source: s\n")
         try await fixture.catchUp()
         #expect(try fixture.reason("a.yaml") == .settling)
-        fixture.time.advance(by: 30)
+        fixture.time.advance(by: 3000)
         // Its time begins anew.
         try fixture.writeInPlace("a.yaml", "- name: j\n  source: s\n")
         try await fixture.catchUp()
-        fixture.time.advance(by: 59)
+        fixture.time.advance(by: 5900)
         #expect(!fixture.claimed.contains("a.yaml"))
-        fixture.time.advance(by: 2)
+        fixture.time.advance(by: 200)
         try await fixture.wait(for: "its claim") { fixture.claimed.contains("a.yaml") }
         #expect(try fixture.base.status("a")?.counts.total == 2)
     }
