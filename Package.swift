@@ -13,7 +13,8 @@ let exported = station + [.enableUpcomingFeature("InternalImportsByDefault")]
 /// All stations, in their order; tests and tools use any of them.
 let library: [Target.Dependency] = [
     "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest", "DarkroomSpool",
-    "DarkroomClient", "DarkroomBatch", "DarkroomConfiguration", "DarkroomRun", "DarkroomDaemon",
+    "DarkroomClient", "DarkroomPage", "DarkroomBatch", "DarkroomConfiguration", "DarkroomRun",
+    "DarkroomDaemon",
     "DarkroomSelfTest",
 ]
 
@@ -136,6 +137,15 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ],
             path: "Sources/Client", swiftSettings: station),
+        // The pages of a batch, for people: HTML and previews.
+        .target(
+            name: "DarkroomPage",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomSpool", "DarkroomClient", "CDarkroomShims",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Sources/Page", swiftSettings: station),
         // Who goes next, and the work itself: operations on queues, publication.
         .target(
             name: "DarkroomBatch",
@@ -205,8 +215,8 @@ let package = Package(
             name: "darkroom",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomClient", "DarkroomBatch", "DarkroomConfiguration",
-                "DarkroomRun",
+                "DarkroomSpool", "DarkroomClient", "DarkroomPage", "DarkroomBatch",
+                "DarkroomConfiguration", "DarkroomRun",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),

@@ -495,7 +495,7 @@ part_systemd() {
     build_suites systemd .build || return
     local stage script name
     stage=$(mktemp -d)
-    stage_programs "$stage" darkroomd
+    stage_programs "$stage" darkroomd darkroom
     build_packages systemd || return
     cp -r "$PACKAGES" "$stage/packages"
     # They mostly wait, so the longest goes on beside the others.

@@ -38,6 +38,8 @@ missing_test_packages() {
     # The shells that are to take the completions.
     have zsh || echo zsh
     have fish || echo fish
+    # The pages of batches are opened in it.
+    have chromium || echo chromium
     # One of the ways to run shards.
     have parallel || echo parallel
     # The test under a booted systemd is for root; without root there is no use in its packages.

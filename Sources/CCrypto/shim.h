@@ -2,6 +2,7 @@
 #define DARKROOM_CCRYPTO_SHIM_H
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/sha.h>
 
 #endif

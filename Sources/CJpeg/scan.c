@@ -27,25 +27,66 @@ void darkroom_jpeg_scan_free(darkroom_jpeg_scan *scan)
     free(scan);
 }
 
-uint32_t darkroom_jpeg_scan_width(const darkroom_jpeg_scan *scan) { return scan->width; }
-uint32_t darkroom_jpeg_scan_height(const darkroom_jpeg_scan *scan) { return scan->height; }
+uint32_t darkroom_jpeg_scan_width(const darkroom_jpeg_scan *scan, unsigned view)
+{
+    return scan->views[view].width;
+}
+
+uint32_t darkroom_jpeg_scan_height(const darkroom_jpeg_scan *scan, unsigned view)
+{
+    return scan->views[view].height;
+}
+
+uint32_t darkroom_jpeg_scan_step_rows(const darkroom_jpeg_scan *scan, unsigned view)
+{
+    return scan->views[view].rows_at_a_time;
+}
+
 uint32_t darkroom_jpeg_scan_given(const darkroom_jpeg_scan *scan) { return scan->given; }
+
+/* Decodes a row of MCUs and the next one, which its last rows of pixels need. Returns false on doubt. */
+static bool decode_around(darkroom_jpeg_scan *scan, uint32_t row)
+{
+    const uint32_t needed = row + 2 < scan->mcu_rows ? row + 2 : scan->mcu_rows;
+    while (!scan->is_doubtful && scan->decoded < needed)
+        scan->is_doubtful = !darkroom_jpeg_scan_decode(scan);
+    return !scan->is_doubtful;
+}
 
 uint32_t darkroom_jpeg_scan_rows(darkroom_jpeg_scan *scan, uint8_t *rows, uint32_t count)
 {
-    const size_t row_bytes = (size_t)scan->width * scan->component_count;
+    const darkroom_jpeg_scan_view *view = &scan->views[0];
+    const size_t row_bytes = (size_t)view->width * scan->component_count;
     uint32_t written = 0;
-    for (; written < count && scan->given < scan->height; written++) {
-        const uint32_t row = scan->given / scan->rows_at_a_time;
-        const uint32_t needed = row + 2 < scan->mcu_rows ? row + 2 : scan->mcu_rows;
-        while (!scan->is_doubtful && scan->decoded < needed)
-            scan->is_doubtful = !darkroom_jpeg_scan_decode(scan);
-        if (scan->is_doubtful)
+    for (; written < count && scan->given < view->height; written++) {
+        if (!decode_around(scan, scan->given / view->rows_at_a_time))
             break;
-        darkroom_jpeg_scan_make_row(scan, scan->given, rows + written * row_bytes);
+        darkroom_jpeg_scan_make_row(scan, view, scan->given, rows + written * row_bytes);
         scan->given++;
     }
     return written;
+}
+
+bool darkroom_jpeg_scan_step(
+    darkroom_jpeg_scan *scan, uint8_t *const rows[DARKROOM_JPEG_VIEWS],
+    uint32_t counts[DARKROOM_JPEG_VIEWS])
+{
+    for (unsigned v = 0; v < scan->view_count; v++)
+        counts[v] = 0;
+    if (scan->stepped == scan->mcu_rows)
+        return true;
+    if (!decode_around(scan, scan->stepped))
+        return false;
+    for (unsigned v = 0; v < scan->view_count; v++) {
+        const darkroom_jpeg_scan_view *view = &scan->views[v];
+        const size_t row_bytes = (size_t)view->width * scan->component_count;
+        const uint32_t first = scan->stepped * view->rows_at_a_time;
+        for (; counts[v] < view->rows_at_a_time && first + counts[v] < view->height; counts[v]++)
+            darkroom_jpeg_scan_make_row(
+                scan, view, first + counts[v], rows[v] + counts[v] * row_bytes);
+    }
+    scan->stepped++;
+    return true;
 }
 
 bool darkroom_jpeg_scan_has_surplus(darkroom_jpeg_scan *scan)

@@ -32,12 +32,17 @@ static bool decode_group(darkroom_jpeg_scan *scan, uint32_t first, uint32_t coun
         darkroom_jpeg_scan_component *c = &scan->components[i];
         const size_t blocks = (size_t)count * c->across * c->down;
         const size_t whole = (blocks + DARKROOM_QUAD_BLOCKS - 1) & ~(size_t)(DARKROOM_QUAD_BLOCKS - 1);
-        const size_t row = (size_t)slot * c->rows + (size_t)strip * c->side;
-        uint8_t *out = c->samples + row * c->stride + (size_t)first * c->across * c->side;
         is_good &= sum_means(c, blocks);
-        is_good &= c->transform(c->group, c->steps, whole, out, c->offsets, c->stride);
+        for (unsigned v = 0; v < scan->view_count; v++) {
+            darkroom_jpeg_scan_plane *p = &scan->views[v].planes[i];
+            if (p->transform == NULL)
+                continue;
+            const size_t row = (size_t)slot * p->rows + (size_t)strip * p->side;
+            uint8_t *out = p->samples + row * p->stride + (size_t)first * c->across * p->side;
+            is_good &= p->transform(c->group, c->steps, whole, out, p->offsets, p->stride);
+        }
         /* To one sample a block only DC is used, which each block has. */
-        if (c->side > 1)
+        if (!c->has_means_only)
             memset(c->group, 0, whole * 64 * sizeof *c->group);
     }
     return is_good;
@@ -47,16 +52,17 @@ static bool decode_group(darkroom_jpeg_scan *scan, uint32_t first, uint32_t coun
 static void extend(darkroom_jpeg_scan *scan)
 {
     const unsigned slot = scan->decoded % DARKROOM_SCAN_RING;
-    for (unsigned i = 0; i < scan->component_count; i++) {
-        darkroom_jpeg_scan_component *c = &scan->components[i];
-        if (!c->is_smooth)
-            continue;
-        uint8_t *row = c->samples + (size_t)slot * c->rows * c->stride;
-        for (unsigned k = 0; k < c->rows; k++, row += c->stride) {
-            row[-1] = row[0];
-            row[c->width] = row[c->width - 1];
+    for (unsigned v = 0; v < scan->view_count; v++)
+        for (unsigned i = 0; i < scan->component_count; i++) {
+            const darkroom_jpeg_scan_plane *p = &scan->views[v].planes[i];
+            if (!p->is_smooth)
+                continue;
+            uint8_t *row = p->samples + (size_t)slot * p->rows * p->stride;
+            for (unsigned k = 0; k < p->rows; k++, row += p->stride) {
+                row[-1] = row[0];
+                row[p->width] = row[p->width - 1];
+            }
         }
-    }
 }
 
 /* The end of an interval, if there are restart markers and this one is full. */

@@ -25,14 +25,14 @@ static bool plan_codes(
     for (unsigned i = 0; i < index; i++) {
         const darkroom_jpeg_component *other = &picture->components[i];
         if (other->dc_counts == given->dc_counts && other->ac_counts == given->ac_counts
-            && (scan->components[i].side == 1) == (c->side == 1)) {
+            && scan->components[i].has_means_only == c->has_means_only) {
             c->codes = scan->components[i].codes;
             return true;
         }
     }
     c->codes = *count;
     darkroom_jpeg_block_codes *codes = &scan->codes[(*count)++];
-    codes->skips = c->side == 1;
+    codes->skips = c->has_means_only;
     if (!darkroom_jpeg_codes_make(&codes->dc, given->dc_counts, given->dc_symbols, true)
         || !darkroom_jpeg_codes_make(&codes->ac, given->ac_counts, given->ac_symbols, false))
         return false;
@@ -51,35 +51,72 @@ static unsigned side_of(unsigned across, unsigned down, unsigned most_across, un
     return side;
 }
 
-static bool plan_component(
-    darkroom_jpeg_scan_component *c, const darkroom_jpeg_picture *picture, unsigned most_across,
-    unsigned most_down, const darkroom_jpeg_component *given)
+static bool plan_plane(
+    darkroom_jpeg_scan_plane *p, unsigned divisor, const darkroom_jpeg_picture *picture,
+    unsigned most_across, unsigned most_down, const darkroom_jpeg_component *given)
 {
-    const unsigned least = 8 / picture->divisor;
-    c->side = side_of(given->across, given->down, most_across, most_down, least);
+    const unsigned least = 8 / divisor;
+    p->side = side_of(given->across, given->down, most_across, most_down, least);
+    p->rows = given->down * p->side;
+    if (most_across * least % (given->across * p->side) != 0
+        || most_down * least % (given->down * p->side) != 0)
+        return false;
+    p->widened = most_across * least / (given->across * p->side);
+    p->heightened = most_down * least / (given->down * p->side);
+    p->width = divided_up(
+        (uint64_t)picture->width * given->across * p->side, (uint64_t)most_across * 8);
+    p->height =
+        divided_up((uint64_t)picture->height * given->down * p->side, (uint64_t)most_down * 8);
+    /* As libjpeg decides. */
+    const bool is_wide = p->widened == 2 && p->heightened <= 2 && p->width > 2;
+    const bool is_high = p->widened == 1 && p->heightened == 2;
+    p->is_smooth = least > 1 && (is_wide || is_high);
+    p->transform = darkroom_jpeg_idct_for(p->side);
+    return true;
+}
+
+static bool plan_component(
+    darkroom_jpeg_scan *scan, const darkroom_jpeg_picture *picture, unsigned index,
+    unsigned most_across, unsigned most_down)
+{
+    darkroom_jpeg_scan_component *c = &scan->components[index];
+    const darkroom_jpeg_component *given = &picture->components[index];
     c->across = given->across;
     c->down = given->down;
-    c->rows = c->down * c->side;
-    if (most_across * least % (c->across * c->side) != 0
-        || most_down * least % (c->down * c->side) != 0)
-        return false;
-    c->widened = most_across * least / (c->across * c->side);
-    c->heightened = most_down * least / (c->down * c->side);
-    c->width = divided_up(
-        (uint64_t)picture->width * c->across * c->side, (uint64_t)most_across * 8);
-    c->height =
-        divided_up((uint64_t)picture->height * c->down * c->side, (uint64_t)most_down * 8);
-    /* As libjpeg decides. */
-    const bool is_wide = c->widened == 2 && c->heightened <= 2 && c->width > 2;
-    const bool is_high = c->widened == 1 && c->heightened == 2;
-    c->is_smooth = least > 1 && (is_wide || is_high);
-    c->transform = darkroom_jpeg_idct_for(c->side);
+    c->has_means_only = true;
+    for (unsigned v = 0; v < scan->view_count; v++) {
+        darkroom_jpeg_scan_plane *p = &scan->views[v].planes[index];
+        if (!plan_plane(p, scan->views[v].divisor, picture, most_across, most_down, given))
+            return false;
+        c->has_means_only &= p->side == 1;
+        for (unsigned other = 0; other < v; other++)
+            if (scan->views[other].planes[index].side == p->side)
+                p->transform = NULL;
+    }
     c->mean = 0;
     for (unsigned i = 0; i < 64; i++)
         c->steps[i] = (int16_t)given->steps[i];
     if (given->steps[0] == 0)
         return false;
     c->largest_mean = LARGEST_MEAN / given->steps[0];
+    return true;
+}
+
+static bool plan_views(
+    darkroom_jpeg_scan *scan, const darkroom_jpeg_picture *picture, unsigned most_down)
+{
+    scan->view_count = picture->view_count;
+    if (scan->view_count < 1 || scan->view_count > DARKROOM_SCAN_VIEWS)
+        return false;
+    for (unsigned v = 0; v < scan->view_count; v++) {
+        darkroom_jpeg_scan_view *view = &scan->views[v];
+        view->divisor = picture->divisors[v];
+        if (view->divisor != 1 && view->divisor != 2 && view->divisor != 4 && view->divisor != 8)
+            return false;
+        view->width = divided_up(picture->width, view->divisor);
+        view->height = divided_up(picture->height, view->divisor);
+        view->rows_at_a_time = most_down * 8 / view->divisor;
+    }
     return true;
 }
 
@@ -106,9 +143,8 @@ static void plan_group(darkroom_jpeg_scan *scan)
 
 bool darkroom_jpeg_scan_plan(darkroom_jpeg_scan *scan, const darkroom_jpeg_picture *picture)
 {
-    const unsigned divisor = picture->divisor, count = picture->component_count;
-    const bool is_divisor = divisor == 1 || divisor == 2 || divisor == 4 || divisor == 8;
-    if (!is_divisor || (count != 1 && count != 3) || picture->width == 0 || picture->height == 0
+    const unsigned count = picture->component_count;
+    if ((count != 1 && count != 3) || picture->width == 0 || picture->height == 0
         || picture->width > LARGEST_SIDE || picture->height > LARGEST_SIDE)
         return false;
     unsigned most_across = 1, most_down = 1;
@@ -119,11 +155,10 @@ bool darkroom_jpeg_scan_plan(darkroom_jpeg_scan *scan, const darkroom_jpeg_pictu
         most_across = c->across > most_across ? c->across : most_across;
         most_down = c->down > most_down ? c->down : most_down;
     }
+    if (!plan_views(scan, picture, most_down))
+        return false;
     scan->component_count = count;
     scan->is_rgb = picture->is_rgb;
-    scan->width = divided_up(picture->width, divisor);
-    scan->height = divided_up(picture->height, divisor);
-    scan->rows_at_a_time = most_down * 8 / divisor;
     scan->mcu_rows = divided_up(picture->height, (uint64_t)most_down * 8);
     scan->mcus_in_row = divided_up(picture->width, (uint64_t)most_across * 8);
     scan->block_rows = divided_up(picture->height, 8);
@@ -132,7 +167,7 @@ bool darkroom_jpeg_scan_plan(darkroom_jpeg_scan *scan, const darkroom_jpeg_pictu
     unsigned codes = 0;
     for (unsigned i = 0; i < count; i++) {
         darkroom_jpeg_scan_component *c = &scan->components[i];
-        if (!plan_component(c, picture, most_across, most_down, &picture->components[i])
+        if (!plan_component(scan, picture, i, most_across, most_down)
             || !plan_codes(scan, picture, i, &codes))
             return false;
         scan->blocks_in_mcu += c->across * c->down;
@@ -150,43 +185,61 @@ bool darkroom_jpeg_scan_plan(darkroom_jpeg_scan *scan, const darkroom_jpeg_pictu
     scan->mcus_in_group = DARKROOM_GROUP_BLOCKS / scan->blocks_in_mcu & ~3u;
     scan->restart_interval = scan->left_in_interval = picture->restart_interval;
     scan->next_restart = 0;
-    scan->decoded = scan->given = 0;
+    scan->decoded = scan->given = scan->stepped = 0;
     scan->is_doubtful = false;
     return true;
 }
 
+/* Finds out the places of a plane and its line in the memory, which grows by them. */
+static void place_plane(
+    const darkroom_jpeg_scan *scan, const darkroom_jpeg_scan_component *c,
+    darkroom_jpeg_scan_plane *p, size_t *place, size_t *line, size_t *size)
+{
+    const size_t margin = DARKROOM_ROW_MARGIN, mcu_width = (size_t)c->across * p->side;
+    const unsigned blocks = c->across * c->down;
+    /* A group may begin at any MCU of a row, and is transformed as a whole. */
+    p->stride = (scan->mcus_in_row + scan->mcus_in_group) * mcu_width + 2 * margin;
+    if (p->transform != NULL) {
+        *place = *size + margin;
+        *size += p->stride * p->rows * DARKROOM_SCAN_RING;
+    }
+    *line = *size;
+    if (p->widened > 1 || p->heightened > 1)
+        *size += (size_t)p->width * p->widened + 2 * margin;
+    for (unsigned k = 0; k < scan->mcus_in_group * blocks; k++) {
+        const unsigned mcu = k / blocks, x = k % blocks % c->across, y = k % blocks / c->across;
+        p->offsets[k] = (uint32_t)(mcu * mcu_width + x * p->side + y * p->side * p->stride);
+    }
+}
+
 bool darkroom_jpeg_scan_allocate(darkroom_jpeg_scan *scan)
 {
-    const size_t margin = DARKROOM_ROW_MARGIN;
-    size_t places[DARKROOM_SCAN_COMPONENTS], lines[DARKROOM_SCAN_COMPONENTS], size = margin;
+    size_t places[DARKROOM_SCAN_VIEWS][DARKROOM_SCAN_COMPONENTS];
+    size_t lines[DARKROOM_SCAN_VIEWS][DARKROOM_SCAN_COMPONENTS], size = DARKROOM_ROW_MARGIN;
     int16_t *group = scan->coefficients;
     for (unsigned i = 0; i < scan->component_count; i++) {
         darkroom_jpeg_scan_component *c = &scan->components[i];
-        const unsigned blocks = c->across * c->down;
-        const size_t mcu_width = (size_t)c->across * c->side;
-        /* A group may begin at any MCU of a row, and is transformed as a whole. */
-        c->stride = (scan->mcus_in_row + scan->mcus_in_group) * mcu_width + 2 * margin;
-        places[i] = size + margin;
-        size += c->stride * c->rows * DARKROOM_SCAN_RING;
-        lines[i] = size;
-        if (c->widened > 1 || c->heightened > 1)
-            size += (size_t)c->width * c->widened + 2 * margin;
+        for (unsigned v = 0; v < scan->view_count; v++)
+            place_plane(
+                scan, c, &scan->views[v].planes[i], &places[v][i], &lines[v][i], &size);
         c->group = group;
-        group += (size_t)scan->mcus_in_group * blocks * 64;
-        for (unsigned k = 0; k < scan->mcus_in_group * blocks; k++) {
-            const unsigned mcu = k / blocks, x = k % blocks % c->across, y = k % blocks / c->across;
-            c->offsets[k] = (uint32_t)(mcu * mcu_width + x * c->side + y * c->side * c->stride);
-        }
+        group += (size_t)scan->mcus_in_group * c->across * c->down * 64;
     }
     memset(scan->coefficients, 0, sizeof scan->coefficients);
-    scan->memory = calloc(1, size + margin);
+    scan->memory = calloc(1, size + DARKROOM_ROW_MARGIN);
     if (scan->memory == NULL)
         return false;
-    for (unsigned i = 0; i < scan->component_count; i++) {
-        darkroom_jpeg_scan_component *c = &scan->components[i];
-        c->samples = scan->memory + places[i];
-        c->line = c->widened > 1 || c->heightened > 1 ? scan->memory + lines[i] : NULL;
-    }
+    for (unsigned v = 0; v < scan->view_count; v++)
+        for (unsigned i = 0; i < scan->component_count; i++) {
+            darkroom_jpeg_scan_plane *p = &scan->views[v].planes[i];
+            if (p->transform != NULL)
+                p->samples = scan->memory + places[v][i];
+            for (unsigned other = 0; other < v && p->transform == NULL; other++)
+                if (scan->views[other].planes[i].side == p->side)
+                    p->samples = scan->views[other].planes[i].samples;
+            p->line =
+                p->widened > 1 || p->heightened > 1 ? scan->memory + lines[v][i] : NULL;
+        }
     plan_group(scan);
     return true;
 }

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+_Static_assert(DARKROOM_JPEG_MOST_VIEWS == DARKROOM_JPEG_VIEWS, "the numbers of sizes at once");
+
 enum {
     /* Encoders make about ten. Each scan is a pass over all pixels and may need only four bytes. */
     LARGEST_SCAN = 100,
@@ -15,6 +17,7 @@ struct darkroom_jpeg_reader {
     darkroom_jpeg_trap trap;
     struct jpeg_decompress_struct info;
     bool is_open, is_started, is_complete;
+    bool has_views; /* a scan gives the rows, at several sizes */
     darkroom_jpeg_header header;
     darkroom_jpeg_scan *scan; /* gives the rows; NULL where libjpeg does */
     size_t row_bytes;
@@ -151,10 +154,10 @@ darkroom_jpeg_result darkroom_jpeg_reader_start(
     info->scale_num = 1;
     info->scale_denom = divisor;
     if (decoder == DARKROOM_JPEG_AUTOMATIC)
-        reader->scan = darkroom_jpeg_file_scan(&reader->source, info, divisor);
+        reader->scan = darkroom_jpeg_file_scan(&reader->source, info, &divisor, 1);
     if (reader->scan != NULL) {
-        *width = darkroom_jpeg_scan_width(reader->scan);
-        *height = darkroom_jpeg_scan_height(reader->scan);
+        *width = darkroom_jpeg_scan_width(reader->scan, 0);
+        *height = darkroom_jpeg_scan_height(reader->scan, 0);
     } else {
         start_libjpeg(reader);
         *width = info->output_width;
@@ -166,6 +169,40 @@ darkroom_jpeg_result darkroom_jpeg_reader_start(
     reader->is_started = true;
     reader->is_complete = !reader->header.is_whole;
     return DARKROOM_JPEG_OK;
+}
+
+darkroom_jpeg_result darkroom_jpeg_reader_start_views(
+    darkroom_jpeg_reader *reader, const unsigned *divisors, unsigned count, uint32_t *widths,
+    uint32_t *heights, uint32_t *step_rows)
+{
+    darkroom_jpeg_trap *trap = &reader->trap;
+    if (trap->result != DARKROOM_JPEG_OK)
+        return trap->result;
+    if (!reader->is_open || reader->is_started || count < 1 || count > DARKROOM_JPEG_MOST_VIEWS)
+        return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "not to be started so");
+    reader->scan = darkroom_jpeg_file_scan(&reader->source, &reader->info, divisors, count);
+    if (reader->scan == NULL)
+        return DARKROOM_JPEG_UNUSUAL;
+    for (unsigned v = 0; v < count; v++) {
+        widths[v] = darkroom_jpeg_scan_width(reader->scan, v);
+        heights[v] = darkroom_jpeg_scan_height(reader->scan, v);
+        step_rows[v] = darkroom_jpeg_scan_step_rows(reader->scan, v);
+    }
+    trap->phase = DARKROOM_JPEG_DATA;
+    reader->has_views = reader->is_started = reader->is_complete = true;
+    return DARKROOM_JPEG_OK;
+}
+
+darkroom_jpeg_result darkroom_jpeg_reader_step(
+    darkroom_jpeg_reader *reader, uint8_t *const *rows, uint32_t *counts)
+{
+    darkroom_jpeg_trap *trap = &reader->trap;
+    if (trap->result != DARKROOM_JPEG_OK)
+        return trap->result;
+    if (!reader->has_views || !reader->is_complete)
+        return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "no such rows");
+    return darkroom_jpeg_scan_step(reader->scan, rows, counts) ? DARKROOM_JPEG_OK
+                                                               : DARKROOM_JPEG_UNUSUAL;
 }
 
 /* Ends the scans of a picture with several scans. */
@@ -233,7 +270,8 @@ darkroom_jpeg_result darkroom_jpeg_reader_rows(
     darkroom_jpeg_trap *trap = &reader->trap;
     if (trap->result != DARKROOM_JPEG_OK)
         return trap->result;
-    if (!reader->is_complete || count > reader->rows_left || row_bytes != reader->row_bytes)
+    if (reader->has_views || !reader->is_complete || count > reader->rows_left
+        || row_bytes != reader->row_bytes)
         return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "no such rows");
     reader->last_count = 0;
     if (setjmp(trap->jump) != 0)

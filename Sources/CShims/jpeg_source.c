@@ -127,7 +127,8 @@ static bool is_faster(unsigned divisor)
 }
 
 darkroom_jpeg_scan *darkroom_jpeg_file_scan(
-    darkroom_jpeg_file *file, const struct jpeg_decompress_struct *info, unsigned divisor)
+    darkroom_jpeg_file *file, const struct jpeg_decompress_struct *info, const unsigned *divisors,
+    unsigned count)
 {
     const bool is_colour = info->num_components == 3;
     const bool has_colours = is_colour
@@ -136,17 +137,19 @@ darkroom_jpeg_scan *darkroom_jpeg_file_scan(
     const bool is_sequential = !info->progressive_mode && !info->arith_code
         && info->comps_in_scan == info->num_components && info->Ss == 0 && info->Se == DCTSIZE2 - 1
         && info->Ah == 0 && info->Al == 0;
-    if (!is_faster(divisor) || !has_colours || !is_sequential || info->data_precision != 8
+    if (!is_faster(divisors[0]) || !has_colours || !is_sequential || info->data_precision != 8
         || info->CCIR601_sampling)
         return NULL;
     darkroom_jpeg_picture picture = {
         .width = info->image_width,
         .height = info->image_height,
         .restart_interval = info->restart_interval,
-        .divisor = divisor,
+        .view_count = count,
         .is_rgb = info->jpeg_color_space == JCS_RGB,
         .component_count = (unsigned)info->num_components,
     };
+    for (unsigned i = 0; i < count; i++)
+        picture.divisors[i] = divisors[i];
     for (int i = 0; i < info->num_components; i++)
         if (info->cur_comp_info[i] != &info->comp_info[i]
             || !describe(info, i, &picture.components[i]))

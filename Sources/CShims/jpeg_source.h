@@ -25,10 +25,11 @@ void darkroom_jpeg_file_start(darkroom_jpeg_file *file, int fd);
 /* Whether there are bytes that nobody has read. */
 bool darkroom_jpeg_file_has_more(darkroom_jpeg_file *file);
 
-/* Begins to decode the pixels with our own code. libjpeg has read the header and nothing else. NULL if the
+/* Begins to decode the pixels with our own code, at one size or several. libjpeg has read the header and nothing else. NULL if the
  * picture is not a usual one, or the file cannot be read twice; then libjpeg can go on. */
 darkroom_jpeg_scan *darkroom_jpeg_file_scan(
-    darkroom_jpeg_file *file, const struct jpeg_decompress_struct *info, unsigned divisor);
+    darkroom_jpeg_file *file, const struct jpeg_decompress_struct *info, const unsigned *divisors,
+    unsigned count);
 
 /* Returns to the state before the scan, with the same bytes in `raw`: how many bytes libjpeg counts as
  * superfluous in a message depends on how far it reads ahead, and this on how many it has at once. Returns

@@ -9,6 +9,14 @@ extension SpoolFolder {
         return try? JSONDecoder().decode(InboxReport.self, from: Data(bytes))
     }
 
+    /// What the daemon wrote last about hot folders; nil if it never had one.
+    package func foldersReport() -> FoldersReport? {
+        guard let bytes = try? root.read(FoldersReport.fileName, upTo: Self.mostBytes) else {
+            return nil
+        }
+        return FoldersReport(decoding: bytes)
+    }
+
     /// Why a file in the inbox is not taken, in plain sentences, as far as the daemon has said.
     package func reasonForWaiting(of name: FileName) -> String {
         let report = inboxReport()

@@ -7,7 +7,7 @@ import SystemPackage
 
 extension SpoolFolder {
     /// The folder of a batch in the outbox; nil if there is no such batch.
-    func folder(of id: String) throws(ClientError) -> Directory? {
+    package func folder(of id: String) throws(ClientError) -> Directory? {
         guard !id.isEmpty, !id.hasPrefix("."), !id.contains("/"), !id.contains("\0") else {
             return nil
         }
@@ -52,7 +52,7 @@ extension SpoolFolder {
     }
 
     /// The status of a batch without its images, of which there may be 100,000; nil if the folder is not an answer.
-    func frame(in folder: Directory) throws(ClientError) -> Status? {
+    package func frame(in folder: Directory) throws(ClientError) -> Status? {
         let status: Status?
         do throws(FileError) {
             status = try Status(frameIn: folder)

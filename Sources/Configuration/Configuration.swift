@@ -29,6 +29,7 @@ package struct Configuration: Sendable, Equatable {
     package var recipes = RecipeBook()
     /// The folder of the recipes, an absolute path; nil without a configuration file.
     package var recipesFolder: String?
+    package var folders: [HotFolder] = []
     package var window = 0
     package var maximumWaiting = 0
     package var downloadConcurrency = 0

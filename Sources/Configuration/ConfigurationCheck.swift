@@ -1,5 +1,6 @@
 import CDarkroomShims
 import DarkroomCore
+import DarkroomSpool
 import Glibc
 import SystemPackage
 
@@ -10,6 +11,9 @@ package struct ConfigurationCheck {
     /// What would prevent the daemon from starting.
     package private(set) var problems: [String] = []
     package private(set) var warnings: [String] = []
+    /// The text of a drop-in for the unit, with which it sees all hot folders; nil if it does already, or if no unit
+    /// reads the configuration.
+    package private(set) var dropIn: String?
 
     private let configuration: Configuration
     private let settings: [String: ConfigurationLoader.Resolved]
@@ -25,7 +29,9 @@ package struct ConfigurationCheck {
         if let words = metricsFolder(asOwnUser: unit == nil) {
             warnings.append(("metrics.textfile", words))
         }
+        if unit == nil { warnings += unusableFolders.map { ("folders", $0) } }
         if let unit {
+            dropIn = Self.dropIn(for: unit, configuration.folders)
             // If the folder cannot be used at all, the advice to bind it would not help.
             warnings += unseen(by: unit).filter { finding in
                 !unusable.contains { $0.key == finding.key }
@@ -126,6 +132,7 @@ package struct ConfigurationCheck {
         func folder(_ file: String) -> String { FilePath(file).removingLastComponent().string }
         look("spool", configuration.spool, .writing)
         for root in configuration.sourceRoots { look("sources.roots", root, .reading) }
+        for folder in configuration.folders { look("folders", folder.path, folder.access) }
         if let path = configuration.downloads.caFile {
             look("downloads.caFile", folder(path), .reading)
         }
@@ -141,6 +148,30 @@ package struct ConfigurationCheck {
         return findings
     }
 
+    /// The lines that a unit lacks for the hot folders, as `systemctl edit` expects them.
+    private static func dropIn(for unit: ServiceUnit, _ folders: [HotFolder]) -> String? {
+        guard let view = unit.view else { return nil }
+        var lines: [String] = []
+        for folder in folders {
+            for line in view.lines(for: folder.path, wanting: folder.access)
+            where !lines.contains(line) {
+                lines.append(line)
+            }
+        }
+        guard !lines.isEmpty else { return nil }
+        // A second ProtectHome= would replace the first one.
+        lines.sort { $0.hasPrefix("ProtectHome") && !$1.hasPrefix("ProtectHome") }
+        return (["[Service]"] + lines).joined(separator: "\n")
+    }
+
+    /// Hot folders that this user cannot use as configured.
+    private var unusableFolders: [String] {
+        configuration.folders.compactMap { folder in
+            guard !Self.isMissing(folder.path) else { return nil }
+            return FolderAccess.toTake(from: folder.path, changing: folder.access == .writing)
+        }
+    }
+
     private func stopTimeout(under unit: ServiceUnit) -> String? {
         let own = Quantity.text(seconds: configuration.stopTimeout)
         guard let limit = unit.stopTimeout, configuration.stopTimeout >= limit else { return nil }
@@ -150,6 +181,11 @@ package struct ConfigurationCheck {
                 + "which it does while its work makes progress"
             : "\(own) is not less than \(units), after which systemd kills the daemon"
     }
+}
+
+extension HotFolder {
+    /// The access that the daemon needs.
+    fileprivate var access: ServiceView.Access { originals == .keep ? .reading : .writing }
 }
 
 /// File systems in which the kernel shows its own data. Users did not write their content and cannot store files there.

@@ -83,6 +83,12 @@ package struct ConfigurationLoader: Sendable {
         }
         readHeaders(&configuration.downloads, &problems)
         readRecipes(&configuration, &problems)
+        if let entry = resolved.first(where: { $0.setting.key == "folders" }) {
+            problems += configuration.folderProblems.map { words in
+                ConfigurationProblem(
+                    place: entry.place ?? .file(line: 0), message: "\(entry.prefix): \(words)")
+            }
+        }
         guard problems.isEmpty else { throw ConfigurationError(problems) }
         return Loaded(configuration: configuration, settings: resolved)
     }

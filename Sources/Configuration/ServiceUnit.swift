@@ -4,7 +4,7 @@ import Foundation
 /// The unit that reads a configuration, as systemd describes it, with its drop-ins.
 package struct ServiceUnit: Sendable, Equatable {
     /// For example `darkroomd.service`.
-    let name: String
+    package let name: String
     /// The part of the machine that the unit can see; nil if its root folder is the machine's.
     let view: ServiceView?
     /// Seconds after which systemd kills the stopping unit; nil for never.

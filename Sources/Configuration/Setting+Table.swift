@@ -35,6 +35,17 @@ extension Setting {
         seconds(
             "inbox.rescan", "1h", 0...86400,
             "how often the inbox is scanned if inotify works; 0 for never", \.rescanInterval),
+        Setting(
+            "folders", "[]", "folders whose pictures are taken, each with a recipe"
+        ) { text, configuration throws(SettingError) in
+            do throws(ManifestRejection) {
+                configuration.folders = try HotFolderList.read(yaml: Array(text.utf8))
+            } catch {
+                throw SettingError(
+                    expected: "a list of folders such as \(HotFolderList.example) ("
+                        + error.problems.map(\.message).joined(separator: "; ") + ")")
+            }
+        },
         bytes(
             "manifests.maxBytes", "64MiB", 1...(1 << 40), "the maximum size of a manifest",
             \.manifestLimits.bytes),

@@ -60,6 +60,12 @@ extension Event {
         case .inboxLost, .eventsLost: EventForm(.warning)
         case .notTaken: EventForm(.notice, sometimes: [.file, .count])
 
+        case .folderLost: EventForm(.warning, [.file])
+        case .picturesTaken:
+            EventForm(.info, [.batch, .file, .count], many: "batches of hot folders")
+        case .originalsKept:
+            EventForm(.notice, [.batch, .file], many: "batches whose originals stay")
+
         case .batchClaimed:
             EventForm(
                 .info, [.batch, .state, .file, .bytes, .count], sometimes: [.user, .microseconds],

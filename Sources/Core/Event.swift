@@ -24,6 +24,11 @@ package enum Event: String, Sendable, CaseIterable {
     case notTaken = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e00b"
     case polling = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e071"
 
+    // Hot folders.
+    case folderLost = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e080"
+    case picturesTaken = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e081"
+    case originalsKept = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e082"
+
     // Manifests.
     case batchClaimed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e010"
     case batchRejected = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e011"

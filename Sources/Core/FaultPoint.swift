@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// `DARKROOM_FAULT=NAME` in the environment ends the process when it passes the point of this name for the first time;
 /// with `DARKROOM_FAULT=NAME:N`, for the Nth time. Without the variable, a point costs a load and a branch. `darkroomd
-/// --self-test` passes all points except those that need a network or a run.
+/// --self-test` passes all points except those that need a network, a run or a notification.
 ///
 /// If you add a step that survives a crash, for example a rename or a sync, add a point after it.
 package enum FaultPoint: String, Sendable, CaseIterable {
@@ -92,6 +92,24 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case pauseSynced = "pause-synced"
     case pauseUnmarked = "pause-unmarked"
 
+    // A hot folder.
+    /// The pictures of a batch are copied.
+    case hotCopied = "hot-copied"
+    /// The copies have the name of their batch.
+    case hotMade = "hot-made"
+    case hotRecordWritten = "hot-record-written"
+    /// The pictures are taken.
+    case hotRecorded = "hot-recorded"
+    case hotLedgerWritten = "hot-ledger-written"
+    case hotSubmitted = "hot-submitted"
+    /// An original is copied, but not yet in the answer.
+    case hotOriginalCopied = "hot-original-copied"
+    case hotOriginalAnswered = "hot-original-answered"
+    /// An original has a hidden name, to be removed.
+    case hotOriginalHidden = "hot-original-hidden"
+    case hotOriginalRemoved = "hot-original-removed"
+    case hotForgotten = "hot-forgotten"
+
     // A response that is being added to the cache.
     case cacheHeadWritten = "cache-head-written"
     case cacheWritten = "cache-written"
@@ -110,6 +128,20 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     /// The journal has the cause of the previous process's crash, and `attempts` still has it too.
     case recoveryCrashJournaled = "recovery-crash-journaled"
 
+    // Notifications of ended batches.
+    /// A new cursor file is complete, but still has its temporary name.
+    case notifyCursorWritten = "notify-cursor-written"
+    case notifyCursorMoved = "notify-cursor-moved"
+    /// The cursor has the end of a batch; nobody has been told yet.
+    case notifyFound = "notify-found"
+    /// The program has started, or the request is about to be sent.
+    case notifyBegan = "notify-began"
+    /// The call has ended; the cursor does not have its result yet.
+    case notifyEnded = "notify-ended"
+    /// Half of the result is in the cursor.
+    case notifyTorn = "notify-torn"
+    case notifyRecorded = "notify-recorded"
+
     package static let variable = "DARKROOM_FAULT"
 
     /// Whether only `darkroom run` and `darkroom merge` pass it.
@@ -122,10 +154,23 @@ package enum FaultPoint: String, Sendable, CaseIterable {
         }
     }
 
+    /// Whether only `darkroom watch --finished` passes it.
+    package var needsNotification: Bool {
+        switch self {
+        case .notifyCursorWritten, .notifyCursorMoved, .notifyFound, .notifyBegan, .notifyEnded,
+            .notifyTorn, .notifyRecorded:
+            true
+        default: false
+        }
+    }
+
     /// Whether only daemons that download from a network pass it; the self-test has no network.
     package var needsNetwork: Bool {
         [.cacheHeadWritten, .cacheWritten, .cacheMoved].contains(self)
     }
+
+    /// Whether only daemons with a hot folder pass it.
+    package var needsHotFolder: Bool { rawValue.hasPrefix("hot-") }
 
     /// Ends the process here if that was requested.
     @inline(__always)

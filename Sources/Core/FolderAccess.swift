@@ -47,6 +47,15 @@ package struct FolderAccess: Equatable {
         errno(folder, W_OK | X_OK).map { "\(folder) cannot be written by user \(user): \($0)" }
     }
 
+    /// Why this user cannot take pictures from a folder; nil if it can.
+    ///
+    /// - Parameter changing: whether it must be able to remove them.
+    package static func toTake(from folder: String, changing: Bool) -> String? {
+        errno(folder, R_OK | X_OK | (changing ? W_OK : 0)).map {
+            "\(folder) cannot be \(changing ? "changed" : "read") by user \(user): \($0)"
+        }
+    }
+
     private init(obstacle: String, remedy: String? = nil) {
         self.obstacle = obstacle
         self.remedy = remedy

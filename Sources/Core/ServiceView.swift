@@ -47,14 +47,21 @@ package struct ServiceView: Sendable, Equatable {
         let access = access(to: folder)
         guard access < wanted else { return nil }
         let path = FilePath(folder).lexicallyNormalized()
-        let key = wanted == .writing ? "BindPaths" : "BindReadOnlyPaths"
-        let isHome = hidesHomes && Self.homes.contains { path.starts(with: FilePath($0)) }
-        let lines = (isHome ? "ProtectHome=read-only and " : "") + "\(key)=\(Self.escaped(path))"
+        let lines = lines(for: folder, wanting: wanted).joined(separator: " and ")
         let trouble =
             access == .nothing
             ? "the service has its own root folder and does not see \(path)"
             : "the service may not write to \(path)"
         return "\(trouble): add \(lines) to a drop-in (systemctl edit \(unit)) and restart it"
+    }
+
+    /// The lines of the section [Service] that give the service access to a folder; empty if it has access.
+    package func lines(for folder: String, wanting wanted: Access) -> [String] {
+        guard access(to: folder) < wanted else { return [] }
+        let path = FilePath(folder).lexicallyNormalized()
+        let key = wanted == .writing ? "BindPaths" : "BindReadOnlyPaths"
+        let isHome = hidesHomes && Self.homes.contains { path.starts(with: FilePath($0)) }
+        return (isHome ? ["ProtectHome=read-only"] : []) + ["\(key)=\(Self.escaped(path))"]
     }
 
     /// The same for a file; the folder of the file is named.

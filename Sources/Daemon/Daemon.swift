@@ -36,6 +36,7 @@ package final class Daemon: @unchecked Sendable {
     private let housekeeper: Housekeeper
     private let metricsFile: MetricsFile
     private let queueReporter: QueueReporter
+    private let hotFolders: HotFolders
 
     private var intake: Intake?
     private var signals: SignalSources?
@@ -82,6 +83,9 @@ package final class Daemon: @unchecked Sendable {
         }
         housekeeper = Housekeeper(spool: spool, log: log) { [current] in
             current.value.configuration
+        }
+        hotFolders = HotFolders(spool: spool, scheduler: scheduler, log: log) { [scheduler] in
+            scheduler.progressed()
         }
         let startTime = Date.now.timeIntervalSince1970
         metricsFile = MetricsFile(log: log) { [spool, scheduler] in
@@ -138,6 +142,7 @@ package final class Daemon: @unchecked Sendable {
         }
         warn(of: configuration)
         startWatchdog()
+        hotFolders.start(configuration)
         metricsFile.update(configuration.metricsTarget)
         cache?.start()
         housekeeper.start(after: 2, isAfterCrash: isAfterCrash)
@@ -213,6 +218,7 @@ package final class Daemon: @unchecked Sendable {
             intake?.update(new.intakeSettings)
             metricsFile.update(new.metricsTarget)
             housekeeper.update()
+            hotFolders.update(new)
             queueReporter.stateChanged()
             isReloadRefused.store(false, ordering: .relaxed)
             LogLevel.set(new.logLevel)
@@ -243,6 +249,7 @@ package final class Daemon: @unchecked Sendable {
         // On another queue, so that a second signal is handled.
         DispatchQueue.global(qos: .userInteractive).async { [self] in
             housekeeper.stop()
+            hotFolders.stop()
             intake?.stop()
             scheduler.stop(within: timeout) {
                 notifier.extendTimeout(seconds: 10)
@@ -290,6 +297,7 @@ package final class Daemon: @unchecked Sendable {
     /// Called after any progress. Updates the status at most twice a second, and never without progress.
     private func progressed() {
         queueReporter.progressed()
+        hotFolders.progressed()
         guard !statusIsDue.exchange(true, ordering: .acquiringAndReleasing) else { return }
         control.asyncAfter(deadline: .now() + 0.5) { [weak self] in
             self?.statusIsDue.store(false, ordering: .releasing)
@@ -304,7 +312,7 @@ package final class Daemon: @unchecked Sendable {
             isStopping: scheduler.gate.isStopping, running: scheduler.runningCount,
             publishing: scheduler.publishingCount, storage: scheduler.storage.report,
             hostsPaused: scheduler.pausedHostCount, recovery: intake?.recovery,
-            inbox: intake?.backlog ?? InboxBacklog(), still: still,
+            inbox: intake?.backlog ?? InboxBacklog(), folders: hotFolders.details, still: still,
             isReloadRefused: isReloadRefused.load(ordering: .relaxed))
         notifier.status(line.text)
     }

@@ -20,7 +20,7 @@ package struct JournalLogHandler: LogHandler {
 
     package init() {
         sendsRecords = getenv(TestDaemon.variable) == nil
-        alsoWritesLines = !sendsRecords || !Self.standardErrorIsJournal()
+        alsoWritesLines = !sendsRecords || !JournalStream.isStandardError
     }
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -88,16 +88,5 @@ package struct JournalLogHandler: LogHandler {
         case .error: 3
         case .critical: 2
         }
-    }
-
-    // MARK: Standard error
-
-    /// Whether standard error is the stream that systemd connected to the journal. JOURNAL_STREAM has its device number
-    /// and its inode number.
-    package static func standardErrorIsJournal() -> Bool {
-        guard let stream = getenv("JOURNAL_STREAM") else { return false }
-        var information = stat()
-        guard fstat(STDERR_FILENO, &information) == 0 else { return false }
-        return String(cString: stream) == "\(information.st_dev):\(information.st_ino)"
     }
 }

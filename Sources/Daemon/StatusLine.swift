@@ -19,6 +19,8 @@ struct StatusLine {
     var recovery: (left: Int, total: Int)?
     /// Files in the inbox that stay there until somebody acts.
     var inbox = InboxBacklog()
+    /// What is to be said about hot folders.
+    var folders: [String] = []
     /// The work that has made no progress for the longest time.
     var still: StillWork?
     /// Whether the last reload refused a changed configuration.
@@ -78,7 +80,7 @@ struct StatusLine {
             }
             if hostsPaused > 0 { details.append("\(count(hostsPaused, "host")) paused") }
         }
-        if !isStopping { details += inbox.details }
+        if !isStopping { details += inbox.details + folders }
         if let still, still.seconds >= Self.notable {
             details.append(
                 "\(still.work.text) has made no progress for \(Int(clamping: still.seconds)) s")

@@ -5,11 +5,14 @@ package struct FetchRules: Sendable, Equatable {
     package var addresses: AddressRules
     package var hosts: HostRules
     package var headers: OriginHeaders
+    /// What allows further addresses, as the user knows it.
+    package var allowance: String
 
     package init(
         addresses: AddressRules = AddressRules(), hosts: HostRules = HostRules(),
-        headers: OriginHeaders = OriginHeaders()
+        headers: OriginHeaders = OriginHeaders(), allowance: String = "downloads.allowNetworks"
     ) {
+        self.allowance = allowance
         self.addresses = addresses
         self.hosts = hosts
         self.headers = headers
@@ -53,7 +56,7 @@ package struct FetchRules: Sendable, Equatable {
         return Refusal(
             code: .addressForbidden,
             words:
-                "\(subject) is not global unicast (\(kind)); downloads.allowNetworks with \(network) can allow it"
+                "\(subject) is not global unicast (\(kind)); \(allowance) with \(network) can allow it"
         )
     }
 }

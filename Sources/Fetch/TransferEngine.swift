@@ -99,8 +99,8 @@ package final class TransferEngine: Sendable {
         FetchError(.transferFailed, "the transfer engine cannot be started: \(cause)", fault: fault)
     }
 
-    /// libcurl's global state. It is set up once and never cleaned up, because other engines may use it.
-    private static let libraryIsReady: Void = {
+    /// libcurl's global state. It is set up once and never cleaned up, because other engines and requests may use it.
+    static let libraryIsReady: Void = {
         _ = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
     }()
 }

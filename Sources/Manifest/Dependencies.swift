@@ -23,7 +23,7 @@ package struct Dependencies: Sendable {
         edges.reserveCapacity(drafts.count)
         // Mentions in filters that refer to an unknown name: a million images may share one list.
         var unknown: Set<Int> = []
-        for draft in drafts {
+        for (index, draft) in drafts.enumerated() {
             var own: [Edge] = []
             var seen: Set<Int> = []
             for reference in draft.references {
@@ -31,9 +31,10 @@ package struct Dependencies: Sendable {
                     guard seen.insert(target).inserted else { continue }
                     own.append(Edge(target: target, reference: reference))
                 } else if isComplete {
-                    if case .filter(_, let number) = reference.role,
-                        !unknown.insert(number).inserted
-                    {
+                    if case .filter(_, let number) = reference.role {
+                        guard unknown.insert(number).inserted else { continue }
+                    } else if let variant = draft.variant, variant.first != index {
+                        // The first one has the same `from` and `after`.
                         continue
                     }
                     guard problems.listsMore else {

@@ -3,9 +3,15 @@ import DarkroomPicture
 
 /// The settings that a manifest may have for all images, and each image for itself.
 package struct ImageSettings: Sendable {
-    package var filters: FilterDrafts
+    package var filters: FilterDrafts {
+        didSet { hasDefaultFilters = false }
+    }
+    /// Whether nothing has given it filters, so that it has those of the configuration.
+    package private(set) var hasDefaultFilters = true
     package var autoOrient = true
     package var output = OutputOptions()
+    /// Empty without `variants`.
+    package var variants: [VariantDraft] = []
 
     package init(filters: FilterDrafts) {
         self.filters = filters
@@ -21,6 +27,12 @@ package struct ImageDraft: Sendable {
     package var after: [Reference] = []
     package var settings: ImageSettings
     package var isPublished = true
+    /// Its place among the variants of an image; nil if it is not a variant.
+    package var variant: Manifest.Image.Variant?
+    /// Whether the variants are in the image, and not in the manifest or in a recipe.
+    package var variantsAreOwn = false
+    /// What is appended to a name that is derived.
+    package var suffix: ByteString = ""
     /// The path of the image, for problems that are found when all images are known.
     package let path: DocumentPath
     package let place: Document.Place
@@ -40,12 +52,12 @@ package struct ImageDraft: Sendable {
     }
 
     /// A reference to another image.
-    package struct Reference: Sendable {
+    package struct Reference: Sendable, Equatable {
         package let name: ByteString
         package let role: Role
         package let place: Document.Place
 
-        package enum Role: Sendable {
+        package enum Role: Sendable, Equatable {
             case from
             /// The index in `after`.
             case after(Int)
@@ -70,13 +82,18 @@ package struct ImageDraft: Sendable {
 }
 
 /// A list of filters before the names in it are resolved.
-package struct FilterDrafts: Sendable {
+package struct FilterDrafts: Sendable, Equatable {
     package var filters: [Filter]
     /// The images that the filters name, one entry for each reference.
     package var mentions: [ImageDraft.Reference] = []
+    /// Whether they are those of the configuration, because the manifest has none.
+    package let isDefault: Bool
 
-    package init(_ filters: [Filter], mentions: [ImageDraft.Reference] = []) {
+    package init(
+        _ filters: [Filter], mentions: [ImageDraft.Reference] = [], isDefault: Bool = false
+    ) {
         self.filters = filters
         self.mentions = mentions
+        self.isDefault = isDefault
     }
 }

@@ -21,6 +21,12 @@ package struct ImageListReader {
     package static let mostPatterns = 100
     /// Lists of filters that have been read, for images that share one by an alias.
     private var filterLists: [ObjectIdentifier: FilterDrafts] = [:]
+    /// Lists of variants that have been read, likewise, for the output that they change.
+    private var variantLists: [ObjectIdentifier: (output: OutputOptions, read: [VariantDraft]?)] =
+        [:]
+    private var joined = JoinedFilters()
+    /// Whether there is a problem because of too many images.
+    private var isOverLimit = false
 
     package init(
         limits: ManifestLimits, recipes: RecipeBook = RecipeBook(),
@@ -34,7 +40,8 @@ package struct ImageListReader {
 
     static let keys: [ByteString] = ["name"] + keysBesideName
     static let keysBesideName: [ByteString] = [
-        "source", "from", "after", "recipe", "filters", "autoOrient", "output", "publish",
+        "source", "from", "after", "recipe", "filters", "autoOrient", "output", "variants",
+        "publish",
     ]
 
     /// Reads the value of `images`. With `sorted`, a map is read in the order of its keys' bytes.
@@ -119,7 +126,7 @@ package struct ImageListReader {
         do throws(SourcePattern.Fault) {
             guard let source = draft.source, draft.from == nil,
                 let found = try SourcePattern(source)
-            else { return drafts.append(draft) }
+            else { return append(draft, isNamed: isNamed, at: path, place, &reader) }
             pattern = found
         } catch {
             return reader.problems.add(
@@ -131,6 +138,15 @@ package struct ImageListReader {
                 .conflictingKeys,
                 "‘\(shown)’ means several pictures, which are named after their files; list it under ‘images’ "
                     + "without a name", at: path, place)
+        }
+        let hasNames = draft.settings.variants.contains {
+            if case .name = $0.naming { true } else { false }
+        }
+        guard !hasNames else {
+            return reader.problems.add(
+                .conflictingKeys,
+                "‘\(shown)’ means several pictures, so their variants need a ‘suffix’ and not a ‘name’",
+                at: path, place)
         }
         guard findings[pattern.text] != nil || findings.count < Self.mostPatterns else {
             return reader.problems.add(
@@ -153,7 +169,7 @@ package struct ImageListReader {
             for file in files {
                 var image = draft
                 image.source = file
-                drafts.append(image)
+                append(image, isNamed: false, at: path, place, &reader)
             }
         case .nothing(let reason):
             reader.problems.add(.noPictures, "‘\(shown)’ means no file: \(reason)", at: path, place)
@@ -165,6 +181,39 @@ package struct ImageListReader {
         case .unknown:
             hasUnknownSources = true
         }
+    }
+
+    /// Adds an image, or its variants.
+    private mutating func append(
+        _ draft: ImageDraft, isNamed: Bool, at path: DocumentPath, _ place: Document.Place,
+        _ reader: inout ValueReader
+    ) {
+        let images = draft.expanded(at: drafts.count, &joined)
+        guard images[0].variant != nil else { return drafts.append(draft) }
+        guard drafts.count + images.count <= limits.images else {
+            if !isOverLimit {
+                reader.problems.add(
+                    .tooManyImages,
+                    "with their variants, there are more images than the limit of \(limits.images)",
+                    at: path, place)
+            }
+            isOverLimit = true
+            return
+        }
+        for image in images {
+            let count = image.settings.filters.filters.count
+            if count > limits.filters {
+                reader.problems.add(
+                    .tooManyFilters,
+                    "\(count) filters of an image and its variant; the limit is \(limits.filters)",
+                    at: draft.path, image.namePlace)
+            }
+            // The names of variants themselves have been checked.
+            if isNamed, image.name != draft.name, ImageName.fault(of: draft.name) == nil {
+                Self.check(image.name, image.namePlace, at: draft.path, &reader)
+            }
+        }
+        drafts += images
     }
 
     private mutating func readEntries(
@@ -256,6 +305,33 @@ package struct ImageListReader {
             draft.settings.output = reader.output(
                 output, over: draft.settings.output, at: .key(path, "output"))
         }
+        if let node = map["variants"] {
+            let inner = DocumentPath.key(path, "variants")
+            if !draft.isPublished {
+                reader.problems.add(
+                    .conflictingKeys, "an image with ‘publish: false’ has no variants", at: inner,
+                    node.place)
+            }
+            draft.settings.variants = variants(node, of: draft, at: inner, &reader)
+            draft.variantsAreOwn = true
+        }
+    }
+
+    private mutating func variants(
+        _ node: Document.Node, of draft: ImageDraft, at path: DocumentPath,
+        _ reader: inout ValueReader
+    ) -> [VariantDraft] {
+        let context = ValueReader.VariantsContext(
+            output: draft.settings.output, limit: limits.filters, recipes: recipes)
+        guard case .list(let list) = node.value else {
+            return reader.variants(node, context, at: path) ?? []
+        }
+        if let known = variantLists[ObjectIdentifier(list)], known.output == context.output {
+            return known.read ?? []
+        }
+        let read = reader.variants(node, context, at: path)
+        variantLists[ObjectIdentifier(list)] = (context.output, read)
+        return read ?? []
     }
 
     private mutating func filters(

@@ -42,8 +42,15 @@ package enum ImageName {
     /// question mark and the fragment of a URL are removed, the percent signs of a URL are decoded, the extension of a
     /// picture is removed, and characters that a name cannot have become `_`. The result is always a valid name, but
     /// not always unique.
-    package static func derived(from source: ByteString) -> ByteString {
-        named(after: lastComponent(of: source.string))
+    ///
+    /// - Parameter suffix: of a variant. If the name is too long for it, the end of the name is cut off.
+    package static func derived(
+        from source: ByteString, suffix: ByteString = ""
+    ) -> ByteString {
+        let name = named(after: lastComponent(of: source.string))
+        if suffix.isEmpty { return name }
+        return ByteString(
+            name.string.prefix(utf8: maximumBytes - suffix.utf8.count) + suffix.string)
     }
 
     /// The name of an image after a file of this name: without the extension of a picture, and with `_` for the

@@ -13,11 +13,14 @@ package struct Manifest: Sendable, Equatable {
     package var found: [FoundSources]
     /// Whether it has patterns or folders that were not looked up, so that images are missing.
     package var hasUnknownSources: Bool
+    /// Whether any image has the filters of the configuration, because the manifest has none for it.
+    package var usesDefaultFilters: Bool
 
     package init(
         images: [Image], priority: Priority = .normal,
         qualityOfService: QualityOfServiceName = .default, recipes: [Recipe] = [],
-        found: [FoundSources] = [], hasUnknownSources: Bool = false
+        found: [FoundSources] = [], hasUnknownSources: Bool = false,
+        usesDefaultFilters: Bool = false
     ) {
         self.images = images
         self.priority = priority
@@ -25,6 +28,7 @@ package struct Manifest: Sendable, Equatable {
         self.recipes = recipes
         self.found = found
         self.hasUnknownSources = hasUnknownSources
+        self.usesDefaultFilters = usesDefaultFilters
     }
 
     package struct Image: Sendable, Equatable {
@@ -41,11 +45,14 @@ package struct Manifest: Sendable, Equatable {
         package var output: OutputOptions
         /// Whether it has an output. If not, its pixels are only used by other images.
         package var isPublished: Bool
+        /// Its place among the variants of an image; nil if it is not a variant.
+        package var variant: Variant?
 
         package init(
             name: ByteString, origin: Origin, after: [Int] = [], overlays: [Int] = [],
             filters: [Filter] = [], autoOrient: Bool = true,
-            output: OutputOptions = OutputOptions(), isPublished: Bool = true
+            output: OutputOptions = OutputOptions(), isPublished: Bool = true,
+            variant: Variant? = nil
         ) {
             self.name = name
             self.origin = origin
@@ -55,6 +62,7 @@ package struct Manifest: Sendable, Equatable {
             self.autoOrient = autoOrient
             self.output = output
             self.isPublished = isPublished
+            self.variant = variant
         }
 
         /// How its pixels are written: as its output or, if it is not published, exactly, for other images.

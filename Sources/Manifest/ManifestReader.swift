@@ -63,7 +63,8 @@ package enum ManifestReader {
     }
 
     static let keys: [ByteString] = [
-        "images", "recipe", "filters", "autoOrient", "output", "priority", "qualityOfService",
+        "images", "recipe", "filters", "autoOrient", "output", "variants", "priority",
+        "qualityOfService",
     ]
 
     private static func draft(
@@ -75,7 +76,8 @@ package enum ManifestReader {
         if isPropertyList, case .map(let map) = root.value, isPlainDictionary(map) {
             var images = ImageListReader(
                 limits: limits, recipes: defaults.recipes, finder: defaults.finder,
-                defaultValue: ImageSettings(filters: FilterDrafts(defaults.filters)))
+                defaultValue: ImageSettings(
+                    filters: FilterDrafts(defaults.filters, isDefault: true)))
             images.read(root, at: .root, sorted: true, with: &reader)
             return Draft(images: images.drafts, problems: reader.problems, format: format)
         }
@@ -120,7 +122,7 @@ package enum ManifestReader {
         in map: Document.Map, _ recipe: Recipe?, _ reader: inout ValueReader,
         _ limits: ManifestLimits, _ defaults: Defaults
     ) -> ImageSettings {
-        var settings = ImageSettings(filters: FilterDrafts(defaults.filters))
+        var settings = ImageSettings(filters: FilterDrafts(defaults.filters, isDefault: true))
         if let recipe { settings = settings.applying(recipe) }
         if let filters = map["filters"] {
             reader.refuseFilters(filters, at: .key(.root, "filters"), defaults.recipes)
@@ -135,6 +137,12 @@ package enum ManifestReader {
         if let output = map["output"] {
             settings.output = reader.output(
                 output, over: settings.output, at: .key(.root, "output"))
+        }
+        if let variants = map["variants"] {
+            let context = ValueReader.VariantsContext(
+                output: settings.output, limit: limits.filters, recipes: defaults.recipes)
+            settings.variants =
+                reader.variants(variants, context, at: .key(.root, "variants")) ?? []
         }
         return settings
     }
@@ -172,10 +180,12 @@ extension ManifestReader.Draft {
                 name: draft.name, origin: origin, after: dependencies.after(of: index),
                 overlays: dependencies.overlays(of: index),
                 filters: draft.settings.filters.filters, autoOrient: draft.settings.autoOrient,
-                output: draft.settings.output, isPublished: draft.isPublished)
+                output: draft.settings.output, isPublished: draft.isPublished,
+                variant: draft.variant)
         }
         return Manifest(
             images: resolved, priority: priority, qualityOfService: qualityOfService,
-            recipes: recipes, found: found, hasUnknownSources: hasUnknownSources)
+            recipes: recipes, found: found, hasUnknownSources: hasUnknownSources,
+            usesDefaultFilters: images.contains { $0.settings.filters.isDefault })
     }
 }

@@ -29,7 +29,7 @@ package struct NameTable: Sendable {
         var numbers = NameNumbering()
         for index in drafts.indices where drafts[index].name.isEmpty {
             guard let source = drafts[index].source else { continue }
-            var name = ImageName.derived(from: source)
+            var name = ImageName.derived(from: source, suffix: drafts[index].suffix)
             let format = drafts[index].settings.output.format
             if holder(of: name, format, among: drafts) != nil {
                 name = numbers.name(for: name) { holder(of: $0, format, among: drafts) != nil }

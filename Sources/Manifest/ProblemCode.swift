@@ -62,7 +62,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
 }
 
 /// The path from the root of the manifest to a value.
-package indirect enum DocumentPath: Sendable, CustomStringConvertible {
+package indirect enum DocumentPath: Sendable, Equatable, CustomStringConvertible {
     case root
     case key(DocumentPath, ByteString)
     case index(DocumentPath, Int)

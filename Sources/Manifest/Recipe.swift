@@ -15,9 +15,10 @@ package struct Recipe: Sendable, Equatable {
     /// nil if the recipe does not have this key, like all of these.
     package private(set) var filters: [Filter]?
     package private(set) var output: OutputChanges?
+    package private(set) var variants: [VariantDraft]?
     package private(set) var priority: Priority?
 
-    static let keys: [ByteString] = ["filters", "output", "priority"]
+    static let keys: [ByteString] = ["filters", "output", "variants", "priority"]
 
     /// Reads a recipe.
     ///
@@ -43,6 +44,12 @@ package struct Recipe: Sendable, Equatable {
             filters = reader.filtersWithoutImages(node, limit: limit, at: .key(.root, "filters"))
         }
         output = map?["output"].map { reader.outputChanges($0, at: .key(.root, "output")) }
+        if let node = map?["variants"] {
+            let context = ValueReader.VariantsContext(
+                output: (output ?? OutputChanges()).applied(to: OutputOptions()), limit: limit,
+                recipes: RecipeBook(), isRecipe: true)
+            variants = reader.variants(node, context, at: .key(.root, "variants"))
+        }
         priority = map?["priority"].flatMap {
             reader.word($0, "‘priority’", at: .key(.root, "priority"))
         }
@@ -111,6 +118,7 @@ extension ImageSettings {
         var settings = self
         if let filters = recipe.filters { settings.filters = FilterDrafts(filters) }
         if let output = recipe.output { settings.output = output.applied(to: settings.output) }
+        if let variants = recipe.variants { settings.variants = variants }
         return settings
     }
 }
@@ -164,9 +172,11 @@ extension ValueReader {
         return drafts.filters
     }
 
-    /// The options that an `output` has. They must be right without any others.
-    mutating func outputChanges(_ node: Document.Node, at path: DocumentPath) -> OutputChanges {
-        let options = output(node, over: OutputOptions(), at: path)
+    /// The options that an `output` has. They must be right over those of `base`.
+    mutating func outputChanges(
+        _ node: Document.Node, over base: OutputOptions = OutputOptions(), at path: DocumentPath
+    ) -> OutputChanges {
+        let options = output(node, over: base, at: path)
         var given: Set<ByteString> = ["format"]
         if case .map(let map) = node.value { given = Set(map.entries.map(\.key)) }
         return OutputChanges(

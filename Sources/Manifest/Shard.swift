@@ -31,9 +31,15 @@ extension Shard: CustomStringConvertible {
 ///     printf %s NAME | sha256sum | head -c 16
 ///
 /// Images that need each other (`from`, `after`, the images that filters lay over others), directly or by way of others,
-/// are in one shard: that of the first of their names, by the order of the bytes.
+/// are in one shard: that of the first of their names, by the order of the bytes. So are the variants of an image.
+///
+/// The exception is an image that is not published, needs no other one and is no variant, such as a logo that is laid over
+/// all images: each shard with an image that needs it has a copy, and filters it for itself. So it ties no images
+/// together.
 package struct ShardAssignment: Sendable {
     private let numbers: [Int32]
+    /// The other shards that have an image, in ascending order. `numbers` has the first one.
+    private var copies: [Int: [Int]] = [:]
     /// The number of images in the largest set of images that need each other.
     package let largestGroup: Int
 
@@ -49,31 +55,65 @@ package struct ShardAssignment: Sendable {
         }
         largestGroup = sizes.values.max() ?? min(1, manifest.images.count)
         let numbersOfGroups = names.mapValues { Self.number(of: $0, count: count) }
-        numbers = manifest.images.indices.map { index in
+        var numbers = manifest.images.indices.map { index in
             numbersOfGroups[groups.root(of: index)]
                 ?? Self.number(of: manifest.images[index].name, count: count)
         }
+        var shards: [Int: Set<Int32>] = [:]
+        for (index, image) in manifest.images.enumerated() {
+            for other in image.needs + image.after where manifest.images[other].isCopied {
+                shards[other, default: []].insert(numbers[index])
+            }
+        }
+        for (image, shards) in shards {
+            let shards = shards.sorted()
+            numbers[image] = shards[0]
+            if shards.count > 1 { copies[image] = shards.dropFirst().map(Int.init) }
+        }
+        self.numbers = numbers
     }
 
-    /// The number of the shard of an image.
+    /// The number of the shard of an image; the first one, if several have it.
     package subscript(image: Int) -> Int { Int(numbers[image]) }
+
+    /// The further shards that have an image.
+    package func copies(of image: Int) -> [Int] { copies[image] ?? [] }
+
+    /// The images that more than one shard has.
+    package var copied: [Int] { Array(copies.keys) }
+
+    fileprivate func has(_ image: Int, in shard: Int) -> Bool {
+        Int(numbers[image]) == shard || copies[image]?.contains(shard) == true
+    }
 
     private static func number(of name: ByteString, count: Int) -> Int32 {
         Int32(SHA256Digest.word(of: name) % UInt64(count)) + 1
     }
 }
 
+extension Manifest.Image {
+    /// Whether each shard that needs the image has a copy of it. It must need no other image, and have no output, which
+    /// only one shard may write. A variant goes with the others.
+    fileprivate var isCopied: Bool {
+        guard case .source = origin, variant == nil else { return false }
+        return !isPublished && overlays.isEmpty && after.isEmpty
+    }
+}
+
 /// Sets of images that need each other (a disjoint-set forest).
 private struct Groups {
     private var parents: [Int32]
-    /// Whether an image needs another one, or is needed.
+    /// Whether an image needs another one, or is needed. Copied images do not count.
     private var shared: [Bool]
 
     init(of manifest: Manifest) {
         parents = manifest.images.indices.map { Int32($0) }
         shared = [Bool](repeating: false, count: manifest.images.count)
         for (index, image) in manifest.images.enumerated() {
-            for other in image.needs + image.after { join(index, other) }
+            for other in image.needs + image.after where !manifest.images[other].isCopied {
+                join(index, other)
+            }
+            if let variant = image.variant { join(index, variant.first) }
         }
     }
 
@@ -107,16 +147,17 @@ extension Manifest {
         var places: [Int: Int] = [:]
         var part = self
         part.images = []
-        for index in images.indices where assignment[index] == number {
+        for index in images.indices where assignment.has(index, in: number) {
             places[index] = places.count
         }
         // Whatever an image of the shard needs is in the shard.
         func place(_ index: Int) -> Int { places[index] ?? 0 }
-        for index in images.indices where assignment[index] == number {
+        for index in images.indices where assignment.has(index, in: number) {
             var image = images[index]
             if case .image(let other) = image.origin { image.origin = .image(place(other)) }
             image.after = image.after.map(place)
             image.overlays = image.overlays.map(place)
+            if let variant = image.variant { image.variant?.first = place(variant.first) }
             part.images.append(image)
         }
         return part

@@ -44,6 +44,19 @@ package struct SourcePattern: Sendable, Hashable {
         return Self.matches(file.bytes[...], Array(name.utf8)[...])
     }
 
+    /// Whether a source can be one of its files. A relative pattern may have been looked up in one of several folders, so
+    /// the source may begin with any other folder.
+    package func canMean(_ source: ByteString) -> Bool {
+        func parts(_ path: some Sequence<UInt8>) -> [[UInt8]] {
+            Array(path).split(separator: UInt8(ascii: "/")).map(Array.init).filter {
+                $0 != [UInt8(ascii: ".")]
+            }
+        }
+        let way = parts(source.utf8)
+        guard let name = way.last, source.utf8.last != UInt8(ascii: "/") else { return false }
+        return matches(FileName(bytes: name)) && way.dropLast().hasSuffix(parts(folder.utf8))
+    }
+
     /// `*` is any number of bytes. The time is at most the product of the lengths.
     private static func matches(_ text: ArraySlice<UInt8>, _ pattern: ArraySlice<UInt8>) -> Bool {
         var (at, next) = (text.startIndex, pattern.startIndex)
@@ -111,5 +124,12 @@ package enum SourceFinder: Sendable {
             return .files(entry.files)
         case .live(let look): return look(pattern, limit)
         }
+    }
+}
+
+extension Sequence where Element: Equatable {
+    /// Whether it ends with these elements.
+    fileprivate func hasSuffix(_ end: [Element]) -> Bool {
+        Array(self).suffix(end.count) == end[...]
     }
 }

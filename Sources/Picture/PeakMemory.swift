@@ -107,6 +107,24 @@ package struct PeakMemory {
         return Outcome(bytes: peak.total, layout: layout, isExact: isExact, failure: failure)
     }
 
+    /// The part of the bound for everything before the writer and before the filters that follow these, and the layout,
+    /// or the maximum of each side, after them; nil if one of them will fail.
+    static func beginning(
+        of source: Source, autoOrient: Bool, filters: [Filter], limits: PictureLimits,
+        cores: Cores
+    ) -> (bytes: Int, layout: PixelLayout)? {
+        var peak = PeakMemory(source, limits, "output", cores)
+        do throws(PictureError) {
+            try peak.addReader(source)
+            for filter in (autoOrient ? source.orientation.filters : []) + filters {
+                try peak.add(filter) { _ in nil }
+            }
+        } catch {
+            return nil
+        }
+        return (peak.total, peak.layout)
+    }
+
     private init(
         _ source: Source, _ limits: PictureLimits, _ outputName: String, _ cores: Cores
     ) {

@@ -15,7 +15,7 @@ struct PictureSteps {
     struct Filtered {
         let stage: any Stage
         /// All filters except resizes that do not change the picture's scale.
-        let effective: [Filter]
+        var effective: [Filter]
     }
 
     /// Reads a picture's header.
@@ -34,9 +34,15 @@ struct PictureSteps {
     func peak(
         of reader: any PictureReader, _ result: PictureResult
     ) throws(PictureError) -> Int? {
+        try peak(of: PeakMemory.Source(reader), result)
+    }
+
+    func peak(
+        of source: PeakMemory.Source, _ result: PictureResult
+    ) throws(PictureError) -> Int? {
         var trouble: PictureError?
         let peak = try? PeakMemory.bound(
-            of: PeakMemory.Source(reader), autoOrient: autoOrient, filters: filters,
+            of: source, autoOrient: autoOrient, filters: filters,
             options: result.options, handsOver: result.handOver != nil, limits: limits,
             cores: cores
         ) { name in
@@ -72,9 +78,16 @@ struct PictureSteps {
     func filtered(
         _ source: any Stage, of reader: any PictureReader, _ context: StageContext
     ) throws(PictureError) -> Filtered {
+        try chain((autoOrient ? reader.orientation.filters : []) + filters, on: source, context)
+    }
+
+    /// Filters on top of a stage.
+    func chain(
+        _ filters: [Filter], on source: any Stage, _ context: StageContext
+    ) throws(PictureError) -> Filtered {
         var last = source
         var effective: [Filter] = []
-        for filter in (autoOrient ? reader.orientation.filters : []) + filters {
+        for filter in filters {
             if !filter.keepsScale(of: last.layout) { effective.append(filter) }
             last = Interruptible(try stage(filter, last, context), checkpoint)
         }

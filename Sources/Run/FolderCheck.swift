@@ -44,13 +44,14 @@ package struct FolderSummary: Sendable, Equatable {
     package internal(set) var findings = 0
 }
 
-/// `darkroom verify`: compares each file of a folder of results with the status.
+/// `darkroom verify`: compares each file of a folder of results with the status, and the status with the manifest.
 ///
-/// The status is read image by image. In memory are the names in the folder, so that files without an image are found.
+/// The status is read image by image. In memory are the names in the folder, so that files without an image are found,
+/// and those of the manifest's images.
 package final class FolderCheck {
     package typealias Progress = (_ done: Int, _ total: Int) -> Void
 
-    private let folder: Directory
+    let folder: Directory
     private var stream: StatusStream
     private let tell: (FolderFinding) throws -> Void
     package private(set) var summary: FolderSummary
@@ -98,19 +99,28 @@ package final class FolderCheck {
     /// - Parameter remember: receives the status of each image in the manifest's order.
     package func run(progress: Progress) throws { try run(progress: progress) { _ in } }
 
-    func run(progress: Progress, remember: (ImageOutline) -> Void) throws {
+    func run(progress: Progress, remember: (ImageOutline) throws -> Void) throws {
+        // First, because reading a large manifest takes the most memory.
+        let expected = try expectedImages()
         var unowned = Set(try folder.names())
         try checkOwn(&unowned)
+        var isComparable = expected != nil
         let check = OutputCheck(outputs: folder, readsContent: true)
+        var counts = Status.Counts()
         var done = 0
         while true {
             let images = try next()
             if images.isEmpty { break }
+            if isComparable, let expected {
+                isComparable = try compare(images, from: done, expected)
+            }
             let faults = concurrentMap(images) { image in
                 image.state == .filtered ? image.output.flatMap { check.fault(of: $0) } : nil
             }
             for (image, fault) in zip(images, faults) {
-                remember(image)
+                try remember(image)
+                counts.total += 1
+                counts[image.state] += 1
                 guard image.state == .filtered, let output = image.output else { continue }
                 unowned.remove(FileName(output.file))
                 summary.outputs += 1
@@ -120,9 +130,8 @@ package final class FolderCheck {
             done += images.count
             progress(done, summary.images)
         }
-        guard done == summary.images else {
-            throw RunError.unreadable(folder.path(of: BatchFile.status))
-        }
+        try compareCounts(counts, isComparable ? expected : nil)
+        try checkProgress()
         for name in unowned.map(\.text).sorted() {
             try add(
                 FolderFinding(

@@ -48,7 +48,8 @@ package final class FolderRun: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let scheduler = Mutex<Scheduler?>(nil)
 
-    /// Creates the folder of the results, and locks it. No other thread may exist yet: signals are blocked here.
+    /// Creates the folder of the results, and locks it. No other thread may exist yet, unless `blockSignals` was called
+    /// before.
     package init(
         _ job: RunJob, _ loaded: ConfigurationLoader.Loaded, log: EventLog
     ) throws(RunError) {
@@ -58,15 +59,15 @@ package final class FolderRun: Sendable {
         self.log = log
         let settings = loaded.runSettings(base: job.base)
         folder = try RunFolder(
-            job, examination: settings.examination, durably: settings.isDurable)
+            loaded.noted(in: job), examination: settings.examination, durably: settings.isDurable)
     }
 
     /// Blocks the signals that stop a run, as `init` does. A program that does something else before calls this before
     /// it has a second thread.
-    static func blockSignals() { SignalSources.block(SignalSources.heeded(among: signals)) }
+    package static func blockSignals() { SignalSources.block(SignalSources.heeded(among: signals)) }
 
     /// One of the signals that has arrived and is blocked; nil if there is none.
-    static var pendingSignal: CInt? {
+    package static var pendingSignal: CInt? {
         var pending = sigset_t()
         guard sigpending(&pending) == 0 else { return nil }
         return SignalSources.heeded(among: signals).first { sigismember(&pending, $0) == 1 }

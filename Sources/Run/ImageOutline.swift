@@ -8,6 +8,7 @@ struct ImageOutline: Decodable, Sendable {
     let name: ByteString
     let state: ImageState
     let output: Output?
+    let error: Cause?
     let sourceSHA256: String?
 
     struct Output: Decodable, Sendable {
@@ -16,8 +17,12 @@ struct ImageOutline: Decodable, Sendable {
         let sha256: String
     }
 
+    struct Cause: Decodable, Sendable {
+        let code: String
+    }
+
     private enum CodingKeys: String, CodingKey {
-        case name, state, output
+        case name, state, output, error
         case sourceSHA256 = "sourceSha256"
     }
 
@@ -28,10 +33,13 @@ struct ImageOutline: Decodable, Sendable {
         }
         self = outline
     }
+
+    /// Whether it failed because another file is in the place of its output.
+    var isBlocked: Bool { error?.code == FileError.Code.fileExists.rawValue }
 }
 
 /// What is wrong with an output.
-enum OutputFault: Sendable, Equatable {
+package enum OutputFault: Sendable, Equatable {
     case missing
     case notAFile
     case length(Int, expected: Int)

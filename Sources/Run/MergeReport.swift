@@ -17,7 +17,7 @@ package struct MergeReport: Sendable, Equatable {
         }
     }
 
-    /// What nobody repairs by running a shard again.
+    /// What the same run of a shard does not repair.
     package struct Fault: Sendable, Equatable {
         package let shard: Int
         /// The image that it is about, if it is about one.
@@ -25,7 +25,7 @@ package struct MergeReport: Sendable, Equatable {
         package let message: String
     }
 
-    /// Faults that are kept; a broken disk may have a million.
+    /// Faults that are kept; a broken disk may have a million. The same holds for images.
     static let mostFaults = 1000
 
     package let id: String
@@ -40,6 +40,13 @@ package struct MergeReport: Sendable, Equatable {
     package internal(set) var faultCount = 0
     /// The shards in which images have failed.
     package internal(set) var failed: [Int] = []
+    /// Images that were filtered according to the former whole status, and have failed since then. Their outputs of that
+    /// time are gone or changed.
+    package internal(set) var lost: [String] = []
+    /// The number of these images, also of those that are not kept.
+    package internal(set) var lostCount = 0
+    /// The number of images that failed because another file is in the place of their output.
+    package internal(set) var blockedCount = 0
     /// The tasks of these shards: the first array's.
     private let array: RunPlan.TaskArray
 
@@ -60,6 +67,11 @@ package struct MergeReport: Sendable, Equatable {
     mutating func add(_ fault: Fault) {
         faultCount += 1
         if faults.count < Self.mostFaults { faults.append(fault) }
+    }
+
+    mutating func addLost(_ image: String) {
+        lostCount += 1
+        if lost.count < Self.mostFaults { lost.append(image) }
     }
 }
 

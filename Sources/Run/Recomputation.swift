@@ -10,6 +10,11 @@ import SystemPackage
 /// The manifest is divided into shards, and each is a run in a scratch folder, which is removed before the next one. So
 /// the scratch space is that of one shard.
 package struct Recomputation {
+    /// A signal that has arrived while the files were compared.
+    private struct Stopped: Error {
+        let signal: CInt
+    }
+
     /// What the status has about an image.
     private struct Recorded {
         var state: ImageState
@@ -33,13 +38,14 @@ package struct Recomputation {
         self.check = check
         self.loaded = loaded
         self.log = log
-        var known: String?
+        var plan: RunPlan?
         if let folder = try? Directory(path: check.path),
             let root = try? Directory(FileName(RunFolder.spoolName), in: folder)
         {
-            known = try RunPlan.read(in: root)?.base
+            plan = try RunPlan.read(in: root)
         }
-        self.base = known ?? base
+        if let plan, let conflict = loaded.conflict(with: plan, in: check.path) { throw conflict }
+        self.base = plan?.base ?? base
     }
 
     /// Compares the files with the status, and then with new ones.
@@ -53,11 +59,16 @@ package struct Recomputation {
     ) throws -> CInt? {
         FolderRun.blockSignals()
         var recorded: [ByteString: Recorded] = [:]
-        try check.run { done, total in
-            reading(done, total)
-        } remember: { image in
-            recorded[image.name] = Recorded(
-                state: image.state, output: image.output, sourceSHA256: image.sourceSHA256)
+        do {
+            try check.run(progress: reading) { image in
+                recorded[image.name] = Recorded(
+                    state: image.state, output: image.output, sourceSHA256: image.sourceSHA256)
+                if recorded.count.isMultiple(of: 64), let signal = FolderRun.pendingSignal {
+                    throw Stopped(signal: signal)
+                }
+            }
+        } catch let stopped as Stopped {
+            return stopped.signal
         }
         if let signal = FolderRun.pendingSignal { return signal }
         let (bytes, format, manifest) = try readManifest()
@@ -77,7 +88,9 @@ package struct Recomputation {
             let status: Status
             let run = try FolderRun(job, loaded, log: log)
             let ending = try run.run { wait in
-                while !wait(0.2) { making(done + (run.progress?.counts.finished ?? 0), images) }
+                while !wait(0.2) {
+                    making(min(images, done + (run.progress?.counts.finished ?? 0)), images)
+                }
             }
             switch ending {
             case .finished(let new), .unchanged(let new): status = new
@@ -87,7 +100,8 @@ package struct Recomputation {
             for image in status.images {
                 try compare(image, recorded[ByteString(image.name)], status.versions ?? [])
             }
-            done += status.images.count
+            // Some images may be in several shards.
+            done = min(images, done + status.images.count)
             making(done, images)
             try scratch.empty()
         }

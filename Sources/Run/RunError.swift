@@ -10,6 +10,8 @@ package enum RunError: CodedError, Equatable {
     case otherManifest(folder: String, manifest: String)
     /// The folder has a run of the same manifest in another folder, where its relative paths mean other pictures.
     case otherBase(folder: String, base: String)
+    /// The folder has a run of the same manifest with another value of a setting that decides what the outputs are.
+    case otherSetting(folder: String, key: String, known: String, asked: String)
     /// The folder has a run of the same manifest that is divided in another way.
     case otherShards(folder: String, known: String, asked: String)
     /// The environment, or the plan, has no such shard.
@@ -27,20 +29,33 @@ package enum RunError: CodedError, Equatable {
     /// A file that no run in this folder has written is where a file of the run must be.
     case inTheWay(String)
     /// An output has been changed since it was written.
-    case outputChanged(String, bytes: Int, expected: Int)
+    case outputChanged(String, OutputFault)
+    /// A copy of the manifest has been changed since it was written.
+    case copyChanged(String)
+    /// A symbolic link is in the place of a file of the run.
+    case link(String)
     /// The run cannot be continued, for this reason.
     case unusable(folder: String, reason: String)
     /// A file of the run is not what this version can read.
     case unreadable(String)
     /// The folder, or a file in it, cannot be created or written.
     case cannotCreate(FileError)
+    /// A file of the run belongs to somebody else, who does not let this user open it.
+    case notPermitted(FileError)
     case file(FileError)
     /// Another failure, with what the run knows about it.
     case failure(Failure)
 
+    /// What is done with a file that exists. All other steps create or change something.
+    private static let looks: [ByteString] = ["open", "examine", "list", "read", "lock"]
+
     /// A file or folder of the run cannot be used. Whoever names a folder expects that files can be created in it.
     init(_ error: FileError) {
+        let looks = Self.looks.contains(ByteString(error.step))
         switch error.errno {
+        case .permissionDenied where looks, .notPermitted where looks: self = .notPermitted(error)
+        // Links are followed only in the path that the user has named, which `RunFolder` opens.
+        case .tooManySymbolicLinkLevels where looks: self = .link(error.path)
         case .permissionDenied, .notPermitted, .readOnlyFileSystem, .notDirectory, .fileExists,
             .noSuchFileOrDirectory, .fileNameTooLong, .tooManySymbolicLinkLevels, .isDirectory:
             self = .cannotCreate(error)
@@ -53,6 +68,7 @@ package enum RunError: CodedError, Equatable {
         case .inUse: "folder-in-use"
         case .otherManifest: "other-manifest"
         case .otherBase: "other-base"
+        case .otherSetting: "other-setting"
         case .otherShards: "other-shards"
         case .noShard(let problem): problem.code
         case .noRun: "no-run"
@@ -62,9 +78,11 @@ package enum RunError: CodedError, Equatable {
         case .changing: "shard-in-work"
         case .inTheWay: "file-in-the-way"
         case .outputChanged: "output-changed"
+        case .copyChanged: "manifest-changed"
+        case .link: "symbolic-link"
         case .unusable: "unusable-run"
         case .unreadable: "unreadable-file"
-        case .cannotCreate(let error), .file(let error): error.code
+        case .cannotCreate(let error), .notPermitted(let error), .file(let error): error.code
         case .failure(let failure): failure.code
         }
     }
@@ -76,6 +94,8 @@ package enum RunError: CodedError, Equatable {
             "\(folder) has a run of another manifest, \(manifest)"
         case .otherBase(let folder, let base):
             "\(folder) has a run of the same manifest in \(base), where its relative paths begin"
+        case .otherSetting(let folder, let key, let known, let asked):
+            "\(folder) has a run of the same manifest with another \(key): it was \(known), and is \(asked)"
         case .otherShards(let folder, let known, let asked):
             "\(folder) has a run \(known), and this one is \(asked)"
         case .noShard(let problem): problem.message
@@ -88,11 +108,12 @@ package enum RunError: CodedError, Equatable {
         case .changing(let folder, let shard):
             "\(folder): shard \(shard) has begun again while its status was read"
         case .inTheWay(let path): "\(path): no run in this folder has written this file"
-        case .outputChanged(let path, let bytes, let expected):
-            "\(path): it was changed; it has \(Units.bytes(bytes)), but status.json has \(Units.bytes(expected))"
+        case .outputChanged(let path, let fault): "\(path): \(fault.message)"
+        case .copyChanged(let path): "\(path): this copy of the manifest was changed"
+        case .link(let path): "\(path): a symbolic link is in the place of this file"
         case .unusable(let folder, let reason): "\(folder): \(reason)"
         case .unreadable(let path): "\(path): it is not what this version of darkroom can read"
-        case .cannotCreate(let error), .file(let error): error.message
+        case .cannotCreate(let error), .notPermitted(let error), .file(let error): error.message
         case .failure(let failure): failure.message
         }
     }
@@ -100,12 +121,11 @@ package enum RunError: CodedError, Equatable {
     package var isTransient: Bool {
         switch self {
         case .inUse, .changing, .unfinished: true
-        case .otherManifest, .otherBase, .otherShards, .noShard, .noRun, .notDivided, .notMerged,
-            .inTheWay,
-            .outputChanged,
-            .unusable, .unreadable:
+        case .otherManifest, .otherBase, .otherSetting, .otherShards, .noShard, .noRun, .notDivided,
+            .notMerged, .inTheWay, .outputChanged, .copyChanged, .link, .unusable, .unreadable:
             false
-        case .cannotCreate(let error), .file(let error): error.isTransient
+        case .cannotCreate(let error), .notPermitted(let error), .file(let error):
+            error.isTransient
         case .failure(let failure): failure.isTransient
         }
     }

@@ -1,6 +1,7 @@
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
+import Foundation
 import Glibc
 import SystemPackage
 
@@ -63,7 +64,14 @@ package final class RunFolder: Sendable {
     /// Creates the folder if it does not exist, and locks it.
     init(_ job: RunJob, examination: Examination, durably: Bool) throws(RunError) {
         try runError { () throws(FileError) in try Spool.createRoot(job.folder) }
-        let outputs = try runError { () throws(FileError) in try Directory(path: job.folder) }
+        let outputs: Directory
+        do {
+            outputs = try Directory(path: job.folder)
+        } catch  where error.errno == .tooManySymbolicLinkLevels {
+            throw .cannotCreate(error)
+        } catch {
+            throw RunError(error)
+        }
         try Self.requireOwn(outputs)
         self.outputs = outputs
         self.durably = durably
@@ -145,10 +153,18 @@ package final class RunFolder: Sendable {
     func prepare() throws(RunError) -> Finding {
         try runError { () throws(FileError) in try removeUnfinished() }
         guard let status = try readAnswer() else {
-            if try hasJournal() { return try recover() }
+            if try hasJournal() {
+                try mendCopies()
+                return try recover()
+            }
+            if shard == nil {
+                try outputs.requireCopy(
+                    of: job.bytes, as: BatchFile.manifest(job.format), isBegun: false)
+            }
             let prepared = try runError { () throws(FileError) in try begin() }
             return try prepared.manifest.images.isEmpty ? endEmpty(prepared) : .unfinished(prepared)
         }
+        try mendCopies()
         let isInWork = try runError { () throws(FileError) in
             try spool.active.exists(FileName(job.id))
         }
@@ -182,6 +198,24 @@ package final class RunFolder: Sendable {
         }
     }
 
+    /// Makes sure that nobody has changed the copies of the manifest, which recovery and repetition read. The copies in
+    /// `.darkroom` are written anew. The one beside the outputs is that of the user, who must move a changed one away.
+    private func mendCopies() throws(RunError) {
+        let copy = BatchFile.manifest(job.format)
+        if shard == nil {
+            try outputs.requireCopy(of: job.bytes, as: copy, isBegun: true)
+        }
+        try runError { () throws(FileError) in
+            if shard != nil { _ = try folders.shareManifest(copy, of: job.bytes, in: answer) }
+            guard try spool.active.exists(FileName(job.id)) else { return }
+            let active = try folders.active()
+            guard try active.exists(copy), try !active.holds(job.bytes, as: copy) else { return }
+            // It may be a link to a file of others.
+            try active.remove(copy)
+            try active.write(sparsely: job.bytes, to: copy, durably: durably)
+        }
+    }
+
     private func hasJournal() throws(RunError) -> Bool {
         try runError { () throws(FileError) in
             guard try spool.active.exists(FileName(job.id)) else { return false }
@@ -198,7 +232,7 @@ package final class RunFolder: Sendable {
         FaultPoint.claimFolderMade.pass()
         let active = try folders.active()
         let copy = BatchFile.manifest(job.format)
-        if try folders.shareManifest(copy, of: job.bytes.count, in: active) {
+        if try folders.shareManifest(copy, of: job.bytes, in: active) {
             FaultPoint.claimCopied.pass()
         } else {
             try ManifestReading(job.bytes, accepted: job.manifest)
@@ -262,8 +296,11 @@ package final class RunFolder: Sendable {
     /// Has images of an unfinished run repeated whose outputs somebody has removed.
     private func repeatMissing(_ prepared: PreparedBatch) throws(RunError) -> PreparedBatch {
         var status = prepared.status
+        let journal = try runError { () throws(FileError) in
+            try folders.active().information(of: ItemJournal.fileName)
+        }
         var records: [JournalRecord] = []
-        for index in status.images.indices where try isMissing(status.images[index]) {
+        for index in try missing(status.images, after: journal?.statusChanged) {
             status.images[index] = status.images[index].anew
             records.append(.ended(index: index, status.images[index]))
         }
@@ -284,32 +321,59 @@ package final class RunFolder: Sendable {
     private func check() throws(RunError) -> Finding {
         let status = try runError { () throws(FileError) in try Status(in: answer) }
         guard let status else { throw .unreadable(answer.path(of: BatchFile.status)) }
-        var isIncomplete = job.retries && status.images.contains { $0.state != .filtered }
-        for image in status.images where try isMissing(image) { isIncomplete = true }
-        return isIncomplete ? try reopen() : .finished(status)
+        let end = status.times.finished.flatMap { Clock.date($0) }?.timeIntervalSince1970
+        let isIncomplete = try !missing(status.images, after: end).isEmpty
+        let isRepeated = job.retries && status.images.contains { $0.state != .filtered }
+        return isIncomplete || isRepeated ? try reopen() : .finished(status)
     }
 
-    /// Whether an image is filtered, but its output is not in the folder.
-    private func isMissing(_ image: ImageStatus) throws(RunError) -> Bool {
-        guard image.state == .filtered, let output = image.output else { return false }
-        let name = FileName(output.file)
-        let found = try runError { () throws(FileError) in try outputs.information(of: name) }
-        guard let found else { return true }
-        if found.isRegularFile, found.length == output.bytes { return false }
-        guard found.isRegularFile, found.length == 0 else {
-            throw .outputChanged(
-                outputs.path(of: name), bytes: found.length, expected: output.bytes)
+    /// The images that are filtered, but whose outputs are not in the folder.
+    ///
+    /// An output whose inode has changed since the run last worked, because somebody has written into it, renamed or
+    /// copied it, is read. All others are not: the next run of a finished folder takes milliseconds.
+    ///
+    /// - Parameter time: when the run last worked, in seconds since 1970; nil if that is not known.
+    /// - Throws: if an output is not as it was written.
+    private func missing(
+        _ images: [ImageStatus], after time: Double?
+    ) throws(RunError) -> [Int] {
+        var missing: [Int] = []
+        var suspects: [ImageOutline.Output] = []
+        for (index, image) in images.enumerated() where image.state == .filtered {
+            guard let output = image.output else { continue }
+            let name = FileName(output.file)
+            let found = try runError { () throws(FileError) in try outputs.information(of: name) }
+            guard let found else {
+                missing.append(index)
+                continue
+            }
+            if found.isRegularFile, found.length == 0, output.bytes > 0 {
+                // A crash of the machine leaves an empty file if the content was not on the disk. Nobody loses anything
+                // with it.
+                try runError { () throws(FileError) in try outputs.remove(name) }
+                missing.append(index)
+                continue
+            }
+            let isUntouched = time.map { found.statusChanged < $0 } ?? false
+            if found.isRegularFile, found.length == output.bytes, isUntouched { continue }
+            suspects.append(
+                .init(file: output.file, bytes: output.bytes, sha256: output.sha256))
         }
-        // A crash of the machine leaves an empty file if the content was not on the disk. Nobody loses anything with it.
-        try runError { () throws(FileError) in try outputs.remove(name) }
-        return true
+        let check = OutputCheck(outputs: outputs, readsContent: true)
+        let faults = concurrentMap(suspects) { check.fault(of: $0) }
+        for (output, fault) in zip(suspects, faults) {
+            guard let fault else { continue }
+            if case .unreadable(let error) = fault { throw RunError(error) }
+            throw .outputChanged(outputs.path(of: FileName(output.file)), fault)
+        }
+        return missing
     }
 
     private func reopen() throws(RunError) -> Finding {
         try runError { () throws(FileError) in
             let copy = BatchFile.manifest(job.format)
             if try !answer.exists(copy),
-                try !folders.shareManifest(copy, of: job.bytes.count, in: answer)
+                try !folders.shareManifest(copy, of: job.bytes, in: answer)
             {
                 try answer.write(job.bytes, to: copy, durably: durably)
             }

@@ -15,6 +15,10 @@ package struct RunJob: Sendable {
     package var base: String
     /// Whether any source is relative.
     package var usesBase: Bool
+    /// The folders in which relative sources are looked for instead of `base`; nil if nobody has set `sources.roots`.
+    var roots: [String]?
+    /// The text of `manifests.defaultFilters`.
+    var defaultFilters: String?
     /// The folder of the results, as its user has named it.
     package var folder: String
     /// Whether images that failed in an earlier run are repeated.
@@ -46,6 +50,8 @@ package struct RunJob: Sendable {
         return RunPlan(
             id: id, manifest: name, sha256: SHA256Digest.hex(of: bytes),
             recipes: recipes.isEmpty ? nil : SHA256Digest.hex(of: recipes),
-            base: usesBase ? base : nil, shards: shards, format: format)
+            base: usesBase ? base : nil, roots: usesBase ? roots : nil,
+            defaultFilters: manifest.usesDefaultFilters ? defaultFilters : nil, shards: shards,
+            format: format)
     }
 }

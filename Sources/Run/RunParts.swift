@@ -36,10 +36,8 @@ struct RunParts {
         self.shard = shard
         let name = Self.name(of: shard)
         path = root.path(of: name)
-        answer = try runError { () throws(FileError) in
-            try Self.share(job, in: root)
-            return try root.folder(name)
-        }
+        try Self.share(job, in: root)
+        answer = try runError { () throws(FileError) in try root.folder(name) }
         part = RunFolders.Part(shard: shard, shared: root)
     }
 
@@ -70,16 +68,52 @@ struct RunParts {
         }
     }
 
+    /// The beginning of the names of copies that are not complete.
+    private static let newCopy = "manifest.new-"
+
     /// Writes the copy of the manifest, unless it is there. Several processes may do this at once; they write the same.
-    private static func share(_ job: RunJob, in root: Directory) throws(FileError) {
+    private static func share(_ job: RunJob, in root: Directory) throws(RunError) {
         let name = BatchFile.manifest(job.format)
-        if try root.information(of: name)?.length == job.bytes.count { return }
-        let new = FileName(
-            "manifest.new-\(Machine.name)-\(getpid())-\(UInt64.random(in: 0 ... .max))")
-        try root.write(sparsely: job.bytes, to: new, durably: false)
-        FaultPoint.planManifestWritten.pass()
-        try root.rename(new, to: root, as: name, replacing: true)
-        FaultPoint.planManifestMoved.pass()
+        // Each repetition means that somebody else has written the copy, and removed this one as a leftover.
+        for _ in 0..<100 {
+            let isThere = try runError { () throws(FileError) -> Bool in
+                // A crash of the machine leaves an empty file if the content was not on the disk.
+                if let found = try root.information(of: name), found.isRegularFile,
+                    found.length == 0
+                {
+                    return false
+                }
+                return try root.exists(name)
+            }
+            if isThere, try root.requireCopy(of: job.bytes, as: name, isBegun: true) {
+                return try runError { () throws(FileError) in try removeLeftovers(in: root) }
+            }
+            let new = FileName(
+                "\(newCopy)\(Machine.name)-\(getpid())-\(UInt64.random(in: 0 ... .max))")
+            try runError { () throws(FileError) in
+                try root.write(sparsely: job.bytes, to: new, durably: false)
+                FaultPoint.planManifestWritten.pass()
+                do throws(FileError) {
+                    try root.rename(new, to: root, as: name, replacing: true)
+                } catch  where error.errno == .noSuchFileOrDirectory {
+                    return
+                }
+                FaultPoint.planManifestMoved.pass()
+            }
+        }
+        throw .copyChanged(root.path(of: name))
+    }
+
+    /// Removes what processes have left that were killed before their copy was complete. There is a copy, so nobody needs
+    /// it.
+    private static func removeLeftovers(in root: Directory) throws(FileError) {
+        for name in try root.names() where name.text.hasPrefix(newCopy) {
+            do {
+                try root.remove(name)
+            } catch  where error.errno == .noSuchFileOrDirectory {
+                continue
+            }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 import DarkroomCore
 import DarkroomManifest
+import DarkroomPicture
 import DarkroomSpool
 import Foundation
 import Glibc
@@ -16,7 +17,8 @@ package struct RunPlan: Codable, Sendable, Equatable {
     private static let newPrefix = "plan.new"
     private static let capacity = 64 << 10
 
-    /// The version of this format. A reader refuses a version that it does not know. Version 1 has no shards.
+    /// The version of this format. A reader refuses a version that it does not know. Version 1 has no shards. In version 2,
+    /// no image was in more than one shard, so the images of its shards are others.
     var schemaVersion = 1
     /// The ID of the batch.
     let id: String
@@ -29,6 +31,12 @@ package struct RunPlan: Codable, Sendable, Equatable {
     let recipes: String?
     /// The folder at which relative paths begin; nil if the manifest has none.
     let base: String?
+    /// The folders in which relative paths are looked for instead, `sources.roots`; nil if the manifest has no relative
+    /// paths, or if nobody has set the key.
+    let roots: [String]?
+    /// The text of `manifests.defaultFilters`; nil if each image has filters of the manifest. It decides what the outputs
+    /// are, and is not in the manifest.
+    let defaultFilters: String?
     /// nil if one run works on the whole manifest.
     let shards: Shards?
     /// The extension of the manifest's format; nil in version 1.
@@ -59,16 +67,19 @@ package struct RunPlan: Codable, Sendable, Equatable {
 
     init(
         id: String, manifest: String, sha256: String, recipes: String? = nil, base: String?,
-        shards: Shards? = nil, format: ManifestFormat? = nil
+        roots: [String]? = nil, defaultFilters: String? = nil, shards: Shards? = nil,
+        format: ManifestFormat? = nil
     ) {
         self.id = id
         self.manifest = manifest
         self.sha256 = sha256
         self.recipes = recipes
         self.base = base
+        self.roots = roots
+        self.defaultFilters = defaultFilters
         self.shards = shards
         self.format = shards == nil ? nil : format?.rawValue
-        schemaVersion = shards == nil ? 1 : 2
+        schemaVersion = shards == nil ? 1 : 3
     }
 
     /// The plan in the folder; nil if there is none.
@@ -78,10 +89,10 @@ package struct RunPlan: Codable, Sendable, Equatable {
             bytes = try folder.read(fileName, upTo: capacity)
         } catch {
             if error.errno == .noSuchFileOrDirectory { return nil }
-            throw .file(error)
+            throw RunError(error)
         }
         guard let plan = try? JSONDecoder().decode(RunPlan.self, from: Data(bytes)),
-            plan.schemaVersion == (plan.shards == nil ? 1 : 2),
+            plan.schemaVersion == (plan.shards == nil ? 1 : 3),
             plan.shards.map({ Shard(1, of: $0.count) != nil }) ?? true
         else { throw .unreadable(folder.path(of: fileName)) }
         return plan
@@ -159,13 +170,58 @@ package struct RunPlan: Codable, Sendable, Equatable {
             return .otherShards(
                 folder: folder, known: Self.words(shards), asked: Self.words(other.shards))
         }
-        guard let base, let otherBase = other.base, base != otherBase else { return nil }
-        // The folder may have been moved, or another machine may have it at another place. But if both exist, the same
-        // paths mean other pictures.
-        guard let former = FolderIdentity(base), former != FolderIdentity(otherBase) else {
+        if let conflict = conflict(ofFilters: other.defaultFilters, in: folder)
+            ?? conflict(ofRoots: other.roots, in: folder)
+        {
+            return conflict
+        }
+        guard let base, let otherBase = other.base, !Self.isSame(base, otherBase) else {
             return nil
         }
         return .otherBase(folder: folder, base: base)
+    }
+
+    /// Why a run with these default filters may not continue this one.
+    func conflict(ofFilters other: String?, in folder: String) -> RunError? {
+        // An earlier version has not written them down.
+        guard let defaultFilters, let other, defaultFilters != other,
+            Self.filters(defaultFilters) != Self.filters(other)
+        else { return nil }
+        return .otherSetting(
+            folder: folder, key: Self.filtersKey, known: Self.inOneLine(defaultFilters),
+            asked: Self.inOneLine(other))
+    }
+
+    /// Why a run with these folders of relative paths may not continue this one.
+    func conflict(ofRoots other: [String]?, in folder: String) -> RunError? {
+        // Without any folder in which they are looked for, there are no relative paths or none has been found yet.
+        let (own, others) = (roots ?? [], other ?? [])
+        if own.count == others.count, zip(own, others).allSatisfy(Self.isSame) { return nil }
+        return .otherSetting(
+            folder: folder, key: Self.rootsKey, known: Self.words(roots), asked: Self.words(other))
+    }
+
+    static let filtersKey = "manifests.defaultFilters"
+    static let rootsKey = "sources.roots"
+
+    private static func filters(_ text: String) -> [Filter]? {
+        try? FilterList.read(yaml: Array(text.utf8), limit: .max)
+    }
+
+    /// A list in a configuration file may have several lines.
+    private static func inOneLine(_ text: String) -> String {
+        text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
+    /// Whether relative paths mean the same in two folders. A folder may have been moved, or another machine may have it
+    /// at another place. But if both exist, the same paths mean other pictures.
+    private static func isSame(_ former: String, _ present: String) -> Bool {
+        guard former != present, let identity = FolderIdentity(former) else { return true }
+        return identity == FolderIdentity(present)
+    }
+
+    private static func words(_ roots: [String]?) -> String {
+        roots.map { "[\($0.joined(separator: ", "))]" } ?? "not set"
     }
 
     private static func words(_ shards: Shards?) -> String {

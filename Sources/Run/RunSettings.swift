@@ -22,6 +22,30 @@ extension ConfigurationLoader.Loaded {
     /// on a disk, eight syncs would take longer than a small picture.
     private var isDurableRun: Bool { isSet("durability") && configuration.isDurable }
 
+    /// The job with those settings that decide what its outputs are, for its plan.
+    func noted(in job: RunJob) -> RunJob {
+        var job = job
+        job.roots = setRoots
+        job.defaultFilters = defaultFilters
+        return job
+    }
+
+    /// Why the outputs of a run with this plan cannot be made anew with these settings; nil if they can be.
+    func conflict(with plan: RunPlan, in folder: String) -> RunError? {
+        plan.conflict(ofFilters: defaultFilters, in: folder)
+            ?? (plan.base == nil ? nil : plan.conflict(ofRoots: setRoots, in: folder))
+    }
+
+    /// `sources.roots`; nil if nobody has set it.
+    private var setRoots: [String]? {
+        isSet(RunPlan.rootsKey) ? configuration.sourceRoots : nil
+    }
+
+    /// The text of the setting.
+    private var defaultFilters: String? {
+        settings.first { $0.setting.key == RunPlan.filtersKey }?.text
+    }
+
     /// Whether somebody has set this key.
     private func isSet(_ key: String) -> Bool {
         settings.contains { $0.setting.key == key && $0.place != nil }

@@ -20,7 +20,17 @@ import SystemPackage
 /// | copy of the manifest, `progress.json`   | the same                                                    |
 /// | renamed to `status.json`                | nothing to do                                               |
 ///
+/// Several shards may have a copy of the same image (`ShardAssignment`). Their answers must agree. The whole status has that
+/// of the first of them, and counts it once.
+///
 /// A merge beside running shards is safe: it takes final statuses only, and a status that is replaced meanwhile ends it.
+///
+/// A whole status that is there already is replaced. If an image was filtered according to it, and has failed since then:
+///
+/// | its output according to the former status | what the merge does                                             |
+/// |-------------------------------------------|-----------------------------------------------------------------|
+/// | is there, with its digest                 | nothing is replaced: the former status is right about the image |
+/// | is gone, changed, or never was published  | the status is replaced, and the report lists the image          |
 package struct ShardMerge {
     private let outputs: Directory
     private let root: Directory
@@ -61,7 +71,8 @@ package struct ShardMerge {
         guard report.isWhole else { return report }
         var status = try whole(of: streams.map(\.frame))
         let bytes = try readManifest()
-        var work = Work(streams, try expected(bytes, status))
+        var work = try work(streams, bytes, status)
+        status.counts.subtract(Self.counts(ofCopiesIn: work))
         let total = status.counts.total
         guard total == work.expected.count else {
             report.add(
@@ -108,7 +119,11 @@ package struct ShardMerge {
                     streams.append(stream)
                 }
             } catch .file(let error) {
-                throw RunError(error)
+                guard error.errno == .tooManySymbolicLinkLevels else { throw RunError(error) }
+                report.add(
+                    .init(
+                        shard: number, image: nil,
+                        message: "a symbolic link is in the place of its status"))
             } catch {
                 report.add(
                     .init(
@@ -131,6 +146,16 @@ package struct ShardMerge {
             return "its status is that of another shard"
         }
         return nil
+    }
+
+    /// The whole status of an earlier merge of this run; nil if there is none.
+    private func former() -> StatusStream? {
+        guard let stream = try? StatusStream(in: outputs),
+            FileName(stream.frame.id) == FileName(plan.id),
+            stream.frame.manifest.sha256 == plan.sha256,
+            stream.frame.shards == Status.Shards(count: shards.count)
+        else { return nil }
+        return stream
     }
 
     /// The whole status without its images.
@@ -186,13 +211,14 @@ package struct ShardMerge {
         do {
             bytes = try root.read(name)
         } catch  where error.errno == .noSuchFileOrDirectory {
-            throw .unusable(folder: outputs.path, reason: "the copy of its manifest is gone")
+            throw .unusable(
+                folder: outputs.path,
+                reason: "\(root.path(of: name)) is gone; run any shard again, which writes it")
         } catch {
             throw RunError(error)
         }
         guard SHA256Digest.hex(of: bytes) == plan.sha256 else {
-            throw .unusable(
-                folder: outputs.path, reason: "the copy of its manifest has been changed")
+            throw .copyChanged(root.path(of: name))
         }
         return bytes
     }
@@ -204,7 +230,9 @@ package struct ShardMerge {
         return format
     }
 
-    private func expected(_ bytes: [UInt8], _ status: Status) throws(RunError) -> [Expected] {
+    private func work(
+        _ streams: [StatusStream], _ bytes: [UInt8], _ status: Status
+    ) throws(RunError) -> Work {
         // It was accepted once, whatever the limits were.
         let limits = ManifestLimits(bytes: .max, images: .max, filters: .max)
         let manifest: Manifest
@@ -219,11 +247,34 @@ package struct ShardMerge {
                 folder: outputs.path, reason: "its manifest would not be accepted any more")
         }
         let assignment = ShardAssignment(of: manifest, count: shards.count)
-        return manifest.images.enumerated().map { index, image in
+        let expected = manifest.images.enumerated().map { index, image in
             Expected(
                 name: image.name, format: image.output.format, isPublished: image.isPublished,
                 shard: Int32(assignment[index]))
         }
+        let copies = assignment.copied.map { ($0, assignment.copies(of: $0)) }
+        return Work(
+            streams, expected, copies: Dictionary(uniqueKeysWithValues: copies), former: former())
+    }
+
+    /// How the copies of images have ended, which the sums of the shards' statuses count too. It reads the statuses up to
+    /// the last copy, which is usually near the beginning.
+    private static func counts(ofCopiesIn work: Work) -> Status.Counts {
+        var counts = Status.Counts()
+        guard let last = work.copies.keys.max() else { return counts }
+        var streams = work.streams
+        for place in 0...last {
+            // What is wrong is found when the images are compared.
+            _ = try? streams[Int(work.expected[place].shard) - 1].next()
+            for shard in work.copies[place] ?? [] {
+                guard let text = try? streams[shard - 1].next(),
+                    let copy = ImageOutline(text)
+                else { continue }
+                counts.total += 1
+                counts[copy.state] += 1
+            }
+        }
+        return counts
     }
 
     // MARK: The images
@@ -232,25 +283,51 @@ package struct ShardMerge {
     private struct Work {
         var streams: [StatusStream]
         let expected: [Expected]
+        /// The further shards that have an image, by its place.
+        let copies: [Int: [Int]]
+        /// The status that is to be replaced, with its images in the same order.
+        var former: StatusStream?
         /// Shards whose images are not those of the manifest.
         var foreign: Set<Int> = []
         var goneOutputs: [Int: Int] = [:]
         var counts = Status.Counts()
         var outputBytes = 0
 
-        init(_ streams: [StatusStream], _ expected: [Expected]) {
+        init(
+            _ streams: [StatusStream], _ expected: [Expected], copies: [Int: [Int]],
+            former: StatusStream?
+        ) {
             self.streams = streams
             self.expected = expected
+            self.copies = copies
+            self.former = former?.frame.counts.total == expected.count ? former : nil
+        }
+
+        /// The next image of the former status.
+        mutating func nextFormer() -> ArraySlice<UInt8>? {
+            guard former != nil else { return nil }
+            do {
+                if let text = try former?.next() { return text }
+            } catch {
+                // Somebody has changed it. What it said cannot be compared any more.
+            }
+            former = nil
+            return nil
         }
     }
 
     private struct Item: Sendable {
+        let place: Int
         let expected: Expected
+        let shard: Int
         let text: ArraySlice<UInt8>
+
+        /// Whether another shard's answer is taken.
+        var isCopy: Bool { shard != Int(expected.shard) }
     }
 
     private enum Finding: Sendable {
-        case good(ImageState, bytes: Int)
+        case good(ImageState, bytes: Int, isBlocked: Bool = false)
         /// The shard's images are others.
         case foreign(String)
         case gone
@@ -271,10 +348,27 @@ package struct ShardMerge {
         let (head, tail) = status.writtenNow.encodedFrame()
         var bytes = head
         for start in stride(from: 0, to: work.expected.count, by: Self.chunk) {
+            let formers = (start..<min(start + Self.chunk, work.expected.count)).map { _ in
+                work.nextFormer()
+            }
             let items = try take(start, &work, &report)
             let findings = concurrentMap(items) { [check] in Self.finding(of: $0, check) }
+            var answer: ImageOutline?
             for (item, finding) in zip(items, findings) {
                 note(finding, item, &work, &report)
+                if work.copies[item.place] != nil {
+                    let own = ImageOutline(item.text)
+                    if item.isCopy {
+                        compare(item, own, with: answer, &report)
+                        continue
+                    }
+                    answer = own
+                }
+                if case .good(let state, _, _) = finding, state != .filtered,
+                    let former = formers[item.place - start].flatMap({ ImageOutline($0) })
+                {
+                    compare(item, former, &report)
+                }
                 bytes += item.text
                 bytes += Array(",\n".utf8)
             }
@@ -314,16 +408,18 @@ package struct ShardMerge {
     ) throws(RunError) -> [Item] {
         var items: [Item] = []
         items.reserveCapacity(Self.chunk)
-        for expected in work.expected[start..<min(start + Self.chunk, work.expected.count)] {
-            let shard = Int(expected.shard)
-            guard !work.foreign.contains(shard) else { continue }
-            if let text = try next(of: shard, &work, &report) {
-                items.append(Item(expected: expected, text: text))
-            } else if work.foreign.insert(shard).inserted {
-                report.add(
-                    .init(
-                        shard: shard, image: expected.name.string,
-                        message: "its status lacks the image"))
+        for place in start..<min(start + Self.chunk, work.expected.count) {
+            let expected = work.expected[place]
+            for shard in [Int(expected.shard)] + (work.copies[place] ?? []) {
+                guard !work.foreign.contains(shard) else { continue }
+                if let text = try next(of: shard, &work, &report) {
+                    items.append(Item(place: place, expected: expected, shard: shard, text: text))
+                } else if work.foreign.insert(shard).inserted {
+                    report.add(
+                        .init(
+                            shard: shard, image: expected.name.string,
+                            message: "its status lacks the image"))
+                }
             }
         }
         return items
@@ -357,7 +453,9 @@ package struct ShardMerge {
             return .foreign("its status has the image \(image.name.string) in this place")
         }
         guard image.state.isFinal else { return .fault("the image has not ended") }
-        guard image.state == .filtered else { return .good(image.state, bytes: 0) }
+        guard image.state == .filtered else {
+            return .good(image.state, bytes: 0, isBlocked: image.isBlocked)
+        }
         guard item.expected.isPublished else {
             return image.output == nil
                 ? .good(.filtered, bytes: 0)
@@ -380,9 +478,11 @@ package struct ShardMerge {
     private func note(
         _ finding: Finding, _ item: Item, _ work: inout Work, _ report: inout MergeReport
     ) {
-        let shard = Int(item.expected.shard)
+        let shard = item.shard
         switch finding {
-        case .good(let state, let bytes):
+        case .good where item.isCopy: return
+        case .good(let state, let bytes, let isBlocked):
+            if isBlocked { report.blockedCount += 1 }
             work.counts.total += 1
             work.counts[state] += 1
             work.outputBytes = work.outputBytes.saturatingAdd(bytes)
@@ -393,6 +493,40 @@ package struct ShardMerge {
         case .fault(let message):
             report.add(.init(shard: shard, image: item.expected.name.string, message: message))
         }
+    }
+
+    /// Compares two shards' answers for the same image. Images of both shards were made with it.
+    private func compare(
+        _ item: Item, _ copy: ImageOutline?, with answer: ImageOutline?,
+        _ report: inout MergeReport
+    ) {
+        guard let copy, let answer else { return }
+        let message: String
+        if copy.state != answer.state {
+            message =
+                "it is \(copy.state.rawValue) here, and \(answer.state.rawValue) in shard \(item.expected.shard); run the one in which it has failed with --retry"
+        } else if copy.sourceSHA256 != answer.sourceSHA256 {
+            message = "its source was another one in shard \(item.expected.shard)"
+        } else {
+            return
+        }
+        report.add(
+            .init(shard: item.shard, image: item.expected.name.string, message: message))
+    }
+
+    /// Compares an image that has failed with what the former status has about it.
+    private func compare(_ item: Item, _ former: ImageOutline, _ report: inout MergeReport) {
+        guard former.name == item.expected.name, former.state == .filtered else { return }
+        let name = item.expected.name.string
+        guard let output = former.output, check.fault(of: output) == nil else {
+            return report.addLost(name)
+        }
+        report.add(
+            .init(
+                shard: item.shard, image: name,
+                message:
+                    "it has failed since the last merge, but its output of that time is unchanged; run the shard with --retry"
+            ))
     }
 
     /// Each shard must have no more images than the manifest has for it.
@@ -408,19 +542,25 @@ package struct ShardMerge {
 
     // MARK: The answer
 
+    /// Puts the copy of the manifest into the folder. The file of somebody else stays, and ends the merge.
+    private func putManifest(_ bytes: [UInt8], as name: FileName) throws(RunError) {
+        if try outputs.requireCopy(of: bytes, as: name, isBegun: former() != nil) { return }
+        try runError { () throws(FileError) in
+            do {
+                try root.link(name, to: outputs, as: name)
+            } catch {
+                try outputs.write(sparsely: bytes, to: name, durably: false)
+            }
+        }
+    }
+
     private func publish(
         _ status: Status, manifest bytes: [UInt8], outputBytes: Int
     ) throws(RunError) {
         let name = BatchFile.manifest(try format())
         let progress = BatchProgress(of: status, outputBytes: outputBytes)
+        try putManifest(bytes, as: name)
         try runError { () throws(FileError) in
-            if try !outputs.holds(bytes, as: name) {
-                do {
-                    try root.link(name, to: outputs, as: name)
-                } catch {
-                    try outputs.write(sparsely: bytes, to: name, durably: false)
-                }
-            }
             let new: FileName = "progress.new"
             try root.write(progress.encoded(), to: new, replacing: true, durably: false)
             try root.rename(new, to: outputs, as: BatchFile.progress, replacing: true)
@@ -428,6 +568,16 @@ package struct ShardMerge {
                 Self.newStatus, to: outputs, as: BatchFile.status, replacing: true)
             FaultPoint.mergeMoved.pass()
             try outputs.sync()
+        }
+    }
+}
+
+extension Status.Counts {
+    /// The numbers of a file may have any values.
+    fileprivate mutating func subtract(_ other: Status.Counts) {
+        total = total.saturatingSubtract(other.total)
+        for state in ImageState.allCases {
+            self[state] = self[state].saturatingSubtract(other[state])
         }
     }
 }

@@ -40,7 +40,7 @@ package struct KillRun {
     /// - Parameter progress: receives the number of finished lives and of all lives.
     package mutating func run(
         points: [FaultPoint] = FaultPoint.allCases.filter {
-            !$0.needsNetwork && !$0.needsRun
+            !$0.needsNetwork && !$0.needsRun && !$0.needsNotification && !$0.needsHotFolder
         }, moments: Int,
         progress: (Int, Int) -> Void
     ) throws(SelfTestError) {

@@ -56,6 +56,25 @@ extension SampleManifest {
         text: #"{"images": {"a": "small.png", "b": "/nowhere/gray.png", "c": {"from": "a"}}}"#,
         outcome: (3, 0), pictures: ["small.png", "nowhere/gray.png"])
 
+    /// Variants of images, which are filtered together. One fails for each image, and one waits for another.
+    package static let sizes = SampleManifest(
+        kind: "sizes", format: .yaml,
+        text: """
+            filters: [flop]
+            variants:
+              - {suffix: -30, filters: {resize: 30}}
+              - {suffix: -20, filters: {resize: 20}, output: {format: jpeg}}
+              - {suffix: -cut, filters: {crop: {x: 0, y: 0, width: 300, height: 300}}}
+              - {suffix: "", filters: [mono, {overlay: small}]}
+            images:
+              large: large.png
+              alpha: alpha.png
+              small: {source: small.png, filters: {resize: 9}, variants: [{suffix: ""}]}
+              again: {from: large-20, filters: [], variants: [{suffix: 1}, {suffix: 2, filters: invert}]}
+
+            """,
+        outcome: (9, 2))
+
     /// One image, for tests in which every system call counts.
     package static let single = SampleManifest(
         kind: "single", format: .json, text: #"{"images": ["small.png"]}"#, outcome: (1, 0))
@@ -98,7 +117,7 @@ extension SampleManifest {
 
     /// All kinds: formats, chains, overlays, priorities, pictures that fail, names in several scripts.
     package static let all = [
-        single, pair, rejected, tooLarge, cancelled, failing, folder,
+        single, pair, rejected, tooLarge, cancelled, failing, folder, sizes,
         SampleManifest(
             kind: "plain", format: .json,
             text: #"{"images": ["small.png", "alpha.png", "gray.png"]}"#, outcome: (3, 0)),

@@ -106,6 +106,29 @@ package struct SelfTest {
         }
         report.endProgress()
         tell(run)
+
+        var hot = try HotFolderRun(in: folder, program: program)
+        try hot.run { done, of in
+            report.progress("killing daemons with a hot folder: \(done) of \(of)")
+        }
+        report.endProgress()
+        tell(hot)
+    }
+
+    private func tell(_ run: HotFolderRun) {
+        let missed = run.missed.map { "no daemon reached \($0.rawValue)" }
+        let problems = run.problems.prefix(20) + missed
+        for problem in problems {
+            report.tell(.problem(problem, consequence: "not work reliably with hot folders here"))
+        }
+        let line =
+            "hot folder: kills \(run.kills), pictures \(run.pictureCount), lost \(run.lost.count), "
+            + "duplicated \(run.duplicated.count), differing \(run.differing.count)"
+        if problems.isEmpty {
+            report.tell(.ok(line))
+        } else {
+            report.tell(.problem(line, consequence: "not work reliably with hot folders here"))
+        }
     }
 
     private func refuseSecondDaemon(on spool: TestSpool) throws(SelfTestError) {

@@ -74,7 +74,7 @@ package final class TestSpool {
     }
 
     /// A text quoted so that YAML accepts any content.
-    private static func quoted(_ text: String) -> String {
+    static func quoted(_ text: String) -> String {
         "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
             + "'"
     }

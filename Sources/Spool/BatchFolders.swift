@@ -73,19 +73,21 @@ package struct BatchFolders: Sendable {
     /// The part of the manifest that a run works on; nil for the whole.
     package var shard: Shard? { spool.run?.part?.shard }
 
-    /// Gives the copy of the manifest that all shards share another name in `folder`. A manifest may have 64 MiB, and
-    /// there may be a thousand shards.
+    /// Gives the copy of the manifest that all shards share another name in `folder`, which only this shard has. A
+    /// manifest may have 64 MiB, and there may be a thousand shards. If somebody has written into the shared copy, the
+    /// other names show that too, so a name with another content is given anew.
     ///
-    /// - Returns: false if there is no such copy, if it is not as long as the manifest, or if the file system has no
-    ///   links. Then the caller writes a copy.
+    /// - Returns: false if there is no such copy with this content, or if the file system has no links. Then the caller
+    ///   writes a copy.
     package func shareManifest(
-        _ name: FileName, of length: Int, in folder: Directory
+        _ name: FileName, of bytes: [UInt8], in folder: Directory
     ) throws(FileError) -> Bool {
         guard let shared = spool.run?.part?.shared else { return false }
-        if try folder.information(of: name)?.length == length { return true }
-        guard let copy = try shared.information(of: name), copy.isRegularFile,
-            copy.length == length
-        else { return false }
+        if try folder.exists(name) {
+            if try folder.holds(bytes, as: name) { return true }
+            try folder.remove(name)
+        }
+        guard try shared.holds(bytes, as: name) else { return false }
         do {
             try shared.link(name, to: folder, as: name)
             return true

@@ -42,21 +42,40 @@ extension CrashCause: RawRepresentable, Codable {
     }
 }
 
+/// What ends when a picture crashes it, and how its ends count against the picture that was being filtered.
+///
+/// | cause                                  | daemon                                           | run             |
+/// |----------------------------------------|--------------------------------------------------|-----------------|
+/// | a signal of the picture's own thread   | the second end of these three kinds is enough    | the second one  |
+/// | the watchdog                           | the same                                         | never           |
+/// | out of memory                          | the same; after the first, only if it was alone  | the fifth, each |
+/// |                                        |                                                  | of them alone   |
+/// | unknown, such as kill -9               | the fifth                                        | never           |
+///
+/// A service manager ends a daemon rarely, so five ends without a trace are the picture's fault. But schedulers,
+/// preemption and out-of-memory killers of clusters end a run again and again, whatever it filters.
+package enum CrashVictim: Sendable {
+    case daemon
+    case run
+}
+
 /// How often, and why, the process ended while it filtered one picture.
 ///
-/// Two ends with evidence against the picture are enough for quarantine. A signal and the watchdog identify this
-/// picture; a lack of memory counts the second time only if no other picture was being filtered. Without evidence it
-/// takes five ends. So someone who kills the daemon again and again, as tests do, does not quarantine a picture soon,
-/// but a picture that ends each process without a trace is quarantined at last.
+/// What is enough to set the picture aside (quarantine) is in the table of `CrashVictim`. A signal and the watchdog
+/// identify this picture. Someone who kills a daemon again and again, as tests do, does not quarantine a picture soon,
+/// but a picture that ends each daemon without a trace is quarantined at last.
 package struct Crashes: Sendable, Equatable {
     /// Each crash has a number, so that a crash that is recorded twice counts once. This happens if the process ends
     /// between recording it in the journal and clearing the record.
     private var causes: [Int: CrashCause] = [:]
+    package let victim: CrashVictim
 
     static let enoughEvidence = 2
     package static let enoughKills = 5
 
-    package init() {}
+    package init(of victim: CrashVictim) {
+        self.victim = victim
+    }
 
     package mutating func add(_ cause: CrashCause, number: Int) { causes[number] = cause }
 
@@ -67,17 +86,31 @@ package struct Crashes: Sendable, Equatable {
     package var all: [CrashCause] { causes.sorted { $0.key < $1.key }.map(\.value) }
 
     /// Whether the picture must not be tried again.
-    package var shouldQuarantine: Bool {
-        let evidence = causes.values.count(where: \.isEvidence)
-        return evidence >= Self.enoughEvidence || causes.count - evidence >= Self.enoughKills
+    package var shouldQuarantine: Bool { !convincing.isEmpty }
+
+    /// The causes for which the picture must not be tried again; empty if it may be.
+    private var convincing: [CrashCause] {
+        let all = all
+        switch victim {
+        case .daemon:
+            let evidence = all.count(where: \.isEvidence)
+            return evidence >= Self.enoughEvidence || all.count - evidence >= Self.enoughKills
+                ? all : []
+        case .run:
+            let signals = all.filter { if case .signal = $0 { true } else { false } }
+            if signals.count >= Self.enoughEvidence { return signals }
+            let memory = all.filter { $0 == .outOfMemory }
+            return memory.count >= Self.enoughKills ? memory : []
+        }
     }
 
     /// The failure of a quarantined picture.
     package func failure(of name: String) -> Failure {
-        let causes = all.map(\.rawValue).joined(separator: ", ")
+        let causes = convincing
+        let ended = victim == .daemon ? "the daemon" : "darkroom run"
         return Failure(
             .quarantined,
-            "\(name): filtering it ended the daemon \(all.count) times (\(causes)),"
-                + " so it is quarantined")
+            "\(name): filtering it ended \(ended) \(causes.count) times"
+                + " (\(causes.map(\.rawValue).joined(separator: ", "))), so it is quarantined")
     }
 }

@@ -46,7 +46,7 @@ package final class CrashRecords: Sendable {
     /// Opens the file and determines the cause of each record of a previous process. Only the holder of the spool's
     /// lock may do this.
     init(
-        in root: Directory, boot: String = Machine.bootID,
+        in root: Directory, of victim: CrashVictim = .daemon, boot: String = Machine.bootID,
         outOfMemoryKills: [String: Int] = ControlGroup.current.outOfMemoryKills
     ) throws(FileError) {
         path = root.path(of: Self.fileName)
@@ -68,8 +68,8 @@ package final class CrashRecords: Sendable {
             guard var record = CrashRecord(records[slot]), record.boot == boot else { continue }
             if record.mark == .running {
                 // Decided now, because the next start does not know about this one. It is unknown which of several
-                // pictures needed too much memory: all are suspected, but none is quarantined for it.
-                let isMeant = running == 1 || record.before == 0
+                // pictures needed too much memory: a daemon suspects all, but quarantines none for it.
+                let isMeant = running == 1 || victim == .daemon && record.before == 0
                 record.mark = .crashed(wasMemory && isMeant ? .outOfMemory : .killed)
                 try Self.note(record.mark.bytes, slot, file, path)
             }

@@ -93,7 +93,7 @@ package struct FileIdentity: Sendable, Equatable {
 
 extension stat {
     /// When the file was renamed, linked or written to, in seconds since 1970.
-    var statusChanged: Double {
+    package var statusChanged: Double {
         Double(st_ctim.tv_sec) + Double(st_ctim.tv_nsec) / 1e9
     }
 }

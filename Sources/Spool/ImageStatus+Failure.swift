@@ -2,7 +2,7 @@ import DarkroomCore
 
 extension ImageStatus {
     /// Turns a filtered image into a failed one, because its output could not be published.
-    package mutating func fail(_ error: FileError) {
+    package mutating func fail(_ error: some CodedError) {
         guard state == .filtered else { return }
         state = .failed
         output = nil

@@ -103,7 +103,7 @@ package enum Receipt {
     ) throws(FileError) {
         let answer = try folders.outbox()
         if let bytes, let name = status.manifest.file.map({ FileName($0) }),
-            try !folders.shareManifest(name, of: bytes.count, in: answer),
+            try !folders.shareManifest(name, of: bytes, in: answer),
             try !answer.holds(bytes, as: name)
         {
             try active.write(
@@ -183,6 +183,9 @@ package enum Receipt {
 extension Directory {
     /// Whether the file exists and has this content.
     package func holds(_ bytes: [UInt8], as name: FileName) throws(FileError) -> Bool {
+        guard let found = try information(of: name), found.isRegularFile,
+            found.length == bytes.count
+        else { return false }
         do {
             return try read(name, upTo: bytes.count) == bytes
         } catch  where error.errno == .noSuchFileOrDirectory {

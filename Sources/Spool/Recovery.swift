@@ -367,7 +367,7 @@ package struct Recovery: Sendable {
                 status.retries = record.retries
                 status.commands = record.commands
             case .crashed(let index, let number, let cause):
-                crashes[index, default: Crashes()].add(cause, number: number)
+                crashes[index, default: Crashes(of: spool.victim)].add(cause, number: number)
             case .ended(let index, let image):
                 if status.images.indices.contains(index) { status.images[index] = image }
             }
@@ -411,20 +411,24 @@ package struct Recovery: Sendable {
 
     /// Moves an output that is still in `active` to the outbox. If it is not in `active`, it was in the outbox already,
     /// whatever users have done with it. If someone has put another file with its name there, that file stays and the
-    /// image fails, as it would without the restart.
+    /// image fails, as it would without the restart (`BatchFolders.publish`).
     private func finishRename(
         _ index: Int, _ image: inout ImageStatus, _ folders: BatchFolders, _ active: Directory
     ) throws(FileError) {
         let name = BatchFile.output(index)
         guard let output = image.output, try active.exists(name) else { return }
         do {
-            try active.rename(
-                name, to: try folders.restoredOutputs(), as: FileName(output.file))
-            FaultPoint.recoveryOutputMoved.pass()
+            let failure = try folders.publish(
+                index, as: output, from: active, durably: durably)
+            if let failure {
+                image.fail(failure)
+            } else {
+                return FaultPoint.recoveryOutputMoved.pass()
+            }
         } catch  where error.errno == .fileExists {
             image.fail(error)
-            try ItemJournal.append([.ended(index: index, image)], in: active, durably: durably)
         }
+        try ItemJournal.append([.ended(index: index, image)], in: active, durably: durably)
     }
 
     private static func isScrap(_ name: FileName) -> Bool {

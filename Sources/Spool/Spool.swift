@@ -49,6 +49,8 @@ package final class Spool: Sendable {
     package let run: RunFolders?
     /// The pictures that are being filtered, for the next process.
     package let attempts: CrashRecords
+    /// What a picture ends if it crashes the process.
+    var victim: CrashVictim { run == nil ? .daemon : .run }
     /// The folders of ended batches that are removed in the background.
     package let ended: EndedFolders
     private let lock: Descriptor
@@ -90,7 +92,9 @@ package final class Spool: Sendable {
         active = try Self.station("active", in: root, mode: 0o700)
         outbox = run.answer
         ended = EndedFolders(in: active)
-        attempts = try spoolError { () throws(FileError) in try CrashRecords(in: root) }
+        attempts = try spoolError { () throws(FileError) in
+            try CrashRecords(in: root, of: .run)
+        }
     }
 
     /// Opens the inbox, and creates it if it is missing.

@@ -44,6 +44,7 @@ struct ArgumentCheck {
         Command(name: "remove", operands: .ids),
         Command(name: "list", flags: "a", operands: .none),
         Command(name: "show", operands: .ids),
+        Command(name: "page", values: "o", operands: .files),
         Command(name: "status", operands: .none),
         Command(name: "watch", operands: .ids),
         Command(name: "logs", flags: "f", operands: .ids),
@@ -100,7 +101,8 @@ struct ArgumentCheck {
         _ arguments: some Sequence<String>, of command: Command
     ) throws(ClientError) {
         for argument in arguments {
-            if argument == "--" { return }
+            // What follows --exec belongs to another program.
+            if argument == "--" || argument == "--exec" && command.name == "watch" { return }
             guard argument.hasPrefix("-"), !argument.hasPrefix("--"),
                 argument.unicodeScalars.count > 2
             else { continue }

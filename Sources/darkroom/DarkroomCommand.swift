@@ -1,6 +1,8 @@
 import ArgumentParser
 import DarkroomClient
 import DarkroomCore
+import DarkroomRun
+import Foundation
 import Glibc
 
 /// The command line for people and scripts.
@@ -17,7 +19,8 @@ struct DarkroomCommand: ParsableCommand {
             SubmitCommand.self, MakeCommand.self, CheckCommand.self, WaitCommand.self,
             CancelCommand.self, HoldCommand.self, ReleaseCommand.self, RetryCommand.self,
             RemoveCommand.self,
-            ListCommand.self, ShowCommand.self, StatusCommand.self, WatchCommand.self,
+            ListCommand.self, ShowCommand.self, PageCommand.self, StatusCommand.self,
+            WatchCommand.self,
             LogsCommand.self, PauseCommand.self, ResumeCommand.self, RecipesCommand.self,
             RunCommand.self, MergeCommand.self, VerifyCommand.self, FilterCommand.self,
         ])
@@ -25,6 +28,10 @@ struct DarkroomCommand: ParsableCommand {
     /// Runs the command, and ends the process with its exit code.
     static func start() -> Never {
         fillStandardStreams()
+        // A write beyond the maximum size of a file (setrlimit(2)) is an error with a message. It must not end the process.
+        signal(SIGXFSZ, SIG_IGN)
+        // Before anything takes time, as the arguments of many pictures do. `EarlyStop` and the run handle the signals.
+        if CommandLine.arguments.dropFirst().first == RunCommand.name { FolderRun.blockSignals() }
         do {
             try requireText()
             try ArgumentCheck(arguments: Array(CommandLine.arguments.dropFirst())).check()
@@ -78,5 +85,11 @@ struct SpoolOptions: ParsableArguments {
 
     func open() throws(ClientError) -> SpoolFolder {
         try SpoolFolder(path: SpoolLocation.path(option: spool))
+    }
+
+    /// The same with an absolute path, for programs with another current folder.
+    func openAbsolute() throws(ClientError) -> SpoolFolder {
+        try SpoolFolder(
+            path: URL(filePath: SpoolLocation.path(option: spool)).standardizedFileURL.path)
     }
 }

@@ -131,7 +131,14 @@ struct FilterCommand: ParsableCommand {
             defaultFilters: loaded.configuration.defaultFilters,
             recipes: loaded.knownRecipes)
         switch text.check(rules) {
-        case .success(let manifest): return manifest
+        case .success(let manifest):
+            guard manifest.images.allSatisfy({ $0.variant == nil }) else {
+                throw ClientError(
+                    .usage, code: "bad-option",
+                    "--recipe \(FileName(pictures.recipe ?? "").text): it has variants, and filter writes one picture. darkroom run writes all of them"
+                )
+            }
+            return manifest
         case .failure(let rejection):
             for problem in rejection.problems { Console.problem(text.line(of: problem)) }
             throw ClientExit.rejected
@@ -169,8 +176,11 @@ struct FilterCommand: ParsableCommand {
 
     private func check(_ result: Result<PictureReport, Failure>) throws(ClientError) {
         guard case .failure(let failure) = result else { return }
+        // A result that cannot be written is not the picture's fault: it may be larger than ulimit -f allows.
+        let isOfPicture =
+            failure.fault == nil && failure.code != PictureError.Code.writeFailed.rawValue
         throw ClientError(
-            failure.fault == nil ? .completedWithErrors : .ioError, code: failure.code,
+            isOfPicture ? .completedWithErrors : .ioError, code: failure.code,
             "\(failure.message) [\(failure.code)]")
     }
 

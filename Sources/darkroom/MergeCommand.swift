@@ -15,7 +15,8 @@ struct MergeCommand: ParsableCommand {
             The command looks whether each image of the manifest has one answer and each output its SHA-256. Then it \
             writes status.json, the same as one run of the whole manifest would write. If shards are missing, nothing is \
             written: standard output has the tasks that must run again, as sbatch takes them. It may be repeated at any \
-            time, also while shards run.
+            time, also while shards run. A status.json that has an image which failed later is replaced only if the \
+            output of that image is gone; the command says so.
 
             Examples:
               darkroom merge out/
@@ -24,7 +25,8 @@ struct MergeCommand: ParsableCommand {
 
             Exit codes: 0 completed, 3 completed with errors, 8 shards are missing or not finished, 64 the command line \
             is wrong, 65 an output was changed or a status is not one of this run, 66 there is no such folder or no run in \
-            it, 73 the folder cannot be written, 74 the disk is full or broken, 75 another merge works in the folder.
+            it, 73 the folder cannot be written, 74 the disk is full or broken, 75 another merge works in the folder, 77 \
+            the run belongs to another user.
             """)
 
     /// The number of shards or faults that are shown.
@@ -52,7 +54,9 @@ struct MergeCommand: ParsableCommand {
             if case .cannotCreate(let cause) = error, cause.errno == .noSuchFileOrDirectory {
                 throw ClientError(cause)
             }
-            throw ClientError(error)
+            var told = ClientError(error)
+            if case .inTheWay = error { told.remedy = "Move it away." }
+            throw told
         }
         let exit = Self.exit(report)
         if json {
@@ -84,7 +88,16 @@ struct MergeCommand: ParsableCommand {
         if let status = report.status {
             let shards = Words.count(report.shards, "shard")
             try Console.line("\(BatchProgress(of: status).result), \(shards)")
+            tellLost(report)
             guard !report.failed.isEmpty else { return }
+            if report.blockedCount > 0 {
+                let (images, files) =
+                    report.blockedCount == 1
+                    ? ("1 image", "that file") : ("\(report.blockedCount) images", "those files")
+                Console.complain(
+                    "\(images) failed because another file is in the place of the output. First move \(files) away."
+                )
+            }
             Console.complain("Run these shards with --retry to repeat the failed images:")
             Console.complain("--array=\(report.failedTasks)")
         } else if !report.missing.isEmpty {
@@ -92,6 +105,18 @@ struct MergeCommand: ParsableCommand {
             Console.complain("\(report.missing.count) of \(count) must run again.")
             try Console.line("--array=\(report.missingTasks)")
         }
+    }
+
+    /// Says that the former status was better.
+    private func tellLost(_ report: MergeReport) {
+        guard report.lostCount > 0 else { return }
+        let names = report.lost.prefix(Self.shortList).joined(separator: ", ")
+        let rest =
+            report.lostCount > Self.shortList
+            ? " and \(report.lostCount - Self.shortList) more" : ""
+        Console.complain(
+            "\(Words.count(report.lostCount, "image")) of the former status.json failed since then, and the outputs are gone: \(names)\(rest)"
+        )
     }
 
     /// `--json`.
@@ -104,6 +129,7 @@ struct MergeCommand: ParsableCommand {
         let counts: Status.Counts?
         let missing: [Missing]
         let failed: [Int]
+        let lost: [String]
         let array: String?
         let faults: [Fault]
         let exit: Int32
@@ -133,6 +159,7 @@ struct MergeCommand: ParsableCommand {
                     shard: missing.shard, message: missing.reason.message, counts: counts)
             }
             failed = report.failed
+            lost = report.lost
             array = report.missing.isEmpty ? nil : report.missingTasks
             faults = report.faults.map {
                 Fault(

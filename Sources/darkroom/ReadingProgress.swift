@@ -10,18 +10,26 @@ final class ReadingProgress {
     private static let second: UInt64 = 1_000_000_000
 
     private let words: String
+    private let one: String
+    private let many: String
     private let terminal = Terminal(STDERR_FILENO)
     private var due = Clock.nanoseconds + second
     private var isShown = false
 
-    /// - Parameter words: such as "Reading outputs".
-    init(_ words: String) { self.words = words }
+    /// - Parameters:
+    ///   - words: such as "Reading outputs".
+    ///   - one: what is counted.
+    init(_ words: String, _ one: String = "image", _ many: String = "images") {
+        self.words = words
+        self.one = one
+        self.many = many
+    }
 
     func show(_ done: Int, of total: Int) {
         let now = Clock.nanoseconds
         guard now >= due else { return }
         due = now + (terminal.canRedraw ? Self.second / 5 : 30 * Self.second)
-        let text = "\(words): \(done) of \(Words.count(total, "image"))"
+        let text = "\(words): \(done) of \(Words.count(total, one, many))"
         if terminal.canRedraw {
             let line = text.prefix(max(1, (terminal.width ?? 80) - 1))
             try? Console.write("\r\u{1B}[K\(line)", to: STDERR_FILENO)

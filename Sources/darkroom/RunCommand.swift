@@ -5,11 +5,13 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomRun
 import Foundation
+import SystemPackage
 
 /// Works on a manifest, or on pictures with filters, without a daemon.
 struct RunCommand: ParsableCommand {
+    static let name = "run"
     static let configuration = CommandConfiguration(
-        commandName: "run",
+        commandName: name,
         abstract: "Filter the pictures of a manifest into a folder, without a daemon.",
         discussion: """
             A file that ends in \(ManifestFormat.fileExtensionList("or")) is a manifest; - is a manifest on standard \
@@ -17,8 +19,8 @@ struct RunCommand: ParsableCommand {
             same as darkroomd would write.
 
             If the command is killed or stopped, the same command continues where it was. If everything is done, it looks \
-            whether all results are there, makes missing ones again, and ends. It does not look whether a source has \
-            changed: for that, name another folder. Ctrl-C finishes the pictures in work; a second one does not wait for \
+            whether all results are there and as they were, makes missing ones again, and ends. It does not look whether a \
+            source has changed: for that, name another folder. Ctrl-C finishes the pictures in work; a second one does not wait for \
             them.
 
             With --shard, the command works on one part of the manifest, so that several machines share the work in one \
@@ -34,10 +36,11 @@ struct RunCommand: ParsableCommand {
               darkroom run trip.yaml -o out/ --jobs 2 --memory 1GiB
               darkroom run trip.yaml -o out/ --shard 3/16
 
-            Exit codes: 0 completed, 3 completed with errors, 64 the command line is wrong, 65 the manifest has errors \
-            or the folder has a run of another one or other shards, 66 a file does not exist, 73 the folder cannot be \
-            written, 74 the disk is full or broken, 75 stopped before the end or the folder is in use, 77 a file may not be \
-            read, 78 the configuration is wrong.
+            Exit codes: 0 completed, 3 completed with errors, 64 the command line is wrong, 65 the manifest has errors, \
+            the folder has a run of another one, with other settings or other shards, or a file of the run was changed, \
+            66 a file does not exist, 73 the folder cannot be written, 74 the disk is full or broken, 75 stopped before the \
+            end or the folder is in use, 77 a file may not be read or the run is another user's, 78 the configuration is \
+            wrong.
             """)
 
     @Argument(
@@ -77,6 +80,16 @@ struct RunCommand: ParsableCommand {
 
     func validate() throws {
         if output.isEmpty { throw ValidationError("--output: write a path") }
+        if Self.isRoot(output) {
+            throw ValidationError("--output \(output): name a folder in the root folder")
+        }
+    }
+
+    /// Whether a path means the root folder of the machine, which is nobody's folder for results.
+    private static func isRoot(_ path: String) -> Bool {
+        guard let found = realpath(path, nil) else { return false }
+        defer { free(found) }
+        return strcmp(found, "/") == 0
     }
 
     func run() throws {
@@ -89,9 +102,17 @@ struct RunCommand: ParsableCommand {
     }
 
     private func work() throws {
+        let earlyStop = EarlyStop { [json] signal in
+            let error = ClientError(
+                .tryAgain, code: "stopped",
+                "stopped by \(signal.signalName) before anything was done")
+            if json { try? Console.json(Refusal(error)) }
+            Console.complain(error)
+        }
         let loaded = try engine.load()
         let job = try RunPreparation(self, loaded).job()
         try raiseDescriptorLimit()
+        earlyStop.end()
         let run: FolderRun
         do {
             run = try FolderRun(job, loaded, log: engine.log())
@@ -154,7 +175,7 @@ extension ClientError {
                     "\(folder) has a run of other pictures, of another order of them, or with other options"
             }
             remedy = "Name another folder with -o, or remove this one."
-        case .otherBase, .otherShards:
+        case .otherBase, .otherSetting, .otherShards:
             exit = .rejected
             remedy = "Name another folder with -o, or remove this one."
         case .noShard: exit = .usage
@@ -165,12 +186,31 @@ extension ClientError {
             exit = .cannotCreate
             remedy = "Name another folder with -o."
         case .outputChanged:
-            exit = .cannotCreate
+            exit = .rejected
             remedy = "Move it away. Then the same command makes it again."
-        case .unusable, .unreadable: exit = .cannotCreate
+        case .copyChanged:
+            exit = .rejected
+            remedy = "Move it away. Then darkroom run writes it again."
+        case .link:
+            exit = .rejected
+            remedy = "Remove the link, or put the file itself there."
+        case .unusable, .unreadable: exit = .rejected
         case .cannotCreate: exit = .cannotCreate
+        case .notPermitted(let error):
+            exit = .noPermission
+            remedy = Self.owner(of: error.path).map {
+                "It belongs to user \($0). Run the command as this user, or name another folder."
+            }
         case .file, .failure: exit = .ioError
         }
         self.init(exit, code: error.code, message, remedy: remedy)
+    }
+
+    /// The ID of a file's owner, or of the owner of the folder in which it is; nil if nobody can tell.
+    private static func owner(of path: String) -> uid_t? {
+        var information = stat()
+        if lstat(path, &information) == 0 { return information.st_uid }
+        let folder = FilePath(path).removingLastComponent().string
+        return lstat(folder, &information) == 0 ? information.st_uid : nil
     }
 }

@@ -31,7 +31,7 @@ struct RunSession {
         case .finished(let status): return try tell(status, isUnchanged: false)
         case .unchanged(let status): return try tell(status, isUnchanged: true)
         case .stopped(let signal):
-            let name = Self.name(of: signal)
+            let name = signal.signalName
             try tellStop(ClientError(.tryAgain, code: "stopped", "stopped by \(name)"))
             return .tryAgain
         case .failed(let error):
@@ -54,7 +54,7 @@ struct RunSession {
                 tellsOfStop = false
                 view.erase()
                 Console.complain(
-                    "\(Self.name(of: signal)): finishes the pictures in work; a second one ends at once"
+                    "\(signal.signalName): finishes the pictures in work; a second one ends at once"
                 )
             }
             guard let progress = work.progress, !progress.state.isFinal else { return nil }
@@ -115,7 +115,13 @@ struct RunSession {
                 "\(failed.count - Self.shortList) more images failed; \(FileName(work.answerPath).text)/status.json has all reasons."
             )
         }
-        Console.complain("The same command with --retry repeats the failed images.")
+        let again = "he same command with --retry repeats the failed images."
+        let blocked = failed.count { $0.error?.code == FileError.Code.fileExists.rawValue }
+        Console.complain(
+            blocked == 0
+                ? "T\(again)"
+                : "First move \(blocked == 1 ? "that file" : "those \(blocked) files") away. Then t\(again)"
+        )
     }
 
     private func tellStop(_ error: ClientError) throws {
@@ -132,16 +138,6 @@ struct RunSession {
                 state: progress?.state ?? .pending, counts: counts, isUnchanged: false,
                 exit: error.exit.rawValue,
                 error: Report.Cause(code: error.code, message: error.message)))
-    }
-
-    private static func name(of signal: CInt) -> String {
-        switch signal {
-        case SIGINT: "SIGINT"
-        case SIGTERM: "SIGTERM"
-        case SIGHUP: "SIGHUP"
-        case SIGUSR1: "SIGUSR1"
-        default: "signal \(signal)"
-        }
     }
 
     private var shard: Status.Shards? {

@@ -45,7 +45,7 @@ struct VerifyCommand: ParsableCommand {
     @OptionGroup var engine: EngineOptions
 
     func run() throws {
-        let path = try folder()
+        let path = try ResultFolder(place, spool).path
         let json = json
         do {
             let check = try FolderCheck(path) { finding in
@@ -60,27 +60,6 @@ struct VerifyCommand: ParsableCommand {
         } catch let error as RunError {
             throw Self.error(error)
         }
-    }
-
-    /// The folder with this name, or the answer with this ID.
-    private func folder() throws -> String {
-        let path = RunPreparation.trimmed(place)
-        var isFolder: ObjCBool = false
-        if place.contains("/")
-            || FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-                && isFolder.boolValue
-        {
-            return path
-        }
-        let outbox = try spool.open().outbox()
-        guard !place.isEmpty, !place.hasPrefix("."),
-            (try? Directory(FileName(place), in: outbox)) != nil
-        else {
-            throw ClientError(
-                .missing, code: "no-batch",
-                "\(place): there is neither such a folder nor such a batch in \(outbox.path)")
-        }
-        return outbox.path(of: FileName(place))
     }
 
     private func read(_ check: FolderCheck) throws -> CInt? {
@@ -119,7 +98,7 @@ struct VerifyCommand: ParsableCommand {
         if json {
             try Console.json(Summary(summary, isComplete: signal == nil, exit: exit.rawValue))
         } else if let signal {
-            Console.complain("stopped by signal \(signal) before the end")
+            Console.complain("stopped by \(signal.signalName) before the end")
         } else if summary.findings > 0 {
             Console.complain(
                 "\(summary.id): \(Words.count(summary.findings, "finding")) in \(Words.count(summary.outputs, "output"))"
@@ -135,8 +114,10 @@ struct VerifyCommand: ParsableCommand {
 
     private static func error(_ error: RunError) -> ClientError {
         switch error {
-        case .unreadable, .unusable:
-            ClientError(.rejected, code: error.code, error.message)
+        case .otherSetting(_, let key, let known, _):
+            ClientError(
+                .rejected, code: error.code, error.message,
+                remedy: "Add --set \("\(key)=\(known)".shellQuoted).")
         case .cannotCreate(let cause): ClientError(cause)
         default: ClientError(error)
         }

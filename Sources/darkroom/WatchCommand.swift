@@ -15,11 +15,19 @@ struct WatchCommand: ParsableCommand {
             Exit codes: 0 completed, 3 completed with errors, 4 cancelled, 65 rejected; of several batches the worst. \
             66 no such batch, 130 interrupted.
 
+            With --finished, the command shows nothing. For each batch that ends, it runs a program (--exec) or sends a \
+            POST request (--post): at least once, one after the other, in the order of the ends. A file, the cursor, \
+            remembers what was called. Standard output gets a line for each call that succeeded. Exit codes: 0 after \
+            SIGTERM, 130 after another signal, 75 if another process uses the cursor, 78 if the cursor or the key is \
+            wrong.
+
             Examples:
               darkroom watch
               darkroom watch holiday
               darkroom watch holiday --progress plain 2>progress.log
               darkroom watch holiday --json
+              darkroom watch --finished --exec /usr/local/bin/tell-everybody
+              darkroom watch --finished --post https://www.example.org/hook --key-file hook.key
             """)
 
     @Argument(help: "The IDs of the batches.", completion: BatchCompletion.unfinished)
@@ -36,7 +44,14 @@ struct WatchCommand: ParsableCommand {
     )
     var json = false
 
+    @OptionGroup(title: "Options for --finished") var finished: FinishedOptions
+
+    func validate() throws {
+        try finished.check(ids: ids, json: json)
+    }
+
     func run() throws {
+        if finished.finished { return try finished.run(spool) }
         let folder = try spool.open()
         let watched = ids.isEmpty ? try BatchList(of: folder, .init()).rows.map(\.id) : ids
         guard !watched.isEmpty else { return Console.complain("No batch is unfinished.") }

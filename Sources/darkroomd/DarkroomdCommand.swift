@@ -169,6 +169,11 @@ struct DarkroomdCommand: ParsableCommand {
             check.problems.forEach { complain($0) }
             throw exit(DarkroomDaemon.ExitCode.configuration)
         }
+        if let unit, let dropIn = check.dropIn {
+            complain(
+                "the hot folders need this drop-in (systemctl edit \(unit.name)), and a restart:")
+            dropIn.split(separator: "\n").forEach { complain("    \($0)") }
+        }
         ConfigurationListing(loaded.settings, withDefaults: all).lines.forEach { print($0) }
     }
 
@@ -202,7 +207,7 @@ struct DarkroomdCommand: ParsableCommand {
 
     /// Reports why the daemon does not start: to the journal as an ordinary record, elsewhere as plain lines.
     private func complain(_ message: String, code: String, _ log: EventLog) {
-        if !checkConfig, JournalLogHandler.standardErrorIsJournal() {
+        if !checkConfig, JournalStream.isStandardError {
             log.notStarted(message, code: code)
         } else {
             complain(message)

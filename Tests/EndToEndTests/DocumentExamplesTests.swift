@@ -57,13 +57,26 @@ import Testing
         let beside = try #require(try place.fixture.spool.status(of: "compare")).image(
             "side-by-side")
         #expect(beside.output?.width == 800)
-        let hot = try #require(try place.fixture.spool.status(of: "hot-beach.png"))
-        #expect(hot.state == .completed && hot.images.map(\.name) == ["beach"])
-        // Each picture is submitted once.
-        let (code, output) = try place.shell("sh hot-folder /srv/pictures")
-        #expect(code == 0 && output == "")
-        #expect(place.fixture.spool.list("tmp") == [])
-        #expect(!place.fixture.spool.exists("outbox/hot-beach.png-2"))
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// A scanner's folder, with the recipe and the configuration of the cookbook.
+    @Test func theHotFolderOfTheCookbookTakesScans() async throws {
+        let document = try MarkdownDocument("etc/doc/cookbook.md")
+        let recipe = try #require(document.examples("recipe").first)
+        let folders = try #require(document.examples("folders").first)
+        let fixture = try HotFolderFixture()
+        try fixture.recipe(recipe.text, recipe.words[0])
+        #expect(folders.text.contains("/srv/scans"))
+        try folders.text.replacing("/srv/scans", with: fixture.folder)
+            .write(toFile: fixture.configuration, atomically: true, encoding: .utf8)
+        let daemon = try await fixture.base.run(
+            HotFolderFixture.settings, arguments: ["--config", fixture.configuration])
+        try fixture.put("page-1.png", Data(Starfield.png(width: 2000, height: 100, seed: 1)))
+        let answers = try await fixture.expectAnswers(["page-1.png"], daemon)
+        #expect(
+            answers[0].image.output?.file == "page-1.jpg" && answers[0].image.output?.width == 1600)
+        #expect(fixture.left == ["page-1.png"])
         #expect(try await daemon.stop() == .exited(0))
     }
 

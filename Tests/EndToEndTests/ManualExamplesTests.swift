@@ -143,7 +143,7 @@ import Testing
         "downloads.allowHosts": "[127.0.0.1]", "downloads.denyHosts": "[x.example]",
         "cache.folder": "/tmp/other", "cache.maxBytes": "0", "sources.roots": "[/srv]",
         "retention.age": "1h", "retention.bytes": "1GiB", "status.interval": "0.25s",
-        "metrics.textfile": "\"\"", "limits.memory": "1GiB",
+        "metrics.textfile": "\"\"", "limits.memory": "1GiB", "folders": "[]",
     ]
 
     /// A configuration of these keys, with their other values.

@@ -152,6 +152,35 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
+    /// So several sizes need no manifest.
+    @Test func aRecipeHasVariants() async throws {
+        try write(
+            """
+            filters: mono
+            variants: [{suffix: -40, filters: {resize: 40}}, {suffix: -20, filters: {resize: 20}}]
+            output: jpg
+            """, "sizes")
+        let daemon = try await run(fixture.readsDocuments)
+        let submitted = try await fixture.client(
+            "submit", "0.png", "1.png", "--recipe", "sizes", "--name", "trip", "--wait")
+        #expect(submitted == .init(exit: 0, output: "trip\n", errors: ""))
+        let status = try await fixture.spool.finish("trip", daemon)
+        try fixture.checkCompleted(status)
+        #expect(
+            status.images.map(\.output?.file)
+                == ["0-40.jpg", "0-20.jpg", "1-40.jpg", "1-20.jpg"])
+        #expect(status.images.map(\.output?.width) == [40, 20, 40, 20])
+        #expect(status.images.allSatisfy { $0.output?.channels == 1 })
+        let one = try await fixture.client(
+            "filter", "0.png", "--recipe", "sizes", "-o", "x.jpg", "--config", configuration)
+        #expect(one.exit == 64)
+        #expect(
+            one.errors
+                == "darkroom: --recipe sizes: it has variants, and filter writes one picture. darkroom run writes all of them\n"
+        )
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
     @Test func onlyRecipesMayHaveFilters() async throws {
         try write("filters: {resize: 40}\n")
         let daemon = try await run(["recipes.only": "true"])

@@ -44,7 +44,7 @@ package struct ManualPage: Sendable {
     package static let folder = Repository.root.appending(path: "etc/man")
     package static let names = [
         "darkroom.1", "darkroomd.8", "darkroomd.yaml.5", "darkroom-manifest.5", "darkroom-status.5",
-        "darkroom-metrics.7",
+        "darkroom-metrics.7", "darkroom-notify.service.8",
     ]
 
     package let name: String

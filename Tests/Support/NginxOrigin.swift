@@ -10,6 +10,7 @@ import Foundation
 /// - `/chunked/NAME`: the file without a Content-Length.
 /// - `/status/NNN`: that status, with a page; see `statuses` for those there are.
 /// - `/page.html`, `/page.png`: an HTML page, as `text/html`.
+/// - `/hook`: 204, whatever the method is.
 /// - `/private/NAME`: the file, for the user `ann` with the password `secret`.
 package final class NginxOrigin: Sendable {
     package let port: UInt16
@@ -155,6 +156,7 @@ package final class NginxOrigin: Sendable {
                 location /moved/ { rewrite ^/moved(/.*)$ $1 redirect; }
                 location /moved-twice/ { rewrite ^/moved-twice(/.*)$ /moved$1 redirect; }
                 location = /loop { return 302 /loop; }
+                location = /hook { return 204; }
                 location = /to-ftp { return 302 ftp://127.0.0.1/a.png; }
                 location /slow/ {
                   rewrite ^/slow(/.*)$ $1 break;

@@ -9,6 +9,8 @@ package final class ScriptedOrigin: Sendable {
         package var path: String
         /// By their names in small letters.
         package var fields: [String: String]
+        /// As long as Content-Length says.
+        package var body: [UInt8] = []
     }
 
     package struct Reply: Sendable {
@@ -83,12 +85,16 @@ package final class ScriptedOrigin: Sendable {
     }
 
     private static func read(_ connection: CInt) -> Request? {
+        let end = Array("\r\n\r\n".utf8)
         var head: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
-        while !head.suffix(4096 + 4).contains(Array("\r\n\r\n".utf8)) {
+        func receive() -> Bool {
             let count = recv(connection, &buffer, buffer.count, 0)
-            if count <= 0 { return nil }
-            head += buffer[..<count]
+            if count > 0 { head += buffer[..<count] }
+            return count > 0
+        }
+        while !head.suffix(4096 + 4).contains(end) {
+            guard receive() else { return nil }
         }
         let lines = String(decoding: head, as: UTF8.self).components(separatedBy: "\r\n")
         let words = (lines.first ?? "").split(separator: " ")
@@ -99,6 +105,12 @@ package final class ScriptedOrigin: Sendable {
             let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
             fields[line[..<colon].lowercased()] = value
         }
-        return Request(path: String(words[1]), fields: fields)
+        let length = fields["content-length"].flatMap { Int($0) } ?? 0
+        guard let start = head.firstRange(of: end)?.upperBound else { return nil }
+        while head.count - start < length {
+            guard receive() else { return nil }
+        }
+        return Request(
+            path: String(words[1]), fields: fields, body: Array(head[start...].prefix(length)))
     }
 }

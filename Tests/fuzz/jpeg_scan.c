@@ -195,11 +195,92 @@ static outcome read_file(
     return o;
 }
 
+/* ---- Several sizes at once ---- */
+
+typedef struct {
+    unsigned count, divisors[DARKROOM_JPEG_MOST_VIEWS];
+    uint32_t widths[DARKROOM_JPEG_MOST_VIEWS], heights[DARKROOM_JPEG_MOST_VIEWS];
+    uint32_t step_rows[DARKROOM_JPEG_MOST_VIEWS], given[DARKROOM_JPEG_MOST_VIEWS];
+    uint8_t *pixels[DARKROOM_JPEG_MOST_VIEWS];
+    unsigned channels;
+} views;
+
+/* Reads up to the end, or until there is doubt. Returns whether it has found the end. */
+static bool read_steps(darkroom_jpeg_reader *reader, views *v)
+{
+    for (unsigned i = 0; i < v->count; i++)
+        v->pixels[i] = malloc((size_t)v->widths[i] * v->heights[i] * v->channels + 1);
+    for (bool is_more = true; is_more;) {
+        uint8_t *rows[DARKROOM_JPEG_MOST_VIEWS] = {NULL};
+        uint32_t counts[DARKROOM_JPEG_MOST_VIEWS] = {0};
+        for (unsigned i = 0; i < v->count; i++)
+            rows[i] = malloc((size_t)v->widths[i] * v->step_rows[i] * v->channels);
+        const bool is_good = darkroom_jpeg_reader_step(reader, rows, counts) == DARKROOM_JPEG_OK;
+        is_more = false;
+        for (unsigned i = 0; i < v->count; i++) {
+            const size_t row_bytes = (size_t)v->widths[i] * v->channels;
+            if (is_good && counts[i] <= v->heights[i] - v->given[i])
+                memcpy(v->pixels[i] + v->given[i] * row_bytes, rows[i], counts[i] * row_bytes);
+            else if (is_good)
+                abort();
+            v->given[i] += is_good ? counts[i] : 0;
+            is_more |= is_good && counts[i] > 0;
+            free(rows[i]);
+        }
+        if (!is_good)
+            return false;
+    }
+    return darkroom_jpeg_reader_finish(reader) == DARKROOM_JPEG_OK;
+}
+
+/* The rows of each size are those of libjpeg, as far as they go. If they go to the end, libjpeg finds nothing
+ * wrong either. */
+static void compare_views(int fd, unsigned choice, unsigned at_a_time)
+{
+    views v = {0};
+    for (unsigned i = 0; i < DARKROOM_JPEG_MOST_VIEWS; i++)
+        if (choice >> i & 1)
+            v.divisors[v.count++] = 1u << i;
+    if (v.count == 0)
+        return;
+    if (lseek(fd, 0, SEEK_SET) != 0)
+        abort();
+    darkroom_jpeg_reader *reader = darkroom_jpeg_reader_new(fd, 1 << 16);
+    darkroom_jpeg_header header = {0};
+    if (darkroom_jpeg_reader_open(reader, &header) == DARKROOM_JPEG_OK && !header.is_whole
+        && (uint64_t)header.width * header.height <= MOST_PIXELS
+        && darkroom_jpeg_reader_start_views(
+               reader, v.divisors, v.count, v.widths, v.heights, v.step_rows)
+            == DARKROOM_JPEG_OK) {
+        v.channels = header.channels;
+        const bool is_complete = read_steps(reader, &v);
+        for (unsigned i = 0; i < v.count; i++) {
+            outcome wanted = read_file(fd, DARKROOM_JPEG_REFERENCE, v.divisors[i], at_a_time);
+            const size_t bytes = (size_t)v.widths[i] * v.given[i] * v.channels;
+            bool is_same = v.given[i] <= wanted.count
+                && (bytes == 0 || memcmp(v.pixels[i], wanted.pixels, bytes) == 0);
+            if (is_complete)
+                is_same &= wanted.result == DARKROOM_JPEG_OK && v.given[i] == wanted.count
+                    && v.widths[i] == wanted.width && v.heights[i] == wanted.height;
+            if (!is_same) {
+                fprintf(
+                    stderr, "sizes %u, 1/%u: %u rows, complete %d; libjpeg: %d %s (%u rows)\n", choice,
+                    v.divisors[i], v.given[i], is_complete, wanted.result, wanted.words, wanted.count);
+                abort();
+            }
+            free(wanted.pixels);
+            free(v.pixels[i]);
+        }
+    }
+    darkroom_jpeg_reader_free(reader);
+}
+
 static void compare(const file *f, unsigned divisor, unsigned at_a_time)
 {
     const int fd = memfd_create("picture", MFD_CLOEXEC);
     if (fd < 0 || write(fd, f->bytes, f->count) != (ssize_t)f->count)
         abort();
+    compare_views(fd, (divisor + at_a_time + (unsigned)f->count) % 16, at_a_time);
     outcome wanted = read_file(fd, DARKROOM_JPEG_REFERENCE, divisor, at_a_time);
     for (int level = DARKROOM_CPU_SCALAR; level <= DARKROOM_CPU_AVX512; level++) {
         darkroom_cpu_limit((darkroom_cpu)level);

@@ -70,7 +70,7 @@ control() {
     check "it depends on $depends" \
         diff <(tr ' ' '\n' <<<"$depends") <(field Depends | tr ',' '\n' | awk '{ print $1 }' | sort)
     check "the configuration and the recipes are conffiles, and nothing else" \
-        [ "$(tr '\n' ' ' <"$work/root/DEBIAN/conffiles")" = "/etc/darkroom/darkroomd.yaml /etc/darkroom/recipes/README\
+        [ "$(tr '\n' ' ' <"$work/root/DEBIAN/conffiles")" = "/etc/darkroom/darkroomd.yaml /etc/darkroom/notify.conf /etc/darkroom/recipes/README\
  /etc/darkroom/recipes/web.yaml " ]
     for script in postinst prerm postrm; do
         check "$script is a script for any shell" sh -n "$work/root/DEBIAN/$script"

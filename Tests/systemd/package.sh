@@ -11,7 +11,7 @@ readonly repository=$1 stage=$2
 # shellcheck source=Tests/systemd/lib.sh
 . "$repository/Tests/systemd/lib.sh"
 readonly wants=/etc/systemd/system/multi-user.target.wants/darkroomd.service
-readonly instance=darkroomd@prints.service
+readonly instance=darkroomd@prints.service notify=darkroom-notify.service
 readonly images=300
 
 main() {
@@ -88,6 +88,8 @@ installs() {
     check "the unit is enabled" [ "$(systemctl is-enabled "$unit")" = enabled ]
     check "the daemon has been started" property_is ActiveState active
     check "it says that there is nothing to do" eventually property_begins StatusText Idle
+    check "the notification of ends is disabled" [ "$(systemctl is-enabled $notify)" = disabled ]
+    check "... and not started" of_notify property_is ActiveState inactive
     check "the spool's folders have their owners and modes" modes_are \
         750 "" 3770 /tmp 3770 /inbox 700 /active 750 /outbox
     check "the user can log in nowhere" user_is_locked
@@ -150,15 +152,18 @@ runs_another_instance() {
     check "... with a spool of its own" test -d "$spool-prints/inbox"
     check "... and a cache" test -d /var/cache/darkroom-prints
     mkdir /var/cache/darkroom-elsewhere
+    echo 'NOTIFY=--exec /usr/bin/true' >>/etc/darkroom/notify.conf
+    check "the notification of ends is enabled and started" systemctl enable --now $notify
 }
 
 # --- Upgraded ----------------------------------------------------------------------------------
 
 upgrades_with_work_in_flight() {
-    local configured before main_pid instance_pid
+    local configured before main_pid instance_pid notify_pid
     configured=$(md5sum </etc/darkroom/darkroomd.yaml)
     main_pid=$(property MainPID)
     instance_pid=$(of_instance property MainPID)
+    notify_pid=$(of_notify property MainPID)
     long_manifest | hand_in long.json
     check "work is in flight" eventually has_pictures 3
     before=$(finished_pictures)
@@ -167,6 +172,8 @@ upgrades_with_work_in_flight() {
     check "... and active" property_is ActiveState active
     check "so is that of the other instance" of_instance property_is_not MainPID "$instance_pid"
     check "... which is active" of_instance property_is ActiveState active
+    check "so is the notification" of_notify property_is_not MainPID "$notify_pid"
+    check "... which is active" of_notify property_is ActiveState active
     check "the work was in flight all the while" batch_is long processing
     check "the configuration is the administrator's" \
         [ "$(md5sum </etc/darkroom/darkroomd.yaml)" = "$configured" ]
@@ -182,6 +189,8 @@ upgrades_with_work_in_flight() {
 }
 
 of_instance() { local unit=$instance; "$@"; }
+
+of_notify() { local unit=$notify; "$@"; }
 
 # Some twenty seconds of work for one thread.
 long_manifest() {
@@ -228,6 +237,7 @@ removes() {
     check "no daemon runs, of no instance either" no_darkroomd_runs
     check "the program is gone" test ! -e /usr/sbin/darkroomd
     check "systemd knows no unit any more" property_is LoadState not-found
+    check "... nor that of the notification" of_notify property_is LoadState not-found
     check "the spool stays, with its answers" batch_is over completed
     check "... and the work that waits" test -d "$spool/active/waiting"
     check "the configuration stays" grep -q /srv/pictures /etc/darkroom/darkroomd.yaml
@@ -247,6 +257,7 @@ purges() {
     said=$(dpkg --purge darkroom 2>&1)
     check "it is purged" grep -q '^Purging configuration files for darkroom' <<<"$said"
     check "the configuration is gone" test ! -e /etc/darkroom
+    check "what was notified is gone" [ "$(compgen -G '/var/lib/darkroom*')$(compgen -G '/var/lib/private/darkroom*')" = "" ]
     check "the caches are gone" [ "$(printf '%s' /var/cache/darkroom*)" = /var/cache/darkroom-elsewhere ]
     check "nothing of the units is left" quiet find /etc/systemd/system /var/lib/systemd -name '*darkroom*'
     check "dpkg knows nothing of it" not_known

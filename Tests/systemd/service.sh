@@ -25,6 +25,7 @@ main() {
     knows_its_submitters
     is_confined
     names_what_it_does_not_see
+    takes_from_a_hot_folder
     has_its_limits
     serves_further_spools
     reloads_whole_or_not_at_all
@@ -319,6 +320,39 @@ names_what_it_does_not_see() {
     configure_fully
     check "restarts on its own spool" systemctl restart "$unit"
 }
+
+# A hot folder that the service does not see: with the drop-in that --check-config prints, it takes its pictures.
+takes_from_a_hot_folder() {
+    local scans=/data/scans lines
+    install -d -o darkroom -g darkroom -m 755 $scans
+    mkdir -p /etc/darkroom/recipes
+    echo 'filters: {resize: 20}' >/etc/darkroom/recipes/tiny.yaml
+    printf '%s\n' "folders: [{path: $scans, recipe: tiny, originals: move}]" >/etc/darkroom/darkroomd.yaml
+    check "restarts with a hot folder" systemctl restart "$unit"
+    check "... that it does not see" eventually folder_is missing
+    lines=$(darkroomd --check-config 2>&1 >/dev/null | sed -n 's/^darkroomd:     //p')
+    check "--check-config prints the drop-in" test "$lines" = "[Service]"$'\n'"BindPaths=$scans"
+    mkdir -p "/run/systemd/system/$unit.d"
+    printf '%s\n' "$lines" >"/run/systemd/system/$unit.d/scans.conf"
+    systemctl daemon-reload
+    check "--check-config has nothing to print then" says_not '[Service]' darkroomd --check-config
+    check "restarts with the drop-in" systemctl restart "$unit"
+    check "the folder is watched" eventually folder_is watching
+    install -m 644 /srv/pictures/moon.png $scans/.moon
+    mv $scans/.moon $scans/moon.png
+    check "a picture in it has its answer" eventually answer_has moon.png
+    check "... with the original" eventually answer_has moon.original.png
+    check "... which is not in the folder any more" eventually is_empty $scans
+    check "... and is what it was" cmp /srv/pictures/moon.png "$spool"/outbox/scans-*/moon.original.png
+    drop_out scans
+    rm -r /etc/darkroom/recipes/tiny.yaml
+    configure_fully
+    check "restarts without it" systemctl restart "$unit"
+}
+
+folder_is() { grep -q "\"state\" *: *\"$1\"" "$spool/folders.json"; }
+
+answer_has() { compgen -G "$spool/outbox/scans-*/$1" >/dev/null; }
 
 says() { # TEXT COMMAND [ARGUMENT]...
     local text=$1 output

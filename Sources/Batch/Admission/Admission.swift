@@ -278,10 +278,11 @@ struct Admission: Sendable {
         return outcome
     }
 
-    /// Removes a piece of work from any place, because nobody needs it any more.
+    /// Removes a piece of work from any place, because nobody needs it any more, or because another one does it.
     ///
+    /// - Parameter isDone: whether another piece of work does it. If it was to try the disk, that one does.
     /// - Returns: the operation that must be cancelled, if there is one. It begins nothing any more.
-    mutating func leave(_ work: Work) -> (Ticket?, Outcome) {
+    mutating func leave(_ work: Work, isDone: Bool = false) -> (Ticket?, Outcome) {
         var outcome = Outcome()
         let entry = entries.removeValue(forKey: work)
         if entry?.place == .storage { storage.remove(work) }
@@ -289,7 +290,7 @@ struct Admission: Sendable {
         queue(downloads.remove(work) + local.remove(work), &outcome)
         change(&outcome) { $0.remove(work, &$1) }
         guard let entry else { return (nil, outcome) }
-        if endAttempt(of: entry.wish.piece) { outcome.isUndecided = true }
+        if !isDone, endAttempt(of: entry.wish.piece) { outcome.isUndecided = true }
         let hasOperation = entry.place == .queued || entry.place == .running
         return (hasOperation ? Ticket(work: work, number: entry.number) : nil, outcome)
     }

@@ -83,6 +83,8 @@ struct MemoryBudget {
 
     func holds(_ ticket: Ticket) -> Bool { granted[ticket] != nil }
 
+    func isWaiting(_ ticket: Ticket) -> Bool { waiting.contains { $0.ticket == ticket } }
+
     /// Whether this is more than an image may need, so that waiting is useless.
     func exceeds(_ bytes: Int) -> Bool { bytes > mostOfOne }
 

@@ -67,6 +67,8 @@ package final class Batch {
     private(set) var outputBytes: Int
     var sizes = SourceSizes()
     var handOvers: HandOverTable
+    /// The first variants of images whose variants are filtered one by one, because they need too much memory together.
+    var apart: Set<Int> = []
     var live = LiveImages()
     var sources: [Source] = []
     /// The index in `sources` for each image; -1 for an image made from another one.

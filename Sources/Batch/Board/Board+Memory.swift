@@ -55,6 +55,14 @@ extension Board {
     }
 
     /// An image in work was told to wait, and has undone what it had begun.
+    ///
+    /// - Parameter images: the image, and the variants that it had taken along. They wait for it.
+    mutating func filterPostponed(_ key: BatchKey, _ images: [Int], bytes: Int) -> [Effect] {
+        var effects: [Effect] = []
+        for companion in images.dropFirst() { letWait(companion, key, &effects) }
+        return effects + filterPostponed(key, images[0], bytes: bytes)
+    }
+
     mutating func filterPostponed(_ key: BatchKey, _ index: Int, bytes: Int) -> [Effect] {
         guard let batch = batches[key], batch.live[index]?.phase == .filtering else { return [] }
         batch.live[index] = Batch.Live(phase: .queuedFilter, since: Clock.nanoseconds)

@@ -49,6 +49,8 @@ struct FilterJob: Sendable {
     let input: Input
     let autoOrient: Bool
     let filters: [Filter]
+    /// How many of these at the beginning are the same for all variants of the image.
+    var commonFilters = 0
     /// The pixels of overlays, by the names of their images.
     let overlays: [ByteString: OtherPixels]
     let output: OutputOptions
@@ -70,16 +72,24 @@ struct FilterJob: Sendable {
 /// The beginning and the end of a filter. The scheduler's operations call these functions. Each first checks whether
 /// its work is still needed.
 extension Board {
-    /// Begins to filter an image; nil if nobody needs it any more or if there is no memory for it. `filterNotBegun`
-    /// handles both cases.
-    mutating func filterBegan(_ key: BatchKey, _ index: Int) -> FilterJob? {
-        guard let batch = batches[key], let live = batch.live[index],
-            live.phase == .queuedFilter,
+    /// Begins to filter an image, and with it the other variants that are ready, see `Board+Variants.swift`. Empty if
+    /// nobody needs it any more or if there is no memory for it. `filterNotBegun` handles both cases.
+    mutating func filterBegan(
+        _ key: BatchKey, _ index: Int, _ effects: inout [Effect]
+    ) -> [FilterJob] {
+        guard let batch = batches[key], batch.live[index]?.phase == .queuedFilter,
             memory.take(firstNeed(index, of: batch), for: ticket(key, index), owner: batch.owner)
-        else { return nil }
+        else { return [] }
+        let companions = companions(of: index, batch)
+        for companion in companions { takeAlong(companion, of: batch, &effects) }
+        return ([index] + companions).map { filterJob($0, of: batch) }
+    }
+
+    private func filterJob(_ index: Int, of batch: Batch) -> FilterJob {
         let now = Clock.nanoseconds
+        let since = batch.live[index]?.since ?? now
         batch.live[index] = Batch.Live(phase: .filtering, since: now)
-        batch.status.images[index].milliseconds.waited += Int((now - live.since) / 1_000_000)
+        batch.status.images[index].milliseconds.waited += Int((now - since) / 1_000_000)
         batch.setState(.filtering, of: index)
         let image = batch.manifest.images[index]
         let input: FilterJob.Input
@@ -97,6 +107,7 @@ extension Board {
         return FilterJob(
             folders: batch.folders, image: index, name: image.name.string, input: input,
             autoOrient: image.autoOrient, filters: image.filters,
+            commonFilters: image.variant?.commonFilters ?? 0,
             overlays: Dictionary(uniqueKeysWithValues: overlays),
             output: image.encoding, resultName: image.resultName,
             isPublished: image.isPublished, handsOver: handsOver,
@@ -140,8 +151,10 @@ extension Board {
     }
 
     /// An image's picture has been made, or has failed. The result is recorded.
+    ///
+    /// - Parameter share: the number of images that had the operation together.
     mutating func filterEnded(
-        _ key: BatchKey, _ index: Int, result: Result<DevelopedPicture, Failure>
+        _ key: BatchKey, _ index: Int, result: Result<DevelopedPicture, Failure>, share: Int = 1
     ) -> [Effect] {
         var effects: [Effect] = []
         giveBackMemory(key, index, &effects)
@@ -151,7 +164,8 @@ extension Board {
         switch result {
         case .success(let picture):
             let report = picture.report
-            batch.sizes.took(batch.sourceOfImage[index], seconds: Double(time) / 1e9)
+            batch.sizes.took(
+                batch.sourceOfImage[index], seconds: Double(time) / 1e9 / Double(share))
             var image = batch.status.images[index]
             image.state = .filtered
             if batch.manifest.images[index].isPublished {

@@ -72,12 +72,14 @@ extension EventLog {
         {
             let name = batch.status.images[index].name
             let causes = crashes.all.map(\.rawValue).joined(separator: ", ")
+            let (program, countsKills) =
+                crashes.victim == .daemon ? ("darkroomd", true) : ("darkroom run", false)
             say(
                 .imageSuspected,
-                "\(batch.status.id): \(name) was being filtered when darkroomd ended (\(causes)); it is"
+                "\(batch.status.id): \(name) was being filtered when \(program) ended (\(causes)); it is"
                     + " retried when the other running images have ended"
                     + (crashes.all.contains(where: \.isEvidence)
-                        ? "" : "; a kill counts only the fifth time"),
+                        ? "" : "; a kill counts \(countsKills ? "only the fifth time" : "never")"),
                 [
                     .batch: batch.status.id, .image: name, .step: Step.filter.rawValue,
                     .error: crashes.all.last?.rawValue ?? "",

@@ -127,9 +127,13 @@ extension Publisher {
                 continue
             }
             do {
-                try active.rename(
-                    BatchFile.output(item.index), to: try folders.restoredOutputs(),
-                    as: FileName(output.file))
+                let failure = try folders.publish(
+                    item.index, as: output, from: active, durably: durably)
+                if let failure {
+                    item.status.fail(failure)
+                    corrected.append(item)
+                    continue
+                }
                 FaultPoint.publishOutputMoved.pass()
                 done.append(item)
             } catch  where error.fault != nil || error.errno == .ioError {

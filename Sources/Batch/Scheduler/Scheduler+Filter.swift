@@ -5,116 +5,106 @@ import DarkroomSpool
 import Glibc
 import Synchronization
 
-/// The second step of an image: its picture is read, filtered and written to `active/ID/output-N`, and also to
-/// `active/ID/pixels-N` if other images need its pixels, see `HandOverTable`. If the image is not published, it is
-/// written only to the second file.
+/// The second step of an image, or of several variants of an image at once: the picture is read and filtered, and the
+/// results are written to the files of `FilterFiles`.
 struct FilterStep {
-    let job: FilterJob
+    /// The first one has the operation.
+    let jobs: [FilterJob]
     let sources: LocalSources
     let limits: PictureLimits
     let durably: Bool
+
+    private var job: FilterJob { jobs[0] }
+
+    /// The results of the images.
+    typealias Results = [Result<DevelopedPicture, Failure>]
 
     /// - Parameters:
     ///   - admit: receives the memory that the picture needs, before it is decoded; throws to stop.
     ///   - checkpoint: called between bands; false ends the work with the code `cancelled`.
     func run(
         admit: @escaping PicturePipeline.Admission, checkpoint: @escaping @Sendable () -> Bool
-    ) -> Result<DevelopedPicture, Failure> {
-        do {
-            let active = try job.folders.active()
-            let output = try active.create(outputName, replacing: true)
-            FaultPoint.filterBegan.pass()
-            let picture: DevelopedPicture
+    ) -> Results {
+        var results: [Result<DevelopedPicture, Failure>?] = jobs.map { _ in nil }
+        var files: [(index: Int, files: FilterFiles)] = []
+        for (index, job) in jobs.enumerated() {
             do {
-                picture = try develop(into: output, in: active, admit, checkpoint)
-                if !job.isPublished, job.isAgain, durably {
-                    try Self.sync(output, path: active.path(of: outputName))
-                }
-                // A published output does not change.
-                if job.isPublished, job.isAgain { try active.remove(outputName) }
+                files.append((index, try FilterFiles(job, durably: durably)))
             } catch {
-                // A part of a picture is useless. If this fails, the next attempt empties the file, or a start removes
-                // it. It is never renamed.
-                try? active.remove(outputName)
-                if job.handsOver { try? active.remove(BatchFile.newPixels(job.image)) }
-                throw error
+                results[index] = .failure(Failure(erasing: error))
             }
-            try output.close(path: active.path(of: outputName))
-            FaultPoint.filterWritten.pass()
-            if !job.isPublished { try settlePixels(in: active) }
-            return .success(picture)
+        }
+        if !files.isEmpty {
+            FaultPoint.filterBegan.pass()
+            let pictures = develop(files.map(\.files), admit, checkpoint)
+            for (place, picture) in zip(files, pictures) {
+                results[place.index] = end(place.files, picture)
+            }
+        }
+        return results.compactMap(\.self)
+    }
+
+    private func end(
+        _ files: FilterFiles, _ picture: Result<DevelopedPicture, Failure>
+    ) -> Result<DevelopedPicture, Failure> {
+        guard case .success = picture else {
+            files.discard()
+            return picture
+        }
+        do {
+            try files.complete()
+            return picture
         } catch {
             return .failure(Failure(erasing: error))
         }
     }
 
-    /// The output of a repeated filter must not have a name with which a restart would rename it into the outbox.
-    private var outputName: FileName {
-        guard job.isPublished else { return BatchFile.newPixels(job.image) }
-        return job.isAgain ? BatchFile.outputAgain(job.image) : BatchFile.output(job.image)
-    }
-
-    /// Gives the file of an image that is not published its name, or removes it if no image needs it.
-    private func settlePixels(in active: Directory) throws(FileError) {
-        guard job.handsOver else { return try active.remove(outputName) }
-        FaultPoint.handOverWritten.pass()
-        try active.rename(
-            outputName, to: active, as: BatchFile.pixels(job.image), replacing: true)
-        FaultPoint.handOverMoved.pass()
-    }
-
     private func develop(
-        into output: borrowing Descriptor, in active: Directory,
-        _ admit: @escaping PicturePipeline.Admission, _ checkpoint: @escaping @Sendable () -> Bool
-    ) throws -> DevelopedPicture {
-        guard job.handsOver, job.isPublished else {
-            return try develop(into: output, nil, admit, checkpoint)
-        }
-        let name = BatchFile.newPixels(job.image)
-        let pixels = try active.create(name, replacing: true)
-        let handOver = HandOverFile(file: pixels.file, name: name.text)
-        let picture = try develop(into: output, handOver, admit, checkpoint)
-        let path = active.path(of: name)
-        // For others, the publisher does this before the journal refers to the file.
-        if job.isAgain, durably { try Self.sync(pixels, path: path) }
-        try pixels.close(path: path)
-        FaultPoint.handOverWritten.pass()
-        try active.rename(name, to: active, as: BatchFile.pixels(job.image), replacing: true)
-        FaultPoint.handOverMoved.pass()
-        return picture
-    }
-
-    private static func sync(
-        _ pixels: borrowing Descriptor, path: String
-    ) throws(FileError) {
+        _ files: [FilterFiles], _ admit: @escaping PicturePipeline.Admission,
+        _ checkpoint: @escaping @Sendable () -> Bool
+    ) -> Results {
         do {
-            try pixels.sync(path: path)
-        } catch  where error.errno.storageFault == .full {
-            // Unlike a journal's lines, it can be written again from its beginning.
-            throw FileError("write", path, error.errno)
+            let input = try openInput()
+            for job in files.map(\.job) { DecodeFault.strike(job.name, lend: Cores.lend) }
+            let outcomes: [PictureVariants.Outcome]
+            let variants = files.compactMap { files in
+                files.variant { name throws(PictureError) in try openImage(name, of: files.job) }
+            }
+            if variants.count > 1 {
+                outcomes = try PictureVariants(
+                    of: inputName, autoOrient: job.autoOrient, commonFilters: job.commonFilters,
+                    variants, limits: limits, checkpoint: checkpoint
+                ).run(input: input.file, admit: admit)
+            } else {
+                let one = variants[0]
+                outcomes = [
+                    .success(
+                        try PicturePipeline.run(
+                            input: input.file, inputName: inputName, autoOrient: job.autoOrient,
+                            filters: one.filters, output: one.output, outputName: one.outputName,
+                            options: one.options, handOver: one.handOver, limits: limits,
+                            openImage: one.openImage, admit: admit, checkpoint: checkpoint))
+                ]
+            }
+            var sha256: String?
+            if case .source = job.input, outcomes.contains(where: \.isSuccess) {
+                // The file has just been read, so its content is in memory.
+                sha256 = try input.sha256(path: inputName)
+            }
+            return outcomes.map { outcome in
+                outcome.map { DevelopedPicture(report: $0, sourceSHA256: sha256) }
+                    .mapError { Failure($0) }
+            }
+        } catch {
+            let failure = Failure(erasing: error)
+            return files.map { _ in .failure(failure) }
         }
-    }
-
-    private func develop(
-        into output: borrowing Descriptor, _ handOver: HandOverFile?,
-        _ admit: @escaping PicturePipeline.Admission, _ checkpoint: @escaping @Sendable () -> Bool
-    ) throws -> DevelopedPicture {
-        let input = try openInput()
-        DecodeFault.strike(job.name, lend: Cores.lend)
-        let report = try PicturePipeline.run(
-            input: input.file, inputName: inputName, autoOrient: job.autoOrient,
-            filters: job.filters, output: output.file, outputName: job.resultName,
-            options: job.output, handOver: handOver, limits: limits, openImage: openImage,
-            admit: admit, checkpoint: checkpoint)
-        guard case .source = job.input else {
-            return DevelopedPicture(report: report, sourceSHA256: nil)
-        }
-        // The file has just been read, so its content is in memory.
-        return DevelopedPicture(report: report, sourceSHA256: try input.sha256(path: inputName))
     }
 
     /// Opens the pixels of another image that has ended.
-    private func openImage(_ name: String) throws(PictureError) -> OtherImage {
+    private func openImage(
+        _ name: String, of job: FilterJob
+    ) throws(PictureError) -> OtherImage {
         guard let other = job.overlays[ByteString(name)] else {
             return try StageContext.noImage(name)
         }
@@ -159,14 +149,22 @@ struct FilterStep {
     }
 }
 
+extension Result {
+    fileprivate var isSuccess: Bool {
+        if case .success = self { true } else { false }
+    }
+}
+
 extension Scheduler {
-    /// Filters a picture. Meanwhile there is a record of it, in case of a crash.
+    /// Filters a picture. Meanwhile there is a record of it, in case of a crash. For variants, it is a record of the
+    /// first one: it will be filtered alone, and the others without it, so that the guilty one is found.
     func develop(
-        _ job: FilterJob, _ beat: Heartbeat.Beat, admit: @escaping PicturePipeline.Admission
-    ) -> Result<DevelopedPicture, Failure> {
+        _ jobs: [FilterJob], _ beat: Heartbeat.Beat, admit: @escaping PicturePipeline.Admission
+    ) -> FilterStep.Results {
         let settings = settings
+        let job = jobs[0]
         let step = FilterStep(
-            job: job, sources: settings.localSources, limits: settings.pictureLimits,
+            jobs: jobs, sources: settings.localSources, limits: settings.pictureLimits,
             durably: settings.isDurable)
         do throws(FileError) {
             return try spool.attempts.record(
@@ -179,7 +177,8 @@ extension Scheduler {
                 }
             }
         } catch {
-            return .failure(Failure(error))
+            let failure = Failure(error)
+            return jobs.map { _ in .failure(failure) }
         }
     }
 }
@@ -202,46 +201,74 @@ extension MemoryAnswer {
 }
 
 extension Scheduler {
-    /// Filters an image. If it may not begin, has to wait for memory or meets a full disk, it is postponed.
+    /// Filters an image, and with it the other variants that are ready. If it may not begin, has to wait for memory or
+    /// meets a full disk, it is postponed.
     func filter(_ ticket: Admission.Ticket, _ key: BatchKey, _ image: Int) {
         switch begin(ticket) {
         case .unwanted: return
         case .back: return deferred(ticket) { $0.filterNotAllowed(key, image) }
         case .goes: break
         }
-        guard let job = board.withLock({ $0.filterBegan(key, image) }) else {
+        var begun: [FilterJob] = []
+        settle { board in
+            var effects: [Effect] = []
+            begun = board.filterBegan(key, image, &effects)
+            return effects
+        }
+        let jobs = begun
+        guard let job = jobs.first else {
             endedUndecided(ticket.work)
             return ended(ticket) { $0.filterNotBegun(key, image) }
         }
         statusKeeper.changed(key, self)
         let begin = Clock.nanoseconds
-        var postponed: Int?
-        let result = heartbeat.during(job.watched, .steps) { beat in
-            develop(job, beat) { [self] bytes throws(PictureError) in
+        var obstacle: (answer: MemoryAnswer, bytes: Int)?
+        let results = heartbeat.during(job.watched, .steps) { beat in
+            develop(jobs, beat) { [self] bytes throws(PictureError) in
                 let answer = board.withLock { $0.needs(key, image, bytes: bytes) }
-                if answer == .later { postponed = bytes }
+                if answer != .granted { obstacle = (answer, bytes) }
                 try answer.admit(bytes)
             }
         }
-        if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
-            guard let bytes = postponed else {
-                return ended(ticket) { $0.filterDeferred(key, image) }
-            }
-            log.waitsForMemory(job, bytes: bytes)
+        if let obstacle, jobs.count > 1 || obstacle.answer == .later, !job.cancellation.isSet {
             // It may wait for an image that waits for the disk. Then that image must be tried instead.
             endedUndecided(ticket.work)
-            return ended(ticket) { $0.filterPostponed(key, image, bytes: bytes) }
+            if case .tooLarge = obstacle.answer {
+                return ended(ticket) { $0.filteredApart(key, jobs.map(\.image)) }
+            }
+            log.waitsForMemory(job, bytes: obstacle.bytes)
+            return ended(ticket) {
+                $0.filterPostponed(key, jobs.map(\.image), bytes: obstacle.bytes)
+            }
+        }
+        var changes: [(inout Board) -> [Effect]] = []
+        for (job, result) in zip(jobs, results) {
+            changes.append(end(job, result, ticket, key, since: begin, share: jobs.count))
+        }
+        ended(ticket) { board in changes.flatMap { $0(&board) } }
+    }
+
+    /// What the board does when an image has been filtered, or has not.
+    private func end(
+        _ job: FilterJob, _ result: Result<DevelopedPicture, Failure>, _ ticket: Admission.Ticket,
+        _ key: BatchKey, since begin: UInt64, share: Int
+    ) -> (inout Board) -> [Effect] {
+        let image = job.image
+        if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
+            return { $0.filterDeferred(key, image) }
         }
         if case .failure(let failure) = result, failure.fault != nil {
             refused(ticket.work, failure, batch: job.folders.id)
             if job.cancellation.isSet {
                 let cancelled = Failure(PictureError(.cancelled, "the batch was cancelled"))
-                return ended(ticket) { $0.filterEnded(key, image, result: .failure(cancelled)) }
+                return {
+                    $0.filterEnded(key, image, result: .failure(cancelled), share: share)
+                }
             }
             if failure.fault == .full { giveBackSource(of: image, key, job.folders) }
-            return ended(ticket) { $0.filterDeferred(key, image) }
+            return { $0.filterDeferred(key, image) }
         }
         log.metrics.ended(.filtering, since: begin)
-        ended(ticket) { $0.filterEnded(key, image, result: result) }
+        return { $0.filterEnded(key, image, result: result, share: share) }
     }
 }

@@ -31,6 +31,10 @@
 
 typedef struct darkroom_jpeg_scan darkroom_jpeg_scan;
 
+/* A scan can give the picture at several sizes at once: the Huffman codes, which take most of the time, are
+ * read once. Each size has the rows that it has alone. */
+enum { DARKROOM_JPEG_VIEWS = 4 };
+
 /* One component of a picture, as its header describes it. The memory is needed only by the call. */
 typedef struct {
     uint8_t across, down;      /* sampling factors */
@@ -44,7 +48,8 @@ typedef struct {
 typedef struct {
     uint32_t width, height;    /* in the file */
     uint32_t restart_interval; /* in MCUs; 0 without restart markers */
-    unsigned divisor;          /* 1, 2, 4 or 8: by which each side is reduced, rounded up */
+    unsigned divisors[DARKROOM_JPEG_VIEWS]; /* 1, 2, 4 or 8: by which each side is reduced, rounded up */
+    unsigned view_count;       /* of these */
     bool is_rgb;               /* three components are red, green and blue, and not YCbCr */
     unsigned component_count;  /* 1 or 3 */
     darkroom_jpeg_component components[3];
@@ -60,15 +65,25 @@ darkroom_jpeg_scan *darkroom_jpeg_scan_new(
     const darkroom_jpeg_picture *picture, darkroom_jpeg_source source, void *context);
 void darkroom_jpeg_scan_free(darkroom_jpeg_scan *scan);
 
-/* The size of the reduced picture. */
-uint32_t darkroom_jpeg_scan_width(const darkroom_jpeg_scan *scan);
-uint32_t darkroom_jpeg_scan_height(const darkroom_jpeg_scan *scan);
+/* The size of a reduced picture. */
+uint32_t darkroom_jpeg_scan_width(const darkroom_jpeg_scan *scan, unsigned view);
+uint32_t darkroom_jpeg_scan_height(const darkroom_jpeg_scan *scan, unsigned view);
 
 /* Writes the next rows into `rows`, one after another, without gaps: gray, or R, G and B. There must be as
- * many. Returns how many have been written; fewer than `count` if there is doubt, and then never more. */
+ * many. Returns how many have been written; fewer than `count` if there is doubt, and then never more. For a
+ * scan with one view. */
 uint32_t darkroom_jpeg_scan_rows(darkroom_jpeg_scan *scan, uint8_t *rows, uint32_t count);
 
-/* How many rows have been given so far. */
+/* The most rows of a view that a step gives. */
+uint32_t darkroom_jpeg_scan_step_rows(const darkroom_jpeg_scan *scan, unsigned view);
+
+/* Writes the next rows of each view, those of one row of MCUs, into its `rows`, and their numbers into `counts`:
+ * zeros after the last ones. Returns false if there is doubt, and then always. Instead of the function above. */
+bool darkroom_jpeg_scan_step(
+    darkroom_jpeg_scan *scan, uint8_t *const rows[DARKROOM_JPEG_VIEWS],
+    uint32_t counts[DARKROOM_JPEG_VIEWS]);
+
+/* How many rows of a single view have been given so far. */
 uint32_t darkroom_jpeg_scan_given(const darkroom_jpeg_scan *scan);
 
 /* Whether bytes follow the end-of-image marker. All rows must have been given. */

@@ -19,6 +19,7 @@ typedef enum {
     DARKROOM_JPEG_IO,          /* read(2) failed, see darkroom_jpeg_reader_errno */
     DARKROOM_JPEG_MEMORY,      /* malloc failed */
     DARKROOM_JPEG_INVALID,     /* anything else that libjpeg refuses */
+    DARKROOM_JPEG_UNUSUAL,     /* not for the own code at several sizes; no error */
     DARKROOM_JPEG_MISUSE,      /* called in the wrong order, or for more rows than there are */
 } darkroom_jpeg_result;
 
@@ -65,6 +66,21 @@ typedef enum {
 darkroom_jpeg_result darkroom_jpeg_reader_start(
     darkroom_jpeg_reader *reader, darkroom_jpeg_decoder decoder, unsigned divisor, uint32_t *width,
     uint32_t *height);
+
+enum { DARKROOM_JPEG_MOST_VIEWS = 4 };
+
+/* Instead of darkroom_jpeg_reader_start: prepares for the rows at several sizes at once, which our own code
+ * reads. Sets the size of each, and the most rows that a step gives. Returns DARKROOM_JPEG_UNUSUAL if only
+ * libjpeg reads the picture; then the picture can be started at one size. */
+darkroom_jpeg_result darkroom_jpeg_reader_start_views(
+    darkroom_jpeg_reader *reader, const unsigned *divisors, unsigned count, uint32_t *widths,
+    uint32_t *heights, uint32_t *step_rows);
+
+/* Reads the next rows of each size into its `rows`, and sets their numbers: all are zero after the last ones.
+ * Returns DARKROOM_JPEG_UNUSUAL if the data are in doubt. Then another reader must read the picture from its
+ * beginning, at one size. */
+darkroom_jpeg_result darkroom_jpeg_reader_step(
+    darkroom_jpeg_reader *reader, uint8_t *const *rows, uint32_t *counts);
 
 /* Reads a part of a picture with several passes. It must be called until `is_complete` is set, before the
  * first row. Other pictures are complete at once. */

@@ -10,6 +10,8 @@ package struct SpoolOverview: Sendable {
     package let inbox: InboxReport?
     /// The number of files that wait in the inbox for a daemon; nil if one is running.
     package let unattendedFiles: Int?
+    /// What the daemon said last about hot folders; nil if it has none.
+    let folders: FoldersReport?
     let now: Date
     /// The zone of the times in the text.
     package var zone = TimeZone.current
@@ -21,6 +23,7 @@ package struct SpoolOverview: Sendable {
         unattendedFiles =
             daemon.isPresent
             ? nil : (try? spool.inbox().names())?.count { $0.bytes.first != UInt8(ascii: ".") }
+        folders = daemon.isPresent ? spool.foldersReport() : nil
         self.now = now
     }
 
@@ -48,6 +51,7 @@ package struct SpoolOverview: Sendable {
         var imagesPerSecond: Double?
         var bytesPerSecond: Double?
         var inbox: Inbox?
+        var folders: [FoldersReport.Folder]?
         var written: String?
 
         /// The files that are not taken.
@@ -76,6 +80,7 @@ package struct SpoolOverview: Sendable {
                     watch: $0.watch, claiming: $0.claiming, why: $0.why, counts: $0.counts,
                     files: $0.files, written: $0.written)
             }
+            folders = overview.folders?.folders
             written = queue?.written
         }
     }
@@ -84,7 +89,28 @@ package struct SpoolOverview: Sendable {
 extension SpoolOverview {
     /// The text for people.
     package func lines(on terminal: Terminal) -> [String] {
-        [headline(terminal)] + work + inboxLines(terminal)
+        [headline(terminal)] + work + folderLines + inboxLines(terminal)
+    }
+
+    /// A line for each hot folder, and one for each file in it on which somebody must act.
+    private var folderLines: [String] {
+        (folders?.folders ?? []).flatMap { folder in
+            let reason = folder.message.map { ": \($0.visible)" } ?? ""
+            var lines = [
+                "  folder   \(folder.path.visible) \(folder.state.rawValue)\(reason), "
+                    + "\(Words.count(folder.remembered, "picture")) remembered, "
+                    + "\(Words.count(folder.batches, "batch", "batches")) unfinished"
+            ]
+            let files = folder.files.filter(\.reason.isLasting)
+            for file in files {
+                lines.append(
+                    "    \(file.path.visible): \(file.message.visible) [\(file.reason.rawValue)]")
+            }
+            if folder.lasting > files.count {
+                lines.append("    and \(folder.lasting - files.count) more")
+            }
+            return lines
+        }
     }
 
     private func headline(_ terminal: Terminal) -> String {

@@ -3,6 +3,7 @@ import Synchronization
 
 // Atomic values may be set in a handler: they need no lock. A handler can refer to nothing but globals.
 private let received = Atomic<CInt>(0)
+private let number = Atomic<Int>(0)
 private let isResized = Atomic<Bool>(false)
 
 /// The signals that end a command which waits, and the one that says that the terminal has another size.
@@ -13,9 +14,13 @@ package enum StopSignals {
     package static func begin() {
         // The values are created here, because a handler must not do that.
         received.store(0, ordering: .relaxed)
+        number.store(0, ordering: .relaxed)
         isResized.store(false, ordering: .relaxed)
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            handle(signal) { received.store($0, ordering: .relaxed) }
+            handle(signal) {
+                received.store($0, ordering: .relaxed)
+                number.add(1, ordering: .relaxed)
+            }
         }
         handle(SIGWINCH) { _ in isResized.store(true, ordering: .relaxed) }
     }
@@ -32,6 +37,9 @@ package enum StopSignals {
         let signal = received.load(ordering: .relaxed)
         return signal == 0 ? nil : signal
     }
+
+    /// How many signals have arrived.
+    static var count: Int { number.load(ordering: .relaxed) }
 
     static func takeResize() -> Bool { isResized.exchange(false, ordering: .relaxed) }
 }

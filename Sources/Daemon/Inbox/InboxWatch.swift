@@ -114,7 +114,7 @@ package final class InboxWatch {
     }
 
     /// File systems on which inotify does not report the changes of other machines or processes.
-    private static func filesystemWithoutEvents(_ folder: Directory) -> String? {
+    static func filesystemWithoutEvents(_ folder: Directory) -> String? {
         switch darkroom_filesystem_type(folder.number) {
         case 0x6969: "NFS"
         case 0x6573_5546: "FUSE"

@@ -39,6 +39,46 @@ final class JPEGFile {
         return (Int(width), Int(height))
     }
 
+    /// One of several sizes of a picture.
+    struct View {
+        let width: Int
+        let height: Int
+        /// The most rows that a step gives.
+        let rowsPerStep: Int
+    }
+
+    /// Begins to read at several sizes at once; nil if only libjpeg reads the picture.
+    func start(views divisors: [Int]) throws(PictureError) -> [View]? {
+        let most = Int(DARKROOM_JPEG_MOST_VIEWS)
+        guard divisors.count <= most else { return nil }
+        var widths = [UInt32](repeating: 0, count: most)
+        var heights = widths
+        var rows = widths
+        let result = darkroom_jpeg_reader_start_views(
+            reader, divisors.map { UInt32($0) }, UInt32(divisors.count), &widths, &heights, &rows)
+        if result == DARKROOM_JPEG_UNUSUAL { return nil }
+        try check(result, step: "preparing to read rows")
+        return divisors.indices.map {
+            View(width: Int(widths[$0]), height: Int(heights[$0]), rowsPerStep: Int(rows[$0]))
+        }
+    }
+
+    /// Reads the next rows of each size.
+    ///
+    /// - Returns: how many of each: zeros after the last ones; nil if the data are in doubt.
+    func step(into memory: [UnsafeMutableRawPointer]) throws(PictureError) -> [Int]? {
+        let most = Int(DARKROOM_JPEG_MOST_VIEWS)
+        var rows: [UnsafeMutablePointer<UInt8>?] = memory.map {
+            $0.assumingMemoryBound(to: UInt8.self)
+        }
+        rows += [UnsafeMutablePointer<UInt8>?](repeating: nil, count: most - memory.count)
+        var counts = [UInt32](repeating: 0, count: most)
+        let result = darkroom_jpeg_reader_step(reader, rows, &counts)
+        if result == DARKROOM_JPEG_UNUSUAL { return nil }
+        try check(result, step: "reading rows")
+        return memory.indices.map { Int(counts[$0]) }
+    }
+
     /// Whether libjpeg gives the rows, from the beginning or since it has taken over.
     var usesLibrary: Bool { darkroom_jpeg_reader_is_reference(reader) != 0 }
 

@@ -35,8 +35,11 @@ package final class JPEGReader: PictureReader {
         case reference
     }
 
-    private let file: JPEGFile
-    private let name: String
+    /// The sizes at which it is read at once, see `JPEGViews`; empty if it is read at one.
+    let views: [(layout: PixelLayout, rowsPerStep: Int)]
+
+    fileprivate let file: JPEGFile
+    fileprivate let name: String
     private let checkpoint: () -> Bool
     private let buffer: FilterBuffer<UInt8>
     /// Remarks that are not from libjpeg.
@@ -53,11 +56,14 @@ package final class JPEGReader: PictureReader {
     ///   - name: the name of the file in messages.
     ///   - decoder: `reference` is for tests and benchmarks.
     ///   - divisor: returns the factor of the reduction for a width, a height and an orientation.
+    ///   - views: the factors of several sizes, the smallest factor first; empty for one size. If only libjpeg reads the
+    ///     picture, it is read at one.
     ///   - checkpoint: called before each band; false ends reading with `PictureError.Code.cancelled`.
     package init(
         file descriptor: FileDescriptor, name: String, limits: PictureLimits = PictureLimits(),
         decoder: Decoder = .automatic,
         divisor: (_ width: Int, _ height: Int, Orientation) -> Int = { _, _, _ in 1 },
+        views: [Int] = [],
         checkpoint: @escaping () -> Bool = { true }
     ) throws(PictureError) {
         let file = try JPEGFile(descriptor, name: name, limits: limits)
@@ -86,9 +92,20 @@ package final class JPEGReader: PictureReader {
         }
         self.colour = colour
         self.divisor = divisor(Int(raw.width), Int(raw.height), orientation)
-        let size = try file.start(decoder, divisor: self.divisor)
-        layout = PixelLayout(
-            width: size.width, height: size.height, channels: Int(raw.channels), depth: 8)
+        let channels = Int(raw.channels)
+        let found = try views.isEmpty ? nil : file.start(views: views)
+        self.views = (found ?? []).map { view in
+            let layout = PixelLayout(
+                width: view.width, height: view.height, channels: channels, depth: 8)
+            return (layout, view.rowsPerStep)
+        }
+        if let first = self.views.first {
+            layout = first.layout
+        } else {
+            let size = try file.start(decoder, divisor: self.divisor)
+            layout = PixelLayout(
+                width: size.width, height: size.height, channels: channels, depth: 8)
+        }
         buffer = try FilterBuffer(count: layout.bytesPerRow * layout.rowsPerBand)
         isAbsorbed = !isProgressive
         self.file = file
@@ -151,8 +168,45 @@ package final class JPEGReader: PictureReader {
         return Band(start: UnsafeMutableRawPointer(buffer.start), rows: rows)
     }
 
-    private func checkIn() throws(PictureError) {
+    fileprivate func checkIn() throws(PictureError) {
         if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while reading") }
+    }
+}
+
+/// A JPEG at several sizes at once. Its data are decompressed once; each size has the rows that it has alone.
+final class JPEGViews: TeeSource {
+    let layouts: [PixelLayout]
+    let rowsPerStep: [Int]
+    /// Whether the data are in doubt, so that each size must be read by itself. That finds the error, if there is one.
+    private(set) var isDoubtful = false
+    private let reader: JPEGReader
+    private var given: [Int]
+    private var isFinished = false
+
+    /// nil if the picture is read at one size.
+    init?(_ reader: JPEGReader) {
+        guard !reader.views.isEmpty else { return nil }
+        self.reader = reader
+        layouts = reader.views.map(\.layout)
+        rowsPerStep = reader.views.map(\.rowsPerStep)
+        given = layouts.map { _ in 0 }
+    }
+
+    func next(into memory: [UnsafeMutableRawPointer]) throws(PictureError) -> [Range<Int>]? {
+        if isFinished { return nil }
+        try reader.checkIn()
+        guard let counts = try reader.file.step(into: memory) else {
+            isDoubtful = true
+            throw PictureError(.jpegData, "\(reader.name): the data are in doubt")
+        }
+        guard counts.contains(where: { $0 > 0 }) else {
+            try reader.file.finish()
+            isFinished = true
+            return nil
+        }
+        let former = given
+        given = zip(former, counts).map { $0 + $1 }
+        return zip(former, given).map { $0..<$1 }
     }
 }
 

@@ -359,7 +359,10 @@ final class SchedulerFixture: Sendable {
 extension Manifest {
     /// The manifest as a submitter writes it, in JSON. Of filters it knows those that lay other images over.
     var written: String {
-        let written = images.map { image in
+        let written = images.enumerated().compactMap { index, image -> String? in
+            if let variant = image.variant {
+                return index == variant.first ? self.written(variant) : nil
+            }
             var fields = [#""name": "\#(image.name)""#]
             switch image.origin {
             case .source(let text): fields.append(#""source": "\#(text)""#)
@@ -380,6 +383,30 @@ extension Manifest {
             {"priority": "\(priority.rawValue)", "qualityOfService": "\(qualityOfService.rawValue)",
             "images": [\(written.joined(separator: ", "))]}
             """
+    }
+
+    /// An image with variants of given names.
+    private func written(_ variant: Image.Variant) -> String {
+        let variants = images[variant.indices].map { image in
+            let filters = image.overlays.map { #"{"overlay": {"from": "\#(images[$0].name)"}}"# }
+            return #"{"name": "\#(image.name)", "filters": [\#(filters.joined(separator: ", "))], "#
+                + #""output": "\#(image.output.format.rawValue)"}"#
+        }
+        var origin = ""
+        switch images[variant.first].origin {
+        case .source(let text): origin = #""source": "\#(text)""#
+        case .image(let index): origin = #""name": "v", "from": "\#(images[index].name)""#
+        }
+        return #"{\#(origin), "variants": [\#(variants.joined(separator: ", "))]}"#
+    }
+}
+
+extension Board {
+    /// Begins to filter an image that is no variant; nil if it does not begin.
+    mutating func filterBegan(_ key: BatchKey, _ index: Int) -> FilterJob? {
+        var effects: [Effect] = []
+        let jobs = filterBegan(key, index, &effects)
+        return jobs.first
     }
 }
 

@@ -362,7 +362,7 @@ import Testing
 extension PNGMaker {
     /// The beginning of an interlaced gray picture, whose reader asks for memory for the whole of it and then finds that
     /// the rest is missing.
-    fileprivate static func interlacedHeader(side: Int) -> [UInt8] {
+    static func interlacedHeader(side: Int) -> [UInt8] {
         var maker = PNGMaker(
             width: 1, height: 1, colourType: .gray, depth: 8, interlaced: true, samples: [0])
         let stream = maker.stream(of: maker.filteredRows())

@@ -67,6 +67,7 @@ import Testing
         var report = InboxReport(written: ClientSpool.time(1))
         report.why = .init(code: "disk", message: "m")
         try spool.write(report.encoded(), "inbox.json")
+        try spool.write(FoldersReport(written: ClientSpool.time(1)).encoded(), "folders.json")
         return spool
     }
 

@@ -43,7 +43,7 @@ import Testing
         let scratch = try ScratchDirectory()
         var status = StatusTests.full
         status.images[1].state = .new
-        var crashes = Crashes()
+        var crashes = Crashes(of: .daemon)
         crashes.add(.watchdog, number: 1)
         return PreparedBatch(
             folders: BatchFolders(spool: try Spool(path: scratch.path), id: "holiday"),
@@ -83,6 +83,10 @@ import Testing
         (.eventsLost, { $0.eventsLost("/s/inbox") }),
         (.notTaken, { $0.notTaken("n", because: "r") }),
         (.notTaken, { $0.notTaken(more: 3) }),
+        (.notTaken, { $0.pictureNotTaken("/f/a", because: "r") }),
+        (.folderLost, { $0.folderLost("/f", because: "r") }),
+        (.picturesTaken, { $0.picturesTaken(2, from: "/f", as: "h") }),
+        (.originalsKept, { $0.originalsKept(of: "h", in: "/f") }),
         (.batchClaimed, { $0.claimed(StatusTests.full) }),
         (.batchRejected, { $0.rejected(StatusTests.full) }),
         (.batchResumed, { $0.resumed(try batch()) }),

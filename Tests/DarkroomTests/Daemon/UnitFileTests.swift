@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import DarkroomClient
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
 @testable import DarkroomDaemon
@@ -95,6 +96,56 @@ import Testing
             #expect(view.access(to: folder) == .nothing)
         }
         #expect(view.hidesHomes && service.isHeard)
+    }
+
+    // MARK: Notification
+
+    private static let notify = "darkroom-notify.service"
+
+    @Test func aNotificationIsTriedAgainWhereThatCanHelp() throws {
+        let text = try #require(settings(Self.notify)["RestartPreventExitStatus"]?.first)
+        let prevented = Set(text.split(separator: " ").compactMap { Int32($0) })
+        let final: [ClientExit] = [.usage, .missing, .noPermission, .configuration]
+        #expect(prevented.filter { $0 < 200 } == Set(final.map(\.rawValue)))
+        #expect(try settings(Self.notify)["Restart"] == ["on-failure"])
+    }
+
+    /// The running call, and the patience with a program that does not end.
+    @Test func aNotificationHasTimeToStop() throws {
+        let stopTime = NotificationPolicy().stopTime
+        #expect(try Double(number("TimeoutStopSec", Self.notify)) > stopTime + 5)
+        #expect(try settings(Self.notify)["KillMode"] == ["mixed"])
+    }
+
+    /// The page names what the unit has, and the file what the unit reads.
+    @Test func aNotificationIsAsItsPageSays() throws {
+        let settings = try settings(Self.notify)
+        let page = try ManualPage("\(Self.notify).8").lines.joined(separator: "\n")
+        #expect(settings["EnvironmentFile"] == ["/etc/darkroom/notify.conf"])
+        #expect(
+            settings["ExecStart"]
+                == ["/usr/bin/darkroom watch --finished --spool /var/spool/darkroom $NOTIFY"])
+        #expect(
+            settings["LoadCredential"] == ["\(WebhookKey.credential):/etc/darkroom/webhook.key"])
+        #expect(settings["SetCredential"] == ["\(WebhookKey.credential):unsigned"])
+        let folder = try #require(settings["StateDirectory"]?.first)
+        for path in [
+            "/etc/darkroom/notify.conf", "/etc/darkroom/webhook.key",
+            "/var/lib/\(folder)/finished.cursor", "/var/lib/private/\(folder)",
+        ] {
+            #expect(page.contains(path), "\(path)")
+        }
+        let memory = try #require(settings["MemoryMax"]?.first?.dropLast())
+        #expect(page.contains("It may use \(memory) % of the memory"))
+        for key in ["ProtectHome", "ExecPaths", "MemoryDenyWriteExecute"] {
+            #expect(settings[key] != nil && page.contains("\(key)="), "\(key)")
+        }
+        // Whoever has not said what to call gets an error, and no default.
+        let configuration = try String(
+            contentsOf: Repository.root.appending(path: "etc/darkroom/notify.conf"),
+            encoding: .utf8)
+        #expect(
+            configuration.split(separator: "\n").allSatisfy { $0.hasPrefix("#") })
     }
 
     /// One sandbox, and one set of limits, for the first spool and for further ones.

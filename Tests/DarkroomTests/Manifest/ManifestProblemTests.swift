@@ -6,6 +6,14 @@ import Testing
 @testable import DarkroomPicture
 
 @Suite struct ManifestProblemTests {
+    private static let variantsWithALongSuffix =
+        #"{"images": ["a"], "variants": [{"suffix": "\#(String(repeating: "x", count: 200))"}]}"#
+
+    private static let tooManyVariants: String = {
+        let variants = (0..<33).map { #"{"suffix": "-\#($0)"}"# }
+        return #"{"images": ["a"], "variants": [\#(variants.joined(separator: ", "))]}"#
+    }()
+
     /// A JSON manifest and everything wrong with it.
     static let manifests: [(String, [String])] = [
         ("[]", ["1:1 wrong-type"]),
@@ -54,6 +62,111 @@ import Testing
         (
             #"{"images": [{"name": "a", "source": "x", "publish": false}, {"name": "a", "source": "y"}]}"#,
             ["1:70 duplicate-name images[1]"]
+        ),
+        // Variants.
+        (#"{"images": ["a"], "variants": []}"#, ["1:31 no-images variants"]),
+        (#"{"images": ["a"], "variants": null}"#, ["1:31 wrong-type variants"]),
+        (#"{"images": ["a"], "variants": "-400"}"#, ["1:31 wrong-type variants"]),
+        (#"{"images": ["a"], "variants": {"suffix": "-4"}}"#, ["1:31 wrong-type variants"]),
+        (#"{"images": ["a"], "variants": ["-400"]}"#, ["1:32 wrong-type variants[0]"]),
+        (#"{"images": ["a"], "variants": [{}]}"#, ["1:32 missing-key variants[0]"]),
+        (
+            #"{"images": ["a"], "variants": [{"filters": "mono"}]}"#,
+            ["1:32 missing-key variants[0]"]
+        ),
+        (
+            #"{"images": ["a"], "variants": [{"suffix": "x", "name": "y"}]}"#,
+            ["1:56 conflicting-keys variants[0].name"]
+        ),
+        (
+            #"{"images": ["a"], "variants": [{"sufix": "x"}]}"#,
+            ["1:32 missing-key variants[0]", "1:33 unknown-key variants[0].sufix → suffix"]
+        ),
+        (
+            #"{"images": ["a"], "variants": [{"suffix": "x", "source": "y"}]}"#,
+            ["1:48 unknown-key variants[0].source"]
+        ),
+        (
+            #"{"images": ["a"], "variants": [{"suffix": "x", "variants": [{"suffix": "y"}]}]}"#,
+            ["1:60 unknown-key variants[0].variants"]
+        ),
+        (
+            #"{"images": ["a"], "variants": [{"suffix": null}]}"#,
+            ["1:43 wrong-type variants[0].suffix"]
+        ),
+        (
+            #"{"images": ["a"], "variants": [{"suffix": 1.5}]}"#,
+            ["1:43 wrong-type variants[0].suffix"]
+        ),
+        (
+            #"{"images": ["a"], "variants": [{"suffix": "a/b"}]}"#,
+            ["1:43 bad-name variants[0].suffix"]
+        ),
+        (
+            #"{"images": ["a"], "variants": [{"suffix": "\u0007"}]}"#,
+            ["1:43 bad-name variants[0].suffix"]
+        ),
+        (
+            variantsWithALongSuffix,
+            ["1:43 bad-name variants[0].suffix"]
+        ),
+        (
+            #"{"images": ["a"], "variants": [{"name": "status.json"}]}"#,
+            ["1:41 bad-name variants[0].name"]
+        ),
+        (#"{"images": ["a"], "variants": [{"name": ""}]}"#, ["1:41 bad-name variants[0].name"]),
+        (#"{"images": ["a"], "variants": [{"name": 1}]}"#, ["1:41 wrong-type variants[0].name"]),
+        (
+            #"{"images": ["a"], "variants": [{"suffix": "x"}, {"suffix": "x"}]}"#,
+            ["1:60 duplicate-name variants[1]"]
+        ),
+        (
+            #"{"images": ["a", "b"], "variants": [{"name": "x"}]}"#,
+            ["1:18 duplicate-name images[1]"]
+        ),
+        (
+            #"{"images": {"a": "x", "a-4": "y"}, "variants": [{"suffix": ""}, {"suffix": "-4"}]}"#,
+            ["1:23 duplicate-name images.a-4"]
+        ),
+        (
+            #"{"images": {"a": {"source": "x", "variants": [{"suffix": "-4"}]}, "a-4": "y"}}"#,
+            ["1:67 duplicate-name images.a-4"]
+        ),
+        (
+            #"{"images": [{"source": "a", "publish": false, "variants": [{"suffix": "x"}]}]}"#,
+            ["1:59 conflicting-keys images[0].variants"]
+        ),
+        (
+            #"{"images": [{"source": "a", "variants": []}]}"#,
+            ["1:41 no-images images[0].variants"]
+        ),
+        (
+            #"{"images": ["a"], "variants": [{"suffix": "x", "filters": ["blurr"]}]}"#,
+            ["1:60 unknown-filter variants[0].filters[0] → blur"]
+        ),
+        (
+            #"{"images": ["a"], "variants": [{"suffix": "x", "output": {"quality": 80}}]}"#,
+            ["1:70 conflicting-keys variants[0].output.quality"]
+        ),
+        (
+            #"{"images": ["a"], "variants": [{"suffix": "x", "output": {"format": "jpg", "quality": 0}}]}"#,
+            ["1:87 out-of-range variants[0].output.quality"]
+        ),
+        (
+            #"{"images": [{"name": "b", "from": "photo"}, {"name": "photo", "source": "x", "variants": [{"suffix": "-4"}]}]}"#,
+            ["1:35 unknown-image images[0].from"]
+        ),
+        (
+            #"{"images": [{"name": "b", "from": "nobody", "variants": [{"suffix": "1"}, {"suffix": "2"}]}]}"#,
+            ["1:35 unknown-image images[0].from"]
+        ),
+        (
+            #"{"images": {"a": {"source": "x", "variants": [{"suffix": "1", "filters": {"overlay": "a2"}}, {"suffix": "2", "filters": {"overlay": "a1"}}]}}}"#,
+            ["1:133 cycle images.a.variants[1].filters.overlay"]
+        ),
+        (
+            tooManyVariants,
+            ["1:31 too-many-images variants"]
         ),
         (#"{"images": ["a"], "output": "jpgg"}"#, ["1:29 wrong-type output"]),
         (#"{"images": ["a"], "output": null}"#, ["1:29 wrong-type output"]),
@@ -355,6 +468,37 @@ import Testing
 
     /// A manifest with one problem, and its message.
     static let messages: [(String, String)] = [
+        (
+            #"{"images": ["a"], "variants": {"suffix": "-4"}}"#,
+            #"‘variants’ must be a list, found a map; write ‘"variants": [{"suffix": "-800", "filters": {"resize": 800}}]’"#
+        ),
+        (
+            #"{"images": ["a"], "variants": "-400"}"#,
+            #"‘variants’ must be a list, found text; write ‘"variants": [{"suffix": "-800", "filters": {"resize": 800}}]’"#
+        ),
+        (
+            #"{"images": ["a"], "variants": []}"#, "an empty list of variants; leave it out"
+        ),
+        (
+            #"{"images": ["a"], "variants": [{"filters": "mono"}]}"#,
+            "a variant needs a ‘suffix’ for the name of the image, or a ‘name’ of its own"
+        ),
+        (
+            #"{"images": ["a"], "variants": [{"suffix": "x", "variants": []}]}"#,
+            "a variant has no ‘variants’ of its own; list all of them side by side"
+        ),
+        (
+            #"{"images": ["a"], "variants": [{"suffix": "x"}, {"suffix": "x"}]}"#,
+            "the suffix ‘x’ is given to two variants"
+        ),
+        (
+            #"{"images": {"a": {"source": "x", "variants": [{"suffix": "-4"}]}, "a-4": "y"}}"#,
+            "the name ‘a-4’ is given twice, first to images.a"
+        ),
+        (
+            #"{"images": [{"source": "a", "publish": false, "variants": [{"suffix": "x"}]}]}"#,
+            "an image with ‘publish: false’ has no variants"
+        ),
         (
             #"{"images": [{"name": "a", "source": "x", "filters": [{"sepia": {"intensity": 1.5}}]}]}"#,
             "‘intensity’ must be from 0 to 1, found 1.5"

@@ -41,7 +41,8 @@ import Testing
 
     @Test(arguments: ways)
     func readsOneImage(format: ManifestFormat, text: String) throws {
-        #expect(try read(text, format) == Manifest(images: [Self.galaxy]))
+        #expect(
+            try read(text, format) == Manifest(images: [Self.galaxy], usesDefaultFilters: true))
     }
 
     /// The manifest's `output`, an image's, and what that makes for the image.

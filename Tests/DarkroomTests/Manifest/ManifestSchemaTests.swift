@@ -42,6 +42,9 @@ import Testing
             try Self.keys("$defs", "namedImage", "properties")
                 == Set(ImageListReader.keysBesideName))
         #expect(
+            try Self.keys("$defs", "variant", "properties") == Set(VariantDraft.keys))
+        #expect(try Self.schema("$defs", "variants", "maxItems") as? Int == VariantDraft.most)
+        #expect(
             try Self.schema("properties", "priority", "enum") as? [String]
                 == Priority.allCases.map(\.rawValue))
         #expect(

@@ -12,6 +12,8 @@ import Testing
         "web": "# for the web\nfilters: {resize: 800}\noutput: {format: jpeg, quality: 80}\n",
         "small": "output: {compression: small}", "mono": "filters: mono\npriority: low",
         "none": "{}",
+        "sizes":
+            "output: jpeg\nvariants: [{suffix: -8, filters: {resize: 8}, output: {quality: 70}}, {suffix: ''}]",
     ]
 
     private static func book(isOnly: Bool = false) throws -> RecipeBook {
@@ -45,6 +47,18 @@ import Testing
             "filters: [{resize: {width: 800}}]\noutput: {format: jpeg, quality: 80}\nimages: [a]"
         ),
         ("recipe: none\nimages: [a]", "images: [a]"),
+        (
+            "recipe: sizes\nimages: [a, {source: b, output: png}]",
+            "output: jpeg\nvariants: [{suffix: -8, filters: {resize: 8}, output: {quality: 70}}, {suffix: ''}]\nimages: [a, {source: b, output: png}]"
+        ),
+        (
+            "recipe: sizes\nvariants: [{suffix: x}]\nimages: [a]",
+            "output: jpeg\nvariants: [{suffix: x}]\nimages: [a]"
+        ),
+        (
+            "variants: [{suffix: x}]\nimages: [a, {source: b, recipe: sizes}]",
+            "images: [{source: a, variants: [{suffix: x}]}, {source: b, output: jpeg, variants: [{suffix: -8, filters: {resize: 8}, output: {quality: 70}}, {suffix: ''}]}]"
+        ),
         ("recipe: mono\nimages: [a]", "filters: [mono]\npriority: low\nimages: [a]"),
         // What stands beside it replaces it.
         (
@@ -109,11 +123,11 @@ import Testing
         ("recipe: wbe\nimages: [a]", "1:9 unknown-recipe recipe → web", "there is no recipe ‘wbe’"),
         (
             "recipe: zzzzzz\nimages: [a]", "1:9 unknown-recipe recipe",
-            "there is no recipe ‘zzzzzz’; the recipes are mono, none, small and web"
+            "there is no recipe ‘zzzzzz’; the recipes are mono, none, sizes, small and web"
         ),
         (
             "recipe: \"\"\nimages: [a]", "1:9 unknown-recipe recipe",
-            "there is no recipe ‘’; the recipes are mono, none, small and web"
+            "there is no recipe ‘’; the recipes are mono, none, sizes, small and web"
         ),
         (
             "recipe: [web]\nimages: [a]", "1:9 wrong-type recipe",
@@ -228,7 +242,7 @@ import Testing
         }
         let content = RecipeFolder.read(scratch.path, limit: 64)
         #expect(content.problems == [])
-        #expect(content.recipes.map(\.name) == ["mono", "none", "small", "web"])
+        #expect(content.recipes.map(\.name) == ["mono", "none", "sizes", "small", "web"])
         #expect(RecipeBook(content.recipes) == (try Self.book()))
         let missing = RecipeFolder.read("\(scratch.path)/none", limit: 64)
         #expect(missing.recipes.isEmpty && missing.problems.isEmpty)

@@ -8,14 +8,15 @@ import Testing
     /// A manifest whose images have these names; each may be made from another one, or wait for others.
     private static func manifest(
         _ names: [String], from: [Int: Int] = [:], after: [Int: [Int]] = [:],
-        overlays: [Int: [Int]] = [:]
+        overlays: [Int: [Int]] = [:], unpublished: [Int] = []
     ) -> Manifest {
         Manifest(
             images: names.enumerated().map { index, name in
                 Manifest.Image(
                     name: ByteString(name),
                     origin: from[index].map { .image($0) } ?? .source("\(name).png"),
-                    after: after[index] ?? [], overlays: overlays[index] ?? [])
+                    after: after[index] ?? [], overlays: overlays[index] ?? [],
+                    isPublished: !unpublished.contains(index))
             })
     }
 
@@ -78,6 +79,51 @@ import Testing
         #expect([0, 1, 2, 3, 5].allSatisfy { assignment[$0] == first })
         #expect(assignment[4] == ShardAssignment(of: Self.manifest(["alone"]), count: count)[0])
         #expect(assignment.largestGroup == 5)
+    }
+
+    /// An image for other images only, such as a logo: each shard that needs it has it, and it ties nothing together.
+    @Test(arguments: [1, 4, 1000]) func aHelperIsCopied(count: Int) throws {
+        let names = ["logo"] + (1..<200).map { "n\($0)" } + ["lonely"]
+        let alone = Self.manifest(names)
+        let manifest = Self.manifest(
+            names, from: [7: 0], after: [9: [0]],
+            overlays: Dictionary(uniqueKeysWithValues: (10..<200).map { ($0, [0]) }),
+            unpublished: [0, 200])
+        let assignment = ShardAssignment(of: manifest, count: count)
+        let former = ShardAssignment(of: alone, count: count)
+        #expect(assignment.largestGroup == 1)
+        for index in 1...200 {
+            #expect(assignment[index] == former[index] && assignment.copies(of: index) == [])
+        }
+        let needing = Set(([7, 9] + Array(10..<200)).map { assignment[$0] }).sorted()
+        #expect([assignment[0]] + assignment.copies(of: 0) == needing)
+        #expect(assignment.copied == (needing.count > 1 ? [0] : []))
+        var sum = 0
+        for number in 1...count {
+            let part = manifest.part(try #require(Shard(number, of: count)))
+            let has = part.images.contains { $0.name == "logo" }
+            #expect(has == needing.contains(number))
+            for image in part.images where !image.needs.isEmpty {
+                #expect(image.needs.map { part.images[$0].name } == ["logo"])
+            }
+            sum += part.images.count
+        }
+        #expect(sum == names.count + needing.count - 1)
+    }
+
+    /// What has an output, needs another image or waits for one is in one shard, with all that need it.
+    @Test(
+        arguments: [
+            (from: [:], after: [:], unpublished: []), (from: [0: 3], after: [:], unpublished: [0]),
+            (from: [:], after: [0: [3]], unpublished: [0]),
+        ] as [(from: [Int: Int], after: [Int: [Int]], unpublished: [Int])])
+    func otherImagesAreNotCopied(from: [Int: Int], after: [Int: [Int]], unpublished: [Int]) {
+        let manifest = Self.manifest(
+            ["logo", "a", "b", "c"], from: from, after: after, overlays: [1: [0], 2: [0]],
+            unpublished: unpublished)
+        let assignment = ShardAssignment(of: manifest, count: 1000)
+        #expect(assignment.copied == [])
+        #expect(assignment[1] == assignment[0] && assignment[2] == assignment[0])
     }
 
     /// What an image needs is found in its part, under the same name.

@@ -44,6 +44,20 @@ import Testing
         #expect(try SourcePattern(source)?.matches(FileName(name)) == matches)
     }
 
+    /// A relative pattern may have been looked up in any folder.
+    @Test(
+        arguments: [
+            ("*.png", "a.png", true), ("*.png", "/srv/a.png", true), ("*.png", "a.jpg", false),
+            ("x/*.png", "x/a.png", true), ("x/*.png", "/srv/x/a.png", true),
+            ("x/*.png", "xx/a.png", false), ("x/*.png", "a.png", false),
+            ("x/*.png", "x/y/a.png", false), ("./x/*.png", "x/a.png", true),
+            ("x/", "x/a.jpg", true), ("x/", "x/a.txt", false), ("x/", "x/", false),
+            ("/srv/*", "/srv/a", true), ("/srv/*", "/etc/passwd", false),
+        ] as [(ByteString, ByteString, Bool)])
+    func knowsWhatItCanMean(pattern: ByteString, source: ByteString, canMean: Bool) throws {
+        #expect(try SourcePattern(pattern)?.canMean(source) == canMean)
+    }
+
     // MARK: Manifests
 
     private static let finder = SourceFinder.live { pattern, limit in

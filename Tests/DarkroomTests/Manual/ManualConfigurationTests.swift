@@ -72,6 +72,9 @@ import Testing
         "URL": (["http://proxy.example.org:3128", "socks5h://p"], ["ftp://proxy", "http://p/x"]),
         "List of absolute paths": (["[/a, /b]", "/a"], ["[a]"]),
         "List of filters": (["[mono, {blur: {sigma: 2}}]"], ["[momo]"]),
+        "List of folders": (
+            ["[{path: /a, recipe: web}, {path: /b, recipe: web, originals: move}]"], ["[/a]"]
+        ),
         "List of networks": (["[10.0.0.0/8, \"fd00::/8\"]", "10.0.0.1"], ["[10.0.0.0/33]"]),
         "List of hosts": (["[a.example, \"*.example.org\"]", "::1"], ["[\"a b\"]"]),
     ]

@@ -15,7 +15,7 @@ import Testing
 
     @Test(arguments: [
         ("Keys of a manifest", ManifestReader.keys), ("Keys of an image", ImageListReader.keys),
-        ("Keys of an output", ValueReader.outputKeys),
+        ("Keys of an output", ValueReader.outputKeys), ("Keys of a variant", VariantDraft.keys),
     ])
     func hasTheKeys(subsection: String, keys: [ByteString]) throws {
         let names = try Self.page.get().items("FORMATS", subsection).flatMap(\.names)
@@ -55,6 +55,12 @@ import Testing
         try expect(
             "Keys of an output", "compression",
             type(of: output.compression).allCases.map(\.rawValue), output.compression.rawValue)
+    }
+
+    @Test func hasTheMostVariants() throws {
+        let page = Repository.root.appending(path: "etc/man/darkroom-manifest.5")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        #expect(text.contains("An image has at most \(VariantDraft.most) variants."))
     }
 
     @Test func namesEveryFormat() throws {

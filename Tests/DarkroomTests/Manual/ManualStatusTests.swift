@@ -46,6 +46,21 @@ import Testing
         for watch in InboxReport.Watch.allCases { #expect(text.contains(watch.rawValue)) }
     }
 
+    @Test func hasEveryKeyOfAFoldersReport() throws {
+        let page = try Self.page.get()
+        let reasons = page.items("FOLDERS REPORT", "Reasons of a folders report").flatMap(\.names)
+        #expect(reasons == HotFileReason.allCases.map(\.rawValue))
+        let described = page.items("FOLDERS REPORT", "Keys of a folders report").flatMap(\.names)
+        #expect(
+            Set(described + reasons.map { "folders.counts.\($0)" })
+                == (try SchemaKeys("folders.schema.json").paths))
+        let text = try #require(
+            page.items("FOLDERS REPORT").first { $0.names == ["folders.state"] }
+        )
+        .text
+        for state in FoldersReport.State.allCases { #expect(text.contains(state.rawValue)) }
+    }
+
     /// Each subsection lists every key of its schema once, and no other.
     @Test(arguments: [
         ("PROGRESS", "Keys of a progress file", "progress.schema.json"),
@@ -143,7 +158,7 @@ import Testing
         var found = 0
         // The command's own errors are not those of a status.
         for (file, text) in try Sources.all()
-        where !["Client/", "Run/", "darkroom/"].contains(where: file.contains) {
+        where !["Client/", "Page/", "Run/", "darkroom/"].contains(where: file.contains) {
             for match in text.matches(of: /\bcode: "([a-z0-9-]+)"/) {
                 found += 1
                 #expect(known.contains(String(match.1)), "\(file): \(match.1)")

@@ -88,9 +88,196 @@ import Testing
         #expect(throws: RunError.unfinished(path)) { try findings(path) }
         try folder.write([1], to: BatchFile.status, replacing: true, durably: false)
         #expect(throws: RunError.unreadable("\(path)/status.json")) { try findings(path) }
-        status.state = .completedWithErrors
-        status.images.removeLast()
+    }
+
+    // MARK: The status, the manifest and the other files of the answer
+
+    private func messages() throws -> [String] {
+        var found: [String] = []
+        let check = try FolderCheck(path) { finding in
+            found.append(
+                "\(finding.kind.rawValue) \(finding.image ?? "-") \(finding.file): \(finding.message)"
+            )
+        }
+        try check.run { _, _ in }
+        return found
+    }
+
+    private func edit(_ change: (inout Status) -> Void) throws {
+        var status = try #require(try Status(in: folder))
+        change(&status)
         try folder.write(status.encoded(), to: BatchFile.status, replacing: true, durably: false)
-        #expect(throws: RunError.unreadable("\(path)/status.json")) { try findings(path) }
+    }
+
+    struct Edit: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let messages: [String]
+        let change: @Sendable (inout Status) -> Void
+
+        init(
+            _ name: String, _ messages: [String],
+            _ change: @escaping @Sendable (inout Status) -> Void
+        ) {
+            testDescription = name
+            self.messages = messages
+            self.change = change
+        }
+    }
+
+    private static let stale = "differs - progress.json: it does not say what status.json says"
+
+    @Test(arguments: [
+        Edit(
+            "an image less",
+            [
+                "differs - status.json: its counts say 20 images, and it has 19",
+                "differs - status.json: it has 19 images, and the manifest 20",
+                stale, "extra - 19.png: no image has this file",
+            ], { $0.images.removeLast() }),
+        Edit(
+            "an image less, also in the counts",
+            [
+                "differs - status.json: it has 19 images, and the manifest 20", stale,
+                "extra - 19.png: no image has this file",
+            ],
+            {
+                $0.images.removeLast()
+                $0.counts = Status.Counts(of: $0.images)
+            }),
+        Edit(
+            "an image twice",
+            [
+                "differs 3 status.json: the manifest has ‘4’ in its place", stale,
+            ],
+            {
+                $0.images.insert($0.images[3], at: 4)
+                $0.counts = Status.Counts(of: $0.images)
+            }),
+        Edit(
+            "an image too many",
+            ["differs 19 status.json: the manifest has no such image", stale],
+            {
+                $0.images.append($0.images[19])
+                $0.counts = Status.Counts(of: $0.images)
+            }),
+        Edit(
+            "others' names", ["differs 4 status.json: the manifest has ‘3’ in its place"],
+            { $0.images.swapAt(3, 4) }),
+        Edit(
+            "a failed image that is filtered",
+            ["differs - status.json: its counts are not those of its images"],
+            {
+                $0.images[7].state = .filtered
+                $0.images[7].output = $0.images[6].output
+            }),
+        Edit(
+            "the output of another image",
+            [
+                "differs 5 status.json: its output must be 5.png, and is 6.png",
+                "extra - 5.png: no image has this file",
+            ], { $0.images[5].output = $0.images[6].output }),
+        Edit(
+            "no output",
+            [
+                "differs 5 status.json: its output must be 5.png, and is none", stale,
+                "extra - 5.png: no image has this file",
+            ],
+            { $0.images[5].output = nil }),
+        Edit(
+            "another state", [stale], { $0.state = .completed }),
+    ]) func comparesTheStatusWithTheManifest(edit: Edit) throws {
+        #expect(try messages() == [])
+        try self.edit(edit.change)
+        var expected = edit.messages
+        if edit.testDescription == "a failed image that is filtered" {
+            // Its output has another name, and its size is counted twice.
+            expected.insert(
+                "differs 7 status.json: its output must be 7.png, and is 6.png", at: 0)
+            expected.append(Self.stale)
+        }
+        #expect(try messages() == expected)
+    }
+
+    /// Nobody relies on it, so it may be missing.
+    @Test(
+        arguments: [
+            (nil, []), ("garbage", ["differs - progress.json: it is not what darkroom writes"]),
+            ("{}", ["differs - progress.json: it is not what darkroom writes"]),
+        ] as [(String?, [String])])
+    func looksAtTheProgress(text: String?, expected: [String]) throws {
+        try folder.remove(BatchFile.progress)
+        if let text { try folder.write(Array(text.utf8), to: BatchFile.progress, durably: false) }
+        #expect(try messages() == expected)
+    }
+
+    /// The manifest has no patterns.
+    @Test func aPlantedListOfSourcesIsExtra() throws {
+        try folder.write(
+            FoundSources.encoded([FoundSources(pattern: "*.png", files: ["a.png"])]),
+            to: BatchFile.sources, durably: false)
+        #expect(
+            try messages() == [
+                "extra - sources.json: the manifest has no pattern and no folder"
+            ])
+    }
+
+    /// A manifest with a pattern, and what `sources.json` says that it meant.
+    @Test(
+        arguments: [
+            (["photos/1.png", "photos/2.png"], []),
+            // A folder of sources.roots.
+            (["/srv/photos/1.png", "/srv/photos/2.png"], []),
+            (
+                ["photos/1.png", "/etc/passwd"],
+                ["differs - sources.json: ‘/etc/passwd’ is not a file of ‘photos/*.png’"]
+            ),
+            (
+                ["photos/1.png", "photos/2.jpg"],
+                ["differs - sources.json: ‘photos/2.jpg’ is not a file of ‘photos/*.png’"]
+            ),
+            (
+                ["photos/1.png", "photos/9.png"],
+                ["differs 2 status.json: the manifest has ‘9’ in its place"]
+            ),
+            (["photos/1.png"], ["differs 2 status.json: the manifest has no such image"]),
+            (nil, ["missing - sources.json: the manifest has patterns or folders"]),
+            ([], ["differs - sources.json: it lacks what a pattern of the manifest means"]),
+        ] as [([String]?, [String])])
+    func comparesWhatPatternsMeant(files: [String]?, expected: [String]) throws {
+        let text = Array(#"{"images": ["photos/*.png"], "filters": []}"#.utf8)
+        try edit { status in
+            status.images = [1, 2].map { status.images[$0] }
+            status.counts = Status.Counts(of: status.images)
+            status.manifest.sha256 = SHA256Digest.hex(of: text)
+            status.manifest.bytes = text.count
+            status.state = .completed
+        }
+        for name in try folder.names()
+        where name.hasSuffix(".png") && !["1.png", "2.png"].contains(name) {
+            try folder.remove(name)
+        }
+        try folder.remove(BatchFile.progress)
+        try folder.write(text, to: "manifest.json", replacing: true, durably: false)
+        if let files {
+            let found =
+                files.isEmpty
+                ? [] : [FoundSources(pattern: "photos/*.png", files: files.map { ByteString($0) })]
+            try folder.write(FoundSources.encoded(found), to: BatchFile.sources, durably: false)
+        }
+        let found = try messages()
+        #expect(found.count == expected.count)
+        for (message, start) in zip(found, expected) { #expect(message.hasPrefix(start)) }
+    }
+
+    @Test func aDamagedListOfSourcesDiffers() throws {
+        let text = Array(#"{"images": ["photos/*.png"], "filters": []}"#.utf8)
+        try edit {
+            $0.manifest.sha256 = SHA256Digest.hex(of: text)
+            $0.manifest.bytes = text.count
+        }
+        try folder.write(text, to: "manifest.json", replacing: true, durably: false)
+        try folder.write([1], to: BatchFile.sources, durably: false)
+        #expect(
+            try messages() == ["differs - sources.json: it is not what darkroom writes"])
     }
 }

@@ -22,13 +22,17 @@ import Testing
     }
 
     private func job(
-        _ text: [UInt8] = text, id: String = "x", base: String = "/", retries: Bool = false
+        _ text: [UInt8] = text, id: String = "x", base: String = "/", retries: Bool = false,
+        roots: [String]? = nil, filters: String? = nil
     ) throws -> RunJob {
-        RunJob(
+        var job = RunJob(
             id: id, name: "\(id).json", format: .json, bytes: text,
             manifest: try ManifestReader.read(
                 text, format: .json, limits: ManifestLimits(), defaultFilters: []),
             base: base, usesBase: true, folder: "\(scratch.path)/out", retries: retries)
+        job.roots = roots
+        job.defaultFilters = filters
+        return job
     }
 
     private func open(_ job: RunJob) throws(RunError) -> RunFolder {
@@ -56,11 +60,12 @@ import Testing
 
     private var outputs: Directory { get throws { try Directory(path: "\(scratch.path)/out") } }
 
-    private func filtered(_ name: String, bytes: Int = 3) -> ImageStatus {
+    private func filtered(_ name: String) -> ImageStatus {
         ImageStatus(
             name: name, source: "\(name).png", state: .filtered,
             output: .init(
-                file: "\(name).png", format: .png, sha256: "0", bytes: bytes, width: 1, height: 1,
+                file: "\(name).png", format: .png, sha256: SHA256Digest.hex(of: [1, 2, 3]),
+                bytes: 3, width: 1, height: 1,
                 depth: 8, channels: 3), attempts: 1)
     }
 
@@ -263,19 +268,193 @@ import Testing
         withExtendedLifetime(first) {}
     }
 
-    @Test func aChangedOutputIsRefused() throws {
+    /// Also one of the same length and with the former time.
+    @Test(
+        arguments: [
+            ([1, 2], OutputFault.length(2, expected: 3)),
+            ([3, 2, 1], .digest(SHA256Digest.hex(of: [3, 2, 1]))),
+        ] as [([UInt8], OutputFault)]) func aChangedOutputIsRefused(
+            content: [UInt8], fault: OutputFault
+        ) throws
+    {
+        let expected = RunError.outputChanged("\(scratch.path)/out/a.png", fault)
+        func change() throws {
+            let folder = try outputs
+            let time = try #require(try folder.information(of: "a.png")).st_mtim
+            try folder.write(content, to: "a.png", replacing: true, durably: false)
+            #expect(utimensat(folder.number, "a.png", [time, time], 0) == 0)
+        }
+        // In an unfinished run.
+        #expect(try prepare() == "new new")
+        try ItemJournal.append([.ended(index: 0, filtered("a"))], in: active, durably: false)
+        try outputs.write([1, 2, 3], to: "a.png", durably: false)
+        #expect(try prepare() == "filtered new")
+        try change()
+        #expect(try refusal(try job()) == expected)
+        // In a finished one.
+        try FileManager.default.removeItem(atPath: "\(scratch.path)/out")
         try finish()
-        try outputs.write([1, 2], to: "a.png", replacing: true, durably: false)
-        #expect(
-            try refusal(try job())
-                == .outputChanged("\(scratch.path)/out/a.png", bytes: 2, expected: 3))
-        #expect(try outputs.read("a.png") == [1, 2])
+        #expect(try prepare() == "completedWithErrors")
+        try change()
+        #expect(try refusal(try job()) == expected)
+        #expect(try outputs.read("a.png") == content)
+        #expect(!expected.isTransient && expected.code == "output-changed")
+    }
+
+    /// The file is read, and is the output.
+    @Test func aCopiedOutputIsTheOutput() throws {
+        try finish()
+        try outputs.remove("a.png")
+        try outputs.write([1, 2, 3], to: "a.png", durably: false)
+        #expect(try prepare() == "completedWithErrors")
     }
 
     @Test(arguments: ["status.json", ".darkroom/plan.json"])
     func anUnreadableFileIsRefused(name: String) throws {
         try finish()
-        try outputs.write([1], to: FileName(name), replacing: true, durably: false)
-        #expect(try refusal(try job()) == .unreadable("\(scratch.path)/out/\(name)"))
+        let text = try outputs.read(FileName(name))
+        for content in [[1], Array(text.dropLast(20))] {
+            try outputs.write(content, to: FileName(name), replacing: true, durably: false)
+            #expect(try refusal(try job()) == .unreadable("\(scratch.path)/out/\(name)"))
+        }
+        try outputs.write(text, to: "elsewhere", durably: false)
+        try outputs.remove(FileName(name))
+        #expect(symlink("\(scratch.path)/out/elsewhere", "\(scratch.path)/out/\(name)") == 0)
+        #expect(try refusal(try job()) == .link("\(scratch.path)/out/\(name)"))
+    }
+
+    /// The copy of the manifest is the user's, as the outputs are.
+    @Test func aChangedCopyOfTheManifestIsRefused() throws {
+        let path = "\(scratch.path)/out/manifest.json"
+        var other = Self.text
+        other[0] = 0
+        for isFinished in [false, true] {
+            if isFinished { try finish() } else { #expect(try prepare() == "new new") }
+            try outputs.write(other, to: "manifest.json", replacing: true, durably: false)
+            #expect(try refusal(try job()) == .copyChanged(path))
+            try outputs.rename("manifest.json", to: outputs, as: "mine")
+            #expect(symlink("mine", path) == 0)
+            #expect(try refusal(try job()) == .copyChanged(path))
+            try outputs.remove("manifest.json")
+            #expect(try refusal(try job()) == nil)
+            try FileManager.default.removeItem(atPath: "\(scratch.path)/out")
+        }
+    }
+
+    /// Nobody but the run has the copy in `active`.
+    @Test func aChangedCopyOfAnUnfinishedRunIsWrittenAnew() throws {
+        #expect(try prepare() == "new new")
+        var other = Self.text
+        other[0] = 0
+        try active.write(other, to: "manifest.json", replacing: true, durably: false)
+        #expect(try prepare() == "new new")
+        #expect(try active.read("manifest.json") == Self.text)
+    }
+
+    /// Whatever the file is, a run that has not begun replaces nothing.
+    @Test(arguments: [[1, 2], Array(text.reversed())] as [[UInt8]])
+    func aManifestInTheWayIsRefused(content: [UInt8]) throws {
+        try FileManager.default.createDirectory(
+            atPath: "\(scratch.path)/out", withIntermediateDirectories: false)
+        let path = "\(scratch.path)/out/manifest.json"
+        try outputs.write(content, to: "manifest.json", durably: false)
+        #expect(try refusal(try job()) == .inTheWay(path))
+        #expect(try outputs.read("manifest.json") == content)
+        try outputs.remove("manifest.json")
+        try outputs.write(Self.text, to: "real.json", durably: false)
+        #expect(symlink("real.json", path) == 0)
+        #expect(try refusal(try job()) == .inTheWay(path))
+        #expect(try outputs.read("real.json") == Self.text)
+    }
+
+    // MARK: Settings that decide what the outputs are
+
+    @Test func otherDefaultFiltersAreAnotherRun() throws {
+        #expect(try refusal(try job(filters: "[flip]")) == nil)
+        #expect(try refusal(try job(filters: "- flip")) == nil)
+        // The plan of an earlier version has none, and a caller may know none.
+        #expect(try refusal(try job()) == nil)
+        let error = try refusal(try job(filters: "- flop\n- flip\n"))
+        #expect(
+            error
+                == .otherSetting(
+                    folder: "\(scratch.path)/out", key: "manifests.defaultFilters",
+                    known: "[flip]", asked: "- flop - flip"))
+        #expect(error?.code == "other-setting")
+    }
+
+    /// They decide nothing if the manifest has filters for each image.
+    @Test(arguments: [
+        #"{"filters": [], "images": ["a.png"]}"#,
+        #"{"images": [{"source": "a.png", "filters": ["flip"]}]}"#,
+    ]) func defaultFiltersThatNobodyUsesDoNotMatter(text: String) throws {
+        for filters in ["[flip]", "[flop]"] {
+            #expect(try refusal(try job(Array(text.utf8), filters: filters)) == nil)
+        }
+    }
+
+    /// Relative paths are looked for in them.
+    @Test func otherRootsAreAnotherRun() throws {
+        for name in ["p", "q"] {
+            try FileManager.default.createDirectory(
+                atPath: "\(scratch.path)/\(name)", withIntermediateDirectories: false)
+        }
+        let (p, q) = ("\(scratch.path)/p", "\(scratch.path)/q")
+        #expect(try refusal(try job(roots: [p])) == nil)
+        #expect(try refusal(try job(roots: ["\(q)/../p"])) == nil)
+        for (roots, asked) in [
+            ([q], "[\(q)]"), ([p, q], "[\(p), \(q)]"), ([], "[]"), (nil, "not set"),
+        ] as [([String]?, String)] {
+            #expect(
+                try refusal(try job(roots: roots))
+                    == .otherSetting(
+                        folder: "\(scratch.path)/out", key: "sources.roots", known: "[\(p)]",
+                        asked: asked))
+        }
+        // The folder was moved.
+        try FileManager.default.removeItem(atPath: p)
+        #expect(try refusal(try job(roots: [q])) == nil)
+    }
+
+    // MARK: Outputs that are there already
+
+    /// The status and the journal were removed by hand, or another file has the name.
+    @Test(
+        arguments: [
+            ([1, 2, 3], true), ([1, 2, 4], false), ([1, 2], false), ([], false),
+        ] as [([UInt8], Bool)])
+    func anOutputWithTheSameBytesIsTheOutput(content: [UInt8], isSame: Bool) throws {
+        #expect(try prepare() == "new new")
+        try ItemJournal.append([.ended(index: 0, filtered("a"))], in: active, durably: false)
+        try active.write([1, 2, 3], to: BatchFile.output(0), durably: false)
+        try outputs.write(content, to: "a.png", durably: false)
+        let before = try outputs.information(of: "a.png")?.st_ino
+        #expect(try prepare() == (isSame ? "filtered new" : "failed new"))
+        #expect(try outputs.read("a.png") == content)
+        #expect(try outputs.information(of: "a.png")?.st_ino == before)
+        #expect(list("out/.darkroom/active/x") == ["journal", "manifest.json"])
+        guard !isSame else { return }
+        let folder = try open(try job())
+        guard case .unfinished(let batch) = try folder.prepare() else {
+            Issue.record("it is finished")
+            return
+        }
+        #expect(
+            batch.status.images[0].error
+                == Failure(
+                    code: "file-exists",
+                    message:
+                        "\(scratch.path)/out/a.png: another file is in the place of this output; move it away"
+                ))
+    }
+
+    /// What only looks like the file.
+    @Test func aLinkIsNotTheOutput() throws {
+        #expect(try prepare() == "new new")
+        try ItemJournal.append([.ended(index: 0, filtered("a"))], in: active, durably: false)
+        try active.write([1, 2, 3], to: BatchFile.output(0), durably: false)
+        try outputs.write([1, 2, 3], to: "other.png", durably: false)
+        #expect(symlink("other.png", "\(scratch.path)/out/a.png") == 0)
+        #expect(try prepare() == "failed new")
     }
 }

@@ -16,11 +16,14 @@ final class ShardFixture {
     let manifest: Manifest
     private let examination = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0)
 
-    init(images: Int, count: Int) throws {
+    /// - Parameter helper: whether there is another image, `logo`, which is not published and is laid over all.
+    init(images: Int, count: Int, helper: Bool = false) throws {
         scratch = try ScratchDirectory()
         self.count = count
-        let sources = (0..<images).map { "\"\($0).png\"" }.joined(separator: ",")
-        text = Array("{\"images\": [\(sources)]}".utf8)
+        let logo = #"{"name": "logo", "source": "logo.png", "publish": false, "filters": []}"#
+        let sources = (helper ? [logo] : []) + (0..<images).map { "\"\($0).png\"" }
+        let filters = helper ? #""filters": [{"watermark": {"from": "logo"}}], "# : ""
+        text = Array("{\(filters)\"images\": [\(sources.joined(separator: ","))]}".utf8)
         manifest = try ManifestReader.read(text, format: .json, defaultFilters: [])
     }
 
@@ -76,8 +79,11 @@ final class ShardFixture {
             status.images[index].output = .init(
                 file: name, format: .png, sha256: SHA256Digest.hex(of: content),
                 bytes: content.count, width: 1, height: 1, depth: 8, channels: 3)
+            if !batch.manifest.images[index].isPublished { status.images[index].output = nil }
             change(&status.images[index])
-            if status.images[index].state == .filtered {
+            if status.images[index].state == .filtered, status.images[index].output == nil {
+                continue
+            } else if status.images[index].state == .filtered {
                 try folder.outputs.write(
                     content, to: FileName(name), replacing: true, durably: false)
             } else {
@@ -87,7 +93,9 @@ final class ShardFixture {
         }
         status.counts = Status.Counts(of: status.images)
         status.state = status.counts.failed > 0 ? .completedWithErrors : .completed
-        try batch.folders.writeLastStatus(status, durably: false)
+        let progress = BatchProgress(of: status)
+        try batch.folders.writeLastStatus(
+            status, durably: false, moved: { batch.folders.writeProgress(progress) })
         try Receipt.finish(batch.folders, format: .json, durably: false)
     }
 

@@ -181,6 +181,71 @@ import Testing
         #expect(try Status(in: folder("out/.darkroom/shard-2-of-2"))?.id == "x")
     }
 
+    /// The folder of a shard has links to the shared copy, so they change with it.
+    @Test func aChangedCopyOfTheManifestIsRefused() throws {
+        let shard = "\(try numberOfA)/2"
+        _ = try prepare(shard)
+        let root = try folder("out/.darkroom")
+        let names: [FileName] = [
+            "manifest.json", "shard-\(try numberOfA)-of-2/manifest.json",
+            "shard-\(try numberOfA)-of-2/active/x/manifest.json",
+        ]
+        var other = Self.text
+        other[0] = 0
+        // Into the same inode.
+        let file = try #require(FileHandle(forWritingAtPath: root.path(of: names[0])))
+        try file.write(contentsOf: other)
+        try file.close()
+        for name in names { #expect(try root.read(name) == other) }
+        for number in 1...2 {
+            #expect(
+                try refusal(try job("\(number)/2"))
+                    == .copyChanged("\(scratch.path)/out/.darkroom/manifest.json"))
+        }
+        try root.rename(names[0], to: root, as: "mine")
+        _ = try prepare(shard)
+        for name in names { #expect(try root.read(name) == Self.text) }
+        #expect(try root.read("mine") == other)
+    }
+
+    /// A crash of the machine leaves an empty file; a killed process leaves one with a name of its own.
+    @Test func anIncompleteCopyOfTheManifestIsWrittenAnew() throws {
+        _ = try prepare("\(try numberOfA)/2")
+        let root = try folder("out/.darkroom")
+        try root.remove("manifest.json")
+        try root.write([], to: "manifest.json", durably: false)
+        try root.write([1, 2], to: "manifest.new-host-1-2", durably: false)
+        _ = try prepare("\(try numberOfA)/2")
+        #expect(try root.read("manifest.json") == Self.text)
+        #expect(!list("out/.darkroom").contains { $0.hasPrefix("manifest.new") })
+        try root.write([1, 2], to: "manifest.new-host-1-2", durably: false)
+        _ = try prepare("\(try numberOfA)/2")
+        #expect(!list("out/.darkroom").contains { $0.hasPrefix("manifest.new") })
+    }
+
+    @Test(arguments: ["manifest.json", "plan.json", "shard-1-of-2/status.json"])
+    func aLinkInTheirPlaceIsRefused(name: String) throws {
+        #expect(try refusal(try job("1/2")) == nil)
+        let root = try folder("out/.darkroom")
+        try root.rename(FileName(name), to: root, as: "elsewhere")
+        let path = "\(scratch.path)/out/.darkroom/\(name)"
+        #expect(symlink("\(scratch.path)/out/.darkroom/elsewhere", path) == 0)
+        #expect(
+            try refusal(try job("1/2"))
+                == (name == "manifest.json" ? .copyChanged(path) : .link(path)))
+    }
+
+    @Test func aTruncatedStatusIsRefused() throws {
+        #expect(try refusal(try job("1/2")) == nil)
+        let shard = try folder("out/.darkroom/shard-1-of-2")
+        let text = try shard.read("status.json")
+        try shard.write(
+            Array(text.prefix(text.count / 2)), to: "status.json", replacing: true, durably: false)
+        #expect(
+            try refusal(try job("1/2"))
+                == .unreadable("\(scratch.path)/out/.darkroom/shard-1-of-2/status.json"))
+    }
+
     @Test func aSecondRunnerIsRefused() throws {
         let first = try open(try job("1/2"))
         guard case .inUse(let folder, let holder)? = try refusal(try job("1/2")) else {
@@ -245,11 +310,14 @@ import Testing
         let root = try folder(".")
         #expect(try Self.plan(3).settle(in: root) == Self.plan(3))
         let text = String(decoding: try root.read("plan.json"), as: UTF8.self)
-        #expect(text.contains("\"schemaVersion\" : 2"))
-        let earlier = text.replacing("\"schemaVersion\" : 2", with: "\"schemaVersion\" : 1")
-        try root.write(Array(earlier.utf8), to: "plan.json", replacing: true, durably: false)
-        #expect(throws: RunError.unreadable("\(scratch.path)/./plan.json")) {
-            try RunPlan.read(in: root)
+        #expect(text.contains("\"schemaVersion\" : 3"))
+        for version in [1, 2, 4] {
+            let other = text.replacing(
+                "\"schemaVersion\" : 3", with: "\"schemaVersion\" : \(version)")
+            try root.write(Array(other.utf8), to: "plan.json", replacing: true, durably: false)
+            #expect(throws: RunError.unreadable("\(scratch.path)/./plan.json")) {
+                try RunPlan.read(in: root)
+            }
         }
     }
 

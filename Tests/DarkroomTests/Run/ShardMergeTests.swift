@@ -17,6 +17,64 @@ import Testing
         return fixture
     }
 
+    // MARK: Images that several shards have
+
+    private static func filledWithHelper() throws -> ShardFixture {
+        let fixture = try ShardFixture(images: 40, count: 4, helper: true)
+        for number in 1...4 { try fixture.run(number) }
+        for number in 1...4 { #expect(try fixture.names(of: number).first == "logo") }
+        return fixture
+    }
+
+    /// It is counted once, and is in its place.
+    @Test(arguments: [false, true]) func aCopiedImageIsOne(isFailed: Bool) throws {
+        let fixture = try ShardFixture(images: 40, count: 4, helper: true)
+        func fail(_ image: inout ImageStatus) {
+            guard isFailed, image.name == "logo" else { return }
+            image.state = .failed
+            image.error = Failure(code: "source-missing", message: "m")
+        }
+        for number in 1...4 { try fixture.run(number, change: fail) }
+        let expected = try fixture.runWhole(change: fail)
+        let report = try fixture.merge()
+        #expect(report.missing == [] && report.faults == [])
+        #expect(report.failed == (isFailed ? [1, 2, 3, 4] : []))
+        var merged = try #require(try Status(in: fixture.folder()))
+        merged.shards = nil
+        (merged.times, merged.written) = (expected.times, expected.written)
+        #expect(merged.encoded() == expected.encoded())
+        #expect(merged.counts.total == 41)
+    }
+
+    /// Images of both shards were made with it.
+    @Test func answersForACopiedImageMustAgree() throws {
+        let fixture = try Self.filledWithHelper()
+        let before = try fixture.shardFolder(3).read(BatchFile.status)
+        try fixture.edit(3) { $0.images[0].sourceSHA256 = "00" }
+        #expect(
+            fault(try fixture.merge()) == "3 logo its source was another one in shard 1")
+        try fixture.shardFolder(3).write(
+            before, to: BatchFile.status, replacing: true, durably: false)
+        try Self.fail(["logo"], 1, fixture)
+        let message = { (state: String, other: String) in
+            "logo it is \(state) here, and \(other) in shard 1; run the one in which it has failed with --retry"
+        }
+        #expect(
+            fault(try fixture.merge())
+                == (2...4).map { "\($0) \(message("filtered", "failed"))" }.joined(separator: "\n"))
+        try Self.fail(["logo"], 2, fixture)
+        #expect(
+            fault(try fixture.merge())
+                == (3...4).map { "\($0) \(message("filtered", "failed"))" }.joined(separator: "\n"))
+        // A shard that lacks it.
+        try fixture.edit(4) { status in
+            status.images.removeFirst()
+            status.counts = Status.Counts(of: status.images)
+        }
+        #expect(try fixture.merge().faultCount > 0)
+        #expect(try !Self.hasStatus(fixture))
+    }
+
     private static func hasStatus(_ fixture: ShardFixture) throws -> Bool {
         try fixture.folder().exists(BatchFile.status)
     }
@@ -148,6 +206,72 @@ import Testing
         #expect(try fixture.folder().read(BatchFile.status) == before)
     }
 
+    /// The shard with the most images.
+    private static func rich(_ fixture: ShardFixture) throws -> Int {
+        let counts = try (1...fixture.count).map { (try fixture.names(of: $0).count, $0) }
+        return try #require(counts.max { $0.0 < $1.0 }).1
+    }
+
+    /// Images of a shard that has run again have failed.
+    private static func fail(_ names: [String], _ number: Int, _ fixture: ShardFixture) throws {
+        try fixture.edit(number) { status in
+            for index in status.images.indices where names.contains(status.images[index].name) {
+                status.images[index].state = .failed
+                status.images[index].output = nil
+                status.images[index].error = Failure(code: "file-exists", message: "m")
+            }
+            status.counts = Status.Counts(of: status.images)
+            status.state = .completedWithErrors
+        }
+    }
+
+    /// The outputs of the former status are there, so it is right.
+    @Test func aStatusIsNotReplacedByOneThatDeniesItsOutputs() throws {
+        let fixture = try Self.filled()
+        #expect(try fixture.merge().status?.state == .completed)
+        let before = try fixture.folder().read(BatchFile.status)
+        let number = try Self.rich(fixture)
+        let names = Array(try fixture.names(of: number).prefix(2))
+        try Self.fail(names, number, fixture)
+        let report = try fixture.merge()
+        #expect(
+            report.faults
+                == names.map {
+                    .init(
+                        shard: number, image: $0,
+                        message:
+                            "it has failed since the last merge, but its output of that time is unchanged; run the shard with --retry"
+                    )
+                })
+        #expect(report.status == nil)
+        #expect(try fixture.folder().read(BatchFile.status) == before)
+        // Of another run, it says nothing.
+        var other = try #require(try Status(in: fixture.folder()))
+        other.manifest.sha256 = "00"
+        try fixture.folder().write(
+            other.encoded(), to: BatchFile.status, replacing: true, durably: false)
+        #expect(try fixture.merge().status?.counts.failed == 2)
+    }
+
+    /// The outputs are gone, or others: then the new status is right, and the report tells it.
+    @Test func whatFailsAnewIsTold() throws {
+        let fixture = try Self.filled()
+        #expect(try fixture.merge().status?.state == .completed)
+        let number = try Self.rich(fixture)
+        let names = Array(try fixture.names(of: number).prefix(2))
+        try Self.fail(names, number, fixture)
+        try fixture.folder().remove(FileName("\(names[0]).png"))
+        try fixture.folder().write(
+            [1], to: FileName("\(names[1]).png"), replacing: true, durably: false)
+        let report = try fixture.merge()
+        #expect(report.faults == [] && report.lost == names && report.lostCount == 2)
+        #expect(report.blockedCount == 2 && report.failed == [number])
+        #expect(try Status(in: fixture.folder())?.counts.failed == 2)
+        // Now both statuses say the same.
+        let again = try fixture.merge()
+        #expect(again.lost == [] && again.status?.counts.failed == 2)
+    }
+
     // MARK: What is wrong
 
     private func fault(_ report: MergeReport) -> String {
@@ -274,15 +398,41 @@ import Testing
         try fixture.folder(".darkroom").write(
             Array(#"{"images": ["1.png"]}"#.utf8), to: "manifest.json", replacing: true,
             durably: false)
-        #expect(
-            throws: RunError.unusable(
-                folder: fixture.path, reason: "the copy of its manifest has been changed")
-        ) { try fixture.merge() }
+        let path = "\(fixture.path)/.darkroom/manifest.json"
+        #expect(throws: RunError.copyChanged(path)) { try fixture.merge() }
         try fixture.folder(".darkroom").remove("manifest.json")
         #expect(
             throws: RunError.unusable(
-                folder: fixture.path, reason: "the copy of its manifest is gone")
+                folder: fixture.path,
+                reason: "\(path) is gone; run any shard again, which writes it")
         ) { try fixture.merge() }
+    }
+
+    /// The copy beside the outputs is the user's.
+    @Test func aManifestInTheWayIsRefused() throws {
+        let fixture = try Self.filled()
+        let path = "\(fixture.path)/manifest.json"
+        try fixture.folder().write([1], to: "manifest.json", durably: false)
+        #expect(throws: RunError.inTheWay(path)) { try fixture.merge() }
+        try fixture.folder().rename("manifest.json", to: fixture.folder(), as: "real.json")
+        #expect(symlink("real.json", path) == 0)
+        #expect(throws: RunError.inTheWay(path)) { try fixture.merge() }
+        #expect(try !Self.hasStatus(fixture))
+        try fixture.folder().remove("manifest.json")
+        #expect(try fixture.merge().status != nil)
+        try fixture.folder().remove("manifest.json")
+        try fixture.folder().write([1], to: "manifest.json", durably: false)
+        #expect(throws: RunError.copyChanged(path)) { try fixture.merge() }
+        #expect(try fixture.folder().read("manifest.json") == [1])
+    }
+
+    @Test func aLinkInTheirPlaceIsAFault() throws {
+        let fixture = try Self.filled()
+        let shard = try fixture.shardFolder(2)
+        try shard.rename(BatchFile.status, to: shard, as: "elsewhere")
+        #expect(symlink("elsewhere", shard.path(of: BatchFile.status)) == 0)
+        #expect(
+            fault(try fixture.merge()) == "2 - a symbolic link is in the place of its status")
     }
 
     @Test func otherFoldersAreRefused() throws {

@@ -20,8 +20,10 @@ import Testing
         root = try Directory(path: scratch.path)
     }
 
-    private func open(boot: String = "b1", kills: [String: Int] = [:]) throws -> CrashRecords {
-        try CrashRecords(in: root, boot: boot, outOfMemoryKills: kills)
+    private func open(
+        of victim: CrashVictim = .daemon, boot: String = "b1", kills: [String: Int] = [:]
+    ) throws -> CrashRecords {
+        try CrashRecords(in: root, of: victim, boot: boot, outOfMemoryKills: kills)
     }
 
     private func bytes() throws -> [UInt8] { try root.read(CrashRecords.fileName) }
@@ -137,11 +139,23 @@ import Testing
             ])
     }
 
+    /// On a cluster, others in the group may have used the memory.
+    @Test func aRunBlamesAWantOfMemoryOnlyOnWhoWasAlone() throws {
+        try die(with: [("x", 0, 0), ("x", 1, 1)])
+        #expect(
+            try outOfMemory(of: .run).left(of: "x") == [
+                left(0, .killed), left(1, .killed, number: 2),
+            ])
+        try open().settle("x")
+        try die(with: [("x", 0, 0)])
+        #expect(try outOfMemory(of: .run).left(of: "x") == [left(0, .outOfMemory)])
+    }
+
     /// The next process, where the kernel has killed for want of memory.
-    private func outOfMemory() throws -> CrashRecords {
+    private func outOfMemory(of victim: CrashVictim = .daemon) throws -> CrashRecords {
         let process = ProcessRecord(boot: "b1", outOfMemoryKills: ["/g": 1])
         try write(process.bytes + (try bytes()).dropFirst(CrashRecord.length))
-        return try open(kills: ["/g": 2])
+        return try open(of: victim, kills: ["/g": 2])
     }
 
     @Test func doesNotCountAfterAnotherBoot() throws {
@@ -260,20 +274,43 @@ import Testing
             ([.killed, .killed, .killed, .killed, .killed], true),
         ] as [([CrashCause], Bool)])
     func convictsOnEvidenceOrAfterManyKills(causes: [CrashCause], shouldQuarantine: Bool) {
-        var crashes = Crashes()
+        var crashes = Crashes(of: .daemon)
         for (index, cause) in causes.enumerated() { crashes.add(cause, number: index + 1) }
         #expect(crashes.shouldQuarantine == shouldQuarantine)
         #expect(crashes.all == causes && crashes.last == causes.count)
     }
 
+    /// Whoever kills a run again and again is not the picture.
+    @Test(
+        arguments: [
+            ([.signal("SIGSEGV")], nil),
+            ([.signal("SIGSEGV"), .killed, .signal("SIGBUS")], "2 times (SIGSEGV, SIGBUS)"),
+            ([CrashCause](repeating: .killed, count: 200), nil),
+            ([CrashCause](repeating: .watchdog, count: 9), nil),
+            ([CrashCause](repeating: .outOfMemory, count: 4) + [.signal("SIGSEGV"), .killed], nil),
+            (
+                [CrashCause](repeating: .outOfMemory, count: 5) + [.killed],
+                "5 times (out-of-memory, out-of-memory, out-of-memory, out-of-memory, out-of-memory)"
+            ),
+        ] as [([CrashCause], String?)])
+    func aRunIsEndedByOthers(causes: [CrashCause], reason: String?) {
+        var crashes = Crashes(of: .run)
+        for (index, cause) in causes.enumerated() { crashes.add(cause, number: index + 1) }
+        #expect(crashes.shouldQuarantine == (reason != nil))
+        guard let reason else { return }
+        #expect(
+            crashes.failure(of: "moon").message
+                == "moon: filtering it ended darkroom run \(reason), so it is quarantined")
+    }
+
     @Test func countsACrashThatIsRecordedTwiceOnce() {
-        var crashes = Crashes()
+        var crashes = Crashes(of: .daemon)
         for _ in 0..<9 { crashes.add(.signal("SIGBUS"), number: 1) }
         #expect(!crashes.shouldQuarantine && crashes.all.count == 1)
     }
 
     @Test func saysWhatItIsSetAsideFor() {
-        var crashes = Crashes()
+        var crashes = Crashes(of: .daemon)
         crashes.add(.signal("SIGSEGV"), number: 1)
         crashes.add(.watchdog, number: 2)
         let failure = crashes.failure(of: "moon")

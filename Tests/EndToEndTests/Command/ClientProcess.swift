@@ -78,6 +78,21 @@ final class ClientProcess: Sendable {
 
     func send(_ signal: CInt) { kill(identifier, signal) }
 
+    /// Whether the command, and not the shell before it, has arranged for a signal: blocks, catches or ignores it.
+    func expects(_ signal: CInt) -> Bool {
+        let folder = "/proc/\(identifier)"
+        guard (try? String(contentsOfFile: "\(folder)/comm", encoding: .utf8)) == "darkroom\n",
+            let status = try? String(contentsOfFile: "\(folder)/status", encoding: .utf8)
+        else { return false }
+        return status.split(separator: "\n").contains { line in
+            guard ["SigBlk:", "SigIgn:", "SigCgt:"].contains(where: line.hasPrefix) else {
+                return false
+            }
+            let mask = UInt64(line.split(separator: "\t")[1], radix: 16) ?? 0
+            return mask & 1 << UInt64(signal - 1) != 0
+        }
+    }
+
     /// Waits for its end.
     func result() async throws -> Result {
         let status = try await eventually(

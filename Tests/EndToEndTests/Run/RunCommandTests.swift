@@ -1,3 +1,4 @@
+import DarkroomCore
 import DarkroomSpool
 import Foundation
 import TestSupport
@@ -328,8 +329,8 @@ import Testing
         #expect(result.exit == 3)
         #expect(
             result.errors == """
-                darkroom: a: out/.darkroom/active/good/output-0: cannot rename to out/a.png: File exists [file-exists]
-                darkroom: The same command with --retry repeats the failed images.
+                darkroom: a: out/a.png: another file is in the place of this output; move it away [file-exists]
+                darkroom: First move that file away. Then the same command with --retry repeats the failed images.
 
                 """)
         #expect(try fixture.bytes("out/a.png") == Array("mine".utf8))
@@ -345,9 +346,11 @@ import Testing
         let result = try await fixture.darkroom("run", "good.yaml", "-o", "out")
         #expect(result.exit == 73)
         #expect(
-            result.errors
-                == "darkroom: out/.darkroom/active/good/manifest.new: cannot rename to out/manifest.yaml: File exists\n"
-        )
+            result.errors == """
+                darkroom: out/manifest.yaml: no run in this folder has written this file
+                darkroom: Name another folder with -o.
+
+                """)
         #expect(try fixture.bytes("out/manifest.yaml") == Array("images: []\n".utf8))
         // It may be the manifest itself.
         try FileManager.default.createDirectory(
@@ -365,15 +368,31 @@ import Testing
 
     @Test func noticesAChangedOutput() async throws {
         #expect(try await fixture.darkroom("run", "good.yaml", "-o", "out").exit == 0)
-        try fixture.write("changed", to: "out/a.png")
-        let bytes = try #require(try fixture.status()?.images.first?.output?.bytes)
-        let result = try await fixture.darkroom("run", "good.yaml", "-o", "out", "--retry")
-        #expect(result.exit == 73)
-        #expect(
-            result.errors.hasPrefix(
-                "darkroom: out/a.png: it was changed; it has 7 bytes, but status.json has \(bytes) bytes"
-            ), "\(result.errors)")
-        #expect(try fixture.bytes("out/a.png") == Array("changed".utf8))
+        var content = try fixture.bytes("out/a.png")
+        content[40] ^= 1
+        for (changed, message) in [
+            (Array("changed".utf8), "it has 7 bytes, and the status has \(content.count) bytes"),
+            (
+                content,
+                "its SHA-256 is \(SHA256Digest.hex(of: content).prefix(16))…, not that of the status"
+            ),
+        ] {
+            try Data(changed).write(to: fixture.url("out/a.png"))
+            let result = try await fixture.darkroom("run", "good.yaml", "-o", "out", "--retry")
+            #expect(
+                result
+                    == .init(
+                        exit: 65, output: "",
+                        errors: """
+                            darkroom: out/a.png: it was changed: \(message)
+                            darkroom: Move it away. Then the same command makes it again.
+
+                            """))
+            #expect(try fixture.bytes("out/a.png") == changed)
+        }
+        try FileManager.default.moveItem(at: fixture.url("out/a.png"), to: fixture.url("mine"))
+        #expect(try await fixture.darkroom("run", "good.yaml", "-o", "out").exit == 0)
+        try fixture.checkOutcome()
     }
 
     @Test(.enabled(if: geteuid() == 0)) func refusesAFolderThatIsNotItsOwn() async throws {

@@ -131,12 +131,55 @@ import Testing
         #expect(try fixture.status()?.counts.filtered == 9)
     }
 
+    private static func fault(_ kind: String) -> [String: String] {
+        // The backtrace of a crash takes seconds.
+        ["DARKROOM_FAULT": "decode=a:\(kind)", "SWIFT_BACKTRACE": "enable=no"]
+    }
+
+    /// On a cluster, others kill: the scheduler, the out-of-memory killer, a preemption.
+    @Test func noNumberOfKillsFailsAPicture() async throws {
+        let reference = try await reference()
+        for _ in 0..<12 {
+            let result = try await fixture.begin(
+                Self.command, environment: Self.fault("kill")
+            ).result()
+            #expect(result.exit == 137 && result.errors == "", "\(result)")
+        }
+        try await finish(reference, "after kills")
+    }
+
+    /// A picture that crashes the program itself ends the series.
+    @Test(
+        arguments: [("segv", "SIGSEGV", 139), ("abort", "SIGABRT", 134)]
+            as [(String, String, Int32)])
+    func aPictureThatCrashesTwiceIsSetAside(kind: String, name: String, exit: Int32) async throws {
+        for _ in 0..<2 {
+            let result = try await fixture.begin(
+                Self.command, environment: Self.fault(kind)
+            ).result()
+            #expect(result.exit == exit, "\(result)")
+        }
+        let last = try await fixture.begin(
+            Self.command, environment: Self.fault(kind)
+        ).result()
+        #expect(last.exit == 3, "\(last)")
+        let reason =
+            "darkroom: a: a: filtering it ended darkroom run 2 times (\(name), \(name)), so it is quarantined [quarantined]"
+        #expect(last.errors.contains(reason), "\(last)")
+        let image = try fixture.status()?.images.first { $0.name == "a" }
+        #expect(image?.error?.code == "quarantined")
+        try fixture.checkOutcome()
+        // The crashes of the former runs do not count any more.
+        let again = try await fixture.begin(Self.command + ["--retry"]).result()
+        #expect(again.exit == 3 && !again.errors.contains("quarantined"), "\(again)")
+        #expect(try fixture.status()?.images.first { $0.name == "a" }?.state == .filtered)
+    }
+
     @Test func continuesAfterRandomKills() async throws {
         let reference = try await reference()
         var kills = 0
         while kills < 40 {
-            // Five kills of a picture's work would put it in quarantine.
-            for _ in 0..<Int.random(in: 1...3) {
+            for _ in 0..<Int.random(in: 1...8) {
                 let run = try fixture.begin(Self.command)
                 try await Task.sleep(for: .milliseconds(Int.random(in: 0...250)))
                 run.send(SIGKILL)

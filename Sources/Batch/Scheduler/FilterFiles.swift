@@ -1,0 +1,120 @@
+import DarkroomCore
+import DarkroomPicture
+import DarkroomSpool
+import SystemPackage
+
+/// The files in a batch's folder that the filter of one image writes: `output-N`, and `pixels-N` if other images need
+/// its pixels, see `HandOverTable`. If the image is not published, there is only the second one.
+final class FilterFiles {
+    let job: FilterJob
+    private let active: Directory
+    private let durably: Bool
+    private var output: Descriptor?
+    private var pixels: Descriptor?
+    /// Those of the two.
+    private var outputFile: FileDescriptor?
+    private var pixelsFile: FileDescriptor?
+
+    init(_ job: FilterJob, durably: Bool) throws {
+        self.job = job
+        self.durably = durably
+        active = try job.folders.active()
+        let output = try active.create(outputName, replacing: true)
+        outputFile = output.file
+        self.output = consume output
+        guard job.handsOver, job.isPublished else { return }
+        do {
+            let pixels = try active.create(pixelsName, replacing: true)
+            pixelsFile = pixels.file
+            self.pixels = consume pixels
+        } catch {
+            discard()
+            throw error
+        }
+    }
+
+    /// The output of a repeated filter must not have a name with which a restart would rename it into the outbox.
+    private var outputName: FileName {
+        guard job.isPublished else { return pixelsName }
+        return job.isAgain ? BatchFile.outputAgain(job.image) : BatchFile.output(job.image)
+    }
+
+    private var pixelsName: FileName { BatchFile.newPixels(job.image) }
+
+    /// One of several results of a picture.
+    func variant(openImage: @escaping StageContext.ImageOpener) -> PictureVariant? {
+        guard let outputFile else { return nil }
+        return PictureVariant(
+            filters: job.filters, output: outputFile, outputName: job.resultName,
+            options: job.output,
+            handOver: pixelsFile.map { HandOverFile(file: $0, name: pixelsName.text) },
+            openImage: openImage)
+    }
+
+    /// The picture has been written: gives the files their names.
+    func complete() throws {
+        do {
+            try completePixels()
+            if job.isAgain {
+                // A published output does not change.
+                if job.isPublished {
+                    try active.remove(outputName)
+                } else if durably {
+                    try Self.sync(&output, path: active.path(of: outputName))
+                }
+            }
+        } catch {
+            discard()
+            throw error
+        }
+        try Self.close(&output, path: active.path(of: outputName))
+        FaultPoint.filterWritten.pass()
+        if !job.isPublished { try settlePixels() }
+    }
+
+    private func completePixels() throws {
+        guard pixelsFile != nil else { return }
+        let path = active.path(of: pixelsName)
+        // For others, the publisher does this before the journal refers to the file.
+        if job.isAgain, durably { try Self.sync(&pixels, path: path) }
+        try Self.close(&pixels, path: path)
+        try namePixels()
+    }
+
+    /// Gives the file of an image that is not published its name, or removes it if no image needs it.
+    private func settlePixels() throws(FileError) {
+        guard job.handsOver else { return try active.remove(outputName) }
+        try namePixels()
+    }
+
+    private func namePixels() throws(FileError) {
+        FaultPoint.handOverWritten.pass()
+        try active.rename(
+            pixelsName, to: active, as: BatchFile.pixels(job.image), replacing: true)
+        FaultPoint.handOverMoved.pass()
+    }
+
+    /// Removes the files: a part of a picture is useless. If this fails, the next attempt empties them, or a start
+    /// removes them. They are never renamed.
+    func discard() {
+        output = nil
+        pixels = nil
+        try? active.remove(outputName)
+        if job.handsOver { try? active.remove(pixelsName) }
+    }
+
+    private static func close(_ file: inout Descriptor?, path: String) throws(FileError) {
+        if let taken = file.take() { try taken.close(path: path) }
+    }
+
+    private static func sync(_ file: inout Descriptor?, path: String) throws(FileError) {
+        guard let taken = file.take() else { return }
+        do {
+            try taken.sync(path: path)
+            file = consume taken
+        } catch  where error.errno.storageFault == .full {
+            // Unlike a journal's lines, it can be written again from its beginning.
+            throw FileError("write", path, error.errno)
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import DarkroomCore
+import Foundation
+import Glibc
+import SystemPackage
+
+/// The file that remembers which ends of batches were notified.
+///
+/// It has one JSON object per line: the first names the spool, each other one is the state of the last known end of one
+/// batch. The last line of a batch counts. Lines are appended; a torn one is ignored. The file is written anew when
+/// most of its lines do not count any more.
+///
+/// | state       | what has happened                              | what the next start does                     |
+/// |-------------|------------------------------------------------|----------------------------------------------|
+/// | (no line)   | the batch has not ended, or nobody has seen it | finds the end in the outbox, if it is there  |
+/// | due         | its end was seen; a call may be running        | calls, also if a call was running            |
+/// | failed      | so many calls have failed; one may be running  | calls again; the failed calls count          |
+/// | called      | a call has succeeded                           | nothing                                      |
+/// | passed-over | as many calls as allowed have failed           | nothing                                      |
+/// | removed     | the answer was removed before a call succeeded | nothing                                      |
+/// | replaced    | a retry began before a call succeeded          | nothing; the end of the retry is another one |
+/// | before      | it had ended before the first start            | nothing                                      |
+///
+/// The states after `due` are synced before anything else happens. A lost `due` is found again in the outbox.
+package final class NotificationCursor {
+    package enum State: String, Codable, Sendable {
+        case due, failed, called, removed, replaced, before
+        case passedOver = "passed-over"
+
+        /// Whether the end is still to be notified.
+        package var isOpen: Bool { self == .due || self == .failed }
+    }
+
+    package struct Record: Codable, Sendable, Equatable {
+        package var id: ByteString
+        package var end: BatchEnd.Key
+        package var state: State
+        /// The number of calls that have failed.
+        package var tries: Int?
+
+        package init(_ id: ByteString, _ end: BatchEnd.Key, _ state: State, tries: Int? = nil) {
+            self.id = id
+            self.end = end
+            self.state = state
+            self.tries = tries
+        }
+    }
+
+    private struct Head: Codable {
+        /// The version of the format.
+        var cursor: Int
+        var spool: String
+    }
+
+    package let path: String
+    /// Whether there was no file.
+    package let isNew: Bool
+    /// The last record of each batch.
+    package private(set) var records: [ByteString: Record] = [:]
+    private let spool: String
+    private let folder: Directory
+    private let name: FileName
+    private let lock: Descriptor
+    private var lines = 0
+
+    /// Opens the file for this process alone, and reads it.
+    ///
+    /// - Parameter spool: the path of the spool to which it belongs.
+    package init(path: String, spool: String) throws(ClientError) {
+        self.path = path
+        self.spool = spool
+        let (parent, name) = Self.parts(of: path)
+        self.name = FileName(name)
+        do throws(FileError) {
+            folder = try Directory(path: parent)
+            lock = try Self.lock(FileName(name + ".lock"), in: folder)
+            isNew = try !folder.exists(self.name)
+        } catch  where error.errno == .wouldBlock {
+            throw ClientError(
+                .tryAgain, code: "cursor-in-use", "\(path): another process uses this cursor",
+                remedy: "Each receiver needs a cursor of its own: --cursor FILE.")
+        } catch {
+            throw ClientError(
+                error, remedy: "The folder must exist, and you must be able to write to it.")
+        }
+        if !isNew { try read() }
+    }
+
+    private static func parts(of path: String) -> (folder: String, name: String) {
+        let url = URL(filePath: path)
+        return (url.deletingLastPathComponent().path, url.lastPathComponent)
+    }
+
+    /// The lock is another file because the cursor itself is replaced.
+    private static func lock(
+        _ name: FileName, in folder: Directory
+    ) throws(FileError) -> Descriptor {
+        let file = try folder.openScratch(name)
+        guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else {
+            throw FileError("lock", folder.path(of: name), Errno(rawValue: errno))
+        }
+        return file
+    }
+
+    private func read() throws(ClientError) {
+        let file: [UInt8]
+        do throws(FileError) {
+            file = try folder.read(name)
+        } catch {
+            throw ClientError(error)
+        }
+        let decoder = JSONDecoder()
+        var rest = file[...].split(separator: UInt8(ascii: "\n"))[...]
+        guard let first = rest.popFirst(),
+            let head = try? decoder.decode(Head.self, from: Data(first)), head.cursor == 1
+        else {
+            throw ClientError(
+                .configuration, code: "bad-cursor",
+                "\(path): it is not a cursor that this version of darkroom can read",
+                remedy: "Name another file with --cursor. Without a file, a new cursor begins.")
+        }
+        guard ByteString(head.spool) == ByteString(spool) else {
+            throw ClientError(
+                .configuration, code: "other-spool",
+                "\(path): this cursor belongs to the spool \(head.spool), not to \(spool)",
+                remedy: "Name another file with --cursor. Without a file, a new cursor begins.")
+        }
+        for line in rest {
+            lines += 1
+            guard let record = try? decoder.decode(Record.self, from: Data(line)) else { continue }
+            records[record.id] = record
+        }
+    }
+
+    // MARK: Writing
+
+    /// Adds records to the file. Those that are not `due` are on the disk when this returns.
+    package func append(_ new: [Record]) throws(FileError) {
+        guard !new.isEmpty else { return }
+        let encoder = Self.encoder
+        var bytes: [UInt8] = []
+        for record in new { Self.encode(record, encoder, onto: &bytes) }
+        let isDurable = new.contains { $0.state != .due }
+        let file = try folder.append(to: name)
+        let length = try file.length(path: path)
+        // A kill may have left half a line.
+        let last = length > 0 ? try file.byte(at: length - 1, path: path) : nil
+        if let last, last != UInt8(ascii: "\n") { bytes.insert(UInt8(ascii: "\n"), at: 0) }
+        if isDurable {
+            FaultPoint.notifyTorn.pass { try? file.write(bytes.dropLast(9), path: path) }
+        }
+        do {
+            try file.write(bytes, path: path)
+        } catch {
+            try? file.truncate(to: length, path: path)
+            throw error
+        }
+        if isDurable { try file.sync(path: path) }
+        try file.close(path: path)
+        for record in new { records[record.id] = record }
+        lines += new.count
+        (isDurable ? FaultPoint.notifyRecorded : .notifyFound).pass()
+    }
+
+    /// Makes the file with its first records. It appears with all of them or not at all: otherwise the next start would
+    /// call for what was to be passed over.
+    package func begin(with first: [Record]) throws(FileError) {
+        for record in first { records[record.id] = record }
+        try rewrite()
+    }
+
+    /// Forgets batches whose answers are gone.
+    package func forget(_ ids: [ByteString]) {
+        for id in ids { records[id] = nil }
+    }
+
+    /// Whether most lines of the file do not count any more.
+    package var isLong: Bool { lines > 2 * records.count + 1000 }
+
+    /// Writes the file anew, and waits until it is on the disk.
+    package func rewrite() throws(FileError) {
+        let encoder = Self.encoder
+        var bytes: [UInt8] = []
+        Self.encode(Head(cursor: 1, spool: spool), encoder, onto: &bytes)
+        for record in records.values.sorted(by: { $0.id < $1.id }) {
+            Self.encode(record, encoder, onto: &bytes)
+        }
+        let new = FileName(bytes: name.bytes + Array(".new".utf8))
+        try folder.write(bytes, to: new, replacing: true, durably: true)
+        FaultPoint.notifyCursorWritten.pass()
+        try folder.rename(new, to: folder, as: name, replacing: true)
+        FaultPoint.notifyCursorMoved.pass()
+        try folder.sync()
+        lines = records.count
+    }
+
+    private static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+
+    private static func encode(
+        _ value: some Encodable, _ encoder: JSONEncoder, onto bytes: inout [UInt8]
+    ) {
+        // Strings and integers can always be encoded.
+        guard let line = try? encoder.encode(value) else { return }
+        bytes += line
+        bytes.append(UInt8(ascii: "\n"))
+    }
+}

@@ -1,0 +1,175 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Glibc
+import SystemPackage
+
+/// Reads the value of `folders`: a list of maps.
+enum HotFolderList {
+    static let example = "[{path: /srv/scans, recipe: web}]"
+
+    private static let keys: [ByteString] = ["path", "recipe", "originals", "batch", "within"]
+    private static let batches = 1...10_000
+    private static let times = 0.0...3600
+    private static let most = 100
+
+    static func read(yaml bytes: [UInt8]) throws(ManifestRejection) -> [HotFolder] {
+        // All lines of the list are commented out.
+        if bytes.isEmpty { return [] }
+        let node: Document.Node
+        do throws(ManifestProblem) {
+            node = try YAMLReader.read(bytes, budget: NodeBudget(images: 0))
+        } catch {
+            throw ManifestRejection(problems: [error])
+        }
+        if node.isNull { return [] }
+        var reader = ValueReader(notation: .yaml)
+        var folders: [HotFolder] = []
+        if case .list(let list) = node.value {
+            if list.items.count > most {
+                reader.complain("there are more than \(most) folders", node)
+            }
+            for (index, item) in list.items.prefix(most).enumerated() {
+                if let folder = reader.hotFolder(item, number: index + 1) { folders.append(folder) }
+            }
+        } else {
+            reader.complain("it is \(node.words)", node)
+        }
+        try reader.problems.throwIfAny()
+        return folders
+    }
+
+    fileprivate static func read(_ item: Document.Node, _ number: Int, _ reader: inout ValueReader)
+        -> HotFolder?
+    {
+        let place = "folder \(number)"
+        guard case .map(let map) = item.value else {
+            reader.complain("\(place) is \(item.words), not a map", item)
+            return nil
+        }
+        var seen: Set<ByteString> = []
+        for entry in map.entries {
+            if !seen.insert(entry.key).inserted {
+                reader.complain("\(place) has the key \(entry.key.string) twice", item)
+            }
+            guard !keys.contains(entry.key) else { continue }
+            let meant =
+                Suggestion.nearest(to: entry.key, among: keys)
+                .map { ", did you mean \($0)?" } ?? ""
+            reader.complain("\(place) has the unknown key \(entry.key.string)\(meant)", item)
+        }
+        func text(_ key: ByteString, _ form: String) -> String? {
+            guard let node = map[key] else {
+                reader.complain("\(place) has no \(key), such as \(key): \(form)", item)
+                return nil
+            }
+            guard let text = node.text, !text.isEmpty else {
+                reader.complain("\(key) of \(place) must be text, such as \(form)", node)
+                return nil
+            }
+            return text.string
+        }
+        let path = text("path", "/srv/scans")
+        if let path, !path.hasPrefix("/") || path.utf8.contains(0) {
+            reader.complain("path of \(place) must be absolute", item)
+        }
+        var folder = HotFolder(
+            path: FilePath(path ?? "/").lexicallyNormalized().string,
+            recipe: text("recipe", "web") ?? "")
+        if let node = map["originals"] {
+            let words = HotFolder.Originals.allCases.map(\.rawValue)
+            if let text = node.text?.string, let value = HotFolder.Originals(rawValue: text) {
+                folder.originals = value
+            } else {
+                reader.complain("originals of \(place) must be \(Words.list(words, "or"))", node)
+            }
+        }
+        if let node = map["batch"] {
+            if let text = node.text?.string, let value = Int(text), batches.contains(value) {
+                folder.batch = value
+            } else {
+                reader.complain(
+                    "batch of \(place) must be a whole number from \(batches.lowerBound) to \(batches.upperBound)",
+                    node)
+            }
+        }
+        if let node = map["within"] {
+            if let text = node.text?.string, let value = Quantity.seconds(text),
+                times.contains(value)
+            {
+                folder.within = value
+            } else {
+                reader.complain("within of \(place) must be a time from 0 to 1h, such as 2s", node)
+            }
+        }
+        return folder
+    }
+}
+
+extension ValueReader {
+    fileprivate mutating func complain(_ message: String, _ node: Document.Node) {
+        problems.add(.wrongType, message, at: .root, node.place)
+    }
+
+    fileprivate mutating func hotFolder(_ item: Document.Node, number: Int) -> HotFolder? {
+        HotFolderList.read(item, number, &self)
+    }
+}
+
+extension Configuration {
+    /// What is wrong with the hot folders in this configuration, as ends of sentences.
+    var folderProblems: [String] {
+        var problems: [String] = []
+        let places = folders.map { ($0.path, Self.real($0.path)) }
+        for (index, folder) in folders.enumerated() {
+            if recipes[ByteString(folder.recipe)] == nil {
+                let names = recipes.all.map { ByteString($0.name) }
+                let meant =
+                    Suggestion.nearest(to: ByteString(folder.recipe), among: names)
+                    .map { "; did you mean \($0)?" } ?? ""
+                problems.append("\(folder.path): there is no recipe \(folder.recipe)\(meant)")
+            }
+            let (path, place) = places[index]
+            let own = [("spool", spool), ("cache.folder", cacheFolder ?? "")]
+            for (key, other) in own where !other.isEmpty {
+                if let words = Self.overlap(place, Self.real(other)) {
+                    problems.append(
+                        "\(path) \(words) \(other) (\(key)): outputs would be taken as pictures again"
+                    )
+                }
+            }
+            for (former, place) in places[..<index] {
+                if let words = Self.overlap(places[index].1, place) {
+                    problems.append("\(path) \(words) \(former): pictures would be taken twice")
+                }
+            }
+        }
+        return problems
+    }
+
+    /// The path without symbolic links, as far as it exists.
+    private static func real(_ path: String) -> FilePath {
+        var existing = FilePath(path).lexicallyNormalized()
+        var rest: [FilePath.Component] = []
+        while true {
+            if let pointer = realpath(existing.string, nil) {
+                defer { free(pointer) }
+                return rest.reversed().reduce(FilePath(String(cString: pointer))) {
+                    $0.appending($1)
+                }
+            }
+            guard let last = existing.lastComponent else {
+                return FilePath(path).lexicallyNormalized()
+            }
+            rest.append(last)
+            existing.removeLastComponent()
+        }
+    }
+
+    /// How one path lies to the other; nil if neither contains the other.
+    private static func overlap(_ a: FilePath, _ b: FilePath) -> String? {
+        if a == b { return "is" }
+        if b.starts(with: a) { return "contains" }
+        return a.starts(with: b) ? "is part of" : nil
+    }
+}

@@ -1,0 +1,82 @@
+/// The path of a file beneath a folder: names joined by slashes, of any bytes, as in Linux.
+package struct RelativePath: Hashable, Sendable {
+    package let bytes: [UInt8]
+
+    /// The folder itself.
+    package static let root = RelativePath(bytes: [])
+
+    private init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    private static let slash = UInt8(ascii: "/")
+
+    package func appending(_ name: FileName) -> RelativePath {
+        RelativePath(bytes: bytes.isEmpty ? name.bytes : bytes + [Self.slash] + name.bytes)
+    }
+
+    package var names: [FileName] { bytes.split(separator: Self.slash).map { FileName(bytes: $0) } }
+
+    /// The name of the file itself.
+    package var name: FileName { names.last ?? FileName(bytes: []) }
+
+    /// The folder that contains the file.
+    package var folder: RelativePath {
+        RelativePath(
+            bytes: Array(
+                bytes.split(separator: Self.slash).dropLast().joined(separator: [Self.slash])))
+    }
+
+    /// For people; see ``FileName/text``.
+    package var text: String { FileName(bytes: bytes).text }
+
+    package func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        FileName(bytes: bytes).withCString(body)
+    }
+
+    // MARK: In a line of text
+
+    /// The path as a word of ASCII: all other bytes, and the percent sign, as `%` and two digits.
+    package var word: String { Self.word(bytes) }
+
+    package init?(word: some StringProtocol) {
+        guard let bytes = Self.bytes(ofWord: word) else { return nil }
+        let names = bytes.split(separator: Self.slash, omittingEmptySubsequences: false)
+        // Neither an absolute path nor one that leads out.
+        let up = Array("..".utf8)
+        guard names.allSatisfy({ !$0.isEmpty && !$0.elementsEqual(up) && !$0.contains(0) }) else {
+            return nil
+        }
+        self.bytes = bytes
+    }
+
+    package static func word(_ bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var word: [UInt8] = []
+        for byte in bytes {
+            if (0x21..<0x7F).contains(byte), byte != UInt8(ascii: "%") {
+                word.append(byte)
+            } else {
+                word += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: word, as: UTF8.self)
+    }
+
+    package static func bytes(ofWord word: some StringProtocol) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var rest = Array(word.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return bytes
+    }
+}

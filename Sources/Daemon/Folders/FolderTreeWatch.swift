@@ -1,0 +1,150 @@
+import CDarkroomShims
+import DarkroomCore
+import Dispatch
+import Glibc
+import SystemPackage
+
+/// An event in a hot folder, as inotify reports it. Events are hints; only the folder shows the truth.
+enum FolderTreeEvent: Sendable, Equatable {
+    /// Renamed into the folder, or to another name.
+    case moved(RelativePath)
+    /// A file that was open for writing was closed.
+    case closed(RelativePath)
+    case made(RelativePath)
+    case written(RelativePath)
+    case changed(RelativePath)
+    case gone(RelativePath)
+    /// A folder has appeared, whose content no event reports yet.
+    case folder(RelativePath)
+    case overflow
+    /// The hot folder itself was removed, renamed or unmounted.
+    case lost
+}
+
+/// An inotify watch on a folder and all folders beneath it.
+///
+/// inotify watches single folders. So each listing adds the folders that it finds, before it lists them, and then
+/// drops the others (`endListing`). A folder that appears later is reported, and its listing adds it.
+final class FolderTreeWatch {
+    private static let mask =
+        UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_TO) | UInt32(IN_MOVED_FROM) | UInt32(IN_CREATE)
+        | UInt32(IN_DELETE) | UInt32(IN_ATTRIB) | UInt32(IN_MODIFY) | UInt32(IN_DELETE_SELF)
+        | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR)
+
+    private let source: any DispatchSourceRead
+    private let descriptor: TreeDescriptor
+
+    /// - Parameter handler: runs on `queue` with the events of each read.
+    init(
+        queue: DispatchQueue, handler: @escaping @Sendable ([FolderTreeEvent]) -> Void
+    ) throws(FileError) {
+        let number: CInt
+        do {
+            number = try retryingInterrupts {
+                inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
+            }
+        } catch {
+            throw FileError("watch (inotify_init)", "hot folder", error)
+        }
+        let descriptor = TreeDescriptor(Descriptor(owning: number))
+        self.descriptor = descriptor
+        source = DispatchSource.makeReadSource(fileDescriptor: number, queue: queue)
+        source.setEventHandler { @Sendable in
+            let events = descriptor.read()
+            if !events.isEmpty { handler(events) }
+        }
+        // This closure holds the descriptor, so that it is closed only after the source has been cancelled.
+        source.setCancelHandler { @Sendable in _ = descriptor }
+        source.activate()
+    }
+
+    deinit { source.cancel() }
+
+    /// Watches an open folder. Call this on the queue, as everything here.
+    func add(_ folder: Directory, at path: RelativePath) throws(FileError) {
+        try descriptor.add(folder, at: path, Self.mask)
+    }
+
+    /// Begins a listing of the whole tree, or ends it.
+    func beginListing() { descriptor.beginListing() }
+    func endListing() { descriptor.endListing() }
+}
+
+/// The open inotify descriptor and what it watches.
+private final class TreeDescriptor: @unchecked Sendable {
+    // @unchecked: the stored variables are used on the queue of the watch only.
+
+    private let descriptor: Descriptor
+    private var paths: [CInt: RelativePath] = [:]
+    /// The watches that the present listing has not found yet.
+    private var unseen: Set<CInt> = []
+
+    init(_ descriptor: consuming Descriptor) {
+        self.descriptor = descriptor
+    }
+
+    func add(_ folder: Directory, at path: RelativePath, _ mask: UInt32) throws(FileError) {
+        do {
+            // By the open folder, so that it watches the same folder that is listed.
+            let watch = try retryingInterrupts {
+                inotify_add_watch(descriptor.number, "/proc/self/fd/\(folder.number)", mask)
+            }
+            paths[watch] = path
+            unseen.remove(watch)
+        } catch {
+            throw FileError("watch (inotify_add_watch)", folder.path, error)
+        }
+    }
+
+    func beginListing() { unseen = Set(paths.keys) }
+
+    func endListing() {
+        for watch in unseen {
+            inotify_rm_watch(descriptor.number, watch)
+            paths[watch] = nil
+        }
+        unseen = []
+    }
+
+    /// All pending events. Equal consecutive events become one.
+    func read() -> [FolderTreeEvent] {
+        var events: [FolderTreeEvent] = []
+        withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 8) { buffer in
+            while true {
+                let count = Glibc.read(descriptor.number, buffer.baseAddress, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                InotifyDescriptor.parse(UnsafeRawBufferPointer(rebasing: buffer[..<count])) {
+                    watch, mask, name in
+                    if let event = event(watch, mask, name), event != events.last {
+                        events.append(event)
+                    }
+                }
+            }
+        }
+        return events
+    }
+
+    private func event(_ watch: CInt, _ mask: UInt32, _ name: FileName) -> FolderTreeEvent? {
+        if mask & UInt32(IN_Q_OVERFLOW) != 0 { return .overflow }
+        guard let folder = paths[watch] else { return nil }
+        if name.bytes.isEmpty {
+            let gone =
+                UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_UNMOUNT)
+                | UInt32(IN_IGNORED)
+            if mask & UInt32(IN_IGNORED) != 0 { paths[watch] = nil }
+            return mask & gone != 0 && folder == .root ? .lost : nil
+        }
+        let path = folder.appending(name)
+        let appears = mask & (UInt32(IN_CREATE) | UInt32(IN_MOVED_TO)) != 0
+        if mask & UInt32(IN_ISDIR) != 0 {
+            // After a change of its permissions, it may be possible to list it.
+            return appears || mask & UInt32(IN_ATTRIB) != 0 ? .folder(path) : nil
+        }
+        if mask & UInt32(IN_MOVED_TO) != 0 { return .moved(path) }
+        if mask & UInt32(IN_CREATE) != 0 { return .made(path) }
+        if mask & UInt32(IN_MODIFY) != 0 { return .written(path) }
+        if mask & UInt32(IN_CLOSE_WRITE) != 0 { return .closed(path) }
+        return mask & UInt32(IN_ATTRIB) != 0 ? .changed(path) : .gone(path)
+    }
+}

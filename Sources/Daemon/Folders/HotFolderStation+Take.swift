@@ -1,0 +1,313 @@
+import DarkroomBatch
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+import Glibc
+import SystemPackage
+
+/// Takes complete pictures: copies them, records them, and submits the copies as one batch. `HotBatch` has the table.
+extension HotFolderStation {
+    private static let copiesName: FileName = "new"
+    /// A batch is submitted when it has so many bytes. All its pictures are in the spool twice.
+    private static let mostBytes = 1 << 30
+
+    /// The pictures that were copied for a batch.
+    private struct Group {
+        let copies: Directory
+        let name: String
+        var pictures: [TakenPicture] = []
+        /// Pictures that were taken before, with their new places, and the identities that they replace.
+        var known: [TakenPicture] = []
+        var replaced: [ByteString] = []
+        var sources: Set<ByteString> = []
+        var numbering = NameNumbering()
+        var bytes = 0
+    }
+
+    /// What has become of a picture.
+    private enum Copying: Error {
+        /// The picture cannot be read.
+        case picture(FileError)
+        /// The spool cannot be written to.
+        case spool(FileError)
+    }
+
+    func take(_ paths: [RelativePath], from root: Directory) {
+        guard let station else { return }
+        var rest = paths[...]
+        do throws(FileError) {
+            if try station.exists(Self.copiesName) { try station.removeTree(Self.copiesName) }
+            try station.makeDirectory(Self.copiesName, mode: 0o700)
+            var collection = Group(
+                copies: try Directory(Self.copiesName, in: station), name: newName())
+            while let path = rest.first, collection.bytes < Self.mostBytes, !isStopped {
+                try collect(path, from: root, &collection)
+                rest.removeFirst()
+            }
+            guard !isStopped else { return }
+            try submit(collection, station)
+            arrivals.giveBack(rest, at: time.now)
+        } catch {
+            scheduler.storage.writeRefused(error)
+            arrivals.giveBack(paths, at: time.now + 1_000_000_000)
+        }
+    }
+
+    /// `scans-20261123-150405-3f9a`: the time in UTC, and a number that nobody can know beforehand.
+    private func newName() -> String {
+        let digits = Clock.timestamp.filter { $0.isNumber || $0 == "T" }.prefix(15)
+        let number = String(UInt32.random(in: 0x1000...0xFFFF), radix: 16)
+        return "\(HotStations.shortName(path))-\(digits.replacing("T", with: "-"))-\(number)"
+    }
+
+    /// Copies a picture, unless it was taken before. A picture that cannot be copied is not taken now, which does not
+    /// concern the others.
+    private func collect(
+        _ path: RelativePath, from root: Directory, _ collection: inout Group
+    ) throws(FileError) {
+        do throws(Copying) {
+            try copy(path, from: root, &collection)
+            if refused[path]?.reason == .unreadable { refused[path] = nil }
+        } catch {
+            switch error {
+            case .spool(let error): throw error
+            case .picture(let error):
+                // It is gone, or something else has its name. An event or a listing reports that.
+                if [
+                    .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels,
+                    .notSupported,
+                ]
+                .contains(error.errno) {
+                    refused[path] = nil
+                } else {
+                    refuse(path, .unreadable, error.message)
+                }
+            }
+        }
+    }
+
+    private func copy(
+        _ path: RelativePath, from root: Directory, _ collection: inout Group
+    ) throws(Copying) {
+        let shown = "\(self.path)/\(path.text)"
+        let file = try reading { () throws(FileError) -> Descriptor in try root.open(beneath: path)
+        }
+        let before = try reading { () throws(FileError) in try file.information(path: shown) }
+        let identity = try reading { () throws(FileError) in try file.droppedIdentity(path: shown) }
+        // It may have been exchanged since it was examined.
+        guard UInt64(before.st_dev) == seen?.device, before.length > 0,
+            before.length <= settings.maximumBytes
+        else { return }
+        let parent = try reading { () throws(FileError) in
+            try root.folder(beneath: path.folder)
+        }
+        guard !Self.isForeign(before, in: parent) else {
+            return refuse(path, .notAFile, Self.foreign)
+        }
+        let stamp = PictureStamp(before, identity: identity, root: seen?.root ?? 0)
+        let finding = ledger?.find(path, stamp, changesInodes: watch == nil) ?? .new
+        switch finding {
+        case .known: return
+        case .moved(let entry): return collection.known.append(entry)
+        case .perhaps, .new: break
+        }
+        // A further hard link of a picture of this batch.
+        guard !collection.pictures.contains(where: { $0.stamp.identity == stamp.identity }) else {
+            return
+        }
+        let source = source(for: path, &collection)
+        let name = FileName(source.string)
+        let digest = try copy(file, shown, to: name, in: collection.copies)
+        let after = try reading { () throws(FileError) in try file.information(path: shown) }
+        guard !isStopped, FileIdentity(after) == FileIdentity(before),
+            after.st_ctim.isSame(before.st_ctim)
+        else {
+            try writing { () throws(FileError) in try collection.copies.remove(name) }
+            return arrivals.seen(
+                path, FileIdentity(after), isWhole: false, settle: settleTime, now: time.now)
+        }
+        if case .perhaps(let entry) = finding, entry.sha256 == ByteString(digest) {
+            try writing { () throws(FileError) in try collection.copies.remove(name) }
+            var known = entry
+            known.stamp = stamp
+            known.path = path
+            collection.known.append(known)
+            if entry.stamp.identity != stamp.identity {
+                collection.replaced.append(entry.stamp.identity)
+            }
+            return
+        }
+        collection.sources.insert(source)
+        collection.bytes += before.length
+        collection.pictures.append(
+            TakenPicture(
+                path: path, stamp: stamp, sha256: digest, batch: collection.name,
+                source: source.string))
+    }
+
+    /// Copies an open file and returns its SHA-256 in hexadecimal.
+    private func copy(
+        _ file: borrowing Descriptor, _ shown: String, to name: FileName, in folder: Directory
+    ) throws(Copying) -> String {
+        let copy: Descriptor
+        do throws(FileError) {
+            copy = try folder.create(name)
+        } catch {
+            throw .spool(error)
+        }
+        let place = folder.path(of: name)
+        var digest = SHA256Digest()
+        while !isStopped {
+            let piece: [UInt8]
+            do throws(FileError) {
+                piece = try file.readPiece(path: shown)
+            } catch {
+                try? folder.remove(name)
+                throw .picture(error)
+            }
+            if piece.isEmpty { break }
+            digest.update(piece)
+            do throws(FileError) {
+                try copy.write(piece, path: place)
+            } catch {
+                throw .spool(error)
+            }
+        }
+        return digest.hex()
+    }
+
+    private func reading<Value: ~Copyable>(
+        _ body: () throws(FileError) -> Value
+    ) throws(Copying) -> Value {
+        do throws(FileError) {
+            return try body()
+        } catch {
+            throw .picture(error)
+        }
+    }
+
+    private func writing(_ body: () throws(FileError) -> Void) throws(Copying) {
+        do throws(FileError) {
+            try body()
+        } catch {
+            throw .spool(error)
+        }
+    }
+
+    /// The source in the manifest: the path with hyphens instead of slashes, without characters that have a meaning in
+    /// a source. The image gets its name from it.
+    private func source(
+        for path: RelativePath, _ collection: inout Group
+    ) -> ByteString {
+        let joined = path.names.map(\.text).joined(separator: "-")
+        let scalars = joined.unicodeScalars.map { scalar -> Unicode.Scalar in
+            "*?#%:@\\\u{FFFD}".unicodeScalars.contains(scalar) ? "_" : scalar
+        }
+        let text = String(String.UnicodeScalarView(scalars))
+        let (stem, ending) =
+            text.partsAtLastDot.map { ($0.stem, "." + $0.ending) } ?? (text[...], "")
+        let base = ByteString(
+            String(stem).prefix(utf8: ImageName.maximumBytes - ending.utf8.count) + ending)
+        guard collection.sources.contains(base) else { return base }
+        let taken = collection.sources
+        return collection.numbering.name(for: base) { taken.contains($0) }
+    }
+
+    // MARK: The batch
+
+    private struct Content: Encodable {
+        let recipe: String
+        let images: [String]
+    }
+
+    private func submit(_ collection: Group, _ station: Directory) throws(FileError) {
+        if !collection.known.isEmpty {
+            inLedger { ledger throws(FileError) in
+                try ledger.add(collection.known, replacing: collection.replaced)
+            }
+        }
+        guard !collection.pictures.isEmpty else { return try station.removeTree(Self.copiesName) }
+        let settings = settings
+        let folder = folder
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let content = Content(
+            recipe: folder.recipe, images: collection.pictures.map(\.source.string))
+        let manifest: Data
+        do {
+            manifest = try encoder.encode(content)
+        } catch {
+            // Texts can always be encoded.
+            preconditionFailure("a manifest cannot be encoded: \(error)")
+        }
+        try collection.copies.write(
+            Array(manifest) + [UInt8(ascii: "\n")], to: "\(FolderJob.stem).json", durably: false)
+        // One call for all copies is faster than one for each.
+        if settings.isDurable { try collection.copies.syncFileSystem() }
+        FaultPoint.hotCopied.pass()
+        let name = FileName(collection.name)
+        try station.rename(Self.copiesName, to: station, as: name)
+        FaultPoint.hotMade.pass()
+        guard let identity = try station.droppedIdentity(of: name) else { return }
+        let batch = HotBatch(
+            name: collection.name, originals: folder.originals, identity: identity,
+            pictures: collection.pictures)
+        try batch.record(in: station, durably: settings.isDurable)
+        // They are taken, even if this sync fails.
+        if settings.isDurable {
+            do {
+                try station.sync()
+            } catch {
+                scheduler.storage.writeRefused(error, batch: batch.name)
+            }
+        }
+        batches.append(batch)
+        log.picturesTaken(batch.pictures.count, from: folder.path, as: batch.name)
+        inLedger { ledger throws(FileError) in try ledger.add(batch.pictures) }
+        send(batch, station)
+    }
+
+    /// Moves the batch into the inbox, unless that was done before. If it cannot be moved, this is tried again at each
+    /// look.
+    func send(_ batch: HotBatch, _ station: Directory) {
+        do {
+            try batch.submit(
+                from: station, to: spool.openInbox(), durably: settings.isDurable)
+        } catch  where error.fault != nil {
+            scheduler.storage.writeRefused(error, batch: batch.name)
+        } catch {
+            log.storageFailed(error, batch: batch.name)
+        }
+    }
+}
+
+extension timespec {
+    fileprivate func isSame(_ other: timespec) -> Bool {
+        (tv_sec, tv_nsec) == (other.tv_sec, other.tv_nsec)
+    }
+}
+
+extension Descriptor {
+    func information(path: String) throws(FileError) -> stat {
+        var information = stat()
+        guard fstat(number, &information) == 0 else {
+            throw FileError("examine", path, Errno(rawValue: errno))
+        }
+        return information
+    }
+
+    /// The next bytes; empty at the end of the file.
+    func readPiece(path: String) throws(FileError) -> [UInt8] {
+        var failure: Errno?
+        let piece = [UInt8](unsafeUninitializedCapacity: 256 << 10) { buffer, count in
+            do throws(Errno) {
+                count = try retryingInterrupts { read(number, buffer.baseAddress, buffer.count) }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw FileError("read", path, failure) }
+        return piece
+    }
+}

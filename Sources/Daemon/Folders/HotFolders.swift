@@ -1,0 +1,156 @@
+import DarkroomBatch
+import DarkroomConfiguration
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Dispatch
+import Synchronization
+
+/// The hot folders of the configuration, and their report, `spool/folders.json`.
+final class HotFolders: @unchecked Sendable {
+    // @unchecked: the stored variables are used on `queue` only, except those in a mutex.
+
+    private let spool: Spool
+    private let scheduler: Scheduler
+    private let log: EventLog
+    private let time: TimeSource
+    private struct Stations {
+        var present: [HotFolderStation] = []
+        /// Those of folders that are not in the configuration any more. They may still finish a step.
+        var former: [HotFolderStation] = []
+    }
+
+    private let stations = Mutex(Stations())
+    private let queue = DispatchQueue(label: "darkroom.folders", qos: .utility)
+    private var last: FoldersReport?
+    private var hasFailed = false
+    private let reportIsSet = Atomic(false)
+    /// Called after each change of the report.
+    private let onProgress: @Sendable () -> Void
+
+    init(
+        spool: Spool, scheduler: Scheduler, log: EventLog, time: TimeSource = .system,
+        onProgress: @escaping @Sendable () -> Void
+    ) {
+        self.spool = spool
+        self.scheduler = scheduler
+        self.log = log
+        self.time = time
+        self.onProgress = onProgress
+    }
+
+    /// Begins to watch the folders, after what a previous daemon has taken is in the inbox.
+    func start(_ configuration: Configuration) {
+        do {
+            try HotStations(spool).submitLeft(durably: configuration.isDurable)
+        } catch {
+            // The station of each folder tries it again.
+            log.storageFailed(error)
+        }
+        update(configuration)
+    }
+
+    /// Watches other folders from now on. A folder that is not in the configuration any more is left as it is. Its
+    /// batches go on.
+    func update(_ configuration: Configuration) {
+        let settings = configuration.hotFolderSettings
+        let new = stations.withLock { stations in
+            let present = stations.present
+            var new: [(station: HotFolderStation, before: HotFolderStation?)] = []
+            stations.present = configuration.folders.map { folder in
+                func isOne(_ station: HotFolderStation) -> Bool {
+                    ByteString(station.path) == ByteString(folder.path)
+                }
+                if let station = present.first(where: isOne) {
+                    station.update(folder, settings)
+                    return station
+                }
+                let station = HotFolderStation(
+                    folder, settings, spool: spool, scheduler: scheduler, log: log, time: time
+                ) { [weak self] in self?.reportSoon() }
+                new.append((station, stations.former.last(where: isOne)))
+                return station
+            }
+            for station in present where !stations.present.contains(where: { $0 === station }) {
+                station.stop()
+                stations.former.append(station)
+            }
+            return new
+        }
+        for (station, before) in new {
+            // Two stations must not use `hot/KEY` at once.
+            if let before { before.queue.async { station.start() } } else { station.start() }
+        }
+        reportSoon()
+    }
+
+    /// Batches have made progress.
+    func progressed() {
+        for station in stations.withLock(\.present) { station.progressed() }
+    }
+
+    /// Takes no more pictures, and does not wait long for what is being done: a network file system may not answer, and
+    /// every step survives a kill.
+    func stop() {
+        let stations = stations.withLock(\.present)
+        for station in stations { station.stop() }
+        let ended = DispatchGroup()
+        for station in stations { station.queue.async(group: ended) {} }
+        _ = ended.wait(timeout: .now() + .seconds(3))
+    }
+
+    // MARK: The report
+
+    /// What the status line says about folders on which somebody must act.
+    var details: [String] {
+        let folders = stations.withLock(\.present).compactMap(\.lastReport)
+        var details: [String] = []
+        for folder in folders where [.missing, .refused, .failed].contains(folder.state) {
+            details.append("hot folder \(folder.path) is \(folder.state.rawValue)")
+        }
+        let count = folders.map(\.lasting).reduce(0, +)
+        if count > 0 {
+            details.append("\(Words.count(count, "file")) in hot folders cannot be taken")
+        }
+        return details
+    }
+
+    private func reportSoon() {
+        guard !reportIsSet.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        time.call(in: 0.2, on: queue) { [weak self] in
+            guard let self else { return }
+            reportIsSet.store(false, ordering: .releasing)
+            report()
+        }
+    }
+
+    private func report() {
+        let folders = stations.withLock(\.present).compactMap(\.lastReport)
+        // A daemon without hot folders has no report, unless an earlier one had.
+        if folders.isEmpty, last == nil, (try? spool.root.exists(FoldersReport.fileName)) != true {
+            return
+        }
+        guard last?.folders != folders else { return }
+        let report = FoldersReport(written: Clock.timestamp, folders: folders)
+        do {
+            try ReportFile(root: spool.root).write(report)
+            last = report
+            hasFailed = false
+        } catch {
+            if !hasFailed { log.reportFailed(error, of: FoldersReport.fileName) }
+            hasFailed = true
+            time.call(in: StorageGuard.singleFileRetry, on: queue) { [weak self] in
+                self?.reportSoon()
+            }
+        }
+        onProgress()
+    }
+}
+
+extension Configuration {
+    fileprivate var hotFolderSettings: HotFolderSettings {
+        HotFolderSettings(
+            isDurable: isDurable, settle: settle, poll: pollInterval, rescan: rescanInterval,
+            maximumBytes: downloads.maxBytes, maximumImages: manifestLimits.images)
+    }
+}

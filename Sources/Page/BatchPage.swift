@@ -1,0 +1,426 @@
+import DarkroomClient
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+
+/// One page of a batch: at most `perPage` images. The first one also says what became of the whole batch.
+struct BatchPage {
+    static let perPage = 500
+
+    let summary: PageSummary
+    /// From 1 on.
+    let number: Int
+    let entries: [PageEntry]
+    let zone: TimeZone
+    /// The page of all batches, if there is one.
+    let overview: PageLink?
+
+    /// The number of pages; a batch without images has one.
+    var count: Int { max(1, summary.failuresOfPages.count) }
+
+    static func fileName(_ number: Int) -> String {
+        number == 1 ? "index.html" : "page-\(number).html"
+    }
+
+    /// The whole document.
+    var html: String {
+        let id = summary.frame.id
+        return Markup.document(language: "en") {
+            PageParts.head(title: number == 1 ? id : "\(id), page \(number)")
+            Markup(.body) {
+                Markup(.header) {
+                    if let overview {
+                        Markup(.nav, .label("All batches")) {
+                            Markup(.a, .href(overview)) { "All batches" }
+                        }
+                    }
+                    Markup(.h1) {
+                        Markup(.bdi) { id }
+                        " "
+                        PageParts.badge(summary.frame.state)
+                    }
+                    if number == 1 { facts }
+                }
+                Markup(.main) {
+                    if number == 1 {
+                        failures
+                        problems
+                    }
+                    pages
+                    grid
+                    if number == 1 { slowest }
+                    pages
+                    entries.indices.map { view(of: $0) }
+                }
+                PageParts.footer(of: summary.frame, zone)
+                Markup(.script, literal: PageTheme.program)
+            }
+        }.html
+    }
+
+    // MARK: The head
+
+    private var facts: Markup {
+        let frame = summary.frame
+        return Markup(.section, .label("Summary")) {
+            PageParts.bar(frame.counts)
+            Markup(.p) { PageParts.words(frame.counts) }
+            Markup(.dl, .class("facts")) {
+                fact("Received") { PageParts.time(frame.times.received, zone) }
+                if let finished = frame.times.finished {
+                    fact("Finished") { PageParts.time(finished, zone) }
+                    if let took = Self.seconds(from: frame.times.received, to: finished) {
+                        fact("Took") { Words.time(microseconds: UInt64(clamping: Int(took * 1e6))) }
+                    }
+                }
+                if let user = frame.manifest.uid {
+                    fact("Submitted by") { HumanText.user(user) }
+                }
+                fact("Manifest") { Markup(.bdi) { frame.manifest.name } }
+                if summary.downloadedBytes > 0 {
+                    fact("Downloaded") { HumanText.bytes(Double(summary.downloadedBytes)) }
+                }
+                fact("Results") { HumanText.bytes(Double(summary.outputBytes)) }
+                if summary.warningCount > 0 { fact("Warnings") { "\(summary.warningCount)" } }
+            }
+        }
+    }
+
+    private func fact(_ name: String, @MarkupBuilder _ value: () -> Markup) -> Markup {
+        Markup(.div) {
+            Markup(.dt) { name }
+            Markup(.dd, content: value)
+        }
+    }
+
+    private static func seconds(from start: String, to end: String) -> Double? {
+        guard let start = Clock.date(start), let end = Clock.date(end) else { return nil }
+        return max(0, min(1e10, end.timeIntervalSince(start)))
+    }
+
+    // MARK: Failures
+
+    private var failures: Markup {
+        let count = summary.codes.values.reduce(0, +)
+        guard count > 0 else { return .nothing }
+        let codes = Dictionary(
+            summary.codes.map { ($0.key.string, $0.value) }, uniquingKeysWith: +)
+        return Markup(.section) {
+            Markup(.h2) { Words.count(count, "failure") }
+            Markup(.p, .class("soft")) { Words.reasons(codes) }
+            summary.failures.map { failure($0) }
+            if count > summary.failures.count {
+                Markup(.p) {
+                    "\(count - summary.failures.count) more failed images are marked in the lists below."
+                }
+            }
+        }
+    }
+
+    private func failure(_ item: PageSummary.Item) -> Markup {
+        Markup(.article, .class("failure")) {
+            Markup(.h3) {
+                link(to: item.number) { Markup(.bdi) { item.image.name } }
+            }
+            if let error = item.image.error {
+                Markup(.p) {
+                    error.message
+                    " "
+                    Markup(.code) { error.code }
+                }
+                Markup(.p, .class("soft")) { remedy(error.isTransient) }
+            }
+        }
+    }
+
+    private func remedy(_ isRetryable: Bool) -> Markup {
+        let command = "darkroom retry \(summary.frame.id.shellQuoted)"
+        return isRetryable
+            ? Markup(.span) {
+                "A retry may help: "
+                Markup(.code) { command }
+            }
+            : Markup(
+                text: "A retry alone does not help. Correct the cause, and submit the image again.")
+    }
+
+    /// A rejected manifest has no images, but reasons.
+    private var problems: Markup {
+        guard let errors = summary.frame.errors, !errors.isEmpty else { return .nothing }
+        return Markup(.section) {
+            Markup(.h2) { "The manifest was rejected" }
+            errors.prefix(PageSummary.mostFailures).map { problem in
+                Markup(.article, .class("failure")) {
+                    Markup(.p) {
+                        if let line = problem.line { "Line \(line): " }
+                        problem.message
+                        " "
+                        Markup(.code) { problem.code }
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: Lists
+
+    /// A link to an image, which may be on another page.
+    private func link(to image: Int, @MarkupBuilder _ content: () -> Markup) -> Markup {
+        let page = (image - 1) / Self.perPage + 1
+        let anchor = AnchorID("view", image)
+        return page == number
+            ? Markup(.a, .href(anchor), content: content)
+            : Markup(.a, .href(PageLink(Self.fileName(page)), anchor), content: content)
+    }
+
+    private var pages: Markup {
+        guard count > 1 else { return .nothing }
+        return Markup(.nav, .label("Pages")) {
+            Markup(.ul, .class("steps")) {
+                (1...count).map { page in
+                    let failed = summary.failuresOfPages[page - 1]
+                    let text =
+                        "Page \(page)" + (failed > 0 ? " (\(failed) failed)" : "")
+                    return Markup(.li) {
+                        if page == number {
+                            Markup(.strong, .fixed("aria-current", "page")) { text }
+                        } else {
+                            Markup(.a, .href(PageLink(Self.fileName(page)))) { text }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private var grid: Markup {
+        guard !entries.isEmpty else { return .nothing }
+        return Markup(.section) {
+            Markup(.h2) { count > 1 ? "Images, page \(number) of \(count)" : "Images" }
+            Markup(.ul, .class("grid")) { entries.map { card($0) } }
+        }
+    }
+
+    private func card(_ entry: PageEntry) -> Markup {
+        Markup(.li, .id(entry.grid)) {
+            Markup(.a, .href(entry.view)) {
+                Markup(.span, .class("frame")) {
+                    if let small = entry.after?.small {
+                        picture(small, alt: "")
+                    } else {
+                        entry.afterNote ?? Self.word(entry.image.state)
+                    }
+                }
+                Markup(.span, .class("name")) { Markup(.bdi) { entry.image.name } }
+                if entry.image.state != .filtered { badge(entry.image.state) }
+            }
+        }
+    }
+
+    private var slowest: Markup {
+        guard summary.slowest.count > 1 else { return .nothing }
+        return Markup(.section) {
+            Markup(.h2) { "The slowest images" }
+            Markup(.table) {
+                Markup(.thead) {
+                    Markup(.tr) {
+                        Markup(.th, .fixed("scope", "col")) { "Image" }
+                        Markup(.th, .fixed("scope", "col")) { "Download" }
+                        Markup(.th, .fixed("scope", "col")) { "Filters" }
+                    }
+                }
+                Markup(.tbody) {
+                    summary.slowest.map { item in
+                        Markup(.tr) {
+                            Markup(.th, .fixed("scope", "row")) {
+                                link(to: item.number) { Markup(.bdi) { item.image.name } }
+                            }
+                            Markup(.td, .class("number")) {
+                                milliseconds(item.image.milliseconds.downloading)
+                            }
+                            Markup(.td, .class("number")) {
+                                milliseconds(item.image.milliseconds.filtering)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: One picture
+
+    private func view(of index: Int) -> Markup {
+        let entry = entries[index]
+        return Markup(.section, .class("view"), .id(entry.view), .label(entry.image.name)) {
+            Markup(.div) {
+                Markup(.ul, .class("steps")) {
+                    Markup(.li) { step("back", to: entry.grid, "Back to the list") }
+                    if index > 0 {
+                        Markup(.li) { step("previous", to: entries[index - 1].view, "Previous") }
+                    }
+                    if index + 1 < entries.count {
+                        Markup(.li) { step("next", to: entries[index + 1].view, "Next") }
+                    }
+                }
+                Markup(.h2) {
+                    Markup(.bdi) { entry.image.name }
+                    " "
+                    badge(entry.image.state)
+                }
+                if let error = entry.image.error {
+                    Markup(.p) {
+                        error.message
+                        " "
+                        Markup(.code) { error.code }
+                    }
+                    Markup(.p, .class("soft")) { remedy(error.isTransient) }
+                }
+                pair(entry)
+                comparison(entry)
+                details(entry)
+            }
+        }
+    }
+
+    private func step(_ name: StaticString, to id: AnchorID, _ text: String) -> Markup {
+        Markup(.a, .class(name), .href(id)) { text }
+    }
+
+    private func pair(_ entry: PageEntry) -> Markup {
+        Markup(.div, .class("pair")) {
+            figure(
+                "Before", entry.before?.large, entry.beforeNote, alt: "\(entry.image.name) before")
+            figure("After", entry.after?.large, entry.afterNote, alt: "\(entry.image.name) after")
+            if let difference = entry.difference {
+                figure(
+                    "Difference (brighter where more has changed)", difference, nil,
+                    alt: "Difference of \(entry.image.name)")
+            }
+        }
+    }
+
+    private func figure(
+        _ caption: String, _ image: PageImage?, _ note: String?, alt: String
+    ) -> Markup {
+        guard image != nil || note != nil else { return .nothing }
+        return Markup(.figure) {
+            Markup(.figcaption) { caption }
+            if let image {
+                picture(image, alt: alt)
+            } else if let note {
+                Markup(.p, .class("soft")) { note }
+            }
+        }
+    }
+
+    /// Both pictures over each other, where they have the same size. It appears if the program runs.
+    private func comparison(_ entry: PageEntry) -> Markup {
+        guard let before = entry.before?.large, let after = entry.after?.large,
+            before.width == after.width, before.height == after.height
+        else { return .nothing }
+        return Markup(.div, .class("slider"), .hidden) {
+            Markup(.div) {
+                Markup(.label) {
+                    "Left: before. Right: after."
+                    Markup(
+                        .input, .fixed("type", "range"), .fixed("min", "0"), .fixed("max", "100"),
+                        .fixed("value", "50"))
+                }
+                Markup(.div, .class("stack")) {
+                    picture(after, alt: "")
+                    Markup(.div, .class("top")) { picture(before, alt: "") }
+                }
+            }
+        }
+    }
+
+    private func details(_ entry: PageEntry) -> Markup {
+        let image = entry.image
+        return Markup(.dl, .class("facts")) {
+            if let output = image.output {
+                fact("Result") {
+                    if let link = entry.output {
+                        Markup(.a, .href(link)) { output.file }
+                    } else {
+                        output.file
+                    }
+                }
+                fact("Size") {
+                    "\(output.width) × \(output.height), \(output.depth) bits, \(Self.channels(output.channels))"
+                }
+                fact("Bytes") { HumanText.bytes(Double(output.bytes)) }
+            }
+            if let source = image.source { fact("Source") { Markup(.bdi) { source } } }
+            if let from = image.from { fact("Made from") { Markup(.bdi) { from } } }
+            if let bytes = image.download?.bytes {
+                fact("Downloaded") { HumanText.bytes(Double(bytes)) }
+            }
+            if let filters = entry.filters {
+                fact("Filters") {
+                    if filters.isEmpty {
+                        "none"
+                    } else {
+                        Markup(.ol) { filters.map { filter in Markup(.li) { filter } } }
+                    }
+                }
+            }
+            if image.milliseconds.filtering > 0 {
+                fact("Time of the filters") { milliseconds(image.milliseconds.filtering) }
+            }
+            if image.attempts > 1 { fact("Attempts") { "\(image.attempts)" } }
+            if let metadata = image.metadata, !metadata.isEmpty {
+                fact("Metadata") {
+                    metadata.sorted { ByteString($0.key) < ByteString($1.key) }
+                        .map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+                }
+            }
+            if let warnings = image.warnings, !warnings.isEmpty {
+                fact("Warnings") {
+                    Markup(.ul) { warnings.map { warning in Markup(.li) { warning } } }
+                }
+            }
+        }
+    }
+
+    // MARK: Words
+
+    private func picture(_ image: PageImage, alt: String) -> Markup {
+        Markup(
+            .img, .src(image.link), .width(image.width), .height(image.height), .lazy, .alt(alt))
+    }
+
+    private func milliseconds(_ count: Int) -> String {
+        Words.time(microseconds: UInt64(clamping: count).saturatingMultiply(1000))
+    }
+
+    private func badge(_ state: ImageState) -> Markup {
+        switch state {
+        case .filtered: PageParts.badge(Self.word(state), .class("state", "good"))
+        case .failed: PageParts.badge(Self.word(state), .class("state", "bad"))
+        default: PageParts.badge(Self.word(state), .class("state", "rest"))
+        }
+    }
+
+    private static func word(_ state: ImageState) -> String {
+        switch state {
+        case .new: "not begun"
+        case .downloading: "downloading"
+        case .downloaded: "waiting for its filters"
+        case .filtering: "filtering"
+        case .filtered: "filtered"
+        case .failed: "failed"
+        case .cancelled: "cancelled"
+        }
+    }
+
+    private static func channels(_ count: Int) -> String {
+        switch count {
+        case 1: "gray"
+        case 2: "gray and alpha"
+        case 3: "RGB"
+        default: "RGB and alpha"
+        }
+    }
+}

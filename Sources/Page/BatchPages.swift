@@ -1,0 +1,257 @@
+import DarkroomClient
+import DarkroomCore
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSpool
+import Dispatch
+import Foundation
+import Glibc
+import Synchronization
+
+/// The pages of one answer.
+///
+/// The status is read twice, image by image. In memory are one page and the manifest.
+package struct BatchPages: Sendable {
+    package struct Report: Sendable, Equatable {
+        /// The path of the first page.
+        package let page: String
+        package let pages: Int
+        package let images: Int
+        /// Images whose output is there and has no preview.
+        package let withoutPreview: Int
+    }
+
+    private let answer: Directory
+    private let settings: PageSettings
+    private let filters: Filters
+
+    /// - Parameter answer: the folder with status.json and the outputs.
+    package init(of answer: Directory, _ settings: PageSettings) {
+        self.answer = answer
+        self.settings = settings
+        filters = Filters(answer, settings.defaultFilters)
+    }
+
+    /// Makes all pages.
+    ///
+    /// - Parameters:
+    ///   - path: the folder of pages. One of an earlier time is replaced.
+    ///   - progress: called after each page.
+    package func make(
+        in path: String, progress: (_ done: Int, _ total: Int) -> Void
+    ) throws(ClientError) -> Report {
+        let folder = try PageFolder(path)
+        return try clientErrors {
+            try folder.replace {
+                try fill($0, path: folder.path, overview: nil, progress: progress)
+            }
+        }
+    }
+
+    /// Calls `body`, and says what is wrong with the status or a file.
+    func clientErrors<Value>(_ body: () throws -> Value) throws(ClientError) -> Value {
+        do {
+            return try body()
+        } catch let error as FileError {
+            throw ClientError(error)
+        } catch let error as ClientError {
+            throw error
+        } catch StatusStreamError.file(let error) {
+            throw ClientError(error)
+        } catch StatusStreamError.changed {
+            throw ClientError(
+                .tryAgain, code: "status-changed",
+                "\(answer.path(of: BatchFile.status)): it has changed meanwhile. Try again")
+        } catch {
+            throw ClientError(
+                .ioError, code: "unreadable-file",
+                "\(answer.path(of: BatchFile.status)): it is not what this version of darkroom can read"
+            )
+        }
+    }
+
+    // MARK: Content
+
+    /// - Parameters:
+    ///   - folder: where the pages are written.
+    ///   - path: the path of this folder when it is whole.
+    ///   - overview: the page of all batches, if there is one.
+    func fill(
+        _ folder: Directory, path: String, overview: PageLink?, progress: (Int, Int) -> Void
+    ) throws -> Report {
+        try folder.makeDirectory(FileName(PreviewMaker.folderName))
+        let summary = try summarized()
+        let maker = PreviewMaker(folder: folder.path, limits: settings.limits)
+        let up = PageLink.way(from: path, to: answer.path)
+        var withoutPreview = 0
+        var done = 0
+        var stream = try stream()
+        for number in 1...max(1, summary.failuresOfPages.count) {
+            var entries: [PageEntry] = []
+            while entries.count < BatchPage.perPage, let text = try stream.next() {
+                let index = done + entries.count
+                let image = try Self.image(text)
+                var entry = PageEntry(
+                    number: index + 1, image: image, filters: filters.text(of: image, at: index))
+                entry.output = image.output.map { PageLink(up + [ByteString($0.file)]) }
+                entries.append(entry)
+            }
+            entries = illustrated(entries, maker)
+            done += entries.count
+            withoutPreview += entries.count { $0.image.output != nil && $0.after == nil }
+            progress(done, summary.imageCount)
+            let page = BatchPage(
+                summary: summary, number: number, entries: entries, zone: settings.zone,
+                overview: overview)
+            try folder.write(
+                Array(page.html.utf8), to: FileName(BatchPage.fileName(number)), durably: false)
+        }
+        return Report(
+            page: "\(path)/\(BatchPage.fileName(1))",
+            pages: max(1, summary.failuresOfPages.count), images: done,
+            withoutPreview: withoutPreview)
+    }
+
+    private func stream() throws -> StatusStream {
+        guard let stream = try StatusStream(in: answer) else {
+            throw ClientError(
+                .missing, code: "no-status",
+                "\(answer.path): there is no \(BatchFile.status.text) in this folder")
+        }
+        return stream
+    }
+
+    private func summarized() throws -> PageSummary {
+        var stream = try stream()
+        var summary = PageSummary(frame: stream.frame)
+        while let text = try stream.next() {
+            summary.add(try Self.image(text), perPage: BatchPage.perPage)
+        }
+        return summary
+    }
+
+    private static func image(_ text: ArraySlice<UInt8>) throws(StatusStreamError) -> ImageStatus {
+        guard let image = try? JSONDecoder().decode(ImageStatus.self, from: Data(text)) else {
+            throw .foreign
+        }
+        return image
+    }
+
+    // MARK: Pictures
+
+    /// Adds the previews, on all cores.
+    private func illustrated(_ entries: [PageEntry], _ maker: PreviewMaker) -> [PageEntry] {
+        let results = Mutex(entries)
+        let next = Atomic(0)
+        DispatchQueue.concurrentPerform(iterations: Machine.cores) { _ in
+            while true {
+                let index = next.add(1, ordering: .relaxed).oldValue
+                guard index < entries.count else { return }
+                let entry = illustrated(entries[index], maker)
+                results.withLock { $0[index] = entry }
+            }
+        }
+        return results.withLock { $0 }
+    }
+
+    private func illustrated(_ entry: PageEntry, _ maker: PreviewMaker) -> PageEntry {
+        var entry = entry
+        guard let output = entry.image.output else { return entry }
+        let hasAlpha = output.channels == 2 || output.channels == 4
+        do throws(PictureError) {
+            entry.after = try maker.preview(
+                of: answer.path(of: FileName(output.file)), hasAlpha: hasAlpha,
+                number: entry.number, "after")
+        } catch {
+            entry.output = nil
+            entry.afterNote = "The file of the result cannot be shown: \(error.message)"
+        }
+        guard entry.image.from == nil, let source = entry.image.source else { return entry }
+        let paths = localPaths(source)
+        guard !paths.isEmpty else {
+            entry.beforeNote = "The source is not on this machine."
+            return entry
+        }
+        guard let path = paths.first(where: { Self.isUnchanged($0, entry.image) }) else {
+            entry.beforeNote = "The source cannot be read any more, or has changed since then."
+            return entry
+        }
+        do throws(PictureError) {
+            entry.before = try maker.preview(
+                of: path, hasAlpha: hasAlpha, number: entry.number, "before")
+            if let before = entry.before?.large, let after = entry.after?.large {
+                entry.difference = try maker.difference(
+                    of: before, and: after, number: entry.number)
+            }
+        } catch {
+            entry.beforeNote = "The source cannot be shown: \(error.message)"
+        }
+        return entry
+    }
+
+    /// Where a source may be on this machine; nothing for a URL of another one.
+    private func localPaths(_ source: String) -> [String] {
+        guard case .local(let path)? = try? SourceReference(ByteString(source)) else { return [] }
+        return path.hasPrefix("/") ? [path] : settings.roots.map { "\($0)/\(path)" }
+    }
+
+    /// Whether the file is the one that was filtered.
+    private static func isUnchanged(_ path: String, _ image: ImageStatus) -> Bool {
+        guard let digest = image.sourceSHA256,
+            let file = try? retryingInterrupts({
+                open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+            })
+        else { return false }
+        let descriptor = Descriptor(owning: file)
+        var information = stat()
+        guard fstat(descriptor.number, &information) == 0, information.isRegularFile else {
+            return false
+        }
+        return (try? descriptor.sha256(path: path)) == digest
+    }
+
+    // MARK: Filters
+
+    /// The filters of the images, in words.
+    private struct Filters: Sendable {
+        private let images: [Manifest.Image]
+
+        init(_ answer: Directory, _ defaultFilters: [Filter]?) {
+            images = (try? Self.read(answer, defaultFilters)) ?? []
+        }
+
+        private static func read(
+            _ answer: Directory, _ defaultFilters: [Filter]?
+        ) throws -> [Manifest.Image]? {
+            guard let frame = try StatusStream(in: answer)?.frame, let file = frame.manifest.file,
+                let format = frame.manifest.format
+            else { return nil }
+            let bytes = try answer.read(FileName(file))
+            guard SHA256Digest.hex(of: bytes) == frame.manifest.sha256 else { return nil }
+            // It was accepted once, whatever the limits were.
+            let limits = ManifestLimits(bytes: .max, images: .max, filters: .max)
+            return try ManifestReader.read(
+                bytes, format: format, limits: limits, defaultFilters: defaultFilters ?? [],
+                recipes: RecipeBook(of: frame, limit: limits.filters),
+                finder: .recorded(try FoundSources.read(in: answer) ?? [])
+            ).images
+        }
+
+        func text(of image: ImageStatus, at index: Int) -> [String]? {
+            guard images.indices.contains(index), images[index].name == ByteString(image.name)
+            else { return nil }
+            return images[index].filters.map { FilterSentence.text($0) }
+        }
+    }
+}
+
+extension PageLink {
+    /// The components of the way from one folder to another one, by their absolute paths.
+    static func way(from folder: String, to other: String) -> [ByteString] {
+        let from = folder.split(separator: "/").map { ByteString($0) }
+        let to = other.split(separator: "/").map { ByteString($0) }
+        let same = zip(from, to).prefix { $0 == $1 }.count
+        return from.dropFirst(same).map { _ in ".." } + to.dropFirst(same)
+    }
+}

@@ -1,0 +1,188 @@
+import DarkroomCore
+
+/// A piece of an HTML document.
+///
+/// Text and the values of attributes are escaped when they come in. The names of elements and attributes are literals of
+/// this program. So no name, message or URL of a batch can become markup.
+package struct Markup: Sendable, Equatable {
+    /// The characters of the document.
+    package let html: String
+
+    fileprivate init(html: String) { self.html = html }
+
+    /// Text. Control characters, and marks that change the direction of writing, appear in a visible form.
+    package init(text: String) {
+        html = Self.escaped(text)
+    }
+
+    /// An element with its attributes and its content.
+    package init(
+        _ tag: Tag, _ attributes: Attribute?..., @MarkupBuilder content: () -> Markup = { .nothing }
+    ) {
+        let start = attributes.reduce(into: "<\(tag.rawValue)") { text, attribute in
+            if let attribute { text += attribute.html }
+        }
+        html = tag.isVoid ? "\(start)>" : "\(start)>\(content().html)</\(tag.rawValue)>"
+    }
+
+    /// The rules of a `style` or the program of a `script`: literals, which need no escapes.
+    package init(_ tag: Tag, literal: StaticString) {
+        precondition(tag == .style || tag == .script)
+        html = "<\(tag.rawValue)>\(literal)</\(tag.rawValue)>"
+    }
+
+    package static let nothing = Markup(html: "")
+
+    /// A whole document.
+    package static func document(
+        language: StaticString, @MarkupBuilder _ content: () -> Markup
+    ) -> Markup {
+        Markup(html: "<!DOCTYPE html>\n<html lang=\"\(language)\">\(content().html)</html>\n")
+    }
+
+    fileprivate static func joined(_ parts: [Markup]) -> Markup {
+        Markup(html: parts.map(\.html).joined())
+    }
+
+    /// The characters that mean something in a document, in text as in the value of an attribute.
+    fileprivate static func escaped(_ text: String) -> String {
+        var result = ""
+        result.reserveCapacity(text.utf8.count)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "'": result += "&#39;"
+            default:
+                if scalar.isControl {
+                    result += escaped(scalar.escaped(asASCII: true))
+                } else {
+                    result.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return result
+    }
+
+    /// The names of elements, of HTML and SVG.
+    package enum Tag: String, Sendable {
+        case a, article, b, bdi, body, br, button, code, dd, details, div, dl, dt, figcaption,
+            figure, footer, h1, h2, h3, head, header, img, input, label, li, main, meta, nav, ol, p,
+            script, section, small, span, strong, style, summary, table, tbody, td, th, thead, time,
+            title, tr, ul
+        case svg, g, rect, line
+        case svgText = "text"
+
+        /// Whether it has neither content nor an end.
+        var isVoid: Bool { self == .br || self == .img || self == .input || self == .meta }
+    }
+
+    /// An attribute of an element.
+    package struct Attribute: Sendable {
+        fileprivate let html: String
+
+        private init(_ name: StaticString, _ value: String) {
+            html = " \(name)=\"\(Markup.escaped(value))\""
+        }
+
+        private init(_ name: StaticString) { html = " \(name)" }
+
+        package static func `class`(_ names: StaticString...) -> Attribute {
+            Attribute("class", names.map { "\($0)" }.joined(separator: " "))
+        }
+
+        package static func id(_ id: AnchorID) -> Attribute { Attribute("id", id.text) }
+        package static func href(_ link: PageLink) -> Attribute { Attribute("href", link.text) }
+        package static func href(_ id: AnchorID) -> Attribute { Attribute("href", "#\(id.text)") }
+        package static func href(_ link: PageLink, _ id: AnchorID) -> Attribute {
+            Attribute("href", "\(link.text)#\(id.text)")
+        }
+        package static func src(_ link: PageLink) -> Attribute { Attribute("src", link.text) }
+        package static func alt(_ text: String) -> Attribute { Attribute("alt", text) }
+        package static func title(_ text: String) -> Attribute { Attribute("title", text) }
+        package static func content(_ text: String) -> Attribute { Attribute("content", text) }
+        package static func width(_ pixels: Int) -> Attribute { Attribute("width", "\(pixels)") }
+        package static func height(_ pixels: Int) -> Attribute { Attribute("height", "\(pixels)") }
+
+        /// A time in the format of RFC 3339.
+        package static func datetime(_ text: String) -> Attribute { Attribute("datetime", text) }
+
+        /// An attribute whose name and value are literals.
+        package static func fixed(_ name: StaticString, _ value: StaticString) -> Attribute {
+            Attribute(name, "\(value)")
+        }
+
+        /// An attribute whose value is a number.
+        package static func number(_ name: StaticString, _ value: Double) -> Attribute {
+            // Three decimals are enough for the coordinates of a drawing.
+            let rounded = (value * 1000).rounded() / 1000
+            return Attribute(
+                name, rounded == rounded.rounded() ? "\(Int(clamping: rounded))" : "\(rounded)")
+        }
+
+        /// What a screen reader says.
+        package static func label(_ text: String) -> Attribute { Attribute("aria-label", text) }
+
+        package static let lazy = Attribute("loading", "lazy")
+        package static let open = Attribute("open")
+        package static let hidden = Attribute("hidden")
+    }
+}
+
+/// The ID of a place in a page: a word of this program and a number.
+package struct AnchorID: Sendable, Equatable {
+    let text: String
+
+    package init(_ word: StaticString, _ number: Int) {
+        text = "\(word)-\(number)"
+    }
+}
+
+/// A relative reference to a file, from the folder of the page.
+///
+/// Each component is percent-encoded but for letters, digits, `-`, `.` and `_`. So there is no scheme: it can be neither
+/// `javascript:` nor the name of a host.
+package struct PageLink: Sendable, Equatable {
+    let text: String
+
+    /// - Parameter components: the names of folders and, at the end, of the file; `..` is the folder above.
+    package init(_ components: [ByteString]) {
+        text = components.map { Self.encoded($0) }.joined(separator: "/")
+    }
+
+    package init(_ components: String...) {
+        self.init(components.map { ByteString($0) })
+    }
+
+    private static func encoded(_ component: ByteString) -> String {
+        let digits = Array("0123456789ABCDEF".unicodeScalars)
+        var result = ""
+        for byte in component.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                result.unicodeScalars.append("%")
+                result.unicodeScalars.append(digits[Int(byte >> 4)])
+                result.unicodeScalars.append(digits[Int(byte & 15)])
+            }
+        }
+        return result
+    }
+}
+
+/// Lists of markup and text in the order in which they are written.
+@resultBuilder package enum MarkupBuilder {
+    package static func buildExpression(_ text: String) -> Markup { Markup(text: text) }
+    package static func buildExpression(_ markup: Markup) -> Markup { markup }
+    package static func buildExpression(_ markup: [Markup]) -> Markup { .joined(markup) }
+    package static func buildBlock(_ parts: Markup...) -> Markup { .joined(parts) }
+    package static func buildOptional(_ part: Markup?) -> Markup { part ?? .nothing }
+    package static func buildEither(first part: Markup) -> Markup { part }
+    package static func buildEither(second part: Markup) -> Markup { part }
+    package static func buildArray(_ parts: [Markup]) -> Markup { .joined(parts) }
+}

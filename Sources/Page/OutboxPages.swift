@@ -1,0 +1,148 @@
+import DarkroomClient
+import DarkroomCore
+import DarkroomSpool
+import Foundation
+
+/// A page of all batches of an outbox, with the pages of each one in a folder of its own.
+package struct OutboxPages: Sendable {
+    package struct Report: Sendable, Equatable {
+        /// The path of the page of all batches.
+        package let page: String
+        package let batches: Int
+        package let images: Int
+        /// Images whose output is there and has no preview.
+        package let withoutPreview: Int
+        /// Why batches have no page.
+        package let failures: [ClientError]
+    }
+
+    /// One batch on the page.
+    private struct Row {
+        let frame: Status
+        let bytes: Int?
+        /// The folder of its pages; nil if they could not be made.
+        let folder: String?
+    }
+
+    private let spool: SpoolFolder
+    private let settings: PageSettings
+
+    package init(of spool: SpoolFolder, _ settings: PageSettings) {
+        self.spool = spool
+        self.settings = settings
+    }
+
+    /// Makes all pages.
+    ///
+    /// - Parameters:
+    ///   - path: the folder of pages. One of an earlier time is replaced.
+    ///   - progress: called after each batch.
+    package func make(
+        in path: String, progress: (_ done: Int, _ total: Int) -> Void
+    ) throws(ClientError) -> Report {
+        let target = try PageFolder(path)
+        let ids = try spool.batchIDs()
+        do {
+            return try target.replace { folder in
+                var rows: [Row] = []
+                var failures: [ClientError] = []
+                var images = 0
+                var withoutPreview = 0
+                for (index, id) in ids.enumerated() {
+                    progress(index, ids.count)
+                    guard let answer = try spool.folder(of: id),
+                        let frame = try spool.frame(in: answer)
+                    else { continue }
+                    let bytes = try spool.summary(of: id)?.outputBytes
+                    let name = "batch-\(rows.count + 1)"
+                    do throws(ClientError) {
+                        let report = try pages(
+                            of: answer, in: folder, name, path: "\(target.path)/\(name)")
+                        images += report.images
+                        withoutPreview += report.withoutPreview
+                        rows.append(Row(frame: frame, bytes: bytes, folder: name))
+                    } catch {
+                        try? folder.removeTree(FileName(name))
+                        failures.append(error)
+                        rows.append(Row(frame: frame, bytes: bytes, folder: nil))
+                    }
+                }
+                progress(ids.count, ids.count)
+                let html = html(rows.sorted { $1.frame.times.received < $0.frame.times.received })
+                try folder.write(
+                    Array(html.utf8), to: FileName(BatchPage.fileName(1)), durably: false)
+                return Report(
+                    page: "\(target.path)/\(BatchPage.fileName(1))", batches: rows.count,
+                    images: images, withoutPreview: withoutPreview, failures: failures)
+            }
+        } catch let error as ClientError {
+            throw error
+        } catch let error as FileError {
+            throw ClientError(error)
+        } catch {
+            preconditionFailure("an error of another type: \(error)")
+        }
+    }
+
+    private func pages(
+        of answer: Directory, in folder: Directory, _ name: String, path: String
+    ) throws(ClientError) -> BatchPages.Report {
+        let pages = BatchPages(of: answer, settings)
+        return try pages.clientErrors {
+            try folder.makeDirectory(FileName(name))
+            return try pages.fill(
+                Directory(FileName(name), in: folder), path: path,
+                overview: PageLink("..", BatchPage.fileName(1))
+            ) { _, _ in }
+        }
+    }
+
+    // MARK: The page
+
+    private func html(_ rows: [Row]) -> String {
+        let total = rows.reduce(0) { $0.saturatingAdd($1.frame.counts.total) }
+        return Markup.document(language: "en") {
+            PageParts.head(title: "Darkroom")
+            Markup(.body) {
+                Markup(.header) {
+                    Markup(.h1) { "Darkroom" }
+                    Markup(.p, .class("soft")) {
+                        "\(Words.count(rows.count, "batch", "batches")), \(Words.count(total, "image"))"
+                    }
+                }
+                Markup(.main) {
+                    Markup(.ul, .class("list")) { rows.map { card($0) } }
+                }
+                PageParts.footer(of: nil, settings.zone)
+            }
+        }.html
+    }
+
+    private func card(_ row: Row) -> Markup {
+        let frame = row.frame
+        return Markup(.li) {
+            Markup(.h2) {
+                if let folder = row.folder {
+                    Markup(.a, .href(PageLink(folder, BatchPage.fileName(1)))) {
+                        Markup(.bdi) { frame.id }
+                    }
+                } else {
+                    Markup(.bdi) { frame.id }
+                }
+                " "
+                PageParts.badge(frame.state)
+            }
+            PageParts.bar(frame.counts)
+            Markup(.p, .class("soft")) {
+                PageParts.words(frame.counts)
+                if let bytes = row.bytes { ", \(HumanText.bytes(Double(bytes)))" }
+                "; "
+                PageParts.time(frame.times.received, settings.zone)
+                if let user = frame.manifest.uid { ", \(HumanText.user(user))" }
+            }
+            if row.folder == nil {
+                Markup(.p, .class("bad")) { "Its page could not be made. Try again." }
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import DarkroomCore
+import DarkroomSpool
+
+/// One image as a page shows it.
+struct PageEntry: Sendable {
+    /// From 1 on, in the order of the manifest.
+    let number: Int
+    let image: ImageStatus
+    /// In words, in their order; nil if the manifest cannot be read.
+    let filters: [String]?
+    var before: Preview?
+    var after: Preview?
+    var difference: PageImage?
+    /// Why there is no preview of the output, or of the source.
+    var afterNote: String?
+    var beforeNote: String?
+    /// The output, from the folder of the page.
+    var output: PageLink?
+
+    var grid: AnchorID { AnchorID("image", number) }
+    var view: AnchorID { AnchorID("view", number) }
+}
+
+/// What the first page says about the whole batch.
+struct PageSummary: Sendable {
+    /// The slowest images, or the first failed ones.
+    struct Item: Sendable {
+        let number: Int
+        let image: ImageStatus
+    }
+
+    /// How many failures are listed one by one.
+    static let mostFailures = 100
+    static let mostSlow = 10
+
+    /// The status without its images.
+    let frame: Status
+    var imageCount = 0
+    var outputBytes = 0
+    var downloadedBytes = 0
+    var warningCount = 0
+    var failures: [Item] = []
+    /// The longest time of filters first.
+    var slowest: [Item] = []
+    /// Failed images by their codes.
+    var codes: [ByteString: Int] = [:]
+    /// Failed images of each page.
+    var failuresOfPages: [Int] = []
+
+    init(frame: Status) { self.frame = frame }
+
+    /// Adds the next image.
+    mutating func add(_ image: ImageStatus, perPage: Int) {
+        let page = imageCount / perPage
+        if page == failuresOfPages.count { failuresOfPages.append(0) }
+        imageCount += 1
+        let item = Item(number: imageCount, image: image)
+        outputBytes = outputBytes.saturatingAdd(image.output?.bytes ?? 0)
+        downloadedBytes = downloadedBytes.saturatingAdd(image.download?.bytes ?? 0)
+        warningCount += image.warnings?.count ?? 0
+        if image.state == .failed {
+            failuresOfPages[page] += 1
+            codes[ByteString(image.error?.code ?? "unknown"), default: 0] += 1
+            if failures.count < Self.mostFailures { failures.append(item) }
+        }
+        let time = image.milliseconds.filtering
+        guard time > 0 else { return }
+        let place = slowest.firstIndex { $0.image.milliseconds.filtering < time } ?? slowest.count
+        guard place < Self.mostSlow else { return }
+        slowest.insert(item, at: place)
+        if slowest.count > Self.mostSlow { slowest.removeLast() }
+    }
+}

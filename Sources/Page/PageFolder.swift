@@ -1,0 +1,104 @@
+import DarkroomClient
+import DarkroomCore
+import Foundation
+import Glibc
+
+/// A folder of pages, which is whole whenever it is there.
+///
+/// It is made under another name and then renamed:
+///
+/// | folder                  | state                   | next                                                   |
+/// |-------------------------|-------------------------|--------------------------------------------------------|
+/// | `.NAME.new-PROCESS`     | being made              | renamed to NAME; after a kill, removed by the next one |
+/// | `NAME` with `page.json` | whole                   | renamed to `.NAME.old-PROCESS` when a new one is whole |
+/// | `.NAME.old-PROCESS`     | replaced                | removed; after a kill, removed by the next one         |
+struct PageFolder: Sendable {
+    /// The file that marks a folder of pages.
+    static let marker: FileName = "page.json"
+
+    private let target: FileName
+    private let parent: Directory
+
+    /// Its path when it is whole.
+    var path: String { parent.path(of: target) }
+
+    /// - Throws: if there is a folder of this name that somebody else has made.
+    init(_ folder: String) throws(ClientError) {
+        var path = folder.hasPrefix("/") ? folder : "\(Self.workingDirectory)/\(folder)"
+        while path.hasSuffix("/") { path.removeLast() }
+        let end = path.lastIndex(of: "/") ?? path.startIndex
+        let name = path[end...].dropFirst()
+        guard !name.isEmpty, name != ".", name != ".." else {
+            throw ClientError(
+                .usage, code: "bad-folder",
+                "-o \(folder.shellQuoted): name a folder for the pages")
+        }
+        target = FileName(String(name))
+        do throws(FileError) {
+            parent = try Directory(path: end == path.startIndex ? "/" : String(path[..<end]))
+        } catch {
+            throw ClientError(error)
+        }
+        try refuseOther()
+    }
+
+    private static var workingDirectory: String { FileManager.default.currentDirectoryPath }
+
+    /// A folder that somebody else has made is not replaced.
+    private func refuseOther() throws(ClientError) {
+        do throws(FileError) {
+            guard try parent.exists(target) else { return }
+            let there = try Directory(target, in: parent)
+            if try there.exists(Self.marker) { return }
+            guard try !there.names().isEmpty else { return }
+        } catch {
+            throw ClientError(error)
+        }
+        throw ClientError(
+            .cannotCreate, code: "not-pages",
+            "\(parent.path(of: target)): it is not a folder of pages. Name another one with -o")
+    }
+
+    /// Makes the folder with the content that `fill` gives it.
+    func replace<Value>(_ fill: (Directory) throws -> Value) throws -> Value {
+        try removeLeft()
+        let name = FileName(".\(target.text).new-\(getpid())")
+        try parent.makeDirectory(name)
+        do {
+            let folder = try Directory(name, in: parent)
+            let value = try fill(folder)
+            try folder.write(
+                Array("{\"schemaVersion\": 1}\n".utf8), to: Self.marker, durably: false)
+            try publish(name)
+            return value
+        } catch {
+            try? parent.removeTree(name)
+            throw error
+        }
+    }
+
+    /// Removes what a killed process has left.
+    private func removeLeft() throws(FileError) {
+        for name in try parent.names() {
+            for word in ["new", "old"] {
+                let beginning = ".\(target.text).\(word)-"
+                guard name.text.hasPrefix(beginning),
+                    let process = pid_t(name.text.dropFirst(beginning.utf8.count)),
+                    process != getpid(), kill(process, 0) != 0, errno == ESRCH
+                else { continue }
+                try parent.removeTree(name)
+            }
+        }
+    }
+
+    private func publish(_ name: FileName) throws(FileError) {
+        let old = FileName(".\(target.text).old-\(getpid())")
+        var hasOld = false
+        if try parent.exists(target) {
+            try parent.rename(target, to: parent, as: old)
+            hasOld = true
+        }
+        try parent.rename(name, to: parent, as: target)
+        if hasOld { try parent.removeTree(old) }
+    }
+}

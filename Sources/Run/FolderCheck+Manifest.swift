@@ -1,0 +1,157 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSpool
+import SystemPackage
+
+/// The comparison of the status with what else describes the batch: the manifest, what its patterns meant, and the
+/// progress.
+extension FolderCheck {
+    /// What the manifest says about an image.
+    struct Expected: Sendable {
+        let name: ByteString
+        let file: ByteString
+        let isPublished: Bool
+    }
+
+    /// The images of the manifest; nil if there is no manifest whose images these could be.
+    func expectedImages() throws -> [Expected]? {
+        // Nobody has accepted a rejected manifest, and a shard has some of the images only.
+        guard frame.state != .rejected, frame.shards?.number == nil,
+            let file = frame.manifest.file, let format = frame.manifest.format,
+            let bytes = try? folder.read(FileName(file)),
+            SHA256Digest.hex(of: bytes) == frame.manifest.sha256
+        else { return nil }
+        // It was accepted once, whatever the limits were.
+        let limits = ManifestLimits(bytes: .max, images: .max, filters: .max)
+        let recipes = RecipeBook(of: frame, limit: limits.filters)
+        func read(_ finder: SourceFinder) throws(ManifestRejection) -> Manifest {
+            try ManifestReader.read(
+                bytes, format: format, limits: limits, defaultFilters: [], recipes: recipes,
+                finder: finder)
+        }
+        do {
+            let manifest = try read(.none)
+            let found = try checkSources(isUsed: manifest.hasUnknownSources)
+            if !manifest.hasUnknownSources { return Self.expected(manifest) }
+            guard let found else { return nil }
+            if let manifest = try? read(.recorded(found)) { return Self.expected(manifest) }
+            try tell(
+                .differs, BatchFile.sources.text, "it lacks what a pattern of the manifest means")
+            return nil
+        } catch let rejection as ManifestRejection {
+            try tell(
+                .unreadable, file,
+                "this version of darkroom would not accept it: \(rejection.problems[0].message)")
+            return nil
+        }
+    }
+
+    private static func expected(_ manifest: Manifest) -> [Expected] {
+        manifest.images.map {
+            Expected(
+                name: $0.name,
+                file: Manifest.Image.outputFile(named: $0.name, $0.output.format),
+                isPublished: $0.isPublished)
+        }
+    }
+
+    /// Compares `sources.json` with the patterns of the manifest.
+    ///
+    /// - Returns: what they meant; nil if nobody knows.
+    private func checkSources(isUsed: Bool) throws -> [FoundSources]? {
+        let name = BatchFile.sources
+        guard try runError({ () throws(FileError) in try folder.exists(name) }) else {
+            if isUsed { try tell(.missing, name.text, "the manifest has patterns or folders") }
+            return nil
+        }
+        guard isUsed else {
+            try tell(.extra, name.text, "the manifest has no pattern and no folder")
+            return nil
+        }
+        guard let found = try? FoundSources.read(in: folder) else {
+            try tell(.differs, name.text, "it is not what darkroom writes")
+            return nil
+        }
+        for entry in found {
+            let pattern = try? SourcePattern(entry.pattern)
+            guard let stranger = entry.files.first(where: { pattern?.canMean($0) != true }) else {
+                continue
+            }
+            try tell(
+                .differs, name.text,
+                "‘\(stranger.string)’ is not a file of ‘\(entry.pattern.string)’")
+            return nil
+        }
+        return found
+    }
+
+    /// Compares the images of the status with those of the manifest, from the place `start` on.
+    ///
+    /// - Returns: false if they differ so that a further comparison says nothing.
+    func compare(_ images: [ImageOutline], from start: Int, _ expected: [Expected]) throws -> Bool {
+        for (index, image) in images.enumerated() {
+            guard start + index < expected.count else {
+                try tell(
+                    .differs, BatchFile.status.text, "the manifest has no such image",
+                    image: image.name)
+                return false
+            }
+            let expected = expected[start + index]
+            guard image.name == expected.name else {
+                try tell(
+                    .differs, BatchFile.status.text,
+                    "the manifest has ‘\(expected.name.string)’ in its place", image: image.name)
+                return false
+            }
+            guard image.state == .filtered else { continue }
+            let file = image.output.map { ByteString($0.file) }
+            if file == (expected.isPublished ? expected.file : nil) { continue }
+            try tell(
+                .differs, BatchFile.status.text,
+                expected.isPublished
+                    ? "its output must be \(expected.file.string), and is \(file?.string ?? "none")"
+                    : "it is not published, and has the output \(file?.string ?? "none")",
+                image: image.name)
+        }
+        return true
+    }
+
+    /// Compares the sums of the status with its images.
+    func compareCounts(_ counts: Status.Counts, _ expected: [Expected]?) throws {
+        if counts.total != frame.counts.total {
+            try tell(
+                .differs, BatchFile.status.text,
+                "its counts say \(Words.count(frame.counts.total, "image")), and it has \(counts.total)"
+            )
+        } else if counts != frame.counts {
+            try tell(
+                .differs, BatchFile.status.text, "its counts are not those of its images")
+        }
+        if let expected, expected.count > counts.total {
+            try tell(
+                .differs, BatchFile.status.text,
+                "it has \(Words.count(counts.total, "image")), and the manifest \(expected.count)")
+        }
+    }
+
+    /// Compares `progress.json` with the status. It may be missing: nobody relies on it.
+    func checkProgress() throws {
+        let name = BatchProgress.fileName
+        guard try runError({ () throws(FileError) in try folder.exists(name) }) else { return }
+        guard let bytes = try? folder.read(name, upTo: BatchProgress.capacity),
+            let progress = BatchProgress(decoding: bytes)
+        else { return try tell(.differs, name.text, "it is not what darkroom writes") }
+        guard progress.state == frame.state, progress.counts == frame.counts,
+            progress.id.isEmpty || FileName(progress.id) == FileName(frame.id),
+            progress.outputBytes == summary.bytes
+        else { return try tell(.differs, name.text, "it does not say what status.json says") }
+    }
+
+    private func tell(
+        _ kind: FolderFinding.Kind, _ file: String, _ message: String, image: ByteString? = nil
+    ) throws {
+        try add(
+            FolderFinding(kind: kind, image: image?.string, file: file, message: message))
+    }
+}

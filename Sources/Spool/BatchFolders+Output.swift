@@ -1,0 +1,56 @@
+import DarkroomCore
+import SystemPackage
+
+extension BatchFolders {
+    /// Gives the finished output of an image its name in the folder of the outputs.
+    ///
+    /// | what has the name          | daemon  | run                                                           |
+    /// |----------------------------|---------|---------------------------------------------------------------|
+    /// | nothing                    | renamed | renamed                                                       |
+    /// | a file with the same bytes | EEXIST  | that file is the output; the one in `active` is removed       |
+    /// | anything else              | EEXIST  | the image fails, and the message says what to move away       |
+    ///
+    /// A folder of a daemon's outbox is new, so a file in it is somebody else's. The folder of a run may have outputs of an
+    /// earlier run whose status was removed by hand, and those of a shard that lost its folder.
+    ///
+    /// - Returns: why the image fails; nil if it has its output.
+    package func publish(
+        _ index: Int, as output: ImageStatus.Output, from active: Directory, durably: Bool
+    ) throws(FileError) -> Failure? {
+        let name = BatchFile.output(index)
+        let (folder, newName) = (try restoredOutputs(), FileName(output.file))
+        do {
+            try active.rename(name, to: folder, as: newName)
+            return nil
+        } catch  where error.errno == .fileExists && spool.run != nil {
+            guard try folder.has(output, as: newName, durably: durably) else {
+                return Failure(
+                    code: FileError.Code.fileExists.rawValue,
+                    message:
+                        "\(folder.path(of: newName)): another file is in the place of this output; move it away"
+                )
+            }
+            try active.remove(name)
+            return nil
+        }
+    }
+}
+
+extension Directory {
+    /// Whether a file is this output, byte for byte.
+    fileprivate func has(
+        _ output: ImageStatus.Output, as name: FileName, durably: Bool
+    ) throws(FileError) -> Bool {
+        guard let found = try information(of: name), found.isRegularFile,
+            found.length == output.bytes
+        else { return false }
+        do {
+            let file = try open(name)
+            guard try file.sha256(path: path(of: name)) == output.sha256 else { return false }
+            if durably { try file.sync(path: path(of: name)) }
+            return true
+        } catch  where [.permissionDenied, .notPermitted].contains(error.errno) {
+            return false
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import ArgumentParser
+import DarkroomClient
+import DarkroomCore
+import DarkroomPage
+import DarkroomPicture
+import DarkroomSpool
+import Foundation
+
+/// Makes a page of a batch.
+struct PageCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "page",
+        abstract: "Make a page that shows the pictures of a batch.",
+        discussion: """
+            The page shows what became of each picture: the failures with their reasons, all results as small pictures, \
+            and each one before and after where the source is still on this machine. It opens in a browser without a \
+            server. It works on an answer in the outbox, and on a folder of darkroom run or darkroom merge. A name \
+            without a slash is that of a folder if there is one, otherwise an ID.
+
+            Examples:
+              darkroom page holiday
+              darkroom page out/ -o out-page
+              darkroom page --all -o pages
+              xdg-open "$(darkroom page holiday)"
+
+            Exit codes: 0 the page is there, 64 the command line is wrong, 66 there is no such batch or folder, 73 the \
+            folder of pages cannot be created, 74 a disk is broken, 75 a disk is full, or the batch has changed \
+            meanwhile.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The ID of a batch, or a folder of results.", valueName: "id|dir"),
+        completion: BatchCompletion.all)
+    var place: String?
+
+    @Flag(help: "Make a page of all batches in the outbox, and the page of each one.")
+    var all = false
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            """
+            The folder of the page; by itself, the ID with -page, or darkroom-page for --all. A page that is there is \
+            replaced.
+            """,
+            valueName: "dir"),
+        completion: .directory)
+    var output: String?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup var spool: SpoolOptions
+
+    func validate() throws {
+        if all, place != nil { throw ValidationError("--all and an ID cannot be used together") }
+        if !all, place == nil { throw ValidationError("Name a batch or a folder, or write --all") }
+    }
+
+    func run() throws {
+        guard let place else { return try makeAll() }
+        let answer = try ResultFolder(place, spool).open()
+        let name = answer.path.split(separator: "/").last.map(String.init) ?? "batch"
+        // Beside the results of a run lies mostly its manifest, where its relative sources begin.
+        let pages = BatchPages(of: answer, settings([answer.path + "/.."]))
+        let progress = ReadingProgress("Making previews")
+        defer { progress.clear() }
+        let report = try pages.make(in: output ?? "\(name)-page") { progress.show($0, of: $1) }
+        progress.clear()
+        try json ? Console.json(Report(report)) : Console.line(report.page)
+        tell(report.withoutPreview)
+    }
+
+    private func makeAll() throws {
+        let pages = OutboxPages(of: try spool.open(), settings([]))
+        let progress = ReadingProgress("Making pages", "batch", "batches")
+        defer { progress.clear() }
+        let report = try pages.make(in: output ?? "darkroom-page") { progress.show($0, of: $1) }
+        progress.clear()
+        try json ? Console.json(Report(report)) : Console.line(report.page)
+        tell(report.withoutPreview)
+        for error in report.failures { Console.complain(error) }
+        if let worst = report.failures.map(\.exit).max(by: { $0.rawValue < $1.rawValue }) {
+            throw worst
+        }
+    }
+
+    private func tell(_ withoutPreview: Int) {
+        guard withoutPreview > 0 else { return }
+        Console.complain(
+            "\(Words.count(withoutPreview, "result")) cannot be shown; the page says why")
+    }
+
+    /// - Parameter folders: where relative sources may begin, too.
+    private func settings(_ folders: [String]) -> PageSettings {
+        let report = try? spool.open().queue()
+        return PageSettings(
+            roots: [FileManager.default.currentDirectoryPath] + folders
+                + (report?.limits.readableRoots ?? []),
+            defaultFilters: report.map { ManifestRules($0).defaultFilters })
+    }
+
+    /// `--json`.
+    private struct Report: Encodable {
+        let type = "page"
+        let page: String
+        let batches: Int?
+        let pages: Int?
+        let images: Int
+        let withoutPreview: Int
+
+        init(_ report: BatchPages.Report) {
+            page = report.page
+            batches = nil
+            pages = report.pages
+            images = report.images
+            withoutPreview = report.withoutPreview
+        }
+
+        init(_ report: OutboxPages.Report) {
+            page = report.page
+            batches = report.batches
+            pages = nil
+            images = report.images
+            withoutPreview = report.withoutPreview
+        }
+    }
+}

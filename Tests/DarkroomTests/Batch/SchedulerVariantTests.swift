@@ -1,0 +1,283 @@
+import TestSupport
+import Testing
+
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSpool
+
+/// Variants of an image: they are filtered together where they can be, and end each for itself.
+@Suite struct SchedulerVariantTests {
+    /// Three variants of an image, and an image of its own.
+    private static func manifest(
+        overlays: [Int: [Int]] = [:], source: Manifest.Origin = .source("s"),
+        jpeg: Set<Int> = []
+    ) -> Manifest {
+        let variant = Manifest.Image.Variant(first: 0, count: 3, commonFilters: 0)
+        var images = (0..<3).map { index in
+            Manifest.Image(
+                name: "v\(ByteString("\(index)"))", origin: source,
+                overlays: overlays[index] ?? [],
+                output: OutputOptions(format: jpeg.contains(index) ? .jpeg : .png),
+                variant: variant)
+        }
+        images.append(Manifest.Image(name: "other", origin: .source("o")))
+        return Manifest(images: images)
+    }
+
+    /// A batch whose sources are there and whose filters have not begun.
+    private static func ready(
+        _ fixture: SchedulerFixture, _ manifest: Manifest, journal: [JournalRecord] = []
+    ) throws {
+        fixture.holdOperations()
+        try fixture.accept("x", manifest, journal: journal)
+        fixture.board { board in
+            for source in 0..<2 {
+                _ = board.downloadBegan(1, source, isTransfer: false)
+                _ = board.downloadEnded(1, source, result: .ready(DownloadNote()))
+            }
+        }
+    }
+
+    /// The images that begin with this one.
+    private static func begin(_ fixture: SchedulerFixture, _ index: Int) -> [Int] {
+        fixture.board { board in
+            var effects: [Effect] = []
+            return board.filterBegan(1, index, &effects).map(\.image)
+        }
+    }
+
+    private static func sums(_ fixture: SchedulerFixture) throws -> [String?] {
+        try #require(try fixture.status("x")).images.map { $0.output?.sha256 }
+    }
+
+    @Test(arguments: [(0, [0, 1, 2]), (1, [1, 0, 2]), (2, [2, 0, 1]), (3, [3])])
+    func theFirstTakesTheOthersAlong(index: Int, together: [Int]) throws {
+        let fixture = try SchedulerFixture()
+        try Self.ready(fixture, Self.manifest())
+        #expect(Self.begin(fixture, index) == together)
+        for other in together.dropFirst() { #expect(Self.begin(fixture, other) == []) }
+        let counts = try #require(fixture.shown("x")).counts
+        #expect(counts.filtering == together.count && counts.downloaded == 4 - together.count)
+    }
+
+    /// Also those that have no place yet.
+    @Test func alsoThoseThatAreNotAdmitted() throws {
+        let fixture = try SchedulerFixture(window: 1)
+        try Self.ready(fixture, Self.manifest())
+        #expect(fixture.board { $0.batches[1]?.live.count } == 1)
+        #expect(Self.begin(fixture, 0) == [0, 1, 2])
+        #expect(fixture.board { $0.batches[1]?.live.count } == 3)
+        #expect(fixture.board { $0.places.reduce(0, +) } == 3)
+        #expect(fixture.shown("x")?.images.map(\.attempts) == [1, 1, 1, 0])
+    }
+
+    @Test(arguments: [1, 2, 64]) func allEnd(window: Int) async throws {
+        let fixture = try SchedulerFixture(window: window)
+        try fixture.accept("x", Self.manifest(jpeg: [1]))
+        try await fixture.finish()
+        #expect(try fixture.finished == ["x": .completed])
+        #expect(fixture.filtered.sorted() == ["other", "v0", "v1", "v2"])
+        #expect(fixture.board { $0.memory.held == 0 && $0.places.allSatisfy { $0 == 0 } })
+        let images = try #require(try fixture.status("x")).images
+        #expect(images.map(\.output?.file) == ["v0.png", "v1.jpg", "v2.png", "other.png"])
+        #expect(images.allSatisfy { $0.attempts == 1 && $0.sourceSHA256 != nil })
+    }
+
+    /// One that needs another waits for it, and one whose overlay has failed fails alone.
+    @Test func oneThatWaitsIsFilteredLater() async throws {
+        let fixture = try SchedulerFixture()
+        try Self.ready(fixture, Self.manifest(overlays: [2: [0]]))
+        #expect(Self.begin(fixture, 0) == [0, 1])
+        let whole = try SchedulerFixture()
+        try whole.accept("x", Self.manifest(overlays: [2: [0]], jpeg: [0]))
+        try await whole.finish()
+        #expect(try whole.finished == ["x": .completed])
+        let failing = try SchedulerFixture()
+        try failing.accept("x", Self.manifest(overlays: [1: [3]]), missing: ["o"])
+        try await failing.finish()
+        let images = try #require(try failing.status("x")).images
+        #expect(images.map(\.state) == [.filtered, .failed, .filtered, .failed])
+        #expect(images[1].error?.code == "dependency-failed")
+    }
+
+    /// Variants of the result of another image.
+    @Test func areMadeFromAnotherImage() async throws {
+        let fixture = try SchedulerFixture()
+        var manifest = Self.manifest(source: .image(3))
+        manifest.images[3].output.format = .jpeg
+        try fixture.accept("x", manifest)
+        try await fixture.finish()
+        #expect(try fixture.finished == ["x": .completed])
+        #expect(try Set(Self.sums(fixture).prefix(3)).count == 1)
+    }
+
+    @Test func aMissingSourceFailsAll() async throws {
+        let fixture = try SchedulerFixture()
+        try fixture.accept("x", Self.manifest(), missing: ["s"])
+        try await fixture.finish()
+        let images = try #require(try fixture.status("x")).images
+        #expect(
+            images.map { $0.error?.code }
+                == ["source-missing", "source-missing", "source-missing", nil])
+    }
+
+    /// A picture that is none: each has the same error, with its step.
+    @Test func aBadSourceFailsAll() async throws {
+        let fixture = try SchedulerFixture()
+        try fixture.setSource("s", Array("words".utf8))
+        try fixture.accept("x", Self.manifest())
+        try await fixture.finish()
+        let images = try #require(try fixture.status("x")).images
+        #expect(
+            images.map { $0.error?.code } == [
+                "not-a-picture", "not-a-picture", "not-a-picture", nil,
+            ])
+        #expect(Set(images.prefix(3).map(\.error?.message)).count == 1)
+    }
+
+    // MARK: What is left after a restart
+
+    /// Those that have ended are not made again, and the others still go together.
+    @Test func aRestartGoesOnWithTheRest() async throws {
+        let former = try SchedulerFixture()
+        try former.accept("x", Self.manifest())
+        try await former.finish()
+        let images = try #require(try former.status("x")).images
+        let fixture = try SchedulerFixture()
+        fixture.holdOperations()
+        try fixture.accept(
+            "x", Self.manifest(), journal: [.ended(index: 1, images[1])], outputs: former)
+        fixture.board { board in
+            _ = board.downloadBegan(1, 0, isTransfer: false)
+            _ = board.downloadEnded(1, 0, result: .ready(DownloadNote()))
+            var effects: [Effect] = []
+            #expect(board.filterBegan(1, 2, &effects).map(\.image) == [2, 0])
+        }
+        let whole = try SchedulerFixture()
+        try whole.accept(
+            "x", Self.manifest(), journal: [.ended(index: 1, images[1])], outputs: former)
+        try await whole.finish()
+        #expect(whole.filtered.sorted() == ["other", "v0", "v2"])
+        #expect(try Self.sums(whole) == Self.sums(former))
+    }
+
+    /// One that a process has died with is filtered alone, and takes nobody along. The others go together.
+    @Test func aSuspectIsAlone() throws {
+        let fixture = try SchedulerFixture()
+        let crash = JournalRecord.crashed(index: 0, number: 1, .watchdog)
+        try Self.ready(fixture, Self.manifest(), journal: [crash])
+        #expect(Self.begin(fixture, 1) == [1, 2])
+        let other = try SchedulerFixture()
+        try Self.ready(other, Self.manifest(), journal: [crash])
+        #expect(Self.begin(other, 0) == [0])
+    }
+
+    @Test func aSuspectEndsLikeTheOthers() async throws {
+        let fixture = try SchedulerFixture()
+        try fixture.accept(
+            "x", Self.manifest(), journal: [.crashed(index: 1, number: 1, .watchdog)])
+        try await fixture.finish()
+        #expect(try fixture.finished == ["x": .completed])
+    }
+
+    // MARK: Memory
+
+    private static let mega = 1 << 20
+
+    /// - Parameter side: of the picture, which is interlaced: its reader holds all of it.
+    private static func fixture(megabytes: Int, side: Int) throws -> SchedulerFixture {
+        let fixture = try SchedulerFixture(window: 64) { $0.memory = megabytes * mega }
+        try fixture.setSource("s", PNGMaker.interlacedHeader(side: side))
+        return fixture
+    }
+
+    /// They wait with the one that waits, are shown as downloaded, and go with it.
+    @Test func waitTogetherForMemory() async throws {
+        let fixture = try Self.fixture(megabytes: 128, side: 6000)
+        let occupant = MemoryBudget.Ticket(batch: 99, image: 0)
+        let isTaken = fixture.board { board in
+            board.memory.take(.bytes(64 * Self.mega), for: occupant, owner: 1000)
+        }
+        #expect(isTaken)
+        try fixture.accept("x", Self.manifest())
+        try await fixture.wait(for: .imageFiltered)
+        try await fixture.wait(for: "the variants to wait") {
+            fixture.scheduler.summary.imagesWaitingForMemory == 1
+                && fixture.scheduler.runningCount == 0
+        }
+        #expect(fixture.shown("x")?.counts.downloaded == 3)
+        #expect(fixture.journal.all(.imageWaits).count == 1)
+        // A hold takes all of them back, and a release begins anew.
+        fixture.obey("x", .hold)
+        try await fixture.finish()
+        #expect(try fixture.status("x")?.state == .held)
+        fixture.obey("x", .release)
+        try await fixture.wait(for: "the variants to wait again") {
+            fixture.scheduler.summary.imagesWaitingForMemory == 1
+                && fixture.scheduler.runningCount == 0
+        }
+        fixture.scheduler.advance { board in
+            var effects: [Effect] = []
+            board.giveBackMemory(99, 0, &effects)
+            return effects
+        }
+        try await fixture.finish()
+        // The picture is only a header.
+        let images = try #require(try fixture.status("x")).images
+        #expect(images.map(\.state) == [.failed, .failed, .failed, .filtered])
+        #expect(fixture.board { $0.memory.held == 0 && $0.memory.waitingCount == 0 })
+    }
+
+    @Test func areCancelledWhileTheyWait() async throws {
+        let fixture = try Self.fixture(megabytes: 128, side: 6000)
+        let occupant = MemoryBudget.Ticket(batch: 99, image: 0)
+        let isTaken = fixture.board { board in
+            board.memory.take(.bytes(64 * Self.mega), for: occupant, owner: 1000)
+        }
+        #expect(isTaken)
+        try fixture.accept("x", Self.manifest())
+        try await fixture.wait(for: "the variants to wait") {
+            fixture.scheduler.summary.imagesWaitingForMemory == 1
+                && fixture.scheduler.runningCount == 0
+        }
+        fixture.obey("x", .cancel)
+        try await fixture.finish()
+        let status = try #require(try fixture.status("x"))
+        #expect(status.state == .cancelled && status.counts.finished == 4)
+        #expect(fixture.board { $0.memory.waitingCount == 0 })
+    }
+
+    /// If they need more together than there is, each is filtered by itself.
+    @Test func areFilteredApartIfTheyNeedTooMuch() throws {
+        let fixture = try SchedulerFixture()
+        try Self.ready(fixture, Self.manifest())
+        #expect(Self.begin(fixture, 0) == [0, 1, 2])
+        let enqueued = fixture.board { board in
+            board.filteredApart(1, [0, 1, 2]).compactMap { effect -> Int? in
+                if case .enqueue(.filter(1, let image), _, _) = effect { image } else { nil }
+            }
+        }
+        #expect(enqueued == [0, 1, 2])
+        #expect(Self.begin(fixture, 0) == [0] && Self.begin(fixture, 1) == [1])
+    }
+
+    /// One of them meets a full disk: it alone is repeated.
+    @Test func oneThatIsDeferredIsRepeatedAlone() throws {
+        let fixture = try SchedulerFixture()
+        try Self.ready(fixture, Self.manifest())
+        #expect(Self.begin(fixture, 0) == [0, 1, 2])
+        fixture.board { board in
+            let failure = Failure(PictureError(.filterOutside, "outside"))
+            _ = board.filterEnded(1, 0, result: .failure(failure), share: 3)
+            let effects = board.filterDeferred(1, 1)
+            #expect(
+                effects.contains {
+                    if case .enqueue(.filter(1, image: 1), _, _) = $0 { true } else { false }
+                })
+            _ = board.filterEnded(1, 2, result: .failure(failure), share: 3)
+        }
+        #expect(Self.begin(fixture, 1) == [1])
+    }
+}

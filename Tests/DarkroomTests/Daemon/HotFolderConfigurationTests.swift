@@ -1,0 +1,174 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DarkroomConfiguration
+@testable import DarkroomCore
+@testable import DarkroomSpool
+
+/// The key `folders`: each wrong form with its message, and what the unit lacks.
+@Suite struct HotFolderConfigurationTests {
+    private let scratch: ScratchDirectory
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        for name in ["recipes", "spool", "scans", "scans/deep"] {
+            try FileManager.default.createDirectory(
+                at: scratch.url.appending(path: name), withIntermediateDirectories: false)
+        }
+        for name in ["web", "archive"] {
+            try "filters: mono\n".write(
+                toFile: "\(scratch.path)/recipes/\(name).yaml", atomically: false, encoding: .utf8)
+        }
+    }
+
+    /// `ROOT` in the text is the scratch folder.
+    private func load(_ text: String) throws(ConfigurationError) -> ConfigurationLoader.Loaded {
+        let path = "\(scratch.path)/darkroomd.yaml"
+        let file = "spool: ROOT/spool\n\(text)\n".replacing("ROOT", with: scratch.path)
+        _ = FileManager.default.createFile(atPath: path, contents: Data(file.utf8))
+        return try ConfigurationLoader(path: path, environment: [:]).loadAll()
+    }
+
+    @Test func readsAllKeys() throws {
+        let loaded = try load(
+            """
+            folders:
+              - {path: /srv/scans//a/../b/, recipe: web}
+              - path: /mnt/share
+                recipe: archive
+                originals: move
+                batch: 10
+                within: 500ms
+              - {path: /srv/c, recipe: web, originals: remove}
+            """)
+        var second = HotFolder(path: "/mnt/share", recipe: "archive")
+        second.originals = .move
+        second.batch = 10
+        second.within = 0.5
+        var third = HotFolder(path: "/srv/c", recipe: "web")
+        third.originals = .remove
+        #expect(
+            loaded.configuration.folders
+                == [HotFolder(path: "/srv/scans/b", recipe: "web"), second, third])
+        #expect(HotFolder(path: "/a", recipe: "b").originals == .keep)
+        #expect(try load("folders: []").configuration.folders == [])
+        #expect(try load("folders:").configuration.folders == [])
+    }
+
+    static let form = "must be a list of folders such as [{path: /srv/scans, recipe: web}] "
+
+    static let wrong: [(String, String)] = [
+        ("/srv/scans", "\(form)(it is text)"),
+        ("{path: /a, recipe: web}", "\(form)(it is a map)"),
+        ("[/srv/scans]", "\(form)(folder 1 is text, not a map)"),
+        ("[{recipe: web}]", "\(form)(folder 1 has no path, such as path: /srv/scans)"),
+        ("[{path: /a}]", "\(form)(folder 1 has no recipe, such as recipe: web)"),
+        ("[{path: a, recipe: web}]", "\(form)(path of folder 1 must be absolute)"),
+        (
+            "[{path: [/a], recipe: web}]",
+            "\(form)(path of folder 1 must be text, such as /srv/scans)"
+        ),
+        ("[{path: /a, recipe: ''}]", "\(form)(recipe of folder 1 must be text, such as web)"),
+        (
+            "[{path: /a, recipe: web, original: keep}]",
+            "\(form)(folder 1 has the unknown key original, did you mean originals?)"
+        ),
+        ("[{path: /a, recipe: web, x: 1}]", "\(form)(folder 1 has the unknown key x)"),
+        (
+            "[{path: /a, recipe: web, originals: delete}]",
+            "\(form)(originals of folder 1 must be keep, move or remove)"
+        ),
+        (
+            "[{path: /a, recipe: web, batch: 0}]",
+            "\(form)(batch of folder 1 must be a whole number from 1 to 10000)"
+        ),
+        (
+            "[{path: /a, recipe: web, batch: many}]",
+            "\(form)(batch of folder 1 must be a whole number from 1 to 10000)"
+        ),
+        (
+            "[{path: /a, recipe: web, within: 2h}]",
+            "\(form)(within of folder 1 must be a time from 0 to 1h, such as 2s)"
+        ),
+        (
+            "[{path: /a, recipe: web}, {path: b, recipe: web, batch: -1}]",
+            "\(form)(path of folder 2 must be absolute; batch of folder 2 must be a whole number from 1 to 10000)"
+        ),
+        ("[{path: /a, recipe: wbe}]", "/a: there is no recipe wbe; did you mean web?"),
+        ("[{path: /a, recipe: nothing}]", "/a: there is no recipe nothing"),
+        (
+            "[{path: /a, recipe: web}, {path: /a/b, recipe: web}]",
+            "/a/b is part of /a: pictures would be taken twice"
+        ),
+        (
+            "[{path: /a/b, recipe: web}, {path: /a, recipe: web}]",
+            "/a contains /a/b: pictures would be taken twice"
+        ),
+        (
+            "[{path: /a, recipe: web}, {path: /a/, recipe: archive}]",
+            "/a is /a: pictures would be taken twice"
+        ),
+        (
+            "[{path: ROOT/spool, recipe: web}]",
+            "ROOT/spool is ROOT/spool (spool): outputs would be taken as pictures again"
+        ),
+        (
+            "[{path: ROOT/spool/outbox, recipe: web}]",
+            "ROOT/spool/outbox is part of ROOT/spool (spool): outputs would be taken as pictures again"
+        ),
+        (
+            "[{path: ROOT, recipe: web}]",
+            "ROOT contains ROOT/spool (spool): outputs would be taken as pictures again"
+        ),
+    ]
+
+    @Test(arguments: wrong)
+    func refuses(folders: String, problem: String) throws {
+        let refusal = #expect(throws: ConfigurationError.self) { try load("folders: \(folders)") }
+        let found = refusal?.problems.joined(separator: "\n") ?? ""
+        let expected =
+            "\(scratch.path)/darkroomd.yaml:2: folders: "
+            + problem.replacing("ROOT", with: scratch.path)
+        // The refused text follows a wrong form.
+        #expect(
+            problem.hasPrefix(Self.form) ? found.hasPrefix(expected + ", not ") : found == expected)
+    }
+
+    @Test func aLinkDoesNotHideALoop() throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(scratch.path)/link", withDestinationPath: "\(scratch.path)/spool")
+        let refusal = #expect(throws: ConfigurationError.self) {
+            try load("folders: [{path: ROOT/link/in, recipe: web}]")
+        }
+        #expect(refusal?.problems.count == 1)
+        #expect(refusal?.problems.first?.contains("is part of") == true)
+    }
+
+    @Test(
+        arguments: [
+            ("keep", "/srv/scans", nil),
+            ("move", "/srv/scans", "[Service]\nBindPaths=/srv/scans"),
+            ("keep", "/data/my scans", "[Service]\nBindReadOnlyPaths=\"/data/my scans\""),
+            ("remove", "/data/x", "[Service]\nBindPaths=/data/x"),
+            (
+                "remove", "/home/anna/scans",
+                "[Service]\nProtectHome=read-only\nBindPaths=/home/anna/scans"
+            ),
+        ] as [(String, String, String?)])
+    func theDropInBindsWhatTheUnitLacks(originals: String, path: String, dropIn: String?) throws {
+        let shown = """
+            NotifyAccess=main
+            TimeoutStopUSec=1min 30s
+            RootDirectory=/run/darkroom/root
+            ProtectHome=yes
+            BindPaths=\(scratch.path)/spool:\(scratch.path)/spool:rbind
+            BindReadOnlyPaths=/etc:/etc:rbind -/srv:/srv:rbind
+            LoadState=loaded
+            """
+        let unit = try #require(ServiceUnit(name: "darkroomd.service", shown: shown))
+        let loaded = try load("folders: [{path: \(path), recipe: web, originals: \(originals)}]")
+        #expect(ConfigurationCheck(loaded, unit: unit).dropIn == dropIn)
+        #expect(ConfigurationCheck(loaded, unit: nil).dropIn == nil)
+    }
+}

@@ -1,0 +1,67 @@
+import Testing
+
+@testable import DarkroomCore
+@testable import DarkroomPage
+
+/// Nothing that comes from a batch can become markup.
+@Suite struct MarkupTests {
+    @Test(arguments: [
+        ("plain", "plain"), ("a & b", "a &amp; b"), ("<b>", "&lt;b&gt;"),
+        ("\"x\" 'y'", "&quot;x&quot; &#39;y&#39;"), ("&amp;", "&amp;amp;"),
+        ("ä 写 🎞", "ä 写 🎞"), ("a\u{202E}b", "a\\u{202E}b"), ("a\nb", "a\\nb"),
+        ("\0", "\\0"), ("</script>", "&lt;/script&gt;"), ("]]>", "]]&gt;"),
+    ])
+    func textIsEscaped(text: String, html: String) {
+        #expect(Markup(text: text).html == html)
+        #expect(Markup(.p) { text }.html == "<p>\(html)</p>")
+        #expect(Markup(.img, .alt(text)).html == "<img alt=\"\(html)\">")
+    }
+
+    @Test(arguments: [
+        ("plain-1.jpg", "plain-1.jpg"), ("a b.png", "a%20b.png"),
+        ("javascript:x", "javascript%3Ax"),
+        ("a/b", "a%2Fb"), ("é", "%C3%A9"), ("#?%&", "%23%3F%25%26"), ("\"><", "%22%3E%3C"),
+        ("//host", "%2F%2Fhost"),
+    ])
+    func linksHaveNoScheme(name: String, text: String) {
+        #expect(PageLink(name).text == text)
+        #expect(PageLink("..", "out", name).text == "../out/\(text)")
+    }
+
+    @Test(arguments: [
+        ("/a/page", "/a/out", ["..", "out"]), ("/a/b/page", "/a/out", ["..", "..", "out"]),
+        ("/a/out/page", "/a/out", [".."]), ("/page", "/srv/x y", ["..", "srv", "x y"]),
+        ("/a", "/a", []),
+    ])
+    func findsTheWayBetweenFolders(from: String, to: String, way: [String]) {
+        #expect(PageLink.way(from: from, to: to) == way.map { ByteString($0) })
+    }
+
+    @Test func elementsAreNested() {
+        let markup = Markup(.ul, .class("a", "b"), nil, .hidden) {
+            for number in 1...2 { Markup(.li) { "\(number)" } }
+            if markupIsShort { Markup(.br) } else { "long" }
+        }
+        #expect(markup.html == "<ul class=\"a b\" hidden><li>1</li><li>2</li><br></ul>")
+    }
+
+    private var markupIsShort: Bool { true }
+
+    @Test(arguments: [(1.0, "1"), (0.5, "0.5"), (33.333333, "33.333"), (-2, "-2")])
+    func numbersAreShort(value: Double, text: String) {
+        #expect(Markup(.rect, .number("x", value)).html == "<rect x=\"\(text)\"></rect>")
+    }
+
+    /// What the policy allows is what is in the page.
+    @Test func thePolicyNamesTheStyleAndTheProgram() {
+        for text in [PageTheme.style, PageTheme.program] {
+            var digest = SHA256Digest()
+            digest.update("\(text)".utf8)
+            #expect(PageTheme.policy.utf8.count > 150)
+            // An inline element ends at the first end of its name.
+            #expect(!"\(text)".lowercased().contains("</"))
+        }
+        #expect(PageTheme.policy.hasPrefix("default-src 'none'; "))
+        #expect(PageTheme.policy.split(separator: "sha256-").count == 3)
+    }
+}

@@ -1,0 +1,153 @@
+import DarkroomSpool
+import Foundation
+import TestSupport
+import Testing
+
+/// `darkroom page`, on the folder of a run and on an answer in the outbox.
+@Suite(.fewAtATime) struct PageCommandTests {
+    private let fixture: RunFixture
+
+    init() throws {
+        fixture = try RunFixture()
+        try fixture.write(
+            """
+            images:
+              a: {source: small.png, filters: [{sepia: 0.8}]}
+              b: {from: a, filters: flip, output: {format: jpeg}}
+              c: {source: alpha.png, filters: [{resize: 9}]}
+              "<b>d": {source: "no<i>where.png"}
+
+            """, to: "m.yaml")
+    }
+
+    private func run() async throws {
+        #expect(try await fixture.darkroom("run", "m.yaml", "-o", "out", "--quiet").exit == 3)
+    }
+
+    private func page(_ name: String = "out-page/index.html") throws -> String {
+        String(decoding: try fixture.bytes(name), as: UTF8.self)
+    }
+
+    @Test func showsEachPicture() async throws {
+        try await run()
+        let result = try await fixture.darkroom("page", "out")
+        #expect(result.exit == 0 && result.errors == "", "\(result)")
+        #expect(result.output == "/out-page/index.html\n", "\(result)")
+        #expect(fixture.list("out-page") == ["index.html", "page.json", "previews"])
+        // Only a and c have sources; those of c and its result differ in size.
+        #expect(
+            fixture.list("out-page/previews") == [
+                "1-after-small.jpg", "1-after.jpg", "1-before-small.jpg", "1-before.jpg",
+                "1-difference.jpg", "2-after-small.jpg", "2-after.jpg", "3-after-small.png",
+                "3-after.png", "3-before-small.png", "3-before.png",
+            ])
+        let html = try page()
+        #expect(html.contains("<li>sepia, intensity 0.8</li>"))
+        #expect(html.contains("href=\"../out/a.png\""))
+        #expect(html.contains("<h2>1 failure</h2>"))
+        // Markup of names, sources and messages is text.
+        #expect(html.contains("&lt;b&gt;d") && !html.contains("<b>d"))
+        #expect(html.contains("no&lt;i&gt;where") && !html.contains("<i>where"))
+        // Each file that the page names is there.
+        for match in html.matches(of: /(?:src|href)="([^"#]+)"/) {
+            #expect(fixture.exists("out-page/\(match.1)"), "\(match.1)")
+        }
+        let pictures = html.matches(of: #/<img [^>]*>/#).map { String($0.output) }
+        #expect(pictures.count == 11)
+        for picture in pictures {
+            #expect(
+                picture.contains(#/ width="[0-9]+" height="[0-9]+" loading="lazy"/#), "\(picture)")
+        }
+    }
+
+    @Test func replacesAPageAndNothingElse() async throws {
+        try await run()
+        #expect(try await fixture.darkroom("page", "out", "-o", "p").exit == 0)
+        let before = fixture.identities(of: ["index.html"], in: "p")
+        let again = try await fixture.darkroom("page", "out", "-o", "p", "--json")
+        #expect(again.exit == 0)
+        let report = try #require(
+            try JSONSerialization.jsonObject(with: Data(again.output.utf8)) as? [String: Any])
+        #expect(report["images"] as? Int == 4 && report["pages"] as? Int == 1)
+        #expect(fixture.identities(of: ["index.html"], in: "p") != before)
+        #expect(!fixture.list(".").contains { $0.hasPrefix(".p.") })
+        let refused = try await fixture.darkroom("page", "out", "-o", "out")
+        #expect(refused.exit == 73)
+        #expect(
+            refused.errors
+                == "darkroom: /out: it is not a folder of pages. Name another one with -o\n",
+            "\(refused)")
+        #expect(try fixture.status() != nil)
+    }
+
+    /// A source that has changed is not shown as what was filtered.
+    @Test func showsNoOtherSource() async throws {
+        try await run()
+        try FileManager.default.removeItem(at: fixture.url("small.png"))
+        try FileManager.default.copyItem(
+            at: fixture.url("large.png"), to: fixture.url("small.png"))
+        try FileManager.default.removeItem(at: fixture.url("out/b.jpg"))
+        let result = try await fixture.darkroom("page", "out")
+        #expect(result.exit == 0)
+        #expect(result.errors == "darkroom: 1 result cannot be shown; the page says why\n")
+        #expect(!fixture.exists("out-page/previews/1-before.jpg"))
+        let html = try page()
+        #expect(html.contains("The source cannot be read any more, or has changed since then."))
+        #expect(html.contains("The file of the result cannot be shown: "))
+        #expect(!html.contains("href=\"../out/b.jpg\""))
+    }
+
+    @Test func makesPagesOf500() async throws {
+        let images = (0..<501).map { "  i\($0): {source: small.png, filters: [{resize: 4}]}" }
+        try fixture.write("images:\n" + images.joined(separator: "\n") + "\n", to: "many.yaml")
+        #expect(try await fixture.darkroom("run", "many.yaml", "-o", "out", "--quiet").exit == 0)
+        // Without the sources, which are not in the current folder or beside the results.
+        try fixture.write("", to: "a/b/empty")
+        try FileManager.default.moveItem(at: fixture.url("out"), to: fixture.url("a/b/out"))
+        let result = try await fixture.darkroom("page", "a/b/out", "-o", "a/b/p")
+        #expect(result.exit == 0, "\(result)")
+        #expect(fixture.list("a/b/p") == ["index.html", "page-2.html", "page.json", "previews"])
+        #expect(try page("a/b/p/index.html").contains(">i499</bdi>"))
+        #expect(try page("a/b/p/page-2.html").contains("Images, page 2 of 2"))
+        #expect(try page("a/b/p/page-2.html").contains(">i500</bdi>"))
+        for name in ["index.html", "page-2.html"] {
+            #expect(try page("a/b/p/\(name)").utf8.count < 1_000_000)
+        }
+    }
+
+    @Test func saysThatThereIsNoSuchBatch() async throws {
+        let result = try await fixture.darkroom("page", "./nowhere")
+        #expect(result.exit == 66)
+        #expect(result.errors.contains("nowhere"), "\(result)")
+    }
+
+    @Test func showsAnAnswerInTheOutbox() async throws {
+        let daemon = try DaemonFixture(pictures: 2)
+        let process = try await daemon.run()
+        try daemon.drop(
+            "holiday", images: [("a", daemon.url("0.png")), ("b", daemon.url("1.png"))])
+        _ = try await daemon.spool.finish("holiday", process)
+        let result = try await ClientProcess.end(
+            ["page", "holiday", "-o", "p"], spool: daemon.spool.path,
+            folder: fixture.scratch.path)
+        #expect(result.exit == 0, "\(result)")
+        #expect(try page("p/index.html").contains("The source is not on this machine."))
+        #expect(fixture.list("p/previews").count == 4)
+        // All batches, of which one was rejected.
+        try daemon.spool.drop("bad.json", "{\"imagse\": []}")
+        _ = try await daemon.spool.finish("bad", process)
+        let all = try await ClientProcess.end(
+            ["page", "--all", "-o", "all"], spool: daemon.spool.path, folder: fixture.scratch.path)
+        #expect(all.exit == 0 && all.errors == "", "\(all)")
+        #expect(fixture.list("all") == ["batch-1", "batch-2", "index.html", "page.json"])
+        let overview = try page("all/index.html")
+        for match in overview.matches(of: /href="([^"#]+)"/) {
+            #expect(fixture.exists("all/\(match.1)"), "\(match.1)")
+            #expect(try page("all/\(match.1)").contains("href=\"../index.html\""))
+        }
+        #expect(overview.matches(of: /href="/).count == 2)
+        let rejected = try page("all/batch-1/index.html") + page("all/batch-2/index.html")
+        #expect(rejected.contains("The manifest was rejected") && rejected.contains("unknown-key"))
+        #expect(try await process.stop() == .exited(0))
+    }
+}

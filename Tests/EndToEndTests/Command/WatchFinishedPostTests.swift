@@ -1,0 +1,291 @@
+import DarkroomCore
+import DarkroomSpool
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// `darkroom watch --finished --post` with real servers: nginx, and origins that fail, hang and come back.
+@Suite(.fewAtATime) struct WatchFinishedPostTests {
+    private let hooks: HookFixture
+    private static let key = "8c5f0d5f2b0e4f6c9a7d1e3b5a7c9d1f"
+
+    init() throws {
+        hooks = try HookFixture()
+        try Data("\(Self.key)\n".utf8).write(to: hooks.scratch.url.appending(path: "key"))
+    }
+
+    /// Counts the requests of an origin.
+    private final class Counter: Sendable {
+        private let value = Atomic(0)
+
+        func next() -> Int { value.add(1, ordering: .relaxed).newValue }
+    }
+
+    private static let local = ["--allow-network", "127.0.0.0/8", "--retry-delay", "20ms"]
+
+    private func post(
+        to url: String, _ options: [String] = [], environment: [String: String] = [:]
+    ) async throws -> ClientProcess {
+        let command = try hooks.watch(
+            Self.local + ["--from-start", "--post", url] + options, environment: environment)
+        try await eventually("the cursor", context: { command.text("errors") }) {
+            hooks.has("cursor") ? true : nil
+        }
+        return command
+    }
+
+    private static func reply(_ status: String, _ fields: [String] = []) -> ScriptedOrigin.Reply {
+        ScriptedOrigin.Reply(["HTTP/1.1 \(status)", "Content-Length: 0"] + fields)
+    }
+
+    /// Stops the command once so many calls have succeeded.
+    private func stop(
+        _ command: ClientProcess, after count: Int
+    ) async throws -> ClientProcess.Result {
+        try await eventually("\(count) results", context: { command.text("errors") }) {
+            command.text("output").split(separator: "\n").count >= count ? true : nil
+        }
+        return try await hooks.stop(command)
+    }
+
+    private static func id(_ request: ScriptedOrigin.Request) -> String {
+        let object = try? JSONSerialization.jsonObject(with: Data(request.body))
+        return (object as? [String: Any])?["id"] as? String ?? "?"
+    }
+
+    /// The signature by another program.
+    private func signature(_ request: ScriptedOrigin.Request) async throws -> String {
+        let fields = request.fields
+        let head = "\(fields["webhook-id"] ?? "").\(fields["webhook-timestamp"] ?? "")."
+        try Data(Array(head.utf8) + request.body).write(
+            to: hooks.scratch.url.appending(path: "message"))
+        let openssl = Process()
+        openssl.executableURL = URL(filePath: "/bin/sh")
+        openssl.arguments = [
+            "-c", "openssl dgst -sha256 -hmac \(Self.key) -binary \"$0\" | base64 -w 0",
+            hooks.path("message"),
+        ]
+        let output = Pipe()
+        openssl.standardOutput = output
+        try openssl.run()
+        let text = try output.fileHandleForReading.readToEnd() ?? Data()
+        openssl.waitUntilExit()
+        return "v1," + String(decoding: text, as: UTF8.self)
+    }
+
+    @Test func sendsSignedProgressInOrder() async throws {
+        let origin = try ScriptedOrigin { _ in Self.reply("204 No Content") }
+        defer { origin.stop() }
+        let daemon = try await hooks.daemons.run()
+        let command = try await post(
+            to: "\(origin.baseURL)/hook?token=secret", ["--key-file", hooks.path("key")])
+        try hooks.daemons.drop("good", images: [("a", hooks.daemons.url("0.png"))])
+        _ = try await hooks.spool.finish("good", daemon)
+        try await hooks.end(["wrong"], daemon)
+        let result = try await stop(command, after: 2)
+        #expect(result.exit == 0 && result.errors == "")
+        #expect(origin.requests.map(Self.id) == ["good", "wrong"])
+        for request in origin.requests {
+            #expect(request.path == "/hook?token=secret")
+            #expect(request.fields["content-type"] == "application/json")
+            #expect(request.fields["user-agent"]?.hasPrefix("Darkroom/") == true)
+            #expect(request.fields["webhook-id"]?.hasPrefix("end_") == true)
+            #expect(try await request.fields["webhook-signature"] == signature(request))
+            let progress = try #require(BatchProgress(decoding: request.body))
+            let file = try hooks.spool.bytes("outbox/\(progress.id)/progress.json")
+            #expect(progress == BatchProgress(decoding: file))
+        }
+        #expect(Set(origin.requests.map { $0.fields["webhook-id"] }).count == 2)
+        _ = try await daemon.stop()
+    }
+
+    /// Without a key, and with the place that a service has for one.
+    @Test(arguments: [("unsigned", false), ("unsigned", true), (key, true)])
+    func takesTheKeyOfTheService(content: String, hasFile: Bool) async throws {
+        let origin = try ScriptedOrigin { _ in Self.reply("200 OK") }
+        defer { origin.stop() }
+        let daemon = try await hooks.daemons.run()
+        if hasFile {
+            try Data(content.utf8).write(to: hooks.scratch.url.appending(path: "webhook-key"))
+        }
+        let command = try await post(
+            to: "\(origin.baseURL)/", environment: ["CREDENTIALS_DIRECTORY": hooks.scratch.path])
+        try await hooks.end(["a"], daemon)
+        #expect(try await stop(command, after: 1).errors == "")
+        let request = try #require(origin.requests.first)
+        let expected = content == Self.key ? try await signature(request) : nil
+        #expect(request.fields["webhook-signature"] == expected)
+        _ = try await daemon.stop()
+    }
+
+    @Test(arguments: [true, false]) func reachesNginx(tls: Bool) async throws {
+        let documents = try ScratchDirectory()
+        let nginx = try NginxOrigin(documentRoot: documents.path, tls: tls)
+        let daemon = try await hooks.daemons.run()
+        try await hooks.end(["a", "b"], daemon)
+        let trust = nginx.caFile.map { ["--ca-file", $0] } ?? []
+        let command = try await post(to: "\(nginx.baseURL)/hook", trust)
+        #expect(try await stop(command, after: 2).errors == "")
+        let requests = try await eventually("two requests in the log") {
+            let requests = try nginx.requests()
+            return requests.count == 2 ? requests : nil
+        }
+        #expect(requests.allSatisfy { $0.status == 204 && $0.path == "/hook" })
+        if tls {
+            // A certificate that nobody trusts.
+            try FileManager.default.removeItem(atPath: hooks.cursor)
+            let other = try await post(to: "\(nginx.baseURL)/hook", ["--tries", "1"])
+            try await eventually("a refusal", context: { other.text("errors") }) {
+                other.text("errors").contains("passed over after 1 try") ? true : nil
+            }
+            #expect(try nginx.requests().count == 2)
+            _ = try await hooks.stop(other)
+        }
+        _ = try await daemon.stop()
+    }
+
+    // MARK: Trouble
+
+    /// How a server fails twice, and what is said.
+    static let failures: [(ScriptedOrigin.Reply, String)] = [
+        (reply("500 Oops"), "the server answered 500 Internal Server Error"),
+        (reply("404 Oops"), "the server answered 404 Not Found"),
+        (
+            reply("302 Found", ["Location: http://127.0.0.1/elsewhere"]),
+            "the server answered 302 Found; redirects are not followed"
+        ),
+        (.init(bytes: [], ending: .close), "the server closed the connection without an answer"),
+        (.init(bytes: [], ending: .hold), "no answer within 500ms"),
+        (
+            .init(bytes: Array("SSH-2.0-nothing\r\n\r\n".utf8)),
+            "the answer is not HTTP, or its header is too long"
+        ),
+        (
+            .init(["HTTP/1.1 200 OK", "X: " + String(repeating: "x", count: 90_000)]),
+            "the answer is not HTTP, or its header is too long"
+        ),
+    ]
+
+    @Test(arguments: failures.indices)
+    func triesAgain(number: Int) async throws {
+        let (failure, words) = Self.failures[number]
+        let count = Counter()
+        let origin = try ScriptedOrigin { _ in
+            count.next() <= 2 ? failure : Self.reply("200 OK")
+        }
+        defer { origin.stop() }
+        let daemon = try await hooks.daemons.run()
+        try await hooks.end(["a"], daemon)
+        try await hooks.end(["b"], daemon)
+        let command = try await post(to: "\(origin.baseURL)/", ["--timeout", "500ms"])
+        let result = try await stop(command, after: 2)
+        let url = "\(origin.baseURL)/"
+        #expect(
+            result.errors == """
+                darkroom: a: try 1 of 10 failed: \(url): \(words); the next one is in 20 ms
+                darkroom: a: try 2 of 10 failed: \(url): \(words); the next one is in 40 ms
+
+                """)
+        #expect(origin.requests.map(Self.id) == ["a", "a", "a", "b"])
+        #expect(Set(origin.requests.map { $0.fields["webhook-id"] }).count == 2)
+        _ = try await daemon.stop()
+    }
+
+    /// A long answer is as good as a short one, also if it never ends.
+    @Test func doesNotReadLongAnswers() async throws {
+        let origin = try ScriptedOrigin { _ in
+            .init(
+                ["HTTP/1.1 200 OK", "Content-Length: 10000000"],
+                body: [UInt8](repeating: 32, count: 200_000), ending: .hold)
+        }
+        defer { origin.stop() }
+        let daemon = try await hooks.daemons.run()
+        try await hooks.end(["a"], daemon)
+        #expect(try await stop(try await post(to: "\(origin.baseURL)/"), after: 1).errors == "")
+        #expect(origin.requests.count == 1)
+        _ = try await daemon.stop()
+    }
+
+    @Test func waitsAsLongAsTheServerAsks() async throws {
+        let count = Counter()
+        let origin = try ScriptedOrigin { _ in
+            count.next() > 1
+                ? Self.reply("200 OK")
+                : Self.reply("503 Service Unavailable", ["Retry-After: 100000"])
+        }
+        defer { origin.stop() }
+        let daemon = try await hooks.daemons.run()
+        try await hooks.end(["a"], daemon)
+        let command = try await post(to: "\(origin.baseURL)/")
+        let line =
+            "darkroom: a: try 1 of 10 failed: \(origin.baseURL)/: the server answered 503 Service Unavailable; the next one is in 1 h 0 min\n"
+        try await eventually("the pause", context: { command.text("errors") }) {
+            command.text("errors") == line ? true : nil
+        }
+        _ = try await hooks.stop(command)
+        // A new start does not wait.
+        #expect(try await stop(try await post(to: "\(origin.baseURL)/"), after: 1).errors == "")
+        _ = try await daemon.stop()
+    }
+
+    @Test func reachesAServerThatComesBack() async throws {
+        let port = try unusedPort()
+        let daemon = try await hooks.daemons.run()
+        try await hooks.end(["a"], daemon)
+        try await hooks.end(["b"], daemon)
+        let command = try await post(to: "http://127.0.0.1:\(port)/", ["--tries", "0"])
+        try await eventually("two tries", context: { command.text("errors") }) {
+            command.text("errors").contains("a: try 2 failed: ") ? true : nil
+        }
+        let origin = try ScriptedOrigin(port: port) { _ in Self.reply("200 OK") }
+        let result = try await stop(command, after: 2)
+        origin.stop()
+        #expect(result.exit == 0)
+        #expect(origin.requests.map(Self.id) == ["a", "b"])
+        _ = try await daemon.stop()
+    }
+
+    /// A name that resolves to an address that is not public is refused when it is connected to.
+    @Test func obeysTheRulesOfAddresses() async throws {
+        let origin = try ScriptedOrigin { _ in Self.reply("200 OK") }
+        defer { origin.stop() }
+        let daemon = try await hooks.daemons.run()
+        try await hooks.end(["a"], daemon)
+        let name = ProcessInfo.processInfo.hostName
+        let command = try hooks.watch([
+            "--from-start", "--tries", "1", "--post", "http://\(name):\(origin.port)/",
+        ])
+        try await eventually("the refusal", context: { command.text("errors") }) {
+            command.text("errors").contains("a: passed over after 1 try") ? true : nil
+        }
+        #expect(
+            command.text("errors").contains("--allow-network with")
+                || command.text("errors").contains("has no address"))
+        _ = try await hooks.stop(command)
+        #expect(origin.requests.count == 0)
+        _ = try await daemon.stop()
+    }
+
+    /// A request that hangs does not delay a stop for longer than the stop may take, nor a second signal at all.
+    @Test func endsARequestAtTheSecondSignal() async throws {
+        let origin = try ScriptedOrigin { _ in .init(bytes: [], ending: .hold) }
+        defer { origin.stop() }
+        let daemon = try await hooks.daemons.run()
+        try await hooks.end(["a"], daemon)
+        let command = try await post(to: "\(origin.baseURL)/", ["--timeout", "1h"])
+        try await eventually("the request") { origin.requests.count == 1 ? true : nil }
+        command.send(SIGTERM)
+        try await eventually("the stop") { command.text("errors").isEmpty ? nil : true }
+        command.send(SIGTERM)
+        let result = try await command.result()
+        #expect(result.exit == 0)
+        #expect(
+            result.errors == """
+                darkroom: stopping: the call for a may run for 30.0 s more
+                darkroom: a: the call was ended; the next start calls again
+
+                """)
+        _ = try await daemon.stop()
+    }
+}

@@ -1,0 +1,167 @@
+import DarkroomSpool
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A hot folder, with a recipe, on the spool of a `DaemonFixture`.
+final class HotFolderFixture: Sendable {
+    let base: DaemonFixture
+    /// Holds the configuration, its recipes and the hot folder.
+    let scratch: ScratchDirectory
+    let originals: String
+    /// Further keys of the folder.
+    let options: String
+
+    static let settings = ["inbox.settle": "200ms", "inbox.poll": "300ms"]
+
+    init(originals: String = "keep", options: String = ", within: 100ms") throws {
+        base = try DaemonFixture(pictures: 0)
+        scratch = try ScratchDirectory()
+        self.originals = originals
+        self.options = options
+        for name in ["recipes", "scans"] {
+            try FileManager.default.createDirectory(
+                at: scratch.url.appending(path: name), withIntermediateDirectories: false)
+        }
+        try recipe("filters: {resize: 8}\n")
+        try "".write(toFile: configuration, atomically: false, encoding: .utf8)
+    }
+
+    var spool: SpoolFixture { base.spool }
+    var configuration: String { "\(scratch.path)/darkroomd.yaml" }
+    var folder: String { "\(scratch.path)/scans" }
+
+    func recipe(_ text: String, _ name: String = "small") throws {
+        try text.write(
+            toFile: "\(scratch.path)/recipes/\(name).yaml", atomically: true, encoding: .utf8)
+    }
+
+    var setting: String { "[{path: \(folder), recipe: small, originals: \(originals)\(options)}]" }
+
+    func run(
+        _ settings: [String: String] = [:], environment: [String: String] = [:]
+    ) async throws -> DaemonProcess {
+        try await base.run(
+            Self.settings.merging(["folders": setting]) { $1 }.merging(settings) { $1 },
+            arguments: ["--config", configuration], environment: environment)
+    }
+
+    /// Starts a daemon that a fault ends, perhaps before it is ready, and waits for its end.
+    func die(at fault: String) async throws -> DaemonProcess.Ending {
+        let settings = Self.settings.merging(["folders": setting]) { $1 }
+        let daemon = try DaemonProcess(
+            arguments: DaemonProcess.arguments(spool: spool.path, settings: settings)
+                + ["--config", configuration],
+            environment: ["DARKROOM_FAULT": fault, "SWIFT_BACKTRACE": "enable=no"])
+        return try await daemon.waitForEnding()
+    }
+
+    // MARK: Pictures
+
+    /// A small picture, another one for each seed.
+    static func picture(_ seed: Int) -> Data {
+        Data(Starfield.png(width: 16, height: 12, seed: UInt64(seed)))
+    }
+
+    func path(_ name: String) -> String { "\(folder)/\(name)" }
+
+    func exists(_ name: String) -> Bool { access(path(name), F_OK) == 0 }
+
+    /// Renames a picture into the folder.
+    func put(_ name: String, _ seed: Int = 1) throws { try put(name, Self.picture(seed)) }
+
+    func put(_ name: String, _ bytes: Data) throws {
+        let parts = name.split(separator: "/").dropLast().joined(separator: "/")
+        try FileManager.default.createDirectory(
+            atPath: path(parts), withIntermediateDirectories: true)
+        let temporary = "\(scratch.path)/temporary"
+        try bytes.write(to: URL(filePath: temporary))
+        #expect(rename(temporary, path(name)) == 0)
+    }
+
+    /// The names in the folder, sorted.
+    var left: [String] {
+        ((try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []).sorted()
+    }
+
+    // MARK: Answers
+
+    /// An image of an answer.
+    struct Answer {
+        let source: String
+        let image: ImageStatus
+        let id: String
+
+        var state: ImageState { image.state }
+    }
+
+    /// The images of all answers that have ended, sorted by their sources.
+    func answers() throws -> [Answer] {
+        var answers: [Answer] = []
+        for id in spool.list("outbox") {
+            guard let status = try spool.status(of: id), status.state.isFinal else { continue }
+            answers += status.images.map { Answer(source: $0.source ?? "?", image: $0, id: id) }
+        }
+        return answers.sorted { $0.source < $1.source }
+    }
+
+    /// Waits until so many pictures have an answer and nothing is in work, then expects that these are all.
+    @discardableResult
+    func expectAnswers(
+        _ sources: [String], _ daemon: DaemonProcess, within limit: Duration = .seconds(60),
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> [Answer] {
+        let found = try await eventually(
+            "\(sources.count) answers", within: limit,
+            context: {
+                "\(((try? answers()) ?? []).map(\.source)) \(report(orNil: ())) \(daemon.describe())"
+            }
+        ) {
+            let answers = try answers()
+            return answers.count >= sources.count && isIdle ? answers : nil
+        }
+        #expect(found.map(\.source) == sources.sorted(), sourceLocation: sourceLocation)
+        return found
+    }
+
+    /// Whether no picture is on its way.
+    var isIdle: Bool {
+        spool.list("inbox").isEmpty && spool.list("active").allSatisfy { $0.hasPrefix(".") }
+    }
+
+    // MARK: The report
+
+    private func report(orNil: Void) -> String { (try? report()).map { "\($0)" } ?? "no report" }
+
+    func report() throws -> FoldersReport? {
+        let path = spool.root.appending(path: "folders.json").path
+        guard let data = FileManager.default.contents(atPath: path) else { return nil }
+        return FoldersReport(decoding: Array(data))
+    }
+
+    @discardableResult
+    func waitForReport(
+        _ daemon: DaemonProcess, _ what: String, until condition: (FoldersReport.Folder) -> Bool
+    ) async throws -> FoldersReport.Folder {
+        try await eventually(
+            "folders.json to tell of \(what)",
+            context: { "\(report(orNil: ())) \(daemon.describe())" }
+        ) {
+            try report()?.folders.first { condition($0) }
+        }
+    }
+
+    /// The records of batches that have not been forgotten.
+    var records: [String] {
+        let stations = "hot"
+        return spool.list(stations).flatMap { spool.list("\(stations)/\($0)") }
+            .filter { $0.hasSuffix(".batch") }
+    }
+
+    func waitForNoRecords(_ daemon: DaemonProcess) async throws {
+        try await eventually("no records", context: { "\(records) \(daemon.describe())" }) {
+            records.isEmpty ? true : nil
+        }
+    }
+}

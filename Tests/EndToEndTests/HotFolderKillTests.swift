@@ -1,0 +1,84 @@
+import DarkroomCore
+import DarkroomSpool
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Hot folders whose daemon is killed, or gets more than it can see.
+@Suite(.fewAtATime) struct HotFolderKillTests {
+    /// Each step, with the daemon killed when it has done it: lost 0, twice 0, differing 0.
+    @Test(arguments: FaultPoint.allCases.filter(\.needsHotFolder))
+    func aKillAtEachStepLosesNothing(point: FaultPoint) async throws {
+        let fixture = try HotFolderFixture(originals: "move", options: ", within: 100ms, batch: 3")
+        let seeds = Array(0..<8)
+        for seed in seeds { try fixture.put("sub/\(seed).png", seed) }
+        for passing in 1...2 {
+            #expect(
+                try await fixture.die(at: "\(point.rawValue):\(passing)")
+                    == .killed(signal: SIGKILL))
+        }
+        try fixture.put("sub/late.png", 8)
+        let daemon = try await fixture.run()
+        let sources = seeds.map { "sub-\($0).png" } + ["sub-late.png"]
+        let answers = try await fixture.expectAnswers(sources, daemon)
+        #expect(answers.allSatisfy { $0.state == .filtered })
+        try await fixture.waitForNoRecords(daemon)
+        #expect(fixture.left == ["sub"])
+        for (answer, seed) in zip(answers, seeds + [8]) {
+            let original = try fixture.spool.bytes(
+                "outbox/\(answer.id)/\(answer.image.name).original.png")
+            #expect(Data(original) == HotFolderFixture.picture(seed))
+            // One copy of each original.
+            let files = fixture.spool.list("outbox/\(answer.id)")
+            #expect(files.filter { $0.hasPrefix("\(answer.image.name).original") }.count == 1)
+        }
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// At random moments, with pictures that come meanwhile.
+    @Test func killsAtRandomLoseNothing() async throws {
+        let fixture = try HotFolderFixture(originals: "keep", options: ", within: 50ms, batch: 5")
+        var sources: [String] = []
+        var random = SystemRandomNumberGenerator()
+        for life in 0..<12 {
+            let daemon = try await fixture.run(["durability": "process"])
+            for index in 0..<10 {
+                let name = "\(life)-\(index).png"
+                sources.append(name)
+                try fixture.put(name, sources.count)
+                if index % 3 == 0 {
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 0..<60, using: &random)))
+                }
+            }
+            try await daemon.killAtOnce()
+        }
+        let daemon = try await fixture.run()
+        let answers = try await fixture.expectAnswers(sources, daemon)
+        #expect(answers.allSatisfy { $0.state == .filtered })
+        #expect(Set(answers.map(\.image.sourceSHA256)).count == sources.count)
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// 10,000 pictures at once, written in place while the daemon does not read its events, so that inotify loses some.
+    @Test func aBurstAndAnOverflowLoseNothing() async throws {
+        let fixture = try HotFolderFixture(options: ", within: 1s, batch: 1000")
+        let daemon = try await fixture.run(["durability": "process"])
+        try await fixture.waitForReport(daemon, "a watch") { $0.state == .watching }
+        daemon.send(SIGSTOP)
+        let picture = HotFolderFixture.picture(1)
+        var sources: [String] = []
+        // Three events each, and inotify keeps 16384. More only take longer.
+        let count = 6_000
+        for index in 0..<count {
+            sources.append("\(index).png")
+            try picture.write(to: URL(filePath: fixture.path("\(index).png")))
+        }
+        daemon.send(SIGCONT)
+        try await daemon.says("inotify lost events of \(fixture.folder); scanning it")
+        let answers = try await fixture.expectAnswers(sources, daemon, within: .seconds(280))
+        #expect(answers.allSatisfy { $0.state == .filtered })
+        #expect(try fixture.report()?.folders.first?.remembered == count)
+        #expect(try await daemon.stop() == .exited(0))
+    }
+}

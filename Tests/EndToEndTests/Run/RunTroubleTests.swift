@@ -1,0 +1,307 @@
+import DarkroomCore
+import DarkroomSpool
+import Foundation
+import TestSupport
+import Testing
+
+/// What goes wrong around a run: folders that were tampered with, other settings, limits of the process, early signals.
+@Suite(.fewAtATime) struct RunTroubleTests {
+    private let fixture: RunFixture
+
+    init() throws {
+        fixture = try RunFixture()
+        try fixture.write(
+            "images: [small.png, gray.png, alpha.png, {name: last, from: small, filters: []}]\n",
+            to: "m.yaml")
+    }
+
+    private func end(_ line: String, user: UInt32? = nil) async throws -> ClientProcess.Result {
+        try await ClientProcess.end(
+            line.split(separator: " ").map(String.init), folder: fixture.scratch.path, user: user
+        ).replacing(fixture.scratch.path)
+    }
+
+    @Test(arguments: ["/", "//", "/.", "/usr/.."])
+    func refusesTheRootFolder(path: String) async throws {
+        let result = try await end("run m.yaml -o \(path)")
+        #expect(result.exit == 64)
+        #expect(
+            result.errors.hasPrefix("Error: --output \(path): name a folder in the root folder\n"),
+            "\(result)")
+        #expect(!FileManager.default.fileExists(atPath: "/.darkroom"))
+    }
+
+    // MARK: Settings
+
+    private static func refusal(_ key: String, _ known: String, _ asked: String) -> String {
+        """
+        darkroom: out has a run of the same manifest with another \(key): it was \(known), and is \(asked)
+        darkroom: Name another folder with -o, or remove this one.
+
+        """
+    }
+
+    /// They decide what the outputs are, and are not in the manifest.
+    @Test(arguments: ["", " --shard 1/2"])
+    func refusesOtherDefaultFilters(shard: String) async throws {
+        let key = "manifests.defaultFilters"
+        #expect(try await end("run m.yaml -o out\(shard) --set \(key)=[flip]").exit == 0)
+        let other = try await end("run m.yaml -o out\(shard)")
+        #expect(
+            other
+                == .init(
+                    exit: 65, output: "",
+                    errors: Self.refusal(key, "[flip]", "[{sepia: {intensity: 0.8}}]")))
+        #expect(try await end("run m.yaml -o out\(shard) --set \(key)=flip").exit == 0)
+    }
+
+    @Test func refusesOtherRoots() async throws {
+        for name in ["p", "q"] {
+            try fixture.write("images: [a.png]\n", to: "\(name)/m.yaml")
+            try FileManager.default.copyItem(
+                at: fixture.url("small.png"), to: fixture.url("\(name)/a.png"))
+        }
+        func run(_ root: String) async throws -> ClientProcess.Result {
+            try await end("run p/m.yaml -o out --set sources.roots=[\(fixture.url(root).path)]")
+        }
+        #expect(try await run("p").exit == 0)
+        #expect(
+            try await run("q")
+                == .init(
+                    exit: 65, output: "",
+                    errors: Self.refusal("sources.roots", "[./p]", "[./q]")))
+        #expect(try await run("p").exit == 0)
+    }
+
+    @Test func verifyNamesOtherSettings() async throws {
+        let key = "manifests.defaultFilters"
+        #expect(try await end("run m.yaml -o out --set \(key)=[flip]").exit == 0)
+        #expect(try await end("verify out").exit == 0)
+        #expect(try await end("verify out --again --set \(key)=[flip]").exit == 0)
+        #expect(
+            try await end("verify out --again --set \(key)=[flop]")
+                == .init(
+                    exit: 65, output: "",
+                    errors: """
+                        darkroom: out has a run of the same manifest with another \(key): it was [flip], and is [flop]
+                        darkroom: Add --set '\(key)=[flip]'.
+
+                        """))
+    }
+
+    // MARK: Files that were removed or changed by hand
+
+    /// What is in the folder of the outputs is found again.
+    @Test(arguments: ["shard-1-of-2", "shard-1-of-2/status.json"])
+    func aShardWithoutItsStatusIsTheSame(lost: String) async throws {
+        for number in 1...2 {
+            #expect(try await end("run m.yaml -o out --shard \(number)/2").exit == 0)
+        }
+        #expect(try await end("merge out").exit == 0)
+        let outputs = fixture.list("out").filter { $0.hasSuffix(".png") }
+        let before = fixture.identities(of: outputs)
+        #expect(outputs.count == 4)
+        try FileManager.default.removeItem(at: fixture.url("out/.darkroom/\(lost)"))
+        #expect(try await end("run m.yaml -o out --shard 1/2").exit == 0)
+        #expect(try await end("merge out").exit == 0)
+        #expect(fixture.identities(of: outputs) == before)
+        #expect(try await end("verify out").exit == 0)
+    }
+
+    /// Every shard is told which file to move away, and no whole status is lost.
+    @Test func aShardDoesNotTakeWhatOthersHaveWritten() async throws {
+        for number in 1...2 {
+            #expect(try await end("run m.yaml -o out --shard \(number)/2").exit == 0)
+        }
+        #expect(try await end("merge out").exit == 0)
+        let whole = try fixture.bytes("out/status.json")
+        let name = try #require(
+            try Status(
+                in: Directory(path: fixture.url("out/.darkroom/shard-1-of-2").path))?.images.first)
+        let file = try #require(name.output?.file)
+        let good = try fixture.bytes("out/\(file)")
+        try FileManager.default.removeItem(at: fixture.url("out/.darkroom/shard-1-of-2"))
+        try Data(good.reversed()).write(to: fixture.url("out/\(file)"))
+        let again = try await end("run m.yaml -o out --shard 1/2")
+        #expect(again.exit == 3)
+        #expect(
+            again.errors.contains(
+                "out/\(file): another file is in the place of this output; move it away [file-exists]"
+            ), "\(again)")
+        // Whoever puts the output back has the former status right.
+        try Data(good).write(to: fixture.url("out/\(file)"))
+        let refused = try await end("merge out")
+        #expect(refused.exit == 65)
+        #expect(
+            refused.errors.contains(
+                "\(name.name): it has failed since the last merge, but its output of that time is unchanged; run the shard with --retry\n"
+            ), "\(refused)")
+        #expect(try fixture.bytes("out/status.json") == whole)
+        #expect(try await end("run m.yaml -o out --shard 1/2 --retry").exit == 0)
+        #expect(try await end("merge out").exit == 0)
+        #expect(try await end("verify out").exit == 0)
+    }
+
+    @Test func mergeTellsWhatFailsAnew() async throws {
+        #expect(try await end("run m.yaml -o out --shard 1/1").exit == 0)
+        #expect(try await end("merge out").exit == 0)
+        try FileManager.default.removeItem(at: fixture.url("out/gray.png"))
+        try FileManager.default.removeItem(at: fixture.url("gray.png"))
+        #expect(try await end("run m.yaml -o out --shard 1/1").exit == 3)
+        let merged = try await end("merge out")
+        #expect(merged.exit == 3)
+        #expect(
+            merged.errors == """
+                darkroom: 1 image of the former status.json failed since then, and the outputs are gone: gray
+                darkroom: Run these shards with --retry to repeat the failed images:
+                darkroom: --array=1
+
+                """)
+        #expect(try await end("merge out --json").output.contains(#""lost":[]"#))
+    }
+
+    struct Damage: Sendable, CustomTestStringConvertible {
+        let file: String
+        /// A shell's command in the folder of the results; FILE is the file.
+        let command: String
+        let run: String
+        let merge: String
+
+        var testDescription: String { "\(command) \(file)" }
+    }
+
+    private static let unreadable = "it is not what this version of darkroom can read\n"
+    private static let link = """
+        a symbolic link is in the place of this file
+        darkroom: Remove the link, or put the file itself there.
+
+        """
+    private static let copy = """
+        this copy of the manifest was changed
+        darkroom: Move it away. Then darkroom run writes it again.
+
+        """
+
+    @Test(arguments: [
+        Damage(
+            file: ".darkroom/plan.json", command: "truncate -s -20 FILE", run: unreadable,
+            merge: unreadable),
+        Damage(
+            file: ".darkroom/plan.json", command: "mv FILE x; ln -s x FILE", run: link,
+            merge: link),
+        Damage(
+            file: ".darkroom/manifest.yaml", command: "sed -i s/small/smoll/ FILE", run: copy,
+            merge: copy),
+        Damage(
+            file: ".darkroom/shard-1-of-1/status.json", command: "truncate -s -20 FILE",
+            run: unreadable,
+            merge: "darkroom: shard 1: its status is not what this version of darkroom can read\n"),
+        Damage(
+            file: ".darkroom/shard-1-of-1/status.json", command: "mv FILE x; ln -s $PWD/x FILE",
+            run: link,
+            merge: "darkroom: shard 1: a symbolic link is in the place of its status\n"),
+    ]) func damagedFilesAreRefused(damage: Damage) async throws {
+        #expect(try await end("run m.yaml -o out --shard 1/1").exit == 0)
+        let shell = try await ClientProcess.end(
+            ["--version"], folder: fixture.url("out").path,
+            before: damage.command.replacing("FILE", with: damage.file))
+        #expect(shell.exit == 0, "\(shell)")
+        // The lock is a file of the folder that both commands work in.
+        let names = fixture.list("out").filter { $0 != ".darkroom" } + [damage.file]
+        let before = fixture.identities(of: names)
+        let path = "out/\(damage.file)"
+        let run = try await end("run m.yaml -o out --shard 1/1")
+        #expect(
+            run == .init(exit: 65, output: "", errors: "darkroom: \(path): \(damage.run)"))
+        let merge = try await end("merge out")
+        let told =
+            damage.merge.hasPrefix("darkroom: ")
+            ? damage.merge : "darkroom: \(path): \(damage.merge)"
+        #expect(merge == .init(exit: 65, output: "", errors: told))
+        #expect(fixture.identities(of: names) == before)
+    }
+
+    @Test(.enabled(if: geteuid() == 0)) func saysWhoseShardItIs() async throws {
+        chmod(fixture.scratch.path, 0o777)
+        #expect(try await end("run m.yaml -o out --shard 1/1", user: 65533).exit == 0)
+        let other = try await end("run m.yaml -o out --shard 1/1", user: 65534)
+        #expect(other.exit == 77 && other.output == "", "\(other)")
+        #expect(
+            other.errors == """
+                darkroom: out/.darkroom/shard-1-of-1/lock: cannot open: Permission denied
+                darkroom: It belongs to user 65533. Run the command as this user, or name another folder.
+
+                """)
+        let merge = try await end("merge out", user: 65534)
+        #expect(merge.exit == 77, "\(merge)")
+    }
+
+    // MARK: The process
+
+    /// The kernel's signal would end the program without a word.
+    @Test(
+        arguments: [
+            ("run m.yaml -o out --progress none", [3, 74]), ("filter small.png -o r.png", [74]),
+        ] as [(String, [Int32])])
+    func saysThatAFileIsTooLarge(line: String, exits: [Int32]) async throws {
+        let result = try await ClientProcess.end(
+            line.split(separator: " ").map(String.init), folder: fixture.scratch.path,
+            before: "ulimit -f 1")
+        #expect(exits.contains(result.exit), "\(result)")
+        #expect(result.errors.contains("File too large"), "\(result)")
+        #expect(!fixture.exists("r.png"))
+    }
+
+    @Test func mergeSaysThatAFileIsTooLarge() async throws {
+        #expect(try await end("run m.yaml -o out --shard 1/1").exit == 0)
+        let merge = try await ClientProcess.end(
+            ["merge", "out"], folder: fixture.scratch.path, before: "ulimit -f 1")
+        #expect(
+            merge
+                == .init(
+                    exit: 74, output: "",
+                    errors:
+                        "darkroom: out/.darkroom/status.new: cannot write: File too large\n"))
+        #expect(!fixture.exists("out/status.json"))
+        #expect(try await end("merge out").exit == 0)
+    }
+
+    /// While it waits for its manifest, it ends at once, and as a run that was stopped.
+    @Test(arguments: [SIGUSR1, SIGTERM, SIGINT, SIGHUP], [[], ["--json"]] as [[String]])
+    func aSignalEndsTheReading(signal: CInt, options: [String]) async throws {
+        let run = try fixture.begin(
+            ["-", "-o", "out"] + options, before: "mkfifo p; exec 0<>p")
+        try await eventually("blocked signals", context: { run.text("errors") }) {
+            run.expects(signal) ? true : nil
+        }
+        run.send(signal)
+        let result = try await run.result()
+        let name = [SIGINT: "SIGINT", SIGTERM: "SIGTERM", SIGHUP: "SIGHUP", SIGUSR1: "SIGUSR1"]
+        #expect(result.exit == 75)
+        #expect(
+            result.errors
+                == "darkroom: stopped by \(name[signal] ?? "?") before anything was done\n")
+        #expect(result.output.contains(#""exit":75"#) == !options.isEmpty)
+        #expect(!fixture.exists("out"))
+    }
+
+    @Test func aSignalEndsVerify() async throws {
+        #expect(try await end("run m.yaml -o out").exit == 0)
+        let verify = try ClientProcess(
+            ["verify", "out", "--again", "--set", "stop.timeout=0s"], folder: fixture.scratch.path,
+            environment: [
+                "TMPDIR": fixture.scratch.path, "DARKROOM_FAULT": "decode=gray:hang",
+            ])
+        try await eventually("a picture in work", context: { verify.text("errors") }) {
+            let scratch = fixture.list("").first { $0.hasPrefix("darkroom-verify-") }
+            let folder = scratch.map { "\($0)/out/.darkroom/shard-1-of-1/active/again" }
+            return folder.map { fixture.list($0).contains("journal") } == true
+                ? true : nil
+        }
+        verify.send(SIGUSR1)
+        let result = try await verify.result()
+        #expect(result.exit == 75 && result.output == "", "\(result)")
+        #expect(result.errors.hasSuffix("darkroom: stopped by SIGUSR1 before the end\n"))
+        #expect(!fixture.list("").contains { $0.hasPrefix("darkroom-verify-") })
+    }
+}
