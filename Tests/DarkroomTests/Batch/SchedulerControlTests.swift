@@ -130,7 +130,7 @@ import Testing
             #expect(try fixture.status("a")?.state == .held)
             #expect(fixture.scheduler.summary.batchesHeld == 1)
             // It is journaled, too, so that a start finds it held.
-            #expect(try fixture.recover("a").control == .held)
+            #expect(try fixture.journaledControl("a") == .held)
             fixture.obey("a", .release)
             try await fixture.finish()
         }
@@ -205,7 +205,7 @@ import Testing
         try fixture.accept("a", images: 3)
         let isJournaled = Mutex<Bool?>(nil)
         let outcome = fixture.scheduler.obey("a", ControlRecord(.hold, uid: 0)) { _ in
-            isJournaled.withLock { $0 = try? fixture.recover("a").control == .held }
+            isJournaled.withLock { $0 = try? fixture.journaledControl("a") == .held }
         }
         #expect(outcome == .acts)
         try await fixture.wait(for: "the word") { isJournaled.withLock { $0 } != nil }

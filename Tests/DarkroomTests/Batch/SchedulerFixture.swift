@@ -164,6 +164,20 @@ final class SchedulerFixture: Sendable {
         return prepared
     }
 
+    /// The control of a batch as its journal has it, also while the batch is in work: a start may remove what the work
+    /// is about to rename.
+    func journaledControl(_ id: String) throws -> ControlState {
+        var control = ControlState.free
+        for record in try ItemJournal.read(in: BatchFolders(spool: spool, id: id).active()) {
+            switch record {
+            case .cancelled: control = .cancelled
+            case .commanded(let record): control.follow(record.command)
+            case .reopened, .crashed, .ended: break
+            }
+        }
+        return control
+    }
+
     struct Unexpected: Error { let what: String }
 
     /// - Parameter outputs: a fixture that has published a batch of this ID, whose outputs are to be there.

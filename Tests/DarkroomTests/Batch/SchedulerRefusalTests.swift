@@ -73,7 +73,7 @@ struct SchedulerRefusalTests {
         }
         fixture.scheduler.preparation.sync {}
         #expect(try fixture.status("a")?.state == .held)
-        #expect(try fixture.recover("a").control == .held)
+        #expect(try fixture.journaledControl("a") == .held)
     }
 
     /// A command that has taken effect reaches the journal once, and then only is its file to be removed.
@@ -91,7 +91,7 @@ struct SchedulerRefusalTests {
         try recover()
         try await fixture.wait(for: "the record") { recorded.all.count == 1 }
         try await fixture.wait(for: "the status") { try fixture.status("a")?.state == .held }
-        #expect(try fixture.recover("a").control == .held)
+        #expect(try fixture.journaledControl("a") == .held)
         let journal = try ItemJournal.read(
             in: BatchFolders(spool: fixture.spool, id: "a").active())
         #expect(journal.count == 1 && recorded.all.count == 1)

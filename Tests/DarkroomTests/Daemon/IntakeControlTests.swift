@@ -25,7 +25,7 @@ import Testing
             try fixture.drop(FileName("a.\(command)"), "")
             try await fixture.wait(for: "\(command)") { try fixture.names == [] }
             // It is removed when a restart would remember it.
-            let control = try fixture.base.recover("a").control
+            let control = try fixture.base.journaledControl("a")
             #expect(control == (state == .held ? .held : .free))
         }
         try fixture.drop("a.cancel", "")
