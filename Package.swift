@@ -6,6 +6,8 @@ import PackageDescription
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 /// The stations: what a file uses it imports, so that its imports say what it depends on.
 let station = strict + [.enableUpcomingFeature("MemberImportVisibility")]
+/// Tests: they are many, and compiled in a build for release, too, where optimising them would take longer than they run.
+let test = strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 /// A product for other packages: the compiler refuses a public declaration that shows something of another module, unless
 /// that is imported as public.
 let exported = station + [.enableUpcomingFeature("InternalImportsByDefault")]
@@ -266,10 +268,10 @@ let package = Package(
         .testTarget(
             name: "DarkroomTests",
             dependencies: library + ["TestSupport", .product(name: "Yams", package: "Yams")],
-            exclude: leftOut(of: "DarkroomTests"), swiftSettings: strict),
+            exclude: leftOut(of: "DarkroomTests"), swiftSettings: test),
         .testTarget(
             name: "EndToEndTests",
             dependencies: library + ["TestSupport", "darkroomd", "darkroom"],
-            swiftSettings: strict),
+            swiftSettings: test),
     ]
 )

@@ -8,6 +8,7 @@ import Dispatch
 import Foundation
 import Glibc
 import Synchronization
+import SystemPackage
 
 /// The pages of one answer.
 ///
@@ -247,11 +248,18 @@ package struct BatchPages: Sendable {
 }
 
 extension PageLink {
-    /// The components of the way from one folder to another one, by their absolute paths.
+    /// The components of the way from one folder to another one. A relative path begins in the current folder.
+    ///
+    /// A browser goes this way by names: for it, `..` after a symbolic link is the folder that has the link.
     static func way(from folder: String, to other: String) -> [ByteString] {
-        let from = folder.split(separator: "/").map { ByteString($0) }
-        let to = other.split(separator: "/").map { ByteString($0) }
+        let from = components(of: folder)
+        let to = components(of: other)
         let same = zip(from, to).prefix { $0 == $1 }.count
         return from.dropFirst(same).map { _ in ".." } + to.dropFirst(same)
+    }
+
+    private static func components(of path: String) -> [ByteString] {
+        FilePath(FileManager.default.currentDirectoryPath).pushing(FilePath(path))
+            .lexicallyNormalized().components.map { ByteString($0.string) }
     }
 }

@@ -48,7 +48,7 @@ enum PageTheme {
         .grid a{display:block;color:inherit;text-decoration:none}
         .frame{display:flex;align-items:center;justify-content:center;height:11rem;margin-bottom:.5rem;\
         background:var(--shade);border-radius:.25rem;text-align:center;font-size:.85rem;color:var(--soft)}
-        .frame img{max-width:100%;max-height:100%;width:auto;height:auto}
+        .frame img{max-width:100%;max-height:100%;object-fit:contain}
         .name{display:block;font-size:.9rem}
         .view{display:none;position:fixed;inset:0;z-index:1;overflow:auto;padding:1rem;background:var(--paper)}
         .view:target{display:block}

@@ -1,3 +1,4 @@
+import DarkroomCore
 import Glibc
 import Synchronization
 
@@ -10,19 +11,26 @@ private let isResized = Atomic<Bool>(false)
 ///
 /// A signal only sets a flag: the loop that waits ends, clears the screen and says how to come back.
 package enum StopSignals {
-    /// From now on SIGINT, SIGTERM and SIGHUP set `signal`.
+    /// From now on SIGINT, SIGTERM and SIGHUP set `signal`; SIGHUP does not if the process ignores it.
     package static func begin() {
         // The values are created here, because a handler must not do that.
         received.store(0, ordering: .relaxed)
         number.store(0, ordering: .relaxed)
         isResized.store(false, ordering: .relaxed)
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // nohup(1) lets a command ignore SIGHUP.
+        let signals = [SIGINT, SIGTERM] + SignalSources.heeded(among: [SIGHUP])
+        for signal in signals {
             handle(signal) {
                 received.store($0, ordering: .relaxed)
                 number.add(1, ordering: .relaxed)
             }
         }
         handle(SIGWINCH) { _ in isResized.store(true, ordering: .relaxed) }
+        // A mask is inherited, and a program with many threads may have started this one on a thread that blocks them.
+        var set = sigset_t()
+        sigemptyset(&set)
+        for signal in signals { sigaddset(&set, signal) }
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
     private static func handle(_ signal: CInt, _ handler: @escaping @convention(c) (CInt) -> Void) {

@@ -31,7 +31,8 @@ import Testing
     @Test(arguments: [
         ("/a/page", "/a/out", ["..", "out"]), ("/a/b/page", "/a/out", ["..", "..", "out"]),
         ("/a/out/page", "/a/out", [".."]), ("/page", "/srv/x y", ["..", "srv", "x y"]),
-        ("/a", "/a", []),
+        ("/a", "/a", []), ("/a/b/../page", "/a/./out", ["..", "out"]),
+        ("out-page", "out", ["..", "out"]), ("x/page", "../out", ["..", "..", "..", "out"]),
     ])
     func findsTheWayBetweenFolders(from: String, to: String, way: [String]) {
         #expect(PageLink.way(from: from, to: to) == way.map { ByteString($0) })

@@ -93,7 +93,7 @@ import Testing
             #expect(code == 0, "\(example): \(output)")
             outputs.append(output)
         }
-        try #require(outputs.count == 15)
+        try #require(outputs.count == 16)
         #expect(outputs[0].hasPrefix("photos\n"))
         #expect(outputs[0].contains("photos: completed, 3 images in "))
         #expect(outputs[1] == "album.yaml: 2 images\n")

@@ -32,7 +32,7 @@ import Testing
         try await run()
         let result = try await fixture.darkroom("page", "out")
         #expect(result.exit == 0 && result.errors == "", "\(result)")
-        #expect(result.output == "/out-page/index.html\n", "\(result)")
+        #expect(result.output == "./out-page/index.html\n", "\(result)")
         #expect(fixture.list("out-page") == ["index.html", "page.json", "previews"])
         // Only a and c have sources; those of c and its result differ in size.
         #expect(
@@ -75,7 +75,7 @@ import Testing
         #expect(refused.exit == 73)
         #expect(
             refused.errors
-                == "darkroom: /out: it is not a folder of pages. Name another one with -o\n",
+                == "darkroom: ./out: it is not a folder of pages. Name another one with -o\n",
             "\(refused)")
         #expect(try fixture.status() != nil)
     }
