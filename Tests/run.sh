@@ -19,10 +19,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 . etc/release.sh
 
 readonly LOGS=.build/test-logs
-# A report names lines: more for a debugger would take longer to build. C without
-# any optimisation would take most of the tests' time.
-readonly TEST_BUILD=(-Xswiftc -gline-tables-only -Xcc -O1)
-readonly TSAN=.build-tsan TSAN_BUILD=(--sanitize=thread)
+# A report names lines: more for a debugger would take longer to build.
+readonly LINES=(-Xswiftc -gline-tables-only)
+# The programs as they are released: filters without optimisation would take most of the tests' time.
+readonly TESTED=.build-tests TESTED_BUILD=(--configuration release -Xswiftc -enable-testing "${LINES[@]}")
+readonly TSAN=.build-tsan TSAN_BUILD=(--sanitize=thread -Xcc -O1 "${LINES[@]}")
 readonly PACKAGES=.build/packages
 passed=0 failed=0 skipped=0
 # What goes on beside, by its name: the process, which leads a group of its own.
@@ -214,6 +215,7 @@ part_lint() {
     done
     check lint "folders of a target use each other one way" bash Tests/uses.sh
     check lint "only Picture has public declarations" only_picture_is_public
+    [ ! -e .git ] || check lint "nothing else is in the top folder" top_folder_is_tidy
     check lint "C compiles for arm64" compile_for_arm64
     [ "$failed" -ne "$before" ] || say lint "sources, scripts and manual pages are clean"
 }
@@ -243,6 +245,13 @@ only_picture_is_public() {
     [ -z "$found" ] || { printf '%s\n' "$found"; return 1; }
 }
 
+# Whether no product of a compiler, nor anything else by mistake, has been committed.
+top_folder_is_tidy() {
+    local found known='\.ci|\.gitignore|\.swift-format|Package\.swift|README\.md|Sources|Tests|etc|systemd'
+    found=$(git ls-files | cut -d/ -f1 | sort -u | grep -vxE "$known")
+    [ -z "$found" ] || { printf '%s\n' "$found"; return 1; }
+}
+
 # The C sources against Debian's headers for arm64. Headers of the libraries are the same for each
 # architecture, but for the folder where Debian keeps libjpeg's configuration.
 compile_for_arm64() {
@@ -260,7 +269,7 @@ compile_for_arm64() {
 # Many compute without a pause. If all began at once, one that waits would have its turn after all the others.
 part_unit() {
     local -x SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16
-    build_suites unit .build && run_suites unit '^DarkroomTests\.' .build
+    build_tested unit && run_suites unit '^DarkroomTests\.' "$TESTED" "${TESTED_BUILD[@]}"
 }
 
 # Colour filters for every colour there is, in a build for release; and the paths of each kernel
@@ -284,17 +293,17 @@ part_instructions() {
 }
 
 part_e2e() {
-    build_suites e2e .build && run_suites e2e '^EndToEndTests\.' .build
+    build_tested e2e && run_suites e2e '^EndToEndTests\.' "$TESTED" "${TESTED_BUILD[@]}"
 }
 
 # The daemon's self-test, as an administrator may run it, with more kills; then calls that fail, full disks
 # and trouble with the inbox.
 part_faults() {
     local products shim=$PWD/.build/faults-shim.so work apart=()
-    build_suites faults .build || return
+    build_tested faults || return
     build faults "Tests/Faults/shim.c" clang_of_swift -std=gnu11 -Wall -Wextra -Werror -O1 -shared -fPIC -o "$shim" \
         Tests/Faults/shim.c || return
-    products=$(swift build --show-bin-path)
+    products=$(tested_products)
     work=$(mktemp -d)
     # In a namespace of its own nothing stays mounted, however it ends.
     if unshare --mount true 2>/dev/null; then apart=(unshare --mount); fi
@@ -492,7 +501,7 @@ part_systemd() {
         leave_out systemd "$reason"
         return
     fi
-    build_suites systemd .build || return
+    build_tested systemd || return
     local stage script name
     stage=$(mktemp -d)
     stage_programs "$stage" darkroomd darkroom
@@ -520,7 +529,7 @@ under_systemd() { # NAME
 # them.
 part_slurm() {
     local reason stage
-    build_suites slurm .build || return
+    build_tested slurm || return
     stage=$(mktemp -d)
     stage_programs "$stage" darkroom starfield
     run_lines slurm-pods "checks of shards without Slurm" bash Tests/slurm/pods.sh "$PWD" "$stage"
@@ -599,7 +608,7 @@ why_no_systemd() {
 stage_programs() {
     local folder=$1 products program library
     shift
-    products=$(swift build --show-bin-path)
+    products=$(tested_products)
     mkdir "$folder/lib"
     chmod 755 "$folder"
     for program in "$@"; do
@@ -615,11 +624,16 @@ stage_programs() {
 
 # --- Swift Testing ---------------------------------------------------------------------------
 
+build_tested() { build_suites "$1" "$TESTED" "${TESTED_BUILD[@]}"; } # PART
+
+# Prints the folder of the programs that are tested.
+tested_products() { swift build --scratch-path "$TESTED" "${TESTED_BUILD[@]}" --show-bin-path; }
+
 # build_suites PART SCRATCH [OPTION]...: builds all programs and tests, once in a run.
 build_suites() {
     local part=$1 scratch=$2
     shift 2
-    once "suites${scratch#.build}" build "$part" "build" build_tests --scratch-path "$scratch" "${TEST_BUILD[@]}" "$@"
+    once "suites${scratch#.build}" build "$part" "build" build_tests --scratch-path "$scratch" "$@"
 }
 
 # run_suites PART FILTER SCRATCH [OPTION]...: runs the suites whose names match, and counts.
