@@ -1,0 +1,53 @@
+import DarkroomCore
+import DarkroomPicture
+import DarkroomSpool
+
+extension Status {
+    /// The whole status of a run without its images.
+    ///
+    /// - Parameter frames: the statuses of all shards without their images; there is at least one.
+    init(wholeOf frames: [Status]) {
+        var status = frames[0]
+        status.shards = Status.Shards(count: frames.count)
+        status.counts = Status.Counts()
+        for frame in frames {
+            status.counts.total = status.counts.total.saturatingAdd(frame.counts.total)
+            for state in ImageState.allCases {
+                status.counts[state] = status.counts[state].saturatingAdd(frame.counts[state])
+            }
+        }
+        // They are in UTC and have one length, so that their order is that of the texts.
+        func time(
+            _ key: (Status.Times) -> String?, _ best: ([ByteString]) -> ByteString?
+        ) -> String? {
+            best(frames.compactMap { key($0.times) }.map { ByteString($0) })?.string
+        }
+        status.times.received = time(\.received) { $0.min() } ?? status.times.received
+        status.times.started = time(\.started) { $0.min() }
+        status.times.finished = time(\.finished) { $0.max() }
+        status.versions = frames.reduce(into: [PictureVersions]()) {
+            $0 = $0.joined(by: $1.versions ?? [])
+        }
+        if status.versions == [] { status.versions = nil }
+        let commands = frames.flatMap { $0.commands ?? [] }
+            .sorted { ByteString($0.time) < ByteString($1.time) }
+        status.commands = nil
+        for command in commands { status.note(command) }
+        status.retries = frames.compactMap(\.retries).max()
+        status.waiting = nil
+        status.state =
+            status.counts.cancelled > 0
+            ? .cancelled : status.counts.failed > 0 ? .completedWithErrors : .completed
+        self = status
+    }
+}
+
+extension Status.Counts {
+    /// The numbers of a file may have any values.
+    mutating func subtract(_ other: Status.Counts) {
+        total = total.saturatingSubtract(other.total)
+        for state in ImageState.allCases {
+            self[state] = self[state].saturatingSubtract(other[state])
+        }
+    }
+}
