@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomPicture
 import DarkroomSpool
 
 extension Status {

@@ -58,11 +58,11 @@ final class HotFolderStation: @unchecked Sendable {
     let log: EventLog
     let time: TimeSource
     /// Called after each change of the report.
-    private let onReport: @Sendable () -> Void
+    let onReport: @Sendable () -> Void
     let queue: DispatchQueue
     let stopped = CancellationFlag()
     private let current: Mutex<Current>
-    private let report: Mutex<FoldersReport.Folder?> = Mutex(nil)
+    let report: Mutex<FoldersReport.Folder?> = Mutex(nil)
 
     var state = State.starting
     var since = Clock.timestamp
@@ -70,6 +70,8 @@ final class HotFolderStation: @unchecked Sendable {
     var station: Directory?
     var ledger: PictureLedger?
     var batches: [HotBatch] = []
+    /// The batches that have ended and whose originals are not yet where they belong.
+    var ended: Set<ByteString> = []
     /// The device and the inode of the folder at the last look.
     var seen: (device: UInt64, root: UInt64)?
     /// Whether its pictures were taken from another folder at the same path, as the last listing has it.
@@ -86,7 +88,7 @@ final class HotFolderStation: @unchecked Sendable {
     private var timer: (moment: UInt64, number: Int)?
     private var timerNumber = 0
     private let tendIsSet = Atomic(false)
-    private var publishIsSet = false
+    var publishIsSet = false
 
     init(
         _ folder: HotFolder, _ settings: HotFolderSettings, spool: Spool, scheduler: Scheduler,
@@ -389,7 +391,7 @@ final class HotFolderStation: @unchecked Sendable {
         }
     }
 
-    private var otherFolder: String {
+    var otherFolder: String {
         "it is another folder than before, perhaps because its file system is not mounted; "
             + "\(Words.count(ledger?.count ?? 0, "picture")) of the former one stay remembered"
     }
@@ -403,92 +405,5 @@ final class HotFolderStation: @unchecked Sendable {
             scheduler.storage.writeRefused(error)
         }
         self.ledger = ledger
-    }
-
-    // MARK: The report
-
-    /// Reports the present state soon. This may be called often: to describe many files takes a while.
-    func publish() {
-        guard !publishIsSet else { return }
-        publishIsSet = true
-        time.call(in: 0.1, on: queue) { [weak self] in
-            guard let self else { return }
-            publishIsSet = false
-            let new = describe()
-            let isNews = report.withLock { report in
-                defer { report = new }
-                return report != new
-            }
-            if isNews { onReport() }
-        }
-    }
-
-    private func describe() -> FoldersReport.Folder {
-        let folder = folder
-        var groups: [HotFileReason: [(path: RelativePath, message: String)]] = [:]
-        for (path, why) in refused {
-            groups[why.reason, default: []].append((path, why.message))
-        }
-        for path in arrivals.all {
-            guard let reason = arrivals.reason(path) else { continue }
-            groups[reason, default: []].append((path, Self.words(of: reason)))
-        }
-        var counts: [String: Int] = [:]
-        var files: [FoldersReport.File] = []
-        for reason in HotFileReason.allCases {
-            let group = groups[reason] ?? []
-            counts[reason.rawValue] = group.count
-            let room = FoldersReport.capacity - files.count
-            guard room > 0 else { continue }
-            let sorted = group.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
-            files += sorted.prefix(room).map {
-                FoldersReport.File(path: $0.path, reason: reason, message: $0.message)
-            }
-        }
-        let (name, message): (FoldersReport.State, String?) =
-            switch state {
-            case .starting: (.missing, "it was not looked at yet")
-            case .watching: (.watching, isOther ? otherFolder : nil)
-            case .polling(let error): (.polling, isOther ? otherFolder : error.message)
-            case .missing(let error): (.missing, error.message)
-            case .refused(let problem): (.refused, problem)
-            case .failed(let error): (.failed, error.message)
-            }
-        return FoldersReport.Folder(
-            path: folder.path, recipe: folder.recipe, originals: folder.originals, state: name,
-            message: message, since: since, remembered: ledger?.count ?? 0,
-            batches: batches.count { !isEnded($0) }, counts: counts, files: files)
-    }
-
-    private static func words(of reason: HotFileReason) -> String {
-        switch reason {
-        case .beingWritten: "its writer has not closed it"
-        case .settling: "it may not be complete: it changed too recently"
-        default: "it waits for its batch"
-        }
-    }
-
-    /// The batches that have ended and whose originals are not yet where they belong.
-    var ended: Set<ByteString> = []
-
-    private func isEnded(_ batch: HotBatch) -> Bool { ended.contains(ByteString(batch.name)) }
-}
-
-/// The folders of a pass through events, so that each is opened once.
-struct OpenFolders {
-    private let root: Directory
-    private var open: [RelativePath: Directory] = [:]
-    /// Not more are kept open.
-    private static let most = 16
-
-    init(_ root: Directory) { self.root = root }
-
-    mutating func open(_ path: RelativePath) -> Directory? {
-        if path == .root { return root }
-        if let folder = open[path] { return folder }
-        guard let folder = try? root.folder(beneath: path) else { return nil }
-        if open.count >= Self.most { open = [:] }
-        open[path] = folder
-        return folder
     }
 }
