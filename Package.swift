@@ -6,8 +6,11 @@ import PackageDescription
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 /// The stations: what a file uses it imports, so that its imports say what it depends on.
 let station = strict + [.enableUpcomingFeature("MemberImportVisibility")]
-/// Tests: they are many, and compiled in a build for release, too, where optimising them would take longer than they run.
-let test = strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+/// Tests: Tests/run.sh builds them for release, too, and optimising them would take longer than they run. A package with
+/// such flags cannot be a dependency, so they are there on demand only.
+let test =
+    Context.environment["DARKROOM_TESTS_UNOPTIMIZED"] == nil
+    ? strict : strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 /// A product for other packages: the compiler refuses a public declaration that shows something of another module, unless
 /// that is imported as public.
 let exported = station + [.enableUpcomingFeature("InternalImportsByDefault")]

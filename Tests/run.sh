@@ -626,8 +626,11 @@ stage_programs() {
 
 build_tested() { build_suites "$1" "$TESTED" "${TESTED_BUILD[@]}"; } # PART
 
+# The package manager for a build whose tests are not optimised, see Package.swift.
+swift_for_tests() { DARKROOM_TESTS_UNOPTIMIZED=1 swift "$@"; }
+
 # Prints the folder of the programs that are tested.
-tested_products() { swift build --scratch-path "$TESTED" "${TESTED_BUILD[@]}" --show-bin-path; }
+tested_products() { swift_for_tests build --scratch-path "$TESTED" "${TESTED_BUILD[@]}" --show-bin-path; }
 
 # build_suites PART SCRATCH [OPTION]...: builds all programs and tests, once in a run.
 build_suites() {
@@ -643,7 +646,7 @@ run_suites() {
     local log=$LOGS/$part.log results=$LOGS/$part.xml
     rm -f "$results"
     # Where something hangs, that is to be told of, too.
-    timeout --kill-after=30 1200 swift test --skip-build --disable-xctest --scratch-path "$scratch" "$@" \
+    DARKROOM_TESTS_UNOPTIMIZED=1 timeout --kill-after=30 1200 swift test --skip-build --disable-xctest --scratch-path "$scratch" "$@" \
         --filter "$filter" --xunit-output "$results" >"$log" 2>&1
     local status=$?
     count_results "$part" "$status" "$log" "$results"
@@ -652,7 +655,7 @@ run_suites() {
 # A warning in C is no error to the package manager, in Swift it is one by Package.swift.
 build_tests() {
     local output
-    output=$(swift build --build-tests "$@" 2>&1)
+    output=$(swift_for_tests build --build-tests "$@" 2>&1)
     local status=$?
     printf '%s\n' "$output"
     [ "$status" -eq 0 ] && ! grep -q "^$PWD/\(Sources\|Tests\)/.*warning:" <<<"$output"

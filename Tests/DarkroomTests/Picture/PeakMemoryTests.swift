@@ -86,7 +86,7 @@ import Testing
     /// Each in turn, in a process of its own, where nobody else takes memory.
     @Test func boundsWhatIsMeasured() async {
         await #expect(processExitsWith: .success) {
-            try Self.keepNothingFree()
+            try ProcessMemory.keepNothingFree()
             // What is made once: code, tables, the allocator's and Dispatch's own.
             _ = try Self.measure(Self.jobs[0])
             for job in Self.jobs {
@@ -115,12 +115,12 @@ import Testing
         // The peak becomes what is resident now, see proc(5).
         let clear = try FileDescriptor.open("/proc/self/clear_refs", .writeOnly)
         try clear.closeAfter { _ = try clear.writeAll("5".utf8) }
-        let before = try status("VmHWM")
+        let before = try ProcessMemory.status("VmHWM")
         _ = try PicturePipeline.run(
             input: source.descriptor, inputName: "in", filters: job.filters,
             output: target.descriptor, outputName: "out", options: job.options,
             cores: cores, openImage: { name throws(PictureError) in try open(other, name) })
-        return (try status("VmHWM") - before, bound)
+        return (try ProcessMemory.status("VmHWM") - before, bound)
     }
 
     private static func open(
@@ -129,28 +129,6 @@ import Testing
         guard let file else { return try StageContext.noImage(name) }
         let path = "/proc/self/fd/\(file.descriptor.rawValue)"
         return OtherImage(try PicturePath.openForReading(path), name: name)
-    }
-
-    /// From now on what is freed goes back to the system at once, so that it counts again when it is taken:
-    /// pieces of 64 KiB or more are mapped each for itself. Swift's Glibc does not have the function.
-    static func keepNothingFree() throws {
-        let symbol = try #require(dlsym(nil, "mallopt"))
-        typealias Option = @convention(c) (CInt, CInt) -> CInt
-        // M_MMAP_THRESHOLD, which then stays what it is.
-        #expect(unsafeBitCast(symbol, to: Option.self)(-3, 64 << 10) == 1)
-    }
-
-    /// A line of this process' status, in bytes.
-    static func status(_ name: String) throws -> Int {
-        let file = try FileDescriptor.open("/proc/self/status", .readOnly)
-        let text = try file.closeAfter {
-            try String(unsafeUninitializedCapacity: 8192) {
-                try file.read(into: UnsafeMutableRawBufferPointer($0))
-            }
-        }
-        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("\(name):") })
-        let words = line.split { $0 == " " || $0 == "\t" }
-        return try #require(Int(words[1])) << 10
     }
 
     /// Noise, which is as large as can be when it is compressed.

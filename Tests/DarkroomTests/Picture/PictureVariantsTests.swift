@@ -437,7 +437,7 @@ import Testing
     /// In a process of its own, where nobody else takes memory: no more than the bound.
     @Test func boundsWhatIsMeasured() async {
         await #expect(processExitsWith: .success) {
-            try PeakMemoryTests.keepNothingFree()
+            try ProcessMemory.keepNothingFree()
             let png = PNGMaker.black(width: 3000, height: 2000, colourType: .rgb, depth: 8)
             let jpeg = Self.jpeg { $0 = .gradient(width: 2048, height: 1024, channels: 3) }
             let sizes = [1600, 800, 400].map {
@@ -457,13 +457,13 @@ import Testing
         let bytes = Mutex(0)
         let clear = try FileDescriptor.open("/proc/self/clear_refs", .writeOnly)
         try clear.closeAfter { _ = try clear.writeAll("5".utf8) }
-        let before = try PeakMemoryTests.status("VmHWM")
+        let before = try ProcessMemory.status("VmHWM")
         let made = try together(
             source, wishes, cores: Cores(count: 2),
             admit: { needed throws(PictureError) in
                 bytes.withLock { $0 = max($0, needed) }
             })
-        let after = try PeakMemoryTests.status("VmHWM")
+        let after = try ProcessMemory.status("VmHWM")
         #expect(made.allSatisfy { $0.error == nil })
         return (after - before, bytes.withLock { $0 })
     }
