@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -31,6 +32,11 @@ int darkroom_birth(int dir, const char *name, int64_t *seconds, int64_t *nanosec
 int darkroom_open_folder(const char *path)
 {
     return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+int darkroom_socket(int family, int kind, int protocol)
+{
+    return (int)syscall(SYS_socket, (long)family, (long)kind | SOCK_CLOEXEC, (long)protocol);
 }
 
 int darkroom_share(int fd, unsigned uid, unsigned permissions)

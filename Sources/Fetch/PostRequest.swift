@@ -180,7 +180,7 @@ package final class PostRequest {
             return -1
         }
         hasOpenedSocket = true
-        return socket(address.family, address.kind | CInt(SOCK_CLOEXEC.rawValue), address.transport)
+        return address.open()
     }
 }
 

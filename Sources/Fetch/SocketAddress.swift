@@ -1,4 +1,5 @@
 import CDarkroomCurl
+import CDarkroomShims
 import Glibc
 
 /// The address for which a socket is opened.
@@ -18,4 +19,7 @@ struct SocketAddress {
         bytes = UnsafeRawBufferPointer(
             start: UnsafeRawPointer(address) + offset, count: Int(address.pointee.addrlen))
     }
+
+    /// Opens a socket for the address. On failure it returns -1 and sets `errno`.
+    func open() -> CInt { darkroom_socket(family, kind, transport) }
 }

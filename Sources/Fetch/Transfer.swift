@@ -265,8 +265,7 @@ final class Transfer {
             }
         }
         hasOpenedSocket = true
-        let number = socket(
-            address.family, address.kind | CInt(SOCK_CLOEXEC.rawValue), address.transport)
+        let number = address.open()
         if number < 0 {
             let error = Errno(rawValue: errno)
             socketFault = error == .noBufferSpace ? .scarce : error.storageFault

@@ -36,6 +36,11 @@ int darkroom_open_regular(const char *path);
  * others none, as an access control list (acl(5)). -1 with EOPNOTSUPP if the file system has no such lists. */
 int darkroom_share(int fd, unsigned uid, unsigned permissions);
 
+/* socket(2), close-on-exec, with arguments that fill their registers. A compiler may leave other bits in the upper half of
+ * a register with an int, and glibc's wrapper passes them on. The kernel ignores them, but filters of system calls compare
+ * whole registers: systemd's RestrictAddressFamilies= then refuses a family that it allows. */
+int darkroom_socket(int family, int kind, int protocol);
+
 /* sync_file_range(2) with SYNC_FILE_RANGE_WRITE over the whole file. */
 int darkroom_start_writing(int fd);
 
