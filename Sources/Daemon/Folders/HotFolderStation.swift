@@ -257,7 +257,7 @@ final class HotFolderStation: @unchecked Sendable {
         for event in events {
             switch event {
             case .written(let path) where Self.isPicture(path.name):
-                arrivals.begunToBeWritten(path)
+                arrivals.begunToBeWritten(path, now: time.now)
                 refused[path] = nil
             case .written: break
             case .closed(let path):
@@ -287,7 +287,11 @@ final class HotFolderStation: @unchecked Sendable {
 
     private func examine(_ path: RelativePath, _ folders: inout OpenFolders, isWhole: Bool = false)
     {
-        guard let folder = folders.open(path.folder) else { return }
+        guard let folder = folders.open(path.folder) else {
+            // It was moved away, or cannot be read. It must not be due again at once; a listing shows the truth.
+            mustScan = true
+            return arrivals.forget(path)
+        }
         examine(path, in: folder, isWhole: isWhole)
     }
 
