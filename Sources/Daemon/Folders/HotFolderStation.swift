@@ -27,7 +27,8 @@ struct HotFolderSettings: Sendable, Equatable {
 /// | watching | inotify reports what happens; listings find the rest    | the folder is lost                       |
 /// | polling  | inotify does not work there; it is listed at each look  | the folder is lost                       |
 /// | missing  | it cannot be opened; nothing is concluded from that     | a look finds it                          |
-/// | refused  | it contains the spool, or is part of it                 | a look finds another one                 |
+/// | refused  | it contains the spool or is part of it, or others could | a look finds no problem                  |
+/// |          | put another folder in its place (`FolderWay`)           |                                          |
 /// | failed   | the ledger or the records cannot be read                | a look can read them                     |
 ///
 /// Between two looks the folder is not open, so that it can be unmounted. `HotArrivals` has the states of a picture,
@@ -180,8 +181,11 @@ final class HotFolderStation: @unchecked Sendable {
             let information = try root.information()
             let found = (device: UInt64(information.st_dev), root: UInt64(information.st_ino))
             if let seen, seen == found {
-                if case .refused = state { return nil }
-                return root
+                guard case .refused(let before) = state else { return root }
+                if let words = problem(of: root) {
+                    if words != before { change(.refused(words)) }
+                    return nil
+                }
             }
             seen = found
             return begin(root) ? root : nil
@@ -191,12 +195,22 @@ final class HotFolderStation: @unchecked Sendable {
         }
     }
 
+    /// Why the folder must not be watched.
+    private func problem(of root: Directory) -> String? {
+        if let words = SpoolLoop.problem(between: root, and: spool.root) { return words }
+        do throws(FileError) {
+            return try FolderWay(to: root.information()).problem(root)
+        } catch {
+            return error.message
+        }
+    }
+
     /// - Returns: false if the folder must not be watched.
     private func begin(_ root: Directory) -> Bool {
         watch = nil
         arrivals.removeAll()
         refused = refused.filter { $0.value.reason == .originalKept }
-        if let problem = SpoolLoop.problem(between: root, and: spool.root) {
+        if let problem = problem(of: root) {
             log.folderLost(path, because: problem)
             change(.refused(problem))
             return false
