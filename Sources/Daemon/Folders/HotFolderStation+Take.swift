@@ -42,8 +42,9 @@ extension HotFolderStation {
     func take(_ paths: [RelativePath], from root: Directory) {
         guard let station else { return }
         var rest = paths[...]
-        let name = newName()
+        var name = ""
         do throws(FileError) {
+            name = try newName(in: station)
             if try station.exists(Self.copiesName) { try station.removeTree(Self.copiesName) }
             try station.makeDirectory(Self.copiesName, mode: 0o700)
             var collection = Group(
@@ -58,17 +59,22 @@ extension HotFolderStation {
         } catch {
             // First of all: the copies may be what has filled the disk, and nothing is taken while it is full.
             try? station.removeTree(Self.copiesName)
-            try? HotBatch.discard(name, in: station)
+            if !name.isEmpty { try? HotBatch.discard(name, in: station) }
             scheduler.storage.writeRefused(error)
             arrivals.giveBack(paths, at: time.now + 1_000_000_000)
         }
     }
 
-    /// `scans-20261123-150405-3f9a`: the time in UTC, and a number that nobody can know beforehand.
-    private func newName() -> String {
-        let digits = Clock.timestamp.filter { $0.isNumber || $0 == "T" }.prefix(15)
-        let number = String(UInt32.random(in: 0x1000...0xFFFF), radix: 16)
-        return "\(HotStations.shortName(path))-\(digits.replacing("T", with: "-"))-\(number)"
+    /// `scans-20261123-150405-3f9a`: the time in UTC, and a number that nobody can know beforehand. Many batches may be
+    /// made within a second, so a name that is in use is not chosen again.
+    private func newName(in station: Directory) throws(FileError) -> String {
+        while true {
+            let digits = Clock.timestamp.filter { $0.isNumber || $0 == "T" }.prefix(15)
+            let number = String(UInt32.random(in: 0x1000...0xFFFF), radix: 16)
+            let time = digits.replacing("T", with: "-")
+            let name = "\(HotStations.shortName(path))-\(time)-\(number)"
+            if try !HotBatch.exists(name, in: station) { return name }
+        }
     }
 
     /// Copies a picture, unless it was taken before. A picture that cannot be copied is not taken now, which does not

@@ -6,7 +6,7 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// What the stations of all hot folders share.
+/// What the configuration says about a hot folder besides its own keys.
 struct HotFolderSettings: Sendable, Equatable {
     var isDurable = true
     /// How long a file must be unchanged that was not renamed into its folder, in seconds.
@@ -16,7 +16,8 @@ struct HotFolderSettings: Sendable, Equatable {
     /// Seconds between two listings of a folder if inotify works; 0 for no listings.
     var rescan = 0.0
     var maximumBytes = 0
-    var maximumImages = 0
+    /// Of a batch, so that its images with all variants are not more than a manifest may have.
+    var maximumPictures = 0
 }
 
 /// Takes the pictures of one hot folder, on a queue of its own: a network file system may not answer.
@@ -321,7 +322,7 @@ final class HotFolderStation: @unchecked Sendable {
             for path in ripe { examine(path, &folders) }
         }
         let folder = folder
-        let most = max(1, min(folder.batch, settings.maximumImages))
+        let most = max(1, min(folder.batch, settings.maximumPictures))
         let within = UInt64(clamping: folder.within * 1e9)
         while mayTake, let paths = arrivals.takeDue(most: most, within: within, now: time.now) {
             guard let root = openRoot() else { break }

@@ -157,9 +157,13 @@ import Testing
         for name in ["scans-1", "scans-2"] { try folder.makeDirectory(FileName(name)) }
         try batch.record(in: folder, durably: false)
         for name in ["scans-1", "scans-2", "scans-3"] {
+            #expect(try HotBatch.exists(name, in: folder) == (name != "scans-3"))
             try HotBatch.discard(name, in: folder)
         }
         #expect(Set(try folder.names()) == ["scans-1", "scans-1.batch"])
+        // It is submitted, and its record is left.
+        try folder.removeDirectory("scans-1")
+        #expect(try HotBatch.exists("scans-1", in: folder))
     }
 
     @Test(arguments: [
