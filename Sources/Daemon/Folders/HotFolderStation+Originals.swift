@@ -11,14 +11,14 @@ import SystemPackage
 /// | `move`: copied to `hot/KEY/original`, compared with what | the restart copies it again                         |
 /// | was taken, synced                                        |                                                     |
 /// | `move`: renamed to `outbox/ID/NAME.original.EXT`, synced | the restart finds it there                          |
-/// | renamed in its folder to `.darkroom-IDENTITY~`, examined | the restart finds this name, and continues or gives |
+/// | read; renamed in its folder to `.darkroom-IDENTITY~`     | the restart finds this name, and continues or gives |
 /// |                                                          | a file that is not the picture its name back        |
 /// | removed                                                  | the restart finds nothing left to remove            |
 /// | `hot/KEY/NAME.batch` removed, when all pictures are done | nothing to do                                       |
 ///
 /// The rename before the removal is necessary: somebody could put another file under the name between a look at it and
-/// its removal. The examination reads the file: whoever may write to a picture can give it back its size and time after
-/// a change.
+/// its removal. The file is read, because whoever may write to a picture can give it back its size and time after a
+/// change. One that has changed is not renamed.
 extension HotFolderStation {
     private static let copyName: FileName = "original"
     /// In nanoseconds.
@@ -207,18 +207,21 @@ extension HotFolderStation {
             try folder.remove(hidden)
         }
         if isNamed {
+            guard try isUnchanged(picture, name, in: folder) else { return .hasChanged }
             try folder.rename(name, to: folder, as: hidden)
             FaultPoint.hotOriginalHidden.pass()
         }
         guard let information = try folder.information(of: hidden) else { return .isGone }
         var removal = Removal.isGone
         if picture.stamp.matches(information) {
-            if try isUnchanged(picture, hidden, in: folder) {
+            // If it had its name, it was read above: it has the same inode.
+            var isPicture = isNamed
+            if !isNamed { isPicture = try isUnchanged(picture, hidden, in: folder) }
+            if isPicture {
                 try folder.remove(hidden)
                 FaultPoint.hotOriginalRemoved.pass()
                 return .removed(isLast: information.st_nlink <= 1)
             }
-            if isStopped { throw FileError("read", folder.path(of: hidden), .canceled) }
             removal = .hasChanged
         }
         // Somebody has put another file in its place in between.
@@ -245,6 +248,7 @@ extension HotFolderStation {
             digest.update(piece)
             rest -= piece.count
         }
+        if isStopped { throw FileError("read", shown, .canceled) }
         return ByteString(digest.hex()) == picture.sha256
     }
 }
