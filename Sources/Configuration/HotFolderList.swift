@@ -117,6 +117,11 @@ extension ValueReader {
 }
 
 extension Configuration {
+    /// How many images a picture of a hot folder becomes: the number of variants of its recipe.
+    package func imagesPerPicture(of folder: HotFolder) -> Int {
+        max(1, recipes[ByteString(folder.recipe)]?.variants?.count ?? 1)
+    }
+
     /// What is wrong with the hot folders in this configuration, as ends of sentences.
     var folderProblems: [String] {
         var problems: [String] = []
@@ -128,6 +133,12 @@ extension Configuration {
                     Suggestion.nearest(to: ByteString(folder.recipe), among: names)
                     .map { "; did you mean \($0)?" } ?? ""
                 problems.append("\(folder.path): there is no recipe \(folder.recipe)\(meant)")
+            }
+            let count = imagesPerPicture(of: folder)
+            if count > manifestLimits.images {
+                problems.append(
+                    "\(folder.path): its recipe \(folder.recipe) makes \(count) images of a picture, more than "
+                        + "manifests.maxImages (\(manifestLimits.images))")
             }
             let (path, place) = places[index]
             let own = [("spool", spool), ("cache.folder", cacheFolder ?? "")]

@@ -87,7 +87,11 @@ extension Directory {
             try removeDirectory(entry)
         } catch  where error.errno == .directoryNotEmpty {
             try clear(Directory(entry, in: self))
-            try removeDirectory(entry)
+            do throws(FileError) {
+                try removeDirectory(entry)
+            } catch  where error.errno == .directoryNotEmpty {
+                // Somebody has put something into it meanwhile. The next round empties it again.
+            }
         }
     }
 }

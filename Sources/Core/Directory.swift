@@ -318,18 +318,29 @@ extension Descriptor {
 
     /// Writes all bytes into an empty file. Whole blocks of zeros become holes.
     package func write(sparsely bytes: [UInt8], path: String) throws(FileError) {
+        let end = try write(sparsely: bytes, at: 0, path: path)
+        if end < bytes.count { try truncate(to: bytes.count, path: path) }
+    }
+
+    /// Writes a piece of a file that has nothing at this place yet. Whole blocks of zeros are left out. If the last
+    /// block of the file is one of them, only `truncate(to:path:)` gives the file its length.
+    ///
+    /// - Returns: the end of what was written; `place` if all was left out.
+    package func write(
+        sparsely bytes: [UInt8], at place: Int, path: String
+    ) throws(FileError) -> Int {
         let block = 64 << 10
-        var written = 0
+        var end = place
         for start in stride(from: 0, to: bytes.count, by: block) {
             let piece = bytes[start..<min(start + block, bytes.count)]
             if piece.allSatisfy({ $0 == 0 }) { continue }
-            if start > written, lseek(number, start, SEEK_SET) < 0 {
+            guard lseek(number, place + start, SEEK_SET) >= 0 else {
                 throw FileError("write", path, Errno(rawValue: errno))
             }
             try write(piece, path: path)
-            written = piece.endIndex
+            end = place + piece.endIndex
         }
-        if written < bytes.count { try truncate(to: bytes.count, path: path) }
+        return end
     }
 
     private func writeAll(_ buffer: UnsafeRawBufferPointer) -> Errno? {

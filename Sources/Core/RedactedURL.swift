@@ -29,15 +29,18 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
         let shown = Self.whole(source)
         var printable = String.UnicodeScalarView()
         for scalar in shown.unicodeScalars.prefix(Self.maximumScalars) {
-            // A line break in a source must not start a line of a log.
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator:
-                printable.append("\u{FFFD}")
-            default: printable.append(scalar)
-            }
+            printable.append(Self.isShown(scalar) ? scalar : "\u{FFFD}")
         }
         let isCut = shown.unicodeScalars.count > Self.maximumScalars
         self.shown = ByteString(String(printable) + (isCut ? Self.mark : ""))
+    }
+
+    /// Whether a character is shown as it is. A line break in a source must not start a line of a log.
+    package static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
     }
 
     /// The source as it may be shown.

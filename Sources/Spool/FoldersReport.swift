@@ -72,7 +72,7 @@ package struct FoldersReport: Codable, Sendable, Equatable {
         case polling
         /// It does not exist or cannot be read. Nothing is concluded from that.
         case missing
-        /// It contains the spool, or is part of it.
+        /// It contains the spool, or is part of it, or somebody else could put another folder in its place.
         case refused
         /// The ledger cannot be used, so no picture may be taken.
         case failed

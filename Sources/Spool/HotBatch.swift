@@ -97,6 +97,20 @@ package struct HotBatch: Sendable, Equatable {
         FaultPoint.hotForgotten.pass()
     }
 
+    /// Whether a batch has this name: its record, or its folder.
+    package static func exists(_ name: String, in folder: Directory) throws(FileError) -> Bool {
+        for file in [name, name + suffix] where try folder.exists(FileName(file)) { return true }
+        return false
+    }
+
+    /// Removes the folder of a batch that could not be recorded. With a record its pictures are taken, and it stays.
+    package static func discard(_ name: String, in folder: Directory) throws(FileError) {
+        guard try !folder.exists(FileName(name + suffix)), try folder.exists(FileName(name)) else {
+            return
+        }
+        try folder.removeTree(FileName(name))
+    }
+
     /// The batches with a record, sorted by their names. What a daemon had begun and not taken is removed.
     package static func recover(in folder: Directory) throws(FileError) -> [HotBatch] {
         var batches: [HotBatch] = []

@@ -378,4 +378,23 @@ import Testing
         #expect(report.message?.contains("outputs would be taken as pictures again") == true)
         #expect(try await daemon.stop() == .exited(0))
     }
+
+    /// Until the rights of the folder above it are corrected.
+    @Test func aFolderThatOthersCouldReplaceIsRefused() async throws {
+        let fixture = try HotFolderFixture()
+        try fixture.put("deep/a.png", 1)
+        #expect(chmod(fixture.folder, 0o777) == 0)
+        let deep = fixture.path("deep")
+        let daemon = try await fixture.run([
+            "folders": "[{path: \(deep), recipe: small, within: 100ms}]"
+        ])
+        let report = try await fixture.waitForReport(daemon, "the danger") { $0.state == .refused }
+        #expect(
+            report.message
+                == "everybody may write to \(fixture.folder), and put another folder in its place")
+        #expect(chmod(fixture.folder, 0o755) == 0)
+        try await fixture.expectAnswers(["a.png"], daemon)
+        try await fixture.waitForReport(daemon, "a watch") { $0.state == .watching }
+        #expect(try await daemon.stop() == .exited(0))
+    }
 }

@@ -111,7 +111,7 @@ extension HotFolderStation {
                 refused[path] = nil
                 return arrivals.forget(path)
             }
-            guard !information.isFolder else { return }
+            guard !information.isFolder else { return arrivals.forget(path) }
             examine(path, information, in: folder, isWhole: isWhole, &listing)
         } catch {
             refuse(path, .unreadable, error.message, &listing)

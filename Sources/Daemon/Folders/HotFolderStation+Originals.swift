@@ -11,13 +11,14 @@ import SystemPackage
 /// | `move`: copied to `hot/KEY/original`, compared with what | the restart copies it again                         |
 /// | was taken, synced                                        |                                                     |
 /// | `move`: renamed to `outbox/ID/NAME.original.EXT`, synced | the restart finds it there                          |
-/// | renamed in its folder to `.darkroom-INODE~`, examined    | the restart finds this name, and continues or gives |
+/// | read; renamed in its folder to `.darkroom-IDENTITY~`     | the restart finds this name, and continues or gives |
 /// |                                                          | a file that is not the picture its name back        |
 /// | removed                                                  | the restart finds nothing left to remove            |
 /// | `hot/KEY/NAME.batch` removed, when all pictures are done | nothing to do                                       |
 ///
 /// The rename before the removal is necessary: somebody could put another file under the name between a look at it and
-/// its removal.
+/// its removal. The file is read, because whoever may write to a picture can give it back its size and time after a
+/// change. One that has changed is not renamed.
 extension HotFolderStation {
     private static let copyName: FileName = "original"
     /// In nanoseconds.
@@ -65,6 +66,12 @@ extension HotFolderStation {
         }
         var isDone = true
         var removed: [ByteString] = []
+        func keep(_ picture: TakenPicture, _ why: String) {
+            isDone = false
+            refuse(
+                picture.path, .originalKept,
+                "batch \(id) has its outputs, but the original stays: \(why)")
+        }
         var folders: [RelativePath: Directory] = [:]
         for picture in pictures {
             if isStopped { return false }
@@ -77,19 +84,28 @@ extension HotFolderStation {
                     folder = try root.folder(beneath: parent)
                     folders[parent] = folder
                 }
+                var isAnswered = true
                 if batch.originals == .move {
-                    try answerOriginal(
-                        picture, batch.outputName(of: picture, in: status), root, answer, station)
+                    let name = batch.outputName(of: picture, in: status)
+                    isAnswered = try answerOriginal(picture, name, folder, answer, station)
+                    if isStopped { return false }
                 }
-                if try remove(picture, from: folder) { removed.append(picture.stamp.identity) }
-                refused[picture.path] = nil
+                switch try isAnswered ? remove(picture, from: folder) : .hasChanged {
+                case .removed(let isLast):
+                    // The ledger knows its other hard links by this entry, which the listings forget.
+                    if isLast { removed.append(picture.stamp.identity) }
+                    refused[picture.path] = nil
+                case .isGone: refused[picture.path] = nil
+                case .hasChanged: keep(picture, "its content is another one now")
+                case .nameIsTaken:
+                    let hidden = Self.hiddenName(of: picture).text
+                    keep(picture, "its folder contains \(hidden), which is another file")
+                }
             } catch  where [.noSuchFileOrDirectory, .notDirectory].contains(error.errno) {
                 // Somebody has moved or removed it.
             } catch {
-                isDone = false
-                refuse(
-                    picture.path, .originalKept,
-                    "batch \(id) has its outputs, but the original stays: \(error.message)")
+                if isStopped { return false }
+                keep(picture, error.message)
             }
         }
         if settings.isDurable {
@@ -101,19 +117,15 @@ extension HotFolderStation {
         return isDone
     }
 
-    /// Copies an original into the answer. One that has changed is another picture and stays.
+    /// Copies an original into the answer, unless it is there.
+    ///
+    /// - Returns: false if its content is another one now. If it is not in its folder, there is nothing to copy.
     private func answerOriginal(
-        _ picture: TakenPicture, _ name: String, _ root: Directory, _ answer: Directory,
+        _ picture: TakenPicture, _ name: String, _ folder: Directory, _ answer: Directory,
         _ station: Directory
-    ) throws(FileError) {
-        let shown = "\(path)/\(picture.path.text)"
-        let file: Descriptor
-        do {
-            file = try root.open(beneath: picture.path)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return
-        }
-        guard picture.stamp.matches(try file.information(path: shown)) else { return }
+    ) throws(FileError) -> Bool {
+        guard let file = try open(picture, in: folder) else { return true }
+        let shown = folder.path(of: picture.path.name)
         let ending = picture.path.name.text.partsAtLastDot.map { ".\($0.ending)" } ?? ""
         let base = "\(name).original"
         var number = 1
@@ -122,51 +134,95 @@ extension HotFolderStation {
             if try answer.exists(target) {
                 let there = try answer.open(target)
                 let digest = try there.sha256(path: answer.path(of: target))
-                if ByteString(digest) == picture.sha256 { return }
+                if ByteString(digest) == picture.sha256 { return true }
                 number += 1
                 continue
             }
             let copy = try station.create(Self.copyName, replacing: true)
             let place = station.path(of: Self.copyName)
-            var digest = SHA256Digest()
-            while true {
-                let piece = try file.readPiece(path: shown)
-                if piece.isEmpty { break }
-                digest.update(piece)
-                try copy.write(piece, path: place)
+            let digest: String
+            do throws(Copying) {
+                digest = try Self.copy(
+                    file, length: picture.stamp.size, shown, to: copy, place, stop: stopped)
+            } catch {
+                try? station.remove(Self.copyName)
+                throw error.error
             }
-            guard ByteString(digest.hex()) == picture.sha256 else {
-                return try station.remove(Self.copyName)
+            guard ByteString(digest) == picture.sha256 else {
+                try station.remove(Self.copyName)
+                return false
             }
             if settings.isDurable { try copy.sync(path: place) }
             FaultPoint.hotOriginalCopied.pass()
             try station.rename(Self.copyName, to: answer, as: target)
             FaultPoint.hotOriginalAnswered.pass()
             if settings.isDurable { try answer.sync() }
-            return
+            return true
         }
     }
 
+    /// Opens the original under its name, or under the hidden one after a crash; nil if neither is the picture.
+    private func open(
+        _ picture: TakenPicture, in folder: Directory
+    ) throws(FileError) -> Descriptor? {
+        for name in [picture.path.name, Self.hiddenName(of: picture)] {
+            guard let entry = try folder.information(of: name), picture.stamp.matches(entry) else {
+                continue
+            }
+            let file = try folder.open(name)
+            // It may have been exchanged since then.
+            if picture.stamp.matches(try file.information(path: folder.path(of: name))) {
+                return file
+            }
+        }
+        return nil
+    }
+
+    private enum Removal {
+        /// - Parameter isLast: whether the file had no other hard link.
+        case removed(isLast: Bool)
+        /// It is not there any more, or has changed visibly.
+        case isGone
+        /// Its attributes are those of the picture, but its content is not.
+        case hasChanged
+        /// Somebody else uses the hidden name.
+        case nameIsTaken
+    }
+
+    private static func hiddenName(of picture: TakenPicture) -> FileName {
+        FileName(".darkroom-\(picture.stamp.identity)~")
+    }
+
     /// Removes an original that has not changed.
-    ///
-    /// - Returns: false if it is not there any more.
     private func remove(
         _ picture: TakenPicture, from folder: Directory
-    ) throws(FileError) -> Bool {
+    ) throws(FileError) -> Removal {
         let name = picture.path.name
-        let hidden = FileName(".darkroom-\(picture.stamp.identity)~")
-        if try !folder.exists(hidden) {
-            guard let information = try folder.information(of: name),
-                picture.stamp.matches(information)
-            else { return false }
+        let hidden = Self.hiddenName(of: picture)
+        let isNamed = try folder.information(of: name).map(picture.stamp.matches) ?? false
+        if let former = try folder.information(of: hidden), isNamed {
+            // The name can be known beforehand. A former daemon would have left the picture under one of both names.
+            guard picture.stamp.matches(former) else { return .nameIsTaken }
+            // A file system that cannot refuse to replace leaves both names (`renameByLink`).
+            try folder.remove(hidden)
+        }
+        if isNamed {
+            guard try isUnchanged(picture, name, in: folder) else { return .hasChanged }
             try folder.rename(name, to: folder, as: hidden)
             FaultPoint.hotOriginalHidden.pass()
         }
-        guard let information = try folder.information(of: hidden) else { return false }
+        guard let information = try folder.information(of: hidden) else { return .isGone }
+        var removal = Removal.isGone
         if picture.stamp.matches(information) {
-            try folder.remove(hidden)
-            FaultPoint.hotOriginalRemoved.pass()
-            return true
+            // If it had its name, it was read above: it has the same inode.
+            var isPicture = isNamed
+            if !isNamed { isPicture = try isUnchanged(picture, hidden, in: folder) }
+            if isPicture {
+                try folder.remove(hidden)
+                FaultPoint.hotOriginalRemoved.pass()
+                return .removed(isLast: information.st_nlink <= 1)
+            }
+            removal = .hasChanged
         }
         // Somebody has put another file in its place in between.
         do {
@@ -174,7 +230,26 @@ extension HotFolderStation {
         } catch  where error.errno == .fileExists {
             try folder.rename(hidden, to: folder, as: FileName("2-").appending(name))
         }
-        return false
+        return removal
+    }
+
+    /// Whether a file with the attributes of a picture has its content too.
+    private func isUnchanged(
+        _ picture: TakenPicture, _ name: FileName, in folder: Directory
+    ) throws(FileError) -> Bool {
+        let shown = folder.path(of: name)
+        let file = try folder.open(name)
+        guard picture.stamp.matches(try file.information(path: shown)) else { return false }
+        var digest = SHA256Digest()
+        var rest = picture.stamp.size
+        while rest > 0, !isStopped {
+            let piece = try file.readPiece(upTo: rest, path: shown)
+            if piece.isEmpty { break }
+            digest.update(piece)
+            rest -= piece.count
+        }
+        if isStopped { throw FileError("read", shown, .canceled) }
+        return ByteString(digest.hex()) == picture.sha256
     }
 }
 

@@ -25,22 +25,30 @@ extension HotFolderStation {
         var bytes = 0
     }
 
-    /// What has become of a picture.
-    private enum Copying: Error {
+    /// Why a picture cannot be copied.
+    enum Copying: Error {
         /// The picture cannot be read.
         case picture(FileError)
         /// The spool cannot be written to.
         case spool(FileError)
+
+        var error: FileError {
+            switch self {
+            case .picture(let error), .spool(let error): error
+            }
+        }
     }
 
     func take(_ paths: [RelativePath], from root: Directory) {
         guard let station else { return }
         var rest = paths[...]
+        var name = ""
         do throws(FileError) {
+            name = try newName(in: station)
             if try station.exists(Self.copiesName) { try station.removeTree(Self.copiesName) }
             try station.makeDirectory(Self.copiesName, mode: 0o700)
             var collection = Group(
-                copies: try Directory(Self.copiesName, in: station), name: newName())
+                copies: try Directory(Self.copiesName, in: station), name: name)
             while let path = rest.first, collection.bytes < Self.mostBytes, !isStopped {
                 try collect(path, from: root, &collection)
                 rest.removeFirst()
@@ -49,16 +57,24 @@ extension HotFolderStation {
             try submit(collection, station)
             arrivals.giveBack(rest, at: time.now)
         } catch {
+            // First of all: the copies may be what has filled the disk, and nothing is taken while it is full.
+            try? station.removeTree(Self.copiesName)
+            if !name.isEmpty { try? HotBatch.discard(name, in: station) }
             scheduler.storage.writeRefused(error)
             arrivals.giveBack(paths, at: time.now + 1_000_000_000)
         }
     }
 
-    /// `scans-20261123-150405-3f9a`: the time in UTC, and a number that nobody can know beforehand.
-    private func newName() -> String {
-        let digits = Clock.timestamp.filter { $0.isNumber || $0 == "T" }.prefix(15)
-        let number = String(UInt32.random(in: 0x1000...0xFFFF), radix: 16)
-        return "\(HotStations.shortName(path))-\(digits.replacing("T", with: "-"))-\(number)"
+    /// `scans-20261123-150405-3f9a`: the time in UTC, and a number that nobody can know beforehand. Many batches may be
+    /// made within a second, so a name that is in use is not chosen again.
+    private func newName(in station: Directory) throws(FileError) -> String {
+        while true {
+            let digits = Clock.timestamp.filter { $0.isNumber || $0 == "T" }.prefix(15)
+            let number = String(UInt32.random(in: 0x1000...0xFFFF), radix: 16)
+            let time = digits.replacing("T", with: "-")
+            let name = "\(HotStations.shortName(path))-\(time)-\(number)"
+            if try !HotBatch.exists(name, in: station) { return name }
+        }
     }
 
     /// Copies a picture, unless it was taken before. A picture that cannot be copied is not taken now, which does not
@@ -118,7 +134,8 @@ extension HotFolderStation {
         }
         let source = source(for: path, &collection)
         let name = FileName(source.string)
-        let digest = try copy(file, shown, to: name, in: collection.copies)
+        let digest = try copy(
+            file, length: before.length, shown, to: name, in: collection.copies)
         let after = try reading { () throws(FileError) in try file.information(path: shown) }
         guard !isStopped, FileIdentity(after) == FileIdentity(before),
             after.st_ctim.isSame(before.st_ctim)
@@ -146,9 +163,9 @@ extension HotFolderStation {
                 source: source.string))
     }
 
-    /// Copies an open file and returns its SHA-256 in hexadecimal.
     private func copy(
-        _ file: borrowing Descriptor, _ shown: String, to name: FileName, in folder: Directory
+        _ file: borrowing Descriptor, length: Int, _ shown: String, to name: FileName,
+        in folder: Directory
     ) throws(Copying) -> String {
         let copy: Descriptor
         do throws(FileError) {
@@ -156,23 +173,47 @@ extension HotFolderStation {
         } catch {
             throw .spool(error)
         }
-        let place = folder.path(of: name)
+        do throws(Copying) {
+            return try Self.copy(
+                file, length: length, shown, to: copy, folder.path(of: name), stop: stopped)
+        } catch {
+            if case .picture = error { try? folder.remove(name) }
+            throw error
+        }
+    }
+
+    /// Copies the first `length` bytes of an open file into an empty one, and returns their SHA-256 in hexadecimal.
+    ///
+    /// Whoever has a file open may make it longer meanwhile, by a hole of any size. So nothing is read beyond the length
+    /// that it had, and holes become holes.
+    static func copy(
+        _ file: borrowing Descriptor, length: Int, _ shown: String,
+        to copy: borrowing Descriptor, _ place: String, stop: CancellationFlag
+    ) throws(Copying) -> String {
         var digest = SHA256Digest()
-        while !isStopped {
+        var done = 0
+        var written = 0
+        while done < length, !stop.isSet {
             let piece: [UInt8]
             do throws(FileError) {
-                piece = try file.readPiece(path: shown)
+                piece = try file.readPiece(upTo: length - done, path: shown)
             } catch {
-                try? folder.remove(name)
                 throw .picture(error)
             }
             if piece.isEmpty { break }
             digest.update(piece)
             do throws(FileError) {
-                try copy.write(piece, path: place)
+                let end = try copy.write(sparsely: piece, at: done, path: place)
+                if end > done { written = end }
             } catch {
                 throw .spool(error)
             }
+            done += piece.count
+        }
+        do throws(FileError) {
+            if written < done { try copy.truncate(to: done, path: place) }
+        } catch {
+            throw .spool(error)
         }
         return digest.hex()
     }
@@ -196,13 +237,15 @@ extension HotFolderStation {
     }
 
     /// The source in the manifest: the path with hyphens instead of slashes, without characters that have a meaning in
-    /// a source. The image gets its name from it.
+    /// a source, and without those that the status does not show: the picture is found there by its source. The image
+    /// gets its name from it.
     private func source(
         for path: RelativePath, _ collection: inout Group
     ) -> ByteString {
         let joined = path.names.map(\.text).joined(separator: "-")
         let scalars = joined.unicodeScalars.map { scalar -> Unicode.Scalar in
-            "*?#%:@\\\u{FFFD}".unicodeScalars.contains(scalar) ? "_" : scalar
+            if "*?#%:@\\\u{FFFD}".unicodeScalars.contains(scalar) { return "_" }
+            return RedactedURL.isShown(scalar) ? scalar : "_"
         }
         let text = String(String.UnicodeScalarView(scalars))
         let (stem, ending) =
@@ -298,9 +341,9 @@ extension Descriptor {
     }
 
     /// The next bytes; empty at the end of the file.
-    func readPiece(path: String) throws(FileError) -> [UInt8] {
+    func readPiece(upTo most: Int, path: String) throws(FileError) -> [UInt8] {
         var failure: Errno?
-        let piece = [UInt8](unsafeUninitializedCapacity: 256 << 10) { buffer, count in
+        let piece = [UInt8](unsafeUninitializedCapacity: min(256 << 10, most)) { buffer, count in
             do throws(Errno) {
                 count = try retryingInterrupts { read(number, buffer.baseAddress, buffer.count) }
             } catch {

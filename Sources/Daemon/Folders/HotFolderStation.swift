@@ -6,7 +6,7 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// What the stations of all hot folders share.
+/// What the configuration says about a hot folder besides its own keys.
 struct HotFolderSettings: Sendable, Equatable {
     var isDurable = true
     /// How long a file must be unchanged that was not renamed into its folder, in seconds.
@@ -16,7 +16,8 @@ struct HotFolderSettings: Sendable, Equatable {
     /// Seconds between two listings of a folder if inotify works; 0 for no listings.
     var rescan = 0.0
     var maximumBytes = 0
-    var maximumImages = 0
+    /// Of a batch, so that its images with all variants are not more than a manifest may have.
+    var maximumPictures = 0
 }
 
 /// Takes the pictures of one hot folder, on a queue of its own: a network file system may not answer.
@@ -27,7 +28,8 @@ struct HotFolderSettings: Sendable, Equatable {
 /// | watching | inotify reports what happens; listings find the rest    | the folder is lost                       |
 /// | polling  | inotify does not work there; it is listed at each look  | the folder is lost                       |
 /// | missing  | it cannot be opened; nothing is concluded from that     | a look finds it                          |
-/// | refused  | it contains the spool, or is part of it                 | a look finds another one                 |
+/// | refused  | it contains the spool or is part of it, or others could | a look finds no problem                  |
+/// |          | put another folder in its place (`FolderWay`)           |                                          |
 /// | failed   | the ledger or the records cannot be read                | a look can read them                     |
 ///
 /// Between two looks the folder is not open, so that it can be unmounted. `HotArrivals` has the states of a picture,
@@ -180,8 +182,11 @@ final class HotFolderStation: @unchecked Sendable {
             let information = try root.information()
             let found = (device: UInt64(information.st_dev), root: UInt64(information.st_ino))
             if let seen, seen == found {
-                if case .refused = state { return nil }
-                return root
+                guard case .refused(let before) = state else { return root }
+                if let words = problem(of: root) {
+                    if words != before { change(.refused(words)) }
+                    return nil
+                }
             }
             seen = found
             return begin(root) ? root : nil
@@ -191,12 +196,22 @@ final class HotFolderStation: @unchecked Sendable {
         }
     }
 
+    /// Why the folder must not be watched.
+    private func problem(of root: Directory) -> String? {
+        if let words = SpoolLoop.problem(between: root, and: spool.root) { return words }
+        do throws(FileError) {
+            return try FolderWay(to: root.information()).problem(root)
+        } catch {
+            return error.message
+        }
+    }
+
     /// - Returns: false if the folder must not be watched.
     private func begin(_ root: Directory) -> Bool {
         watch = nil
         arrivals.removeAll()
         refused = refused.filter { $0.value.reason == .originalKept }
-        if let problem = SpoolLoop.problem(between: root, and: spool.root) {
+        if let problem = problem(of: root) {
             log.folderLost(path, because: problem)
             change(.refused(problem))
             return false
@@ -257,7 +272,7 @@ final class HotFolderStation: @unchecked Sendable {
         for event in events {
             switch event {
             case .written(let path) where Self.isPicture(path.name):
-                arrivals.begunToBeWritten(path)
+                arrivals.begunToBeWritten(path, now: time.now)
                 refused[path] = nil
             case .written: break
             case .closed(let path):
@@ -287,7 +302,11 @@ final class HotFolderStation: @unchecked Sendable {
 
     private func examine(_ path: RelativePath, _ folders: inout OpenFolders, isWhole: Bool = false)
     {
-        guard let folder = folders.open(path.folder) else { return }
+        guard let folder = folders.open(path.folder) else {
+            // It was moved away, or cannot be read. It must not be due again at once; a listing shows the truth.
+            mustScan = true
+            return arrivals.forget(path)
+        }
         examine(path, in: folder, isWhole: isWhole)
     }
 
@@ -303,7 +322,7 @@ final class HotFolderStation: @unchecked Sendable {
             for path in ripe { examine(path, &folders) }
         }
         let folder = folder
-        let most = max(1, min(folder.batch, settings.maximumImages))
+        let most = max(1, min(folder.batch, settings.maximumPictures))
         let within = UInt64(clamping: folder.within * 1e9)
         while mayTake, let paths = arrivals.takeDue(most: most, within: within, now: time.now) {
             guard let root = openRoot() else { break }

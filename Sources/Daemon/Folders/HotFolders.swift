@@ -53,11 +53,11 @@ final class HotFolders: @unchecked Sendable {
     /// Watches other folders from now on. A folder that is not in the configuration any more is left as it is. Its
     /// batches go on.
     func update(_ configuration: Configuration) {
-        let settings = configuration.hotFolderSettings
         let new = stations.withLock { stations in
             let present = stations.present
             var new: [(station: HotFolderStation, before: HotFolderStation?)] = []
             stations.present = configuration.folders.map { folder in
+                let settings = HotFolderSettings(configuration, folder)
                 func isOne(_ station: HotFolderStation) -> Bool {
                     ByteString(station.path) == ByteString(folder.path)
                 }
@@ -147,10 +147,14 @@ final class HotFolders: @unchecked Sendable {
     }
 }
 
-extension Configuration {
-    fileprivate var hotFolderSettings: HotFolderSettings {
-        HotFolderSettings(
-            isDurable: isDurable, settle: settle, poll: pollInterval, rescan: rescanInterval,
-            maximumBytes: downloads.maxBytes, maximumImages: manifestLimits.images)
+extension HotFolderSettings {
+    init(_ configuration: Configuration, _ folder: HotFolder) {
+        self.init(
+            isDurable: configuration.isDurable, settle: configuration.settle,
+            poll: configuration.pollInterval, rescan: configuration.rescanInterval,
+            maximumBytes: configuration.downloads.maxBytes,
+            maximumPictures: max(
+                1, configuration.manifestLimits.images / configuration.imagesPerPicture(of: folder))
+        )
     }
 }

@@ -77,6 +77,26 @@ import Testing
         }
     }
 
+    /// Somebody else who adds files for a while does not end it.
+    @Test func bearsOneWhoAdds() throws {
+        for _ in 0..<20 {
+            try folder.makeDirectory("tree")
+            let tree = try Directory("tree", in: folder)
+            try tree.makeDirectory("sub")
+            let sub = try Directory("sub", in: tree)
+            try sub.write([], to: "first", durably: false)
+            let other = Thread {
+                for number in 0..<2000 {
+                    try? sub.write([], to: FileName("\(number)"), durably: false)
+                }
+            }
+            other.start()
+            try folder.removeTree("tree")
+            while !other.isFinished { sched_yield() }
+            #expect(try !folder.exists("tree"))
+        }
+    }
+
     @Test func followsNoLinks() throws {
         try folder.makeDirectory("outside")
         try Directory("outside", in: folder).write([1], to: "a", durably: false)

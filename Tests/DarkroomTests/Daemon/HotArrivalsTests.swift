@@ -66,7 +66,7 @@ import Testing
     @Test func anOpenPictureIsNotTaken() {
         var arrivals = HotArrivals()
         see(&arrivals, "a", isWhole: true, at: 10)
-        arrivals.begunToBeWritten(path("a"))
+        arrivals.begunToBeWritten(path("a"), now: 15 * Self.second)
         see(&arrivals, "a", isWhole: true, at: 20)
         #expect(arrivals.reason(path("a")) == .beingWritten)
         #expect(due(&arrivals, at: 30) == nil)
@@ -75,10 +75,39 @@ import Testing
         see(&arrivals, "a", at: 32)
         #expect(due(&arrivals, at: 34) == ["a"])
         // Its closing may be among lost events.
-        arrivals.begunToBeWritten(path("b"))
+        arrivals.begunToBeWritten(path("b"), now: 36 * Self.second)
         arrivals.forgetWriters()
         see(&arrivals, "b", isWhole: true, at: 40)
         #expect(due(&arrivals, at: 42) == ["b"])
+    }
+
+    /// Not every change has a closing. Without events for long, the picture is observed like others.
+    @Test func aSilentWriterIsNotWaitedForWithoutEnd() {
+        var arrivals = HotArrivals()
+        let silence = HotArrivals.silence / Self.second
+        arrivals.begunToBeWritten(path("a"), now: 10 * Self.second)
+        // The last event counts.
+        arrivals.begunToBeWritten(path("a"), now: 20 * Self.second)
+        let end = 20 + silence
+        see(&arrivals, "a", at: end - 1)
+        #expect(arrivals.reason(path("a")) == .beingWritten)
+        #expect(arrivals.toBeLookedAt(settle: settle, now: (end - 1) * Self.second) == [])
+        #expect(
+            arrivals.due(settle: settle, most: 10, within: within, now: 0) == end * Self.second)
+        #expect(arrivals.toBeLookedAt(settle: settle, now: end * Self.second) == [path("a")])
+        see(&arrivals, "a", at: end)
+        #expect(arrivals.reason(path("a")) == .settling)
+        see(&arrivals, "a", at: end + 1)
+        #expect(due(&arrivals, at: end + 3) == ["a"])
+    }
+
+    /// New pictures with small names do not keep an older one waiting.
+    @Test func thoseThatWaitLongestAreTakenFirst() {
+        var arrivals = HotArrivals()
+        see(&arrivals, "zzz", isWhole: true, at: 10)
+        for name in ["002", "001", "000"] { see(&arrivals, name, isWhole: true, at: 11) }
+        #expect(due(&arrivals, most: 2, at: 11) == ["000", "zzz"])
+        #expect(due(&arrivals, most: 2, at: 11) == ["001", "002"])
     }
 
     @Test func whatIsGivenBackComesAgain() {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
+@testable import DarkroomDaemon
 @testable import DarkroomSpool
 
 /// The key `folders`: each wrong form with its message, and what the unit lacks.
@@ -133,6 +134,26 @@ import Testing
         // The refused text follows a wrong form.
         #expect(
             problem.hasPrefix(Self.form) ? found.hasPrefix(expected + ", not ") : found == expected)
+    }
+
+    /// A batch has no more pictures than a manifest with all their variants.
+    @Test func theVariantsOfAPictureMustFit() throws {
+        try "filters: mono\nvariants: [{suffix: a}, {suffix: b}, {suffix: c}]\n".write(
+            toFile: "\(scratch.path)/recipes/three.yaml", atomically: false, encoding: .utf8)
+        let folders = "folders: [{path: /a, recipe: three}, {path: /b, recipe: web}]"
+        for (limit, three, one) in [(3, 1, 3), (11, 3, 11), (200_000, 66_666, 200_000)] {
+            let loaded = try load("manifests:\n  maxImages: \(limit)\n\(folders)").configuration
+            let most = loaded.folders.map { HotFolderSettings(loaded, $0).maximumPictures }
+            #expect(most == [three, one])
+        }
+        let refusal = #expect(throws: ConfigurationError.self) {
+            try load("manifests:\n  maxImages: 2\n\(folders)")
+        }
+        #expect(
+            refusal?.problems == [
+                "\(scratch.path)/darkroomd.yaml:4: folders: /a: its recipe three makes 3 images of a picture, "
+                    + "more than manifests.maxImages (2)"
+            ])
     }
 
     @Test func aLinkDoesNotHideALoop() throws {

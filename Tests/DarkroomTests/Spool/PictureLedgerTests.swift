@@ -150,6 +150,22 @@ import Testing
         #expect(try folder.names() == [])
     }
 
+    /// What could not be recorded is removed at once, and what is recorded stays.
+    @Test func onlyABatchWithoutARecordIsDiscarded() throws {
+        let batch = HotBatch(
+            name: "scans-1", originals: .keep, identity: "5-6.7", pictures: [Self.picture()])
+        for name in ["scans-1", "scans-2"] { try folder.makeDirectory(FileName(name)) }
+        try batch.record(in: folder, durably: false)
+        for name in ["scans-1", "scans-2", "scans-3"] {
+            #expect(try HotBatch.exists(name, in: folder) == (name != "scans-3"))
+            try HotBatch.discard(name, in: folder)
+        }
+        #expect(Set(try folder.names()) == ["scans-1", "scans-1.batch"])
+        // It is submitted, and its record is left.
+        try folder.removeDirectory("scans-1")
+        #expect(try HotBatch.exists("scans-1", in: folder))
+    }
+
     @Test(arguments: [
         ("a", "a"), ("a/b", "a/b"), ("a b", "a%20b"), ("%", "%25"), ("\u{E9}", "%c3%a9"),
     ])

@@ -1,0 +1,79 @@
+import DarkroomCore
+import Glibc
+import SystemPackage
+
+/// The folders above a hot folder, and the symbolic links on its path. Whoever may change one of them can put another
+/// folder in its place, also by a link to one that only the daemon can read. So each may be changed by these only: root,
+/// the daemon, and whoever owns the folder that was opened, who gives nothing away that is not his.
+///
+/// | on the path                                    | may be                                             |
+/// |------------------------------------------------|----------------------------------------------------|
+/// | a folder                                       | of a trusted user                                  |
+/// | a folder that its group may write to           | of a trusted group; of any if it is sticky         |
+/// | a folder that everybody may write to           | sticky                                             |
+/// | a symbolic link                                | of a trusted user                                  |
+struct FolderWay {
+    let users: [uid_t]
+    let groups: [gid_t]
+
+    /// - Parameter folder: the attributes of the open folder.
+    init(to folder: stat) {
+        users = [0, geteuid(), folder.st_uid]
+        groups = [0, folder.st_gid]
+    }
+
+    init(users: [uid_t], groups: [gid_t]) {
+        self.users = users
+        self.groups = groups
+    }
+
+    /// What is wrong with the way to an open folder: with its path, and with the folders that contain it after all links
+    /// are followed; nil if nothing is.
+    func problem(_ folder: Directory) -> String? {
+        var paths = [FilePath(folder.path).lexicallyNormalized()]
+        if let pointer = realpath(folder.path, nil) {
+            defer { free(pointer) }
+            paths.append(FilePath(String(cString: pointer)))
+        }
+        return paths.lazy.compactMap(problem).first
+    }
+
+    private func problem(_ path: FilePath) -> String? {
+        var place = FilePath("/")
+        for name in path.components {
+            if let words = problem(ofFolder: place.string) { return words }
+            place.append(name)
+            if let words = problem(ofEntry: place.string) { return words }
+        }
+        return nil
+    }
+
+    private func problem(ofFolder path: String) -> String? {
+        var information = stat()
+        guard stat(path, &information) == 0 else { return Self.unknown(path, errno) }
+        if !users.contains(information.st_uid) { return words(path, information.st_uid) }
+        if information.st_mode & S_ISVTX != 0 { return nil }
+        if information.st_mode & S_IWOTH != 0 {
+            return "everybody may write to \(path), and put another folder in its place"
+        }
+        if information.st_mode & S_IWGRP != 0, !groups.contains(information.st_gid) {
+            return
+                "group \(information.st_gid) may write to \(path), and put another folder in its place"
+        }
+        return nil
+    }
+
+    private func problem(ofEntry path: String) -> String? {
+        var information = stat()
+        guard lstat(path, &information) == 0 else { return Self.unknown(path, errno) }
+        return users.contains(information.st_uid) ? nil : words(path, information.st_uid)
+    }
+
+    private func words(_ path: String, _ user: uid_t) -> String {
+        "\(path) belongs to user \(user), who could put another folder in its place"
+    }
+
+    private static func unknown(_ path: String, _ error: CInt) -> String {
+        "\(path) cannot be examined: \(Errno(rawValue: error))"
+    }
+}

@@ -1,0 +1,121 @@
+import DarkroomCore
+import DarkroomSpool
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Originals that are not what they seem to be: nothing is removed but the picture that was answered.
+@Suite(.fewAtATime) struct HotFolderOriginalsTests {
+    /// A picture that gets another content while its batch is in work, and its old size and time, stays.
+    @Test(arguments: ["move", "remove"])
+    func anOriginalWithTheOldTimeIsNotTheOldOne(originals: String) async throws {
+        let fixture = try HotFolderFixture(originals: originals)
+        try fixture.put("a.png", 1)
+        try fixture.spool.makeFolders()
+        try Data().write(to: fixture.spool.root.appending(path: "paused"))
+        var daemon = try await fixture.run()
+        try await eventually("a batch") { fixture.records.count == 1 ? true : nil }
+        let changed = Data(HotFolderFixture.picture(1).reversed())
+        let file = open(fixture.path("a.png"), O_RDWR)
+        var before = stat()
+        #expect(fstat(file, &before) == 0)
+        changed.withUnsafeBytes { #expect(write(file, $0.baseAddress, $0.count) == $0.count) }
+        #expect(futimens(file, [before.st_atim, before.st_mtim]) == 0)
+        close(file)
+        daemon.send(SIGUSR2)
+        let answers = try await fixture.expectAnswers(["a.png"], daemon)
+        #expect(answers.allSatisfy { $0.state == .filtered })
+        let report = try await fixture.waitForReport(daemon, "the original") {
+            $0.files.map(\.reason) == [.originalKept]
+        }
+        #expect(
+            report.files.map(\.message) == [
+                "batch \(answers[0].id) has its outputs, but the original stays: "
+                    + "its content is another one now"
+            ])
+        #expect(fixture.left == ["a.png"])
+        #expect(FileManager.default.contents(atPath: fixture.path("a.png")) == changed)
+        #expect(!fixture.spool.exists("outbox/\(answers[0].id)/a.original.png"))
+        #expect(try await daemon.stop() == .exited(0))
+        // It is reported until somebody takes it away.
+        daemon = try await fixture.run()
+        try await fixture.waitForReport(daemon, "the original") {
+            $0.files.map(\.reason) == [.originalKept]
+        }
+        #expect(try await daemon.stop() == .exited(0))
+        #expect(unlink(fixture.path("a.png")) == 0)
+        daemon = try await fixture.run()
+        try await fixture.waitForNoRecords(daemon)
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// Of two hard links of a picture, one is removed. The other one is not taken again.
+    @Test func theOtherHardLinkIsNotTakenAgain() async throws {
+        let fixture = try HotFolderFixture(originals: "remove")
+        try fixture.put("k1.png", 1)
+        #expect(link(fixture.path("k1.png"), fixture.path("k2.png")) == 0)
+        var daemon = try await fixture.run()
+        try await fixture.expectAnswers(["k1.png"], daemon)
+        try await fixture.waitForNoRecords(daemon)
+        #expect(fixture.left == ["k2.png"])
+        #expect(try await daemon.stop() == .exited(0))
+        daemon = try await fixture.run()
+        try fixture.put("last.png", 2)
+        try await fixture.expectAnswers(["k1.png", "last.png"], daemon)
+        try await fixture.waitForNoRecords(daemon)
+        #expect(fixture.left == ["k2.png"])
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// The name under which an original is examined can be known beforehand. A file of somebody else that has it stays,
+    /// and so does the original.
+    @Test func aFileWithTheHiddenNameStays() async throws {
+        let fixture = try HotFolderFixture(originals: "remove")
+        try fixture.put("a.png", 1)
+        let folder = try Directory(path: fixture.folder)
+        let identity = try #require(try folder.droppedIdentity(of: "a.png"))
+        let hidden = ".darkroom-\(identity)~"
+        try fixture.put(hidden, 2)
+        let daemon = try await fixture.run()
+        try await fixture.expectAnswers(["a.png"], daemon)
+        let report = try await fixture.waitForReport(daemon, "the original") {
+            $0.files.map(\.reason) == [.originalKept]
+        }
+        #expect(report.files.first?.message.contains(hidden) == true)
+        #expect(fixture.left == [hidden, "a.png"])
+        #expect(
+            FileManager.default.contents(atPath: fixture.path(hidden))
+                == HotFolderFixture.picture(2))
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// A further hard link under this name does not save the original.
+    @Test func aLinkWithTheHiddenNameIsRemovedToo() async throws {
+        let fixture = try HotFolderFixture(originals: "remove")
+        try fixture.put("a.png", 1)
+        let identity = try #require(
+            try Directory(path: fixture.folder).droppedIdentity(of: "a.png"))
+        #expect(link(fixture.path("a.png"), fixture.path(".darkroom-\(identity)~")) == 0)
+        let daemon = try await fixture.run()
+        try await fixture.expectAnswers(["a.png"], daemon)
+        try await fixture.waitForNoRecords(daemon)
+        #expect(fixture.left == [])
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// Characters that the status does not show: soft hyphen, joiner, no break, byte order mark, separator, tag.
+    @Test(arguments: ["move", "remove"])
+    func namesWithInvisibleCharactersGoToo(originals: String) async throws {
+        let fixture = try HotFolderFixture(originals: originals)
+        let characters = ["\u{AD}", "\u{200D}", "\u{2060}", "\u{FEFF}", "\u{2028}", "\u{E0041}"]
+        for (index, character) in characters.enumerated() {
+            try fixture.put("\(index)\(character)x.png", index)
+        }
+        let daemon = try await fixture.run()
+        try await fixture.expectAnswers(characters.indices.map { "\($0)_x.png" }, daemon)
+        try await fixture.waitForNoRecords(daemon)
+        #expect(fixture.left == [])
+        #expect(try await daemon.stop() == .exited(0))
+    }
+}
