@@ -46,7 +46,8 @@ package final class FolderRun: Sendable {
     private let control = DispatchQueue(label: "darkroom.control", qos: .userInteractive)
     private let state = Mutex(State())
     private let ended = DispatchSemaphore(value: 0)
-    private let scheduler = Mutex<Scheduler?>(nil)
+    /// nil until the work begins. Set on `control`, so that a stop comes either before it or after it.
+    let scheduler = Mutex<Scheduler?>(nil)
 
     /// Creates the folder of the results, and locks it. No other thread may exist yet, unless `blockSignals` was called
     /// before.
@@ -125,7 +126,17 @@ package final class FolderRun: Sendable {
         let scheduler = Scheduler(
             spool: folder.spool, settings: loaded.runSettings(base: folder.job.base),
             engine: engine, cache: cache, storage: storage, log: log)
-        self.scheduler.withLock { $0 = scheduler }
+        let early = control.sync {
+            let ending = state.withLock(\.ending)
+            if ending == nil { self.scheduler.withLock { $0 = scheduler } }
+            return ending
+        }
+        if let early {
+            // Nobody waits for work that begins after the end.
+            engine.stop()
+            folder.spool.attempts.close()
+            return early
+        }
         scheduler.onProgress { [weak self] in self?.progressed() }
         cache?.start()
         scheduler.accept(prepared)
@@ -174,8 +185,9 @@ package final class FolderRun: Sendable {
         stop(.stopped(signal: signal))
     }
 
-    /// Finishes what runs, and then ends. A second signal does not wait for running work.
-    private func stop(_ ending: Ending) {
+    /// Finishes what runs, and then ends. A second signal does not wait for running work. Before the work has begun, `run`
+    /// ends without it.
+    func stop(_ ending: Ending) {
         control.async { [self] in
             guard let scheduler = scheduler.withLock({ $0 }) else { return finish(ending) }
             let isFirst = state.withLock { state in
