@@ -37,6 +37,8 @@ package final class FolderRun: Sendable {
         var signal: CInt?
         /// What was done when this run began.
         var before = Status.Counts()
+        /// The state of the batch at that time.
+        var stateBefore = BatchState.pending
     }
 
     private let folder: RunFolder
@@ -95,6 +97,20 @@ package final class FolderRun: Sendable {
     /// What earlier runs have done.
     package var before: Status.Counts { state.withLock(\.before) }
 
+    /// How far the images are. A full disk may have refused the files that say it.
+    package var counts: Status.Counts { summaryOfWork?.images ?? before }
+
+    /// The state of the batch, likewise.
+    package var batchState: BatchState {
+        summaryOfWork == nil ? state.withLock(\.stateBefore) : .processing
+    }
+
+    /// nil if the batch is not in work.
+    private var summaryOfWork: Board.Summary? {
+        let summary = scheduler.withLock { $0?.summary }
+        return summary?.batchesInWork == 1 ? summary : nil
+    }
+
     /// Works until all images have ended, or a signal or the disk ends it.
     ///
     /// - Parameter watch: called again and again until the end. It waits with the function that it receives, which takes
@@ -105,7 +121,10 @@ package final class FolderRun: Sendable {
         case .finished(let status): return .unchanged(status)
         case .unfinished(let batch): prepared = batch
         }
-        state.withLock { $0.before = prepared.status.counts }
+        state.withLock {
+            $0.before = prepared.status.counts
+            $0.stateBefore = prepared.status.state
+        }
         let sources = SignalSources(signals, queue: control) { [self] in stop(by: $0) }
         defer { withExtendedLifetime(sources) {} }
         let engine: TransferEngine

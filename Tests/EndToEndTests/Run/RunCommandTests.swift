@@ -58,7 +58,7 @@ import Testing
             errors: """
                 darkroom: b: none.png: no such file in ./album, where relative paths begin [source-missing]
                 darkroom: c: words.png: no such file in ./album, where relative paths begin [source-missing]
-                darkroom: The same command with --retry repeats the failed images.
+                darkroom: First correct the cause. Then the same command with --retry repeats the failed images.
 
                 """, files: answer + ["a.png", "manifest.json"]),
         Line(
@@ -134,7 +134,7 @@ import Testing
             errors: """
                 darkroom: a: small.png: no such file in sources.roots (/nowhere) [source-missing]
                 darkroom: b: gray.png: no such file in sources.roots (/nowhere) [source-missing]
-                darkroom: The same command with --retry repeats the failed images.
+                darkroom: First correct the cause. Then the same command with --retry repeats the failed images.
 
                 """),
     ]
@@ -427,7 +427,7 @@ import Testing
                 darkroom: d: album: a folder, not a file [not-a-file]
                 darkroom: e: pipe: a fifo, not a file [not-a-file]
                 darkroom: f: /proc/self/status: a file of the kernel (/proc, /sys), not a picture [source-forbidden]
-                darkroom: The same command with --retry repeats the failed images.
+                darkroom: First correct the cause. Then the same command with --retry repeats the failed images.
 
                 """)
         #expect(try fixture.status()?.counts.filtered == 3)
@@ -440,6 +440,21 @@ import Testing
         let result = try await fixture.darkroom("run", "private.yaml", "-o", "out")
         #expect(result.exit == 3)
         #expect(try fixture.status()?.images.first?.error?.code == "address-forbidden")
+    }
+
+    /// Nothing listens at the first address, which may change. The kinds of pictures do not.
+    @Test func saysThatARetryMayHelp() async throws {
+        try fixture.write(
+            "images: [\"http://127.0.0.1:9/a.png\", album/poor.json]\n", to: "away.yaml")
+        let result = try await fixture.darkroom(
+            "run", "away.yaml", "-o", "out", "--set", "downloads.allowNetworks=[127.0.0.0/8]",
+            "--set", "downloads.retries=0")
+        #expect(result.exit == 3)
+        #expect(try fixture.status()?.images.map(\.error?.isTransient) == [true, false])
+        #expect(
+            result.errors.hasSuffix(
+                "\ndarkroom: The same command with --retry repeats the failed images.\n"),
+            "\(result)")
     }
 
     @Test func takesAManifestOnStandardInput() async throws {
