@@ -21,7 +21,8 @@ import SystemPackage
 /// | reopening  | yes       | also `.retry-ID`    | a final state      | removes `.retry-ID`, then as finished         |
 /// | reopened   | yes       | manifest, journal   | the previous state | continues, if the `reopened` record refers to |
 /// |            |           |                     |                    | this end                                      |
-/// | foreign    | –         | –                   | yes                | nothing: no run in this folder wrote it       |
+/// | foreign    | –         | –                   | yes, or another    | nothing: no run in this folder wrote it       |
+/// |            |           |                     | file of an answer  |                                               |
 ///
 /// `plan.json` and `active` are in `.darkroom`, `status.json` is beside the outputs. Nobody else has a copy of what a
 /// run has begun, but everybody still has its manifest. So nothing before the first output must survive a power cut,
@@ -137,14 +138,18 @@ package final class RunFolder: Sendable {
         return try RunPlan.read(in: spool)
     }
 
-    /// Refuses a folder with a status that no run has written there, for example one of an outbox.
+    /// Refuses a folder with files of an answer that no run has written there, for example that of an outbox.
     private static func requireOwn(_ outputs: Directory) throws(RunError) {
-        let isForeign = try runError { () throws(FileError) in
+        let foreign = try runError { () throws(FileError) -> FileName? in
             let plan = FileName("\(spoolName)/\(RunPlan.fileName.text)")
-            guard try outputs.exists(BatchFile.status) else { return false }
-            return try !outputs.exists(plan)
+            for name in [BatchFile.status, BatchFile.progress, BatchFile.sources]
+            where try outputs.exists(name) {
+                // Looked for after the file: another run may have written both meanwhile.
+                return try outputs.exists(plan) ? nil : name
+            }
+            return nil
         }
-        if isForeign { throw .inTheWay(outputs.path(of: BatchFile.status)) }
+        if let foreign { throw .inTheWay(outputs.path(of: foreign)) }
     }
 
     // MARK: The states

@@ -225,12 +225,14 @@ import Testing
         }
     }
 
-    @Test func aForeignStatusIsRefused() throws {
+    @Test(arguments: ["status.json", "progress.json", "sources.json"])
+    func aForeignAnswerIsRefused(name: String) throws {
         try FileManager.default.createDirectory(
             atPath: "\(scratch.path)/out", withIntermediateDirectories: false)
-        try outputs.write([1], to: "status.json", durably: false)
-        #expect(try refusal(try job()) == .inTheWay("\(scratch.path)/out/status.json"))
-        #expect(list("out") == ["status.json"])
+        try outputs.write([1], to: FileName(name), durably: false)
+        #expect(try refusal(try job()) == .inTheWay("\(scratch.path)/out/\(name)"))
+        #expect(list("out") == [name])
+        #expect(try outputs.read(FileName(name)) == [1])
     }
 
     @Test func anotherManifestIsRefused() throws {
