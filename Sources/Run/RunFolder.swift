@@ -152,6 +152,15 @@ package final class RunFolder: Sendable {
         if let foreign { throw .inTheWay(outputs.path(of: foreign)) }
     }
 
+    /// Whether the run of a whole manifest has ended in this folder. It may begin again if an output is missing.
+    package static func hasEnded(in path: String) -> Bool {
+        guard let outputs = try? Directory(path: path),
+            let plan = try? knownPlan(in: outputs), plan.shards == nil,
+            let status = try? Status(frameIn: outputs)
+        else { return false }
+        return status.state.isFinal
+    }
+
     // MARK: The states
 
     /// Finds out in which state the folder is, and does the work of the table.

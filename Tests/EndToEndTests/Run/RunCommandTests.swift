@@ -175,6 +175,26 @@ import Testing
         #expect(fixture.identities(of: names) == before)
     }
 
+    /// A finished run looks only at its outputs.
+    @Test func doesNothingAgainWithoutItsSources() async throws {
+        let words = ["run", "small.png", "gray.png", "--watermark", "alpha.png", "-o", "out"]
+        #expect(try await ClientProcess.end(words, folder: fixture.scratch.path).exit == 0)
+        for name in ["gray.png", "alpha.png"] {
+            try FileManager.default.removeItem(at: fixture.url(name))
+        }
+        let again = try await ClientProcess.end(words, folder: fixture.scratch.path)
+        #expect(again.exit == 0 && again.output.hasSuffix("; nothing to do\n"), "\(again)")
+        // What is to be done needs them.
+        let other = try await ClientProcess.end(
+            words.map { $0 == "out" ? "other" : $0 }, folder: fixture.scratch.path)
+        #expect(other.exit == 66 && !fixture.exists("other"), "\(other)")
+        let retry = try await ClientProcess.end(words + ["--retry"], folder: fixture.scratch.path)
+        #expect(retry.exit == 66, "\(retry)")
+        try FileManager.default.removeItem(at: fixture.url("out/gray.png"))
+        let missing = try await ClientProcess.end(words, folder: fixture.scratch.path)
+        #expect(missing.exit == 3 && missing.errors.contains("[source-missing]"), "\(missing)")
+    }
+
     @Test func makesMissingOutputsAgain() async throws {
         #expect(try await fixture.darkroom("run", "album/poor.json", "-o", "out").exit == 3)
         let first = try fixture.bytes("out/a.png")
