@@ -338,7 +338,37 @@ package final class RunFolder: Sendable {
         let end = status.times.finished.flatMap { Clock.date($0) }?.timeIntervalSince1970
         let isIncomplete = try !missing(status.images, after: end).isEmpty
         let isRepeated = job.retries && status.images.contains { $0.state != .filtered }
-        return isIncomplete || isRepeated ? try reopen() : .finished(status)
+        let hasSources = try restoreSources(of: status)
+        guard isIncomplete || isRepeated else { return .finished(status) }
+        guard hasSources else {
+            throw .unusable(
+                folder: job.folder,
+                reason:
+                    "\(BatchFile.sources.text) is gone, and the patterns of the manifest mean other pictures now"
+            )
+        }
+        return try reopen()
+    }
+
+    /// Writes `sources.json` again if somebody has removed it, and if the patterns of the manifest still mean the same.
+    ///
+    /// - Returns: false if it is gone and they mean something else.
+    private func restoreSources(of status: Status) throws(RunError) -> Bool {
+        let found = job.manifest.found
+        let isThere = try runError { () throws(FileError) in
+            try answer.exists(BatchFile.sources)
+        }
+        if found.isEmpty || isThere { return true }
+        let images = ImageStatus.initial(of: job.manifest)
+        let isSame = images.elementsEqual(status.images) {
+            $0.name == $1.name && $0.source == $1.source && $0.from == $1.from
+        }
+        guard isSame else { return false }
+        try runError { () throws(FileError) in
+            try answer.write(
+                FoundSources.encoded(found), to: BatchFile.sources, durably: durably)
+        }
+        return true
     }
 
     /// The images that are filtered, but whose outputs are not in the folder.
