@@ -92,9 +92,10 @@ package struct PictureSource: Sendable, Equatable {
         switch information.st_mode & S_IFMT {
         case S_IFREG: return
         case S_IFDIR:
+            let end = shown.hasSuffix("/") ? "*.jpg" : "/*.jpg"
             throw ClientError(
                 .rejected, code: "not-a-file",
-                "\(shown): it is a folder. Name the pictures in it, for example \(shown)/*.jpg")
+                "\(shown): it is a folder. Name the pictures in it, for example \(shown)\(end)")
         default:
             throw ClientError(.rejected, code: "not-a-file", "\(shown): it is not a file")
         }

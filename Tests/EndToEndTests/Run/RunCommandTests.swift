@@ -114,6 +114,22 @@ import Testing
                 "darkroom: --memory 100M: write a size such as 512MiB or 2GiB, at least 16MiB; did you mean 100MiB?\n"
         ),
         Line(
+            words: "run good.yaml -o out --memory 10MiB", exit: 64,
+            errors:
+                "darkroom: --memory 10MiB: write a size such as 512MiB or 2GiB, at least 16MiB\n"),
+        Line(
+            words: "run album/ -o out", exit: 65,
+            errors:
+                "darkroom: album/: it is a folder. Name the pictures in it, for example album/*.jpg\n"
+        ),
+        Line(
+            words: "verify nosuch --spool nospool", exit: 66,
+            errors: """
+                darkroom: nosuch: there is no such folder, and no spool with a batch of this ID: nospool: cannot open: No such file or directory
+                darkroom: Name the folder with --spool or DARKROOM_SPOOL. darkroomd creates it when it starts.
+
+                """),
+        Line(
             words: "run good.yaml -o out --memory 30", exit: 64,
             errors:
                 "darkroom: --memory 30: write a size such as 512MiB or 2GiB, at least 16MiB\n"),
