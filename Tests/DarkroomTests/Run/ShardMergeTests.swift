@@ -289,6 +289,7 @@ import Testing
         let report = try fixture.merge()
         #expect(report.faults == [] && report.lost == names && report.lostCount == 2)
         #expect(report.blockedCount == 2 && report.failed == [number])
+        #expect(report.blockingFiles == names.map { "\($0).png" })
         #expect(try Status(in: fixture.folder())?.counts.failed == 2)
         // Now both statuses say the same.
         let again = try fixture.merge()
