@@ -53,7 +53,7 @@ static int in_use(int slot)
 
 static void write_mark(int slot, const char *mark)
 {
-    /* A failure here cannot be reported anywhere. */
+    /* A failure here cannot be reported anywhere. Without a file, it fails. */
     ssize_t written = pwrite(
         atomic_load(&records), mark, DARKROOM_CRASH_MARK, (off_t)slot * DARKROOM_CRASH_RECORD);
     (void)written;
@@ -119,8 +119,10 @@ static void crashed(int number, siginfo_t *info, void *context)
 
 void darkroom_crash_watch(int fd)
 {
-    const int before = atomic_exchange(&records, fd);
-    if (before >= 0)
+    static atomic_flag installed = ATOMIC_FLAG_INIT;
+    atomic_store(&records, fd);
+    /* The handlers stay. With their own address in `former`, they would call themselves. */
+    if (fd < 0 || atomic_flag_test_and_set(&installed))
         return;
     for (int i = 0; i < SIGNALS; i++) {
         struct sigaction action;

@@ -13,10 +13,13 @@ package struct PictureSource: Sendable, Equatable {
     /// The absolute path of a local file.
     package let path: String?
 
-    /// - Parameter folder: the folder that relative paths begin at.
+    /// - Parameters:
+    ///   - folder: the folder that relative paths begin at.
+    ///   - mayBeGone: whether the file need not exist any more.
     /// - Throws: if the file does not exist, or is not a picture's file.
     package init(
-        _ argument: String, in folder: String = FileManager.default.currentDirectoryPath
+        _ argument: String, in folder: String = FileManager.default.currentDirectoryPath,
+        mayBeGone: Bool = false
     ) throws(ClientError) {
         if Self.isURL(argument) {
             source = argument
@@ -25,7 +28,7 @@ package struct PictureSource: Sendable, Equatable {
             return
         }
         let path = Self.absolute(argument, in: folder)
-        try Self.requireFile(path, argument)
+        if !mayBeGone || access(path, F_OK) == 0 { try Self.requireFile(path, argument) }
         self.path = path
         source = Self.written(path)
         imageName = ImageName.named(after: FilePath(path).lastComponent?.string ?? "")
@@ -89,9 +92,10 @@ package struct PictureSource: Sendable, Equatable {
         switch information.st_mode & S_IFMT {
         case S_IFREG: return
         case S_IFDIR:
+            let end = shown.hasSuffix("/") ? "*.jpg" : "/*.jpg"
             throw ClientError(
                 .rejected, code: "not-a-file",
-                "\(shown): it is a folder. Name the pictures in it, for example \(shown)/*.jpg")
+                "\(shown): it is a folder. Name the pictures in it, for example \(shown)\(end)")
         default:
             throw ClientError(.rejected, code: "not-a-file", "\(shown): it is not a file")
         }

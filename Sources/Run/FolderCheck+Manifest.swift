@@ -12,6 +12,9 @@ extension FolderCheck {
         let name: ByteString
         let file: ByteString
         let isPublished: Bool
+        let format: OutputFormat
+        /// nil if it is made from another image.
+        let source: ByteString?
     }
 
     /// The images of the manifest; nil if there is no manifest whose images these could be.
@@ -33,6 +36,7 @@ extension FolderCheck {
         do {
             let manifest = try read(.none)
             let found = try checkSources(isUsed: manifest.hasUnknownSources)
+            try comparePriority(with: manifest)
             if !manifest.hasUnknownSources { return Self.expected(manifest) }
             guard let found else { return nil }
             if let manifest = try? read(.recorded(found)) { return Self.expected(manifest) }
@@ -49,11 +53,29 @@ extension FolderCheck {
 
     private static func expected(_ manifest: Manifest) -> [Expected] {
         manifest.images.map {
-            Expected(
+            var source: ByteString?
+            if case .source(let text) = $0.origin { source = text }
+            return Expected(
                 name: $0.name,
                 file: Manifest.Image.outputFile(named: $0.name, $0.output.format),
-                isPublished: $0.isPublished)
+                isPublished: $0.isPublished, format: $0.output.format, source: source)
         }
+    }
+
+    private func comparePriority(with manifest: Manifest) throws {
+        guard frame.priority != manifest.priority else { return }
+        try tell(
+            .differs, BatchFile.status.text,
+            "its priority must be \(manifest.priority.rawValue), and is \(frame.priority.rawValue)")
+    }
+
+    /// Compares the ID of the status with that of the run in the folder. The answer of a daemon has no plan.
+    func compareID() throws {
+        guard let root = try? Directory(FileName(RunFolder.spoolName), in: folder),
+            let plan = try? RunPlan.read(in: root), FileName(plan.id) != FileName(frame.id)
+        else { return }
+        try tell(
+            .differs, BatchFile.status.text, "its ID must be \(plan.id), and is \(frame.id)")
     }
 
     /// Compares `sources.json` with the patterns of the manifest.
@@ -104,7 +126,21 @@ extension FolderCheck {
                     "the manifest has ‘\(expected.name.string)’ in its place", image: image.name)
                 return false
             }
+            // The status does not have the password in an address.
+            let source = expected.source.map { RedactedURL.text($0.string) }
+            if image.source != source {
+                try tell(
+                    .differs, BatchFile.status.text,
+                    "its source must be \(source ?? "none"), and is \(image.source ?? "none")",
+                    image: image.name)
+            }
             guard image.state == .filtered else { continue }
+            if let format = image.output?.format, format != expected.format.rawValue {
+                try tell(
+                    .differs, BatchFile.status.text,
+                    "the format of its output must be \(expected.format.rawValue), and is \(format)",
+                    image: image.name)
+            }
             let file = image.output.map { ByteString($0.file) }
             if file == (expected.isPublished ? expected.file : nil) { continue }
             try tell(
@@ -127,12 +163,25 @@ extension FolderCheck {
         } else if counts != frame.counts {
             try tell(
                 .differs, BatchFile.status.text, "its counts are not those of its images")
+        } else if let state = finalState(counts), state != frame.state {
+            try tell(
+                .differs, BatchFile.status.text,
+                "its state must be \(state.rawValue), and is \(frame.state.rawValue)")
         }
         if let expected, expected.count > counts.total {
             try tell(
                 .differs, BatchFile.status.text,
                 "it has \(Words.count(counts.total, "image")), and the manifest \(expected.count)")
         }
+    }
+
+    /// The state of a batch whose images have all ended; nil if that is not known.
+    private func finalState(_ counts: Status.Counts) -> BatchState? {
+        guard counts.total > 0, counts.finished == counts.total else { return nil }
+        // A cancelled batch whose folder was removed from the spool has both, and is not called cancelled.
+        let isRemoved = frame.state == .completedWithErrors && counts.failed > 0
+        if counts.cancelled > 0, !isRemoved { return .cancelled }
+        return counts.failed > 0 ? .completedWithErrors : .completed
     }
 
     /// Compares `progress.json` with the status. It may be missing: nobody relies on it.

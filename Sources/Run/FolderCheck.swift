@@ -102,6 +102,7 @@ package final class FolderCheck {
     func run(progress: Progress, remember: (ImageOutline) throws -> Void) throws {
         // First, because reading a large manifest takes the most memory.
         let expected = try expectedImages()
+        try compareID()
         var unowned = Set(try folder.names())
         try checkOwn(&unowned)
         var isComparable = expected != nil

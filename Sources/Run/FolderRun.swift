@@ -37,6 +37,8 @@ package final class FolderRun: Sendable {
         var signal: CInt?
         /// What was done when this run began.
         var before = Status.Counts()
+        /// The state of the batch at that time.
+        var stateBefore = BatchState.pending
     }
 
     private let folder: RunFolder
@@ -46,7 +48,8 @@ package final class FolderRun: Sendable {
     private let control = DispatchQueue(label: "darkroom.control", qos: .userInteractive)
     private let state = Mutex(State())
     private let ended = DispatchSemaphore(value: 0)
-    private let scheduler = Mutex<Scheduler?>(nil)
+    /// nil until the work begins. Set on `control`, so that a stop comes either before it or after it.
+    let scheduler = Mutex<Scheduler?>(nil)
 
     /// Creates the folder of the results, and locks it. No other thread may exist yet, unless `blockSignals` was called
     /// before.
@@ -94,6 +97,20 @@ package final class FolderRun: Sendable {
     /// What earlier runs have done.
     package var before: Status.Counts { state.withLock(\.before) }
 
+    /// How far the images are. A full disk may have refused the files that say it.
+    package var counts: Status.Counts { summaryOfWork?.images ?? before }
+
+    /// The state of the batch, likewise.
+    package var batchState: BatchState {
+        summaryOfWork == nil ? state.withLock(\.stateBefore) : .processing
+    }
+
+    /// nil if the batch is not in work.
+    private var summaryOfWork: Board.Summary? {
+        let summary = scheduler.withLock { $0?.summary }
+        return summary?.batchesInWork == 1 ? summary : nil
+    }
+
     /// Works until all images have ended, or a signal or the disk ends it.
     ///
     /// - Parameter watch: called again and again until the end. It waits with the function that it receives, which takes
@@ -104,7 +121,10 @@ package final class FolderRun: Sendable {
         case .finished(let status): return .unchanged(status)
         case .unfinished(let batch): prepared = batch
         }
-        state.withLock { $0.before = prepared.status.counts }
+        state.withLock {
+            $0.before = prepared.status.counts
+            $0.stateBefore = prepared.status.state
+        }
         let sources = SignalSources(signals, queue: control) { [self] in stop(by: $0) }
         defer { withExtendedLifetime(sources) {} }
         let engine: TransferEngine
@@ -125,7 +145,17 @@ package final class FolderRun: Sendable {
         let scheduler = Scheduler(
             spool: folder.spool, settings: loaded.runSettings(base: folder.job.base),
             engine: engine, cache: cache, storage: storage, log: log)
-        self.scheduler.withLock { $0 = scheduler }
+        let early = control.sync {
+            let ending = state.withLock(\.ending)
+            if ending == nil { self.scheduler.withLock { $0 = scheduler } }
+            return ending
+        }
+        if let early {
+            // Nobody waits for work that begins after the end.
+            engine.stop()
+            folder.spool.attempts.close()
+            return early
+        }
         scheduler.onProgress { [weak self] in self?.progressed() }
         cache?.start()
         scheduler.accept(prepared)
@@ -174,8 +204,9 @@ package final class FolderRun: Sendable {
         stop(.stopped(signal: signal))
     }
 
-    /// Finishes what runs, and then ends. A second signal does not wait for running work.
-    private func stop(_ ending: Ending) {
+    /// Finishes what runs, and then ends. A second signal does not wait for running work. Before the work has begun, `run`
+    /// ends without it.
+    func stop(_ ending: Ending) {
         control.async { [self] in
             guard let scheduler = scheduler.withLock({ $0 }) else { return finish(ending) }
             let isFirst = state.withLock { state in

@@ -9,12 +9,14 @@ struct ImageOutline: Decodable, Sendable {
     let state: ImageState
     let output: Output?
     let error: Cause?
+    let source: String?
     let sourceSHA256: String?
 
     struct Output: Decodable, Sendable {
         let file: String
         let bytes: Int
         let sha256: String
+        var format: String?
     }
 
     struct Cause: Decodable, Sendable {
@@ -22,7 +24,7 @@ struct ImageOutline: Decodable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case name, state, output, error
+        case name, state, output, error, source
         case sourceSHA256 = "sourceSha256"
     }
 

@@ -47,6 +47,8 @@ package struct MergeReport: Sendable, Equatable {
     package internal(set) var lostCount = 0
     /// The number of images that failed because another file is in the place of their output.
     package internal(set) var blockedCount = 0
+    /// These files.
+    package internal(set) var blockingFiles: [String] = []
     /// The tasks of these shards: the first array's.
     private let array: RunPlan.TaskArray
 
@@ -67,6 +69,11 @@ package struct MergeReport: Sendable, Equatable {
     mutating func add(_ fault: Fault) {
         faultCount += 1
         if faults.count < Self.mostFaults { faults.append(fault) }
+    }
+
+    mutating func addBlocked(by file: String) {
+        blockedCount += 1
+        if blockingFiles.count < Self.mostFaults { blockingFiles.append(file) }
     }
 
     mutating func addLost(_ image: String) {

@@ -118,6 +118,14 @@ package enum RunError: CodedError, Equatable {
         }
     }
 
+    package var fault: StorageFault? {
+        switch self {
+        case .cannotCreate(let error), .notPermitted(let error), .file(let error): error.fault
+        case .failure(let failure): failure.fault
+        default: nil
+        }
+    }
+
     package var isTransient: Bool {
         switch self {
         case .inUse, .changing, .unfinished: true

@@ -21,7 +21,8 @@ import SystemPackage
 /// | reopening  | yes       | also `.retry-ID`    | a final state      | removes `.retry-ID`, then as finished         |
 /// | reopened   | yes       | manifest, journal   | the previous state | continues, if the `reopened` record refers to |
 /// |            |           |                     |                    | this end                                      |
-/// | foreign    | –         | –                   | yes                | nothing: no run in this folder wrote it       |
+/// | foreign    | –         | –                   | yes, or another    | nothing: no run in this folder wrote it       |
+/// |            |           |                     | file of an answer  |                                               |
 ///
 /// `plan.json` and `active` are in `.darkroom`, `status.json` is beside the outputs. Nobody else has a copy of what a
 /// run has begun, but everybody still has its manifest. So nothing before the first output must survive a power cut,
@@ -137,14 +138,27 @@ package final class RunFolder: Sendable {
         return try RunPlan.read(in: spool)
     }
 
-    /// Refuses a folder with a status that no run has written there, for example one of an outbox.
+    /// Refuses a folder with files of an answer that no run has written there, for example that of an outbox.
     private static func requireOwn(_ outputs: Directory) throws(RunError) {
-        let isForeign = try runError { () throws(FileError) in
+        let foreign = try runError { () throws(FileError) -> FileName? in
             let plan = FileName("\(spoolName)/\(RunPlan.fileName.text)")
-            guard try outputs.exists(BatchFile.status) else { return false }
-            return try !outputs.exists(plan)
+            for name in [BatchFile.status, BatchFile.progress, BatchFile.sources]
+            where try outputs.exists(name) {
+                // Looked for after the file: another run may have written both meanwhile.
+                return try outputs.exists(plan) ? nil : name
+            }
+            return nil
         }
-        if isForeign { throw .inTheWay(outputs.path(of: BatchFile.status)) }
+        if let foreign { throw .inTheWay(outputs.path(of: foreign)) }
+    }
+
+    /// Whether the run of a whole manifest has ended in this folder. It may begin again if an output is missing.
+    package static func hasEnded(in path: String) -> Bool {
+        guard let outputs = try? Directory(path: path),
+            let plan = try? knownPlan(in: outputs), plan.shards == nil,
+            let status = try? Status(frameIn: outputs)
+        else { return false }
+        return status.state.isFinal
     }
 
     // MARK: The states
@@ -324,7 +338,37 @@ package final class RunFolder: Sendable {
         let end = status.times.finished.flatMap { Clock.date($0) }?.timeIntervalSince1970
         let isIncomplete = try !missing(status.images, after: end).isEmpty
         let isRepeated = job.retries && status.images.contains { $0.state != .filtered }
-        return isIncomplete || isRepeated ? try reopen() : .finished(status)
+        let hasSources = try restoreSources(of: status)
+        guard isIncomplete || isRepeated else { return .finished(status) }
+        guard hasSources else {
+            throw .unusable(
+                folder: job.folder,
+                reason:
+                    "\(BatchFile.sources.text) is gone, and the patterns of the manifest mean other pictures now"
+            )
+        }
+        return try reopen()
+    }
+
+    /// Writes `sources.json` again if somebody has removed it, and if the patterns of the manifest still mean the same.
+    ///
+    /// - Returns: false if it is gone and they mean something else.
+    private func restoreSources(of status: Status) throws(RunError) -> Bool {
+        let found = job.manifest.found
+        let isThere = try runError { () throws(FileError) in
+            try answer.exists(BatchFile.sources)
+        }
+        if found.isEmpty || isThere { return true }
+        let images = ImageStatus.initial(of: job.manifest)
+        let isSame = images.elementsEqual(status.images) {
+            $0.name == $1.name && $0.source == $1.source && $0.from == $1.from
+        }
+        guard isSame else { return false }
+        try runError { () throws(FileError) in
+            try answer.write(
+                FoundSources.encoded(found), to: BatchFile.sources, durably: durably)
+        }
+        return true
     }
 
     /// The images that are filtered, but whose outputs are not in the folder.

@@ -216,7 +216,11 @@ extension ShardMerge {
         switch finding {
         case .good where item.isCopy: return
         case .good(let state, let bytes, let isBlocked):
-            if isBlocked { report.blockedCount += 1 }
+            if isBlocked {
+                let expected = item.expected
+                let file = Manifest.Image.outputFile(named: expected.name, expected.format)
+                report.addBlocked(by: file.string)
+            }
             work.counts.total += 1
             work.counts[state] += 1
             work.outputBytes = work.outputBytes.saturatingAdd(bytes)

@@ -82,6 +82,7 @@ package struct ShardMerge {
                 ))
             return report
         }
+        try requireOwnAnswer()
         let outputBytes = try write(&status, &work, &report) { progress($0, total) }
         guard report.isWhole else {
             try runError { () throws(FileError) in try root.remove(Self.newStatus) }
@@ -168,6 +169,25 @@ package struct ShardMerge {
     }
 
     // MARK: The answer
+
+    /// Refuses to replace a status or a progress that no merge of this run has written.
+    private func requireOwnAnswer() throws(RunError) {
+        if former() != nil { return }
+        for name in [BatchFile.status, BatchFile.progress] {
+            let exists = try runError { () throws(FileError) in try outputs.exists(name) }
+            // A merge that was killed has left its progress without a status.
+            guard exists, name != BatchFile.progress || !isOwnProgress() else { continue }
+            throw .inTheWay(outputs.path(of: name))
+        }
+    }
+
+    private func isOwnProgress() -> Bool {
+        guard let bytes = try? outputs.read(BatchFile.progress, upTo: BatchProgress.capacity),
+            let progress = BatchProgress(decoding: bytes)
+        else { return false }
+        // A long ID is left out.
+        return progress.id.isEmpty || FileName(progress.id) == FileName(plan.id)
+    }
 
     /// Puts the copy of the manifest into the folder. The file of somebody else stays, and ends the merge.
     private func putManifest(_ bytes: [UInt8], as name: FileName) throws(RunError) {

@@ -138,7 +138,9 @@ package final class CrashRecords: Sendable {
     package static func step(_ slot: Int) { darkroom_crash_step(Int32(slot)) }
 
     /// Clears the records of running pictures when the process ends normally, because the pictures did not cause this.
+    /// From now on, crashes are not recorded: what crashes while the process ends is not the fault of a picture.
     package func close() {
+        darkroom_crash_watch(-1)
         let slots = state.withLock { state in (1..<state.count).filter { state.left[$0] == nil } }
         for slot in slots { clear(slot) }
     }

@@ -13,7 +13,7 @@ extension FoundSources {
         let sources: [FoundSources]
     }
 
-    static func encoded(_ found: [FoundSources]) -> [UInt8] {
+    package static func encoded(_ found: [FoundSources]) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         // Strings and integers can always be encoded.

@@ -39,13 +39,20 @@ struct DarkroomCommand: ParsableCommand {
             try command.run()
         } catch let error as ClientError {
             Console.complain(error)
-            Glibc.exit(error.exit.rawValue)
+            end(error.exit)
         } catch let code as ClientExit {
-            Glibc.exit(code.rawValue)
+            end(code)
         } catch {
             exit(withError: error)
         }
-        Glibc.exit(ClientExit.success.rawValue)
+        end(.success)
+    }
+
+    /// Ends the process without the finalisers of libraries. A picture that does not stop in time is still in work in
+    /// another thread, which would crash in what they take down.
+    private static func end(_ exit: ClientExit) -> Never {
+        fflush(nil)
+        Glibc._exit(exit.rawValue)
     }
 
     /// Opens what takes the place of closed standard streams, so that no other file gets their numbers. To use them still

@@ -80,7 +80,10 @@ struct EngineOptions: ParsableArguments {
     private func checked(memory: String) throws(ClientError) -> String {
         let least = 16 << 20
         if let bytes = Quantity.bytes(memory), bytes >= least { return memory }
-        let correction = Quantity.correctedSize(memory).map { "; did you mean \($0)?" } ?? ""
+        let corrected = Quantity.correctedSize(memory).flatMap { size in
+            (Quantity.bytes(size) ?? 0) >= least ? size : nil
+        }
+        let correction = corrected.map { "; did you mean \($0)?" } ?? ""
         throw ClientError(
             .usage, code: "bad-option",
             "--memory \(FileName(memory).text): write a size such as 512MiB or 2GiB, at least \(Quantity.text(bytes: least))\(correction)"

@@ -91,11 +91,8 @@ struct MergeCommand: ParsableCommand {
             tellLost(report)
             guard !report.failed.isEmpty else { return }
             if report.blockedCount > 0 {
-                let (images, files) =
-                    report.blockedCount == 1
-                    ? ("1 image", "that file") : ("\(report.blockedCount) images", "those files")
                 Console.complain(
-                    "\(images) failed because another file is in the place of the output. First move \(files) away."
+                    "\(Words.count(report.blockedCount, "image")) failed because another file is in the place of the output. First move away: \(Self.shortened(report.blockingFiles, of: report.blockedCount))"
                 )
             }
             Console.complain("Run these shards with --retry to repeat the failed images:")
@@ -110,13 +107,15 @@ struct MergeCommand: ParsableCommand {
     /// Says that the former status was better.
     private func tellLost(_ report: MergeReport) {
         guard report.lostCount > 0 else { return }
-        let names = report.lost.prefix(Self.shortList).joined(separator: ", ")
-        let rest =
-            report.lostCount > Self.shortList
-            ? " and \(report.lostCount - Self.shortList) more" : ""
         Console.complain(
-            "\(Words.count(report.lostCount, "image")) of the former status.json failed since then, and the outputs are gone: \(names)\(rest)"
+            "\(Words.count(report.lostCount, "image")) of the former status.json failed since then, and the outputs are gone: \(Self.shortened(report.lost, of: report.lostCount))"
         )
+    }
+
+    /// The first names of a list.
+    private static func shortened(_ names: [String], of count: Int) -> String {
+        let rest = count > shortList ? " and \(count - shortList) more" : ""
+        return names.prefix(shortList).joined(separator: ", ") + rest
     }
 
     /// `--json`.

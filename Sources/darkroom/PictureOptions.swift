@@ -50,9 +50,10 @@ struct PictureOptions: ParsableArguments {
     /// - Parameters:
     ///   - report: the daemon's last report, if there is one.
     ///   - usualFormat: the format of the results if the options have none.
+    ///   - mayBeGone: whether the files need not exist any more.
     func job(
         _ files: [String], priority: Priority?, _ report: QueueReport?,
-        usualFormat: OutputFormat? = nil
+        usualFormat: OutputFormat? = nil, mayBeGone: Bool = false
     ) throws(ClientError) -> PictureJob {
         if recipe != nil, !filters.isEmpty || !watermarks.isEmpty {
             throw ClientError(
@@ -72,7 +73,7 @@ struct PictureOptions: ParsableArguments {
                     .usage, code: "not-a-picture",
                     "\(FileName(file).text): it is a manifest, not a picture")
             }
-            job.pictures.append(try source(file))
+            job.pictures.append(try source(file, mayBeGone))
         }
         guard watermarks.count <= 1 else {
             throw ClientError(
@@ -80,14 +81,18 @@ struct PictureOptions: ParsableArguments {
                 "--watermark may be given once. For more pictures, write --filter watermark:from=FILE,gravity=northWest"
             )
         }
-        if let watermark = watermarks.first { job.watermark = try PictureSource(watermark) }
+        if let watermark = watermarks.first {
+            job.watermark = try PictureSource(watermark, mayBeGone: mayBeGone)
+        }
         return job
     }
 
     /// A number that is no file belongs to the filter before it.
-    private func source(_ file: String) throws(ClientError) -> PictureSource {
+    private func source(
+        _ file: String, _ mayBeGone: Bool
+    ) throws(ClientError) -> PictureSource {
         do {
-            return try PictureSource(file)
+            return try PictureSource(file, mayBeGone: mayBeGone)
         } catch {
             guard error.exit == .missing, Double(file) != nil,
                 let filter = filters.last(where: { !$0.contains("=") && !$0.contains(":") })

@@ -20,7 +20,7 @@ struct ResultFolder {
             self.path = path
             return
         }
-        let outbox = try spool.open().outbox()
+        let outbox = try Self.outbox(spool, place)
         guard !place.isEmpty, !place.hasPrefix("."),
             (try? Directory(FileName(place), in: outbox)) != nil
         else {
@@ -29,6 +29,20 @@ struct ResultFolder {
                 "\(place): there is neither such a folder nor such a batch in \(outbox.path)")
         }
         self.path = outbox.path(of: FileName(place))
+    }
+
+    /// Without a spool, a folder may have been meant.
+    private static func outbox(
+        _ spool: SpoolOptions, _ place: String
+    ) throws(ClientError) -> Directory {
+        do {
+            return try spool.open().outbox()
+        } catch {
+            throw ClientError(
+                error.exit, code: error.code,
+                "\(place): there is no such folder, and no spool with a batch of this ID: \(error.message)",
+                remedy: error.remedy)
+        }
     }
 
     func open() throws(ClientError) -> Directory {

@@ -201,7 +201,9 @@ extension ClientError {
             remedy = Self.owner(of: error.path).map {
                 "It belongs to user \($0). Run the command as this user, or name another folder."
             }
-        case .file, .failure: exit = .ioError
+        case .file, .failure:
+            exit = .ioError
+            if error.fault == .full { remedy = "Free space first." }
         }
         self.init(exit, code: error.code, message, remedy: remedy)
     }

@@ -44,7 +44,10 @@ struct RunPreparation {
     }
 
     private func pictures() throws -> RunJob {
-        let job = try command.pictures.job(command.files, priority: nil, nil)
+        // A finished run looks only at its outputs.
+        let job = try command.pictures.job(
+            command.files, priority: nil, nil,
+            mayBeGone: !command.retry && RunFolder.hasEnded(in: command.output))
         let stem = SubmissionName.of(job.pictures)
         return try self.job(
             ManifestFile(try job.manifest(), shown: stem), id: stem, name: nil, base: ".")

@@ -32,11 +32,12 @@ struct RunSession {
         case .unchanged(let status): return try tell(status, isUnchanged: true)
         case .stopped(let signal):
             let name = signal.signalName
-            try tellStop(ClientError(.tryAgain, code: "stopped", "stopped by \(name)"))
+            try tellStop(
+                ClientError(.tryAgain, code: "stopped", "stopped by \(name)"), isTransient: true)
             return .tryAgain
-        case .failed(let error):
-            let error = ClientError(error)
-            try tellStop(error)
+        case .failed(let failure):
+            let error = ClientError(failure)
+            try tellStop(error, isTransient: failure.isTransient)
             return error.exit
         }
     }
@@ -115,29 +116,38 @@ struct RunSession {
                 "\(failed.count - Self.shortList) more images failed; \(FileName(work.answerPath).text)/status.json has all reasons."
             )
         }
-        let again = "he same command with --retry repeats the failed images."
-        let blocked = failed.count { $0.error?.code == FileError.Code.fileExists.rawValue }
-        Console.complain(
-            blocked == 0
-                ? "T\(again)"
-                : "First move \(blocked == 1 ? "that file" : "those \(blocked) files") away. Then t\(again)"
-        )
+        Console.complain(Self.remedy(of: failed.map(\.error)))
     }
 
-    private func tellStop(_ error: ClientError) throws {
-        let progress = work.progress
-        let counts = progress?.counts ?? Status.Counts()
+    /// What to do about failed images.
+    private static func remedy(of errors: [Failure?]) -> String {
+        let again = "he same command with --retry repeats the failed images."
+        let blocked = errors.count { $0?.code == FileError.Code.fileExists.rawValue }
+        if blocked > 0 {
+            let files = blocked == 1 ? "that file" : "those \(blocked) files"
+            return "First move \(files) away. Then t\(again)"
+        }
+        // If every cause is in the pictures, a retry alone does not help.
+        return errors.contains { $0?.isTransient ?? true }
+            ? "T\(again)" : "First correct the cause. Then t\(again)"
+    }
+
+    /// - Parameter isTransient: whether the same command may succeed although nobody has changed anything.
+    private func tellStop(_ error: ClientError, isTransient: Bool) throws {
+        let counts = work.counts
         Console.complain(
             "\(work.shard.map { "\($0): " } ?? "")\(error.message); \(counts.finished) of \(Words.count(counts.total, "image")) done"
         )
-        Console.complain("The same command continues.")
+        Console.complain(
+            "\(error.remedy.map { "\($0) Then t" } ?? "T")he same command continues.")
         guard command.json else { return }
         try Console.json(
             Report(
                 id: work.id, folder: work.path, shard: shard,
-                state: progress?.state ?? .pending, counts: counts, isUnchanged: false,
+                state: work.batchState, counts: counts, isUnchanged: false,
                 exit: error.exit.rawValue,
-                error: Report.Cause(code: error.code, message: error.message)))
+                error: Report.Cause(
+                    code: error.code, message: error.message, isTransient: isTransient)))
     }
 
     private var shard: Status.Shards? {
@@ -161,6 +171,12 @@ struct RunSession {
         struct Cause: Encodable {
             let code: String
             let message: String
+            let isTransient: Bool
+
+            private enum CodingKeys: String, CodingKey {
+                case code, message
+                case isTransient = "retryable"
+            }
         }
 
         private enum CodingKeys: String, CodingKey {

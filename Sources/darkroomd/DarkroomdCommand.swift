@@ -112,6 +112,11 @@ struct DarkroomdCommand: ParsableCommand {
             var command = try readCommandLine()
             try command.run()
             exit(withError: nil)
+        } catch let code as ArgumentParser.ExitCode {
+            // Without the finalisers of libraries. A picture that does not stop in time is still in work in another thread,
+            // which would crash in what they take down.
+            fflush(nil)
+            Glibc._exit(code.rawValue)
         } catch {
             exit(withError: error)
         }

@@ -27,6 +27,8 @@ enum { DARKROOM_CRASH_STILL = 10 };
  * SIGABRT from another process is the service manager's watchdog: it marks, with `watchdog`, all records in
  * use whose picture has taken no step for DARKROOM_CRASH_STILL seconds. Other signals from other processes
  * mark nothing.
+ *
+ * With -1, crashes are not written any more, until the next call. The handlers stay.
  */
 void darkroom_crash_watch(int fd);
 

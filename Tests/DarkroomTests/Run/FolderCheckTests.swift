@@ -184,7 +184,29 @@ import Testing
             ],
             { $0.images[5].output = nil }),
         Edit(
-            "another state", [stale], { $0.state = .completed }),
+            "another state",
+            [
+                "differs - status.json: its state must be completedWithErrors, and is completed",
+                stale,
+            ], { $0.state = .completed }),
+        Edit(
+            "another ID", ["differs - status.json: its ID must be x, and is y", stale],
+            { $0.id = "y" }),
+        Edit(
+            "another priority", ["differs - status.json: its priority must be normal, and is high"],
+            { $0.priority = .high }),
+        Edit(
+            "another source",
+            ["differs 5 status.json: its source must be 5.png, and is 6.png"],
+            { $0.images[5].source = "6.png" }),
+        Edit(
+            "no source",
+            ["differs 7 status.json: its source must be 7.png, and is none"],
+            { $0.images[7].source = nil }),
+        Edit(
+            "another format",
+            ["differs 5 status.json: the format of its output must be png, and is jpeg"],
+            { $0.images[5].output?.format = .jpeg }),
     ]) func comparesTheStatusWithTheManifest(edit: Edit) throws {
         #expect(try messages() == [])
         try self.edit(edit.change)
@@ -247,6 +269,9 @@ import Testing
         let text = Array(#"{"images": ["photos/*.png"], "filters": []}"#.utf8)
         try edit { status in
             status.images = [1, 2].map { status.images[$0] }
+            for (index, file) in (files ?? []).prefix(2).enumerated() {
+                status.images[index].source = file
+            }
             status.counts = Status.Counts(of: status.images)
             status.manifest.sha256 = SHA256Digest.hex(of: text)
             status.manifest.bytes = text.count

@@ -70,8 +70,8 @@ import Testing
     }
 
     /// Ends the run: `a` is filtered, `b` has failed.
-    private func finish() throws {
-        let folder = try open(try job())
+    private func finish(_ other: RunJob? = nil) throws {
+        let folder = try open(try other ?? job())
         guard case .unfinished(let batch) = try folder.prepare() else {
             Issue.record("it is finished")
             return
@@ -214,6 +214,45 @@ import Testing
         #expect(try outputs.read("manifest.json") == Self.text)
     }
 
+    /// The same manifest, whose pattern means these files.
+    private func patternJob(_ files: [ByteString]) throws -> RunJob {
+        let text = Array(#"{"images": ["*.png"], "filters": []}"#.utf8)
+        let found = [FoundSources(pattern: "*.png", files: files)]
+        return RunJob(
+            id: "x", name: "x.json", format: .json, bytes: text,
+            manifest: try ManifestReader.read(
+                text, format: .json, limits: ManifestLimits(), defaultFilters: [],
+                finder: .recorded(found)),
+            base: "/", usesBase: true, folder: "\(scratch.path)/out")
+    }
+
+    /// What the pattern meant is written again as long as it means the same.
+    @Test func removedSourcesAreRestored() throws {
+        let (job, other) = (
+            try patternJob(["a.png", "b.png"]), try patternJob(["a.png", "c.png"])
+        )
+        try finish(job)
+        let text = try outputs.read(BatchFile.sources)
+        try outputs.remove(BatchFile.sources)
+        // Nothing is to be done, so nothing is wrong.
+        #expect(try refusal(other) == nil)
+        #expect(try !outputs.exists(BatchFile.sources))
+        #expect(try refusal(job) == nil)
+        #expect(try outputs.read(BatchFile.sources) == text)
+        try outputs.remove(BatchFile.sources)
+        try outputs.remove("a.png")
+        #expect(
+            try refusal(other)
+                == .unusable(
+                    folder: "\(scratch.path)/out",
+                    reason:
+                        "sources.json is gone, and the patterns of the manifest mean other pictures now"
+                ))
+        #expect(try refusal(job) == nil)
+        #expect(try outputs.read(BatchFile.sources) == text)
+        #expect(list("out/.darkroom/active/x") == ["journal", "manifest.json", "sources.json"])
+    }
+
     // MARK: What is refused
 
     private func refusal(_ job: RunJob) throws -> RunError? {
@@ -225,12 +264,14 @@ import Testing
         }
     }
 
-    @Test func aForeignStatusIsRefused() throws {
+    @Test(arguments: ["status.json", "progress.json", "sources.json"])
+    func aForeignAnswerIsRefused(name: String) throws {
         try FileManager.default.createDirectory(
             atPath: "\(scratch.path)/out", withIntermediateDirectories: false)
-        try outputs.write([1], to: "status.json", durably: false)
-        #expect(try refusal(try job()) == .inTheWay("\(scratch.path)/out/status.json"))
-        #expect(list("out") == ["status.json"])
+        try outputs.write([1], to: FileName(name), durably: false)
+        #expect(try refusal(try job()) == .inTheWay("\(scratch.path)/out/\(name)"))
+        #expect(list("out") == [name])
+        #expect(try outputs.read(FileName(name)) == [1])
     }
 
     @Test func anotherManifestIsRefused() throws {

@@ -245,12 +245,35 @@ import Testing
                 })
         #expect(report.status == nil)
         #expect(try fixture.folder().read(BatchFile.status) == before)
-        // Of another run, it says nothing.
-        var other = try #require(try Status(in: fixture.folder()))
-        other.manifest.sha256 = "00"
-        try fixture.folder().write(
-            other.encoded(), to: BatchFile.status, replacing: true, durably: false)
-        #expect(try fixture.merge().status?.counts.failed == 2)
+    }
+
+    /// Also that of another run.
+    @Test(arguments: ["status.json", "progress.json"], [true, false])
+    func anAnswerInTheWayIsRefused(name: FileName, isOfARun: Bool) throws {
+        let fixture = try Self.filled()
+        #expect(try fixture.merge().status?.state == .completed)
+        var status = try #require(try Status(in: fixture.folder()))
+        (status.id, status.manifest.sha256) = ("y", "00")
+        let folder = try fixture.folder()
+        let progress = BatchProgress(of: status)
+        for name in [BatchFile.status, BatchFile.progress] { try folder.remove(name) }
+        let foreign = name == BatchFile.status ? status.encoded() : progress.encoded()
+        let content = isOfARun ? foreign : [1]
+        try folder.write(content, to: name, durably: false)
+        #expect(throws: RunError.inTheWay("\(fixture.path)/\(name.text)")) { try fixture.merge() }
+        #expect(try folder.read(name) == content)
+        #expect(try !fixture.folder(".darkroom").exists("status.new"))
+        try folder.remove(name)
+        #expect(try fixture.merge().status?.state == .completed)
+    }
+
+    /// It was killed before the status was renamed.
+    @Test func itMayBeRepeatedAfterItsProgress() throws {
+        let fixture = try Self.filled()
+        #expect(try fixture.merge().status?.state == .completed)
+        try fixture.folder().remove(BatchFile.status)
+        #expect(try fixture.merge().status?.state == .completed)
+        #expect(try Self.hasStatus(fixture))
     }
 
     /// The outputs are gone, or others: then the new status is right, and the report tells it.
@@ -266,6 +289,7 @@ import Testing
         let report = try fixture.merge()
         #expect(report.faults == [] && report.lost == names && report.lostCount == 2)
         #expect(report.blockedCount == 2 && report.failed == [number])
+        #expect(report.blockingFiles == names.map { "\($0).png" })
         #expect(try Status(in: fixture.folder())?.counts.failed == 2)
         // Now both statuses say the same.
         let again = try fixture.merge()

@@ -58,7 +58,7 @@ import Testing
             errors: """
                 darkroom: b: none.png: no such file in ./album, where relative paths begin [source-missing]
                 darkroom: c: words.png: no such file in ./album, where relative paths begin [source-missing]
-                darkroom: The same command with --retry repeats the failed images.
+                darkroom: First correct the cause. Then the same command with --retry repeats the failed images.
 
                 """, files: answer + ["a.png", "manifest.json"]),
         Line(
@@ -114,6 +114,22 @@ import Testing
                 "darkroom: --memory 100M: write a size such as 512MiB or 2GiB, at least 16MiB; did you mean 100MiB?\n"
         ),
         Line(
+            words: "run good.yaml -o out --memory 10MiB", exit: 64,
+            errors:
+                "darkroom: --memory 10MiB: write a size such as 512MiB or 2GiB, at least 16MiB\n"),
+        Line(
+            words: "run album/ -o out", exit: 65,
+            errors:
+                "darkroom: album/: it is a folder. Name the pictures in it, for example album/*.jpg\n"
+        ),
+        Line(
+            words: "verify nosuch --spool nospool", exit: 66,
+            errors: """
+                darkroom: nosuch: there is no such folder, and no spool with a batch of this ID: nospool: cannot open: No such file or directory
+                darkroom: Name the folder with --spool or DARKROOM_SPOOL. darkroomd creates it when it starts.
+
+                """),
+        Line(
             words: "run good.yaml -o out --memory 30", exit: 64,
             errors:
                 "darkroom: --memory 30: write a size such as 512MiB or 2GiB, at least 16MiB\n"),
@@ -134,7 +150,7 @@ import Testing
             errors: """
                 darkroom: a: small.png: no such file in sources.roots (/nowhere) [source-missing]
                 darkroom: b: gray.png: no such file in sources.roots (/nowhere) [source-missing]
-                darkroom: The same command with --retry repeats the failed images.
+                darkroom: First correct the cause. Then the same command with --retry repeats the failed images.
 
                 """),
     ]
@@ -173,6 +189,26 @@ import Testing
         #expect(json.exit == 0 && json.output.contains(#""unchanged":true"#))
         #expect(json.output.contains(#""id":"good""#))
         #expect(fixture.identities(of: names) == before)
+    }
+
+    /// A finished run looks only at its outputs.
+    @Test func doesNothingAgainWithoutItsSources() async throws {
+        let words = ["run", "small.png", "gray.png", "--watermark", "alpha.png", "-o", "out"]
+        #expect(try await ClientProcess.end(words, folder: fixture.scratch.path).exit == 0)
+        for name in ["gray.png", "alpha.png"] {
+            try FileManager.default.removeItem(at: fixture.url(name))
+        }
+        let again = try await ClientProcess.end(words, folder: fixture.scratch.path)
+        #expect(again.exit == 0 && again.output.hasSuffix("; nothing to do\n"), "\(again)")
+        // What is to be done needs them.
+        let other = try await ClientProcess.end(
+            words.map { $0 == "out" ? "other" : $0 }, folder: fixture.scratch.path)
+        #expect(other.exit == 66 && !fixture.exists("other"), "\(other)")
+        let retry = try await ClientProcess.end(words + ["--retry"], folder: fixture.scratch.path)
+        #expect(retry.exit == 66, "\(retry)")
+        try FileManager.default.removeItem(at: fixture.url("out/gray.png"))
+        let missing = try await ClientProcess.end(words, folder: fixture.scratch.path)
+        #expect(missing.exit == 3 && missing.errors.contains("[source-missing]"), "\(missing)")
     }
 
     @Test func makesMissingOutputsAgain() async throws {
@@ -427,7 +463,7 @@ import Testing
                 darkroom: d: album: a folder, not a file [not-a-file]
                 darkroom: e: pipe: a fifo, not a file [not-a-file]
                 darkroom: f: /proc/self/status: a file of the kernel (/proc, /sys), not a picture [source-forbidden]
-                darkroom: The same command with --retry repeats the failed images.
+                darkroom: First correct the cause. Then the same command with --retry repeats the failed images.
 
                 """)
         #expect(try fixture.status()?.counts.filtered == 3)
@@ -440,6 +476,21 @@ import Testing
         let result = try await fixture.darkroom("run", "private.yaml", "-o", "out")
         #expect(result.exit == 3)
         #expect(try fixture.status()?.images.first?.error?.code == "address-forbidden")
+    }
+
+    /// Nothing listens at the first address, which may change. The kinds of pictures do not.
+    @Test func saysThatARetryMayHelp() async throws {
+        try fixture.write(
+            "images: [\"http://127.0.0.1:9/a.png\", album/poor.json]\n", to: "away.yaml")
+        let result = try await fixture.darkroom(
+            "run", "away.yaml", "-o", "out", "--set", "downloads.allowNetworks=[127.0.0.0/8]",
+            "--set", "downloads.retries=0")
+        #expect(result.exit == 3)
+        #expect(try fixture.status()?.images.map(\.error?.isTransient) == [true, false])
+        #expect(
+            result.errors.hasSuffix(
+                "\ndarkroom: The same command with --retry repeats the failed images.\n"),
+            "\(result)")
     }
 
     @Test func takesAManifestOnStandardInput() async throws {

@@ -64,6 +64,10 @@ import Testing
         second.send(SIGTERM)
         let json = try await second.result()
         #expect(json.exit == 75 && json.output.contains(#""exit":75"#))
+        #expect(
+            json.output.contains(
+                #""error":{"code":"stopped","message":"stopped by SIGTERM","retryable":true}"#),
+            "\(json)")
         let later = try #require(try status(fixture))
         for image in done { #expect(later.images.contains(image)) }
     }
@@ -146,7 +150,8 @@ import Testing
         let lines = result.errors.split(separator: "\n")
         #expect(
             lines.count == 2 && lines[0].contains("No space left on device"), "\(result)")
-        #expect(lines.last == "darkroom: The same command continues.")
+        #expect(lines.first?.hasSuffix(" of 2 images done") == true, "\(result)")
+        #expect(lines.last == "darkroom: Free space first. Then the same command continues.")
         disk.empty()
         #expect(try await fixture.begin(command).result().exit == 0)
     }
