@@ -89,8 +89,13 @@ package struct PictureLedger {
     // MARK: Questions
 
     /// The identity of the entry that has this path, if its file is this one; it saves asking for the time of birth.
-    package func identity(of information: stat, at path: RelativePath) -> ByteString? {
-        guard let identity = identities[path], entries[identity]?.stamp.matches(information) == true
+    ///
+    /// - Parameter folder: the hot folder; an entry of another one is not meant.
+    package func identity(
+        of information: stat, at path: RelativePath, in folder: (device: UInt64, root: UInt64)
+    ) -> ByteString? {
+        guard let identity = identities[path], let stamp = entries[identity]?.stamp,
+            stamp.isIn(device: folder.device, root: folder.root), stamp.matches(information)
         else { return nil }
         return identity
     }

@@ -3,8 +3,8 @@ import Glibc
 
 /// Which file a picture of a hot folder is, and whether it has changed.
 package struct PictureStamp: Sendable, Equatable {
-    /// The device, and the inode of the hot folder. Both change when another file system is mounted there; the device
-    /// may change when the same one is mounted again.
+    /// The device and the inode of the hot folder. Both change when another file system is mounted there; the device
+    /// may change when the same one is mounted again. On overlayfs, files have other devices than their folder.
     package var device: UInt64
     package var root: UInt64
     /// The inode and the time of birth (`DroppedFile`).
@@ -14,9 +14,10 @@ package struct PictureStamp: Sendable, Equatable {
     package var seconds: Int
     package var nanoseconds: Int
 
-    package init(_ information: stat, identity: String, root: UInt64) {
-        device = UInt64(information.st_dev)
-        self.root = root
+    package init(
+        _ information: stat, identity: String, in folder: (device: UInt64, root: UInt64)
+    ) {
+        (device, root) = folder
         self.identity = ByteString(identity)
         size = information.length
         seconds = information.st_mtim.tv_sec
@@ -48,9 +49,9 @@ package struct PictureStamp: Sendable, Equatable {
     }
 
     /// Whether an entry of a folder is this file with this content, as far as its attributes show it. The time of birth
-    /// is not among them.
+    /// is not among them, and the device is that of the folder.
     package func matches(_ information: stat) -> Bool {
-        UInt64(information.st_dev) == device && information.isRegularFile
+        information.isRegularFile
             && identity.hasPrefix("\(information.st_ino)-") && information.length == size
             && information.st_mtim.tv_sec == seconds && information.st_mtim.tv_nsec == nanoseconds
     }

@@ -135,7 +135,8 @@ extension HotFolderStation {
         if Self.isForeign(information, in: folder) {
             return refuse(path, .notAFile, Self.foreign, &listing)
         }
-        if let identity = ledger?.identity(of: information, at: path) {
+        guard let seen else { return arrivals.forget(path) }
+        if let identity = ledger?.identity(of: information, at: path, in: seen) {
             return isKnown(path, identity, &listing)
         }
         let identity: String
@@ -148,7 +149,7 @@ extension HotFolderStation {
             listing.isWhole = false
             return refuse(path, .unreadable, error.message, &listing)
         }
-        let stamp = PictureStamp(information, identity: identity, root: seen?.root ?? 0)
+        let stamp = PictureStamp(information, identity: identity, in: seen)
         switch ledger?.find(path, stamp, changesInodes: watch == nil) ?? .new {
         case .known: return isKnown(path, stamp.identity, &listing)
         case .moved(let entry):

@@ -111,17 +111,18 @@ extension HotFolderStation {
         }
         let before = try reading { () throws(FileError) in try file.information(path: shown) }
         let identity = try reading { () throws(FileError) in try file.droppedIdentity(path: shown) }
-        // It may have been exchanged since it was examined.
-        guard UInt64(before.st_dev) == seen?.device, before.length > 0,
-            before.length <= settings.maximumBytes
-        else { return }
         let parent = try reading { () throws(FileError) in
             try root.folder(beneath: path.folder)
         }
+        let place = try reading { () throws(FileError) in try parent.information() }
+        // It may have been exchanged since it was examined, and its folder, too.
+        guard let seen, UInt64(place.st_dev) == seen.device, before.length > 0,
+            before.length <= settings.maximumBytes
+        else { return }
         guard !Self.isForeign(before, in: parent) else {
             return refuse(path, .notAFile, Self.foreign)
         }
-        let stamp = PictureStamp(before, identity: identity, root: seen?.root ?? 0)
+        let stamp = PictureStamp(before, identity: identity, in: seen)
         let finding = ledger?.find(path, stamp, changesInodes: watch == nil) ?? .new
         switch finding {
         case .known: return

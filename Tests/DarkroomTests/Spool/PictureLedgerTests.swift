@@ -26,13 +26,13 @@ import Testing
         time: Int = 100, digest: Character = "a"
     ) -> TakenPicture {
         var information = stat()
-        information.st_dev = dev_t(device)
         information.st_size = size
         information.st_mtim.tv_sec = time
         information.st_mtim.tv_nsec = 5
         return TakenPicture(
             path: path(name),
-            stamp: PictureStamp(information, identity: "\(inode)-50.000000001", root: root),
+            stamp: PictureStamp(
+                information, identity: "\(inode)-50.000000001", in: (device, root)),
             sha256: String(repeating: digest, count: 64), batch: "b", source: "s.png")
     }
 
