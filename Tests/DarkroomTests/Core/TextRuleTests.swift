@@ -38,7 +38,7 @@ import Testing
         "Configuration/ConfigurationFile.swift": "keys of the administrator's file",
         "Configuration/ConfigurationLoader.swift": "the environment",
         "Configuration/ServiceUnit.swift": "properties of a unit, from systemctl",
-        "Daemon/Folders/HotFolderStation.swift": "reasons",
+        "Daemon/Folders/HotFolderStation+Report.swift": "reasons",
         "Fetch/CacheStore.swift": "error codes",
         "Manifest/FilterCorrection+Parameters.swift": "parameters of the catalogue",
         "Manifest/ValueReader+Filters.swift": "parameters of the catalogue",
