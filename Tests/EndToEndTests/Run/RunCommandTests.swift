@@ -208,7 +208,7 @@ import Testing
         #expect(retry.exit == 66, "\(retry)")
         try FileManager.default.removeItem(at: fixture.url("out/gray.png"))
         let missing = try await ClientProcess.end(words, folder: fixture.scratch.path)
-        #expect(missing.exit == 3 && missing.errors.contains("[source-missing]"), "\(missing)")
+        #expect(missing.exit == 3 && missing.errors.contains("source-missing"), "\(missing)")
     }
 
     @Test func makesMissingOutputsAgain() async throws {
