@@ -94,7 +94,7 @@ import Testing
             outputs.append(output)
         }
         try #require(outputs.count == 16)
-        #expect(outputs.remove(at: 4).hasSuffix("/work/holiday-page/index.html\n"))
+        #expect(outputs.remove(at: 4).hasSuffix("/holiday-page/index.html\n"))
         #expect(outputs[0].hasPrefix("photos\n"))
         #expect(outputs[0].contains("photos: completed, 3 images in "))
         #expect(outputs[1] == "album.yaml: 2 images\n")
