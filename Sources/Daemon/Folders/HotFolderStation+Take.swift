@@ -3,7 +3,6 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
 import Foundation
-import Glibc
 import SystemPackage
 
 /// Takes complete pictures: copies them, records them, and submits the copies as one batch. `HotBatch` has the table.
@@ -333,14 +332,6 @@ extension timespec {
 }
 
 extension Descriptor {
-    func information(path: String) throws(FileError) -> stat {
-        var information = stat()
-        guard fstat(number, &information) == 0 else {
-            throw FileError("examine", path, Errno(rawValue: errno))
-        }
-        return information
-    }
-
     /// The next bytes; empty at the end of the file.
     func readPiece(upTo most: Int, path: String) throws(FileError) -> [UInt8] {
         var failure: Errno?
