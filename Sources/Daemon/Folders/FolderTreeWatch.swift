@@ -1,8 +1,6 @@
-import CDarkroomShims
 import DarkroomCore
 import Dispatch
 import Glibc
-import SystemPackage
 
 /// An event in a hot folder, as inotify reports it. Events are hints; only the folder shows the truth.
 enum FolderTreeEvent: Sendable, Equatable {
@@ -32,75 +30,57 @@ final class FolderTreeWatch {
         | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR)
 
     private let source: any DispatchSourceRead
-    private let descriptor: TreeDescriptor
+    private let records: TreeRecords
 
     /// - Parameter handler: runs on `queue` with the events of each read.
     init(
         queue: DispatchQueue, handler: @escaping @Sendable ([FolderTreeEvent]) -> Void
     ) throws(FileError) {
-        let number: CInt
-        do {
-            number = try retryingInterrupts {
-                inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
-            }
-        } catch {
-            throw FileError("watch (inotify_init)", "hot folder", error)
-        }
-        let descriptor = TreeDescriptor(Descriptor(owning: number))
-        self.descriptor = descriptor
-        source = DispatchSource.makeReadSource(fileDescriptor: number, queue: queue)
-        source.setEventHandler { @Sendable in
-            let events = descriptor.read()
+        let inotify = try Inotify(for: "hot folder")
+        let records = TreeRecords(inotify)
+        self.records = records
+        source = inotify.source(on: queue) {
+            let events = records.read()
             if !events.isEmpty { handler(events) }
         }
-        // This closure holds the descriptor, so that it is closed only after the source has been cancelled.
-        source.setCancelHandler { @Sendable in _ = descriptor }
-        source.activate()
     }
 
     deinit { source.cancel() }
 
     /// Watches an open folder. Call this on the queue, as everything here.
     func add(_ folder: Directory, at path: RelativePath) throws(FileError) {
-        try descriptor.add(folder, at: path, Self.mask)
+        try records.add(folder, at: path, Self.mask)
     }
 
     /// Begins a listing of the whole tree, or ends it.
-    func beginListing() { descriptor.beginListing() }
-    func endListing() { descriptor.endListing() }
+    func beginListing() { records.beginListing() }
+    func endListing() { records.endListing() }
 }
 
-/// The open inotify descriptor and what it watches.
-private final class TreeDescriptor: @unchecked Sendable {
+/// What inotify watches, and what its records say about the tree.
+private final class TreeRecords: @unchecked Sendable {
     // @unchecked: the stored variables are used on the queue of the watch only.
 
-    private let descriptor: Descriptor
+    private let inotify: Inotify
     private var paths: [CInt: RelativePath] = [:]
     /// The watches that the present listing has not found yet.
     private var unseen: Set<CInt> = []
 
-    init(_ descriptor: consuming Descriptor) {
-        self.descriptor = descriptor
+    init(_ inotify: Inotify) {
+        self.inotify = inotify
     }
 
     func add(_ folder: Directory, at path: RelativePath, _ mask: UInt32) throws(FileError) {
-        do {
-            // By the open folder, so that it watches the same folder that is listed.
-            let watch = try retryingInterrupts {
-                inotify_add_watch(descriptor.number, "/proc/self/fd/\(folder.number)", mask)
-            }
-            paths[watch] = path
-            unseen.remove(watch)
-        } catch {
-            throw FileError("watch (inotify_add_watch)", folder.path, error)
-        }
+        let watch = try inotify.add(folder, mask)
+        paths[watch] = path
+        unseen.remove(watch)
     }
 
     func beginListing() { unseen = Set(paths.keys) }
 
     func endListing() {
         for watch in unseen {
-            inotify_rm_watch(descriptor.number, watch)
+            inotify.remove(watch)
             paths[watch] = nil
         }
         unseen = []
@@ -109,18 +89,8 @@ private final class TreeDescriptor: @unchecked Sendable {
     /// All pending events. Equal consecutive events become one.
     func read() -> [FolderTreeEvent] {
         var events: [FolderTreeEvent] = []
-        withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 8) { buffer in
-            while true {
-                let count = Glibc.read(descriptor.number, buffer.baseAddress, buffer.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { break }
-                InotifyDescriptor.parse(UnsafeRawBufferPointer(rebasing: buffer[..<count])) {
-                    watch, mask, name in
-                    if let event = event(watch, mask, name), event != events.last {
-                        events.append(event)
-                    }
-                }
-            }
+        inotify.read { watch, mask, name in
+            if let event = event(watch, mask, name), event != events.last { events.append(event) }
         }
         return events
     }

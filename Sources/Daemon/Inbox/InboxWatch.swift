@@ -58,7 +58,7 @@ package final class InboxWatch {
         | UInt32(IN_ONLYDIR)
 
     private let source: any DispatchSourceRead
-    private let descriptor: InotifyDescriptor
+    private let records: InboxRecords
 
     /// Begins to watch `folder`, whose name in `parent` is `name`. `handler` runs on `queue` with the events of each
     /// read.
@@ -72,46 +72,21 @@ package final class InboxWatch {
         if let kind = Self.filesystemWithoutEvents(folder) {
             throw FileError("watch it (\(kind) has no events)", folder.path, .notSupported)
         }
-        let number: CInt
-        do {
-            number = try retryingInterrupts {
-                inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
-            }
-        } catch {
-            throw FileError("watch (inotify_init)", folder.path, error)
-        }
-        let owned = Descriptor(owning: number)
-        _ = try Self.add(folder, Self.mask, to: number)
-        let parentWatch = try Self.add(parent, Self.parentMask, to: number)
-        let descriptor = InotifyDescriptor(owned, parentWatch: parentWatch, folder: name)
-        self.descriptor = descriptor
-        source = DispatchSource.makeReadSource(fileDescriptor: number, queue: queue)
-        source.setEventHandler { @Sendable in
-            let events = descriptor.read()
+        let inotify = try Inotify(for: folder.path)
+        _ = try inotify.add(folder, Self.mask)
+        let records = InboxRecords(
+            inotify, parentWatch: try inotify.add(parent, Self.parentMask), folder: name)
+        self.records = records
+        source = inotify.source(on: queue) {
+            let events = records.read()
             if !events.isEmpty { handler(events) }
         }
-        // This closure holds the descriptor, so that it is closed only after the source has been cancelled.
-        source.setCancelHandler { @Sendable in _ = descriptor }
-        source.activate()
     }
 
     deinit { source.cancel() }
 
     /// The events that have not been delivered yet. They will not be delivered again. Call this on the queue.
-    func read() -> [InboxEvent] { descriptor.read() }
-
-    /// Adds a watch by the open folder, so that it watches the same folder that is scanned.
-    private static func add(
-        _ folder: Directory, _ mask: UInt32, to number: CInt
-    ) throws(FileError) -> CInt {
-        do {
-            return try retryingInterrupts {
-                inotify_add_watch(number, "/proc/self/fd/\(folder.number)", mask)
-            }
-        } catch {
-            throw FileError("watch (inotify_add_watch)", folder.path, error)
-        }
-    }
+    func read() -> [InboxEvent] { records.read() }
 
     /// File systems on which inotify does not report the changes of other machines or processes.
     static func filesystemWithoutEvents(_ folder: Directory) -> String? {
@@ -125,15 +100,15 @@ package final class InboxWatch {
     }
 }
 
-/// Reads and parses events of inotify.
-final class InotifyDescriptor: Sendable {
-    private let descriptor: Descriptor
+/// What the records of inotify say about the inbox.
+final class InboxRecords: Sendable {
+    private let inotify: Inotify
     /// The watch on the parent of the watched folder. The name of the watched folder is `folder`.
     private let parentWatch: CInt
     private let folder: FileName
 
-    init(_ descriptor: consuming Descriptor, parentWatch: CInt, folder: FileName) {
-        self.descriptor = descriptor
+    init(_ inotify: Inotify, parentWatch: CInt, folder: FileName) {
+        self.inotify = inotify
         self.parentWatch = parentWatch
         self.folder = folder
     }
@@ -141,39 +116,13 @@ final class InotifyDescriptor: Sendable {
     /// All pending events. Equal consecutive events become one.
     func read() -> [InboxEvent] {
         var events: [InboxEvent] = []
-        withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 8) { buffer in
-            while true {
-                let count = Glibc.read(descriptor.number, buffer.baseAddress, buffer.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { break }
-                Self.parse(UnsafeRawBufferPointer(rebasing: buffer[..<count])) {
-                    watch, mask, name in
-                    let event =
-                        watch == parentWatch
-                        ? parentEvent(mask: mask, name: name) : Self.event(mask: mask, name: name)
-                    if let event, event != events.last { events.append(event) }
-                }
-            }
+        inotify.read { watch, mask, name in
+            let event =
+                watch == parentWatch
+                ? parentEvent(mask: mask, name: name) : Self.event(mask: mask, name: name)
+            if let event, event != events.last { events.append(event) }
         }
         return events
-    }
-
-    /// The records are `struct inotify_event`, whose name Swift does not import: 16 bytes of watch, mask, cookie and
-    /// length, then the name, padded with NULs.
-    static func parse(
-        _ buffer: UnsafeRawBufferPointer,
-        _ body: (_ watch: CInt, _ mask: UInt32, _ name: FileName) -> Void
-    ) {
-        var offset = 0
-        while offset + 16 <= buffer.count {
-            let watch = buffer.loadUnaligned(fromByteOffset: offset, as: CInt.self)
-            let mask = buffer.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
-            let length = Int(
-                buffer.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
-            let end = min(offset + 16 + length, buffer.count)
-            body(watch, mask, FileName(bytes: buffer[(offset + 16)..<end].prefix { $0 != 0 }))
-            offset = end
-        }
     }
 
     private func parentEvent(mask: UInt32, name: FileName) -> InboxEvent? {

@@ -24,8 +24,8 @@ import Testing
     private static func parse(_ bytes: [UInt8]) -> [InboxEvent] {
         var events: [InboxEvent] = []
         bytes.withUnsafeBytes { buffer in
-            InotifyDescriptor.parse(buffer) { _, mask, name in
-                if let event = InotifyDescriptor.event(mask: mask, name: name) {
+            Inotify.parse(buffer) { _, mask, name in
+                if let event = InboxRecords.event(mask: mask, name: name) {
                     events.append(event)
                 }
             }
