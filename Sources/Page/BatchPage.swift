@@ -87,7 +87,7 @@ struct BatchPage {
         }
     }
 
-    private func fact(_ name: String, @MarkupBuilder _ value: () -> Markup) -> Markup {
+    func fact(_ name: String, @MarkupBuilder _ value: () -> Markup) -> Markup {
         Markup(.div) {
             Markup(.dt) { name }
             Markup(.dd, content: value)
@@ -134,7 +134,7 @@ struct BatchPage {
         }
     }
 
-    private func remedy(_ isRetryable: Bool) -> Markup {
+    func remedy(_ isRetryable: Bool) -> Markup {
         let command = "darkroom retry \(summary.frame.id.shellQuoted)"
         return isRetryable
             ? Markup(.span) {
@@ -249,153 +249,18 @@ struct BatchPage {
         }
     }
 
-    // MARK: One picture
-
-    private func view(of index: Int) -> Markup {
-        let entry = entries[index]
-        return Markup(.section, .class("view"), .id(entry.view), .label(entry.image.name)) {
-            Markup(.div) {
-                Markup(.ul, .class("steps")) {
-                    Markup(.li) { step("back", to: entry.grid, "Back to the list") }
-                    if index > 0 {
-                        Markup(.li) { step("previous", to: entries[index - 1].view, "Previous") }
-                    }
-                    if index + 1 < entries.count {
-                        Markup(.li) { step("next", to: entries[index + 1].view, "Next") }
-                    }
-                }
-                Markup(.h2) {
-                    Markup(.bdi) { entry.image.name }
-                    " "
-                    badge(entry.image.state)
-                }
-                if let error = entry.image.error {
-                    Markup(.p) {
-                        error.message
-                        " "
-                        Markup(.code) { error.code }
-                    }
-                    Markup(.p, .class("soft")) { remedy(error.isTransient) }
-                }
-                pair(entry)
-                comparison(entry)
-                details(entry)
-            }
-        }
-    }
-
-    private func step(_ name: StaticString, to id: AnchorID, _ text: String) -> Markup {
-        Markup(.a, .class(name), .href(id)) { text }
-    }
-
-    private func pair(_ entry: PageEntry) -> Markup {
-        Markup(.div, .class("pair")) {
-            figure(
-                "Before", entry.before?.large, entry.beforeNote, alt: "\(entry.image.name) before")
-            figure("After", entry.after?.large, entry.afterNote, alt: "\(entry.image.name) after")
-            if let difference = entry.difference {
-                figure(
-                    "Difference (brighter where more has changed)", difference, nil,
-                    alt: "Difference of \(entry.image.name)")
-            }
-        }
-    }
-
-    private func figure(
-        _ caption: String, _ image: PageImage?, _ note: String?, alt: String
-    ) -> Markup {
-        guard image != nil || note != nil else { return .nothing }
-        return Markup(.figure) {
-            Markup(.figcaption) { caption }
-            if let image {
-                picture(image, alt: alt)
-            } else if let note {
-                Markup(.p, .class("soft")) { note }
-            }
-        }
-    }
-
-    /// Both pictures over each other, where they have the same size. It appears if the program runs.
-    private func comparison(_ entry: PageEntry) -> Markup {
-        guard let before = entry.before?.large, let after = entry.after?.large,
-            before.width == after.width, before.height == after.height
-        else { return .nothing }
-        return Markup(.div, .class("slider"), .hidden) {
-            Markup(.div) {
-                Markup(.label) {
-                    "Left: before. Right: after."
-                    Markup(
-                        .input, .fixed("type", "range"), .fixed("min", "0"), .fixed("max", "100"),
-                        .fixed("value", "50"))
-                }
-                Markup(.div, .class("stack")) {
-                    picture(after, alt: "")
-                    Markup(.div, .class("top")) { picture(before, alt: "") }
-                }
-            }
-        }
-    }
-
-    private func details(_ entry: PageEntry) -> Markup {
-        let image = entry.image
-        return Markup(.dl, .class("facts")) {
-            if let output = image.output {
-                fact("Result") {
-                    if let link = entry.output {
-                        Markup(.a, .href(link)) { output.file }
-                    } else {
-                        output.file
-                    }
-                }
-                fact("Size") {
-                    "\(output.width) × \(output.height), \(output.depth) bits, \(Self.channels(output.channels))"
-                }
-                fact("Bytes") { HumanText.bytes(Double(output.bytes)) }
-            }
-            if let source = image.source { fact("Source") { Markup(.bdi) { source } } }
-            if let from = image.from { fact("Made from") { Markup(.bdi) { from } } }
-            if let bytes = image.download?.bytes {
-                fact("Downloaded") { HumanText.bytes(Double(bytes)) }
-            }
-            if let filters = entry.filters {
-                fact("Filters") {
-                    if filters.isEmpty {
-                        "none"
-                    } else {
-                        Markup(.ol) { filters.map { filter in Markup(.li) { filter } } }
-                    }
-                }
-            }
-            if image.milliseconds.filtering > 0 {
-                fact("Time of the filters") { milliseconds(image.milliseconds.filtering) }
-            }
-            if image.attempts > 1 { fact("Attempts") { "\(image.attempts)" } }
-            if let metadata = image.metadata, !metadata.isEmpty {
-                fact("Metadata") {
-                    metadata.sorted { ByteString($0.key) < ByteString($1.key) }
-                        .map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-                }
-            }
-            if let warnings = image.warnings, !warnings.isEmpty {
-                fact("Warnings") {
-                    Markup(.ul) { warnings.map { warning in Markup(.li) { warning } } }
-                }
-            }
-        }
-    }
-
     // MARK: Words
 
-    private func picture(_ image: PageImage, alt: String) -> Markup {
+    func picture(_ image: PageImage, alt: String) -> Markup {
         Markup(
             .img, .src(image.link), .width(image.width), .height(image.height), .lazy, .alt(alt))
     }
 
-    private func milliseconds(_ count: Int) -> String {
+    func milliseconds(_ count: Int) -> String {
         Words.time(microseconds: UInt64(clamping: count).saturatingMultiply(1000))
     }
 
-    private func badge(_ state: ImageState) -> Markup {
+    func badge(_ state: ImageState) -> Markup {
         switch state {
         case .filtered: PageParts.badge(Self.word(state), .class("state", "good"))
         case .failed: PageParts.badge(Self.word(state), .class("state", "bad"))
@@ -412,15 +277,6 @@ struct BatchPage {
         case .filtered: "filtered"
         case .failed: "failed"
         case .cancelled: "cancelled"
-        }
-    }
-
-    private static func channels(_ count: Int) -> String {
-        switch count {
-        case 1: "gray"
-        case 2: "gray and alpha"
-        case 3: "RGB"
-        default: "RGB and alpha"
         }
     }
 }

@@ -6,20 +6,6 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// What the configuration says about a hot folder besides its own keys.
-struct HotFolderSettings: Sendable, Equatable {
-    var isDurable = true
-    /// How long a file must be unchanged that was not renamed into its folder, in seconds.
-    var settle = 0.0
-    /// Seconds between two looks at a folder, which are listings if inotify does not work there.
-    var poll = 0.0
-    /// Seconds between two listings of a folder if inotify works; 0 for no listings.
-    var rescan = 0.0
-    var maximumBytes = 0
-    /// Of a batch, so that its images with all variants are not more than a manifest may have.
-    var maximumPictures = 0
-}
-
 /// Takes the pictures of one hot folder, on a queue of its own: a network file system may not answer.
 ///
 /// | state    | why                                                     | until                                    |

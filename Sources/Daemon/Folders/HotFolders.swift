@@ -1,7 +1,6 @@
 import DarkroomBatch
 import DarkroomConfiguration
 import DarkroomCore
-import DarkroomManifest
 import DarkroomSpool
 import Dispatch
 import Synchronization
@@ -144,17 +143,5 @@ final class HotFolders: @unchecked Sendable {
             }
         }
         onProgress()
-    }
-}
-
-extension HotFolderSettings {
-    init(_ configuration: Configuration, _ folder: HotFolder) {
-        self.init(
-            isDurable: configuration.isDurable, settle: configuration.settle,
-            poll: configuration.pollInterval, rescan: configuration.rescanInterval,
-            maximumBytes: configuration.downloads.maxBytes,
-            maximumPictures: max(
-                1, configuration.manifestLimits.images / configuration.imagesPerPicture(of: folder))
-        )
     }
 }

@@ -1,0 +1,136 @@
+import CDarkroomShims
+import Glibc
+import SystemPackage
+
+extension Descriptor {
+    /// Reads from the current position to the end, at most `maximum` + 1 bytes.
+    ///
+    /// - Parameter stop: checked between the pieces; if it is set, this throws ECANCELED.
+    package func readAll(
+        upTo maximum: Int, path: String, stop: CancellationFlag? = nil
+    ) throws(FileError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var failure: Errno?
+        withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
+            do throws(Errno) {
+                while bytes.count <= maximum {
+                    if stop?.isSet == true { throw .canceled }
+                    let wanted = min(buffer.count, maximum + 1 - bytes.count)
+                    let count = try retryingInterrupts {
+                        Glibc.read(number, buffer.baseAddress, wanted)
+                    }
+                    if count == 0 { return }
+                    bytes.append(contentsOf: buffer[..<count])
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw FileError("read", path, failure) }
+        return bytes
+    }
+
+    /// Writes all bytes.
+    package func write(_ bytes: some Collection<UInt8>, path: String) throws(FileError) {
+        var failure: Errno?
+        let done: Void? = bytes.withContiguousStorageIfAvailable { buffer in
+            failure = writeAll(UnsafeRawBufferPointer(buffer))
+        }
+        if done == nil {
+            failure = Array(bytes).withUnsafeBytes { writeAll($0) }
+        }
+        if let failure { throw FileError("write", path, failure) }
+    }
+
+    /// Writes all bytes into an empty file. Whole blocks of zeros become holes.
+    package func write(sparsely bytes: [UInt8], path: String) throws(FileError) {
+        let end = try write(sparsely: bytes, at: 0, path: path)
+        if end < bytes.count { try truncate(to: bytes.count, path: path) }
+    }
+
+    /// Writes a piece of a file that has nothing at this place yet. Whole blocks of zeros are left out. If the last
+    /// block of the file is one of them, only `truncate(to:path:)` gives the file its length.
+    ///
+    /// - Returns: the end of what was written; `place` if all was left out.
+    package func write(
+        sparsely bytes: [UInt8], at place: Int, path: String
+    ) throws(FileError) -> Int {
+        let block = 64 << 10
+        var end = place
+        for start in stride(from: 0, to: bytes.count, by: block) {
+            let piece = bytes[start..<min(start + block, bytes.count)]
+            if piece.allSatisfy({ $0 == 0 }) { continue }
+            guard lseek(number, place + start, SEEK_SET) >= 0 else {
+                throw FileError("write", path, Errno(rawValue: errno))
+            }
+            try write(piece, path: path)
+            end = place + piece.endIndex
+        }
+        return end
+    }
+
+    private func writeAll(_ buffer: UnsafeRawBufferPointer) -> Errno? {
+        var rest = buffer
+        while !rest.isEmpty {
+            do {
+                let count = try retryingInterrupts {
+                    Glibc.write(number, rest.baseAddress, rest.count)
+                }
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } catch {
+                return error
+            }
+        }
+        return nil
+    }
+
+    package func information(path: String) throws(FileError) -> stat {
+        var information = stat()
+        do {
+            _ = try retryingInterrupts { fstat(number, &information) }
+        } catch {
+            throw FileError("examine", path, error)
+        }
+        return information
+    }
+
+    /// The file's length in bytes.
+    package func length(path: String) throws(FileError) -> Int {
+        try information(path: path).length
+    }
+
+    /// The byte at a position in the file; nil after its end.
+    package func byte(at place: Int, path: String) throws(FileError) -> UInt8? {
+        var byte: UInt8 = 0
+        do {
+            return try retryingInterrupts { pread(number, &byte, 1, place) } == 1 ? byte : nil
+        } catch {
+            throw FileError("read", path, error)
+        }
+    }
+
+    /// Cuts the file to a length.
+    package func truncate(to length: Int, path: String) throws(FileError) {
+        do {
+            _ = try retryingInterrupts { ftruncate(number, length) }
+        } catch {
+            throw FileError("truncate", path, error)
+        }
+    }
+
+    /// Makes the kernel begin to write the file's content. Then a later sync waits less, and several files share the
+    /// wait. This is only a hint; the sync reports errors.
+    package func startWriting() {
+        _ = darkroom_start_writing(number)
+    }
+
+    /// Waits until the file's content is on the disk. A failure is final: the kernel may have dropped the pages, and a
+    /// second call would succeed without them (PostgreSQL, 2018).
+    package func sync(path: String) throws(FileError) {
+        do {
+            _ = try retryingInterrupts { fsync(number) }
+        } catch {
+            throw FileError(FileError.sync, path, error)
+        }
+    }
+}
