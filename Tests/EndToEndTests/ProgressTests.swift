@@ -64,26 +64,26 @@ import Testing
         let fixture = try DaemonFixture(pictures: DaemonFixture.many)
         let file = try ConfigurationText("downloads: {concurrency: 2}\nstatus: {interval: 1h}\n")
         let daemon = try await fixture.run(arguments: ["--config", file.path])
-        try fixture.drop("work", images: fixture.slowImages())
+        try fixture.drop("slow", images: fixture.slowImages())
         // It is there as soon as the folder is.
         try await daemon.waitUntil("the receipt") { _ in fixture.spool.exists("outbox/work") }
-        #expect(try progress(fixture, "work")?.counts.total == DaemonFixture.many)
-        let early = try await waitForProgress(fixture, "work", daemon, "some images") {
+        #expect(try progress(fixture, "slow")?.counts.total == DaemonFixture.many)
+        let early = try await waitForProgress(fixture, "slow", daemon, "some images") {
             $0.counts.filtered >= 3 && $0.secondsLeft != nil
         }
         #expect(early.state == .processing && early.waiting == nil && early.outputBytes > 0)
         #expect(try #require(early.imagesPerSecond) > 0)
         #expect(try #require(early.bytesPerSecond) > 0)
-        let later = try await waitForProgress(fixture, "work", daemon, "more images") {
+        let later = try await waitForProgress(fixture, "slow", daemon, "more images") {
             $0.counts.filtered > early.counts.filtered
         }
         #expect(later.outputBytes > early.outputBytes && later.written > early.written)
         // The status has not been written since the receipt.
-        #expect(try fixture.spool.status(of: "work")?.state == .pending)
+        #expect(try fixture.spool.status(of: "slow")?.state == .pending)
 
         try file.write("downloads: {concurrency: 32}\nstatus: {interval: 1h}\n")
         try await daemon.reload()
-        let status = try await fixture.spool.finish("work", daemon)
+        let status = try await fixture.spool.finish("slow", daemon)
         // This compares the last progress with the status.
         try fixture.checkCompleted(status)
         #expect(try await daemon.stop() == .exited(0))
@@ -133,25 +133,25 @@ import Testing
         let fixture = try DaemonFixture(pictures: DaemonFixture.many)
         let settings = ["downloads.concurrency": "2"]
         let first = try await fixture.run(settings)
-        try fixture.drop("work", images: fixture.slowImages())
-        _ = try await waitForProgress(fixture, "work", first, "some images") {
+        try fixture.drop("slow", images: fixture.slowImages())
+        _ = try await waitForProgress(fixture, "slow", first, "some images") {
             $0.counts.filtered >= 3
         }
         try await first.killAtOnce()
-        let left = try #require(try progress(fixture, "work"))
+        let left = try #require(try progress(fixture, "slow"))
         // As after a crash of the machine, which may lose what was not synced.
-        let lost = fixture.spool.root.appending(path: "outbox/work/progress.json")
+        let lost = fixture.spool.root.appending(path: "outbox/slow/progress.json")
         try FileManager.default.removeItem(at: lost)
         // While it is paused, no image can be done again.
         try Data().write(to: fixture.spool.root.appending(path: "paused"))
         let second = try await fixture.run(["downloads.concurrency": "32"])
-        let anew = try await waitForProgress(fixture, "work", second, "its former images") {
+        let anew = try await waitForProgress(fixture, "slow", second, "its former images") {
             $0.counts.filtered >= left.counts.filtered
         }
         #expect(anew.outputBytes >= left.outputBytes)
         #expect(try queue(fixture).state == .paused)
         second.send(SIGUSR2)
-        try fixture.checkCompleted(try await fixture.spool.finish("work", second))
+        try fixture.checkCompleted(try await fixture.spool.finish("slow", second))
         #expect(try await second.stop() == .exited(0))
     }
 
@@ -162,11 +162,11 @@ import Testing
         let settings = ["downloads.concurrency": "2"]
         let first = try await fixture.run(settings)
         #expect(try queue(fixture).state == .running && isLocked(fixture))
-        try fixture.drop("work", images: fixture.slowImages())
-        let busy = try await waitForQueue(fixture, first, "work") {
+        try fixture.drop("slow", images: fixture.slowImages())
+        let busy = try await waitForQueue(fixture, first, "slow") {
             $0.imagesPerSecond != nil && $0.batches.first?.secondsLeft != nil
         }
-        #expect(busy.batches.map(\.id) == ["work"] && busy.counts.processing == 1)
+        #expect(busy.batches.map(\.id) == ["slow"] && busy.counts.processing == 1)
         #expect(busy.batches[0].state == .processing && busy.batches[0].waiting == nil)
         #expect(busy.images.total == DaemonFixture.many && busy.daemon.uid == geteuid())
         #expect(busy.limits.images == 200_000)
@@ -191,9 +191,9 @@ import Testing
         #expect(try await second.stop() == .exited(0))
         let stopped = try queue(fixture)
         #expect(try stopped.state == .stopped && !isLocked(fixture))
-        #expect(stopped.batches.map(\.id) == ["work"])
+        #expect(stopped.batches.map(\.id) == ["slow"])
         #expect(stopped.batches.map(\.waiting) == ["stopped"])
-        #expect(try progress(fixture, "work")?.waiting?.code == "stopped")
+        #expect(try progress(fixture, "slow")?.waiting?.code == "stopped")
     }
 
     @Test(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
@@ -202,12 +202,12 @@ import Testing
         let fixture = try DaemonFixture(pictures: 40, spool: SpoolFixture(root: disk.root))
         let daemon = try await fixture.run()
         try disk.fill(butFor: 200)
-        try fixture.drop("work", images: (0..<40).map { ("\($0)", fixture.url("\($0).png")) })
+        try fixture.drop("slow", images: (0..<40).map { ("\($0)", fixture.url("\($0).png")) })
         let waiting = try await waitForQueue(fixture, daemon, "the disk") { $0.state == .waiting }
-        #expect(waiting.waiting?.code == "disk-full" && waiting.batches.map(\.id) == ["work"])
+        #expect(waiting.waiting?.code == "disk-full" && waiting.batches.map(\.id) == ["slow"])
         #expect(waiting.batches.map(\.waiting) == ["disk-full"])
         disk.empty()
-        try fixture.checkCompleted(try await fixture.spool.finish("work", daemon))
+        try fixture.checkCompleted(try await fixture.spool.finish("slow", daemon))
         let idle = try await waitForQueue(fixture, daemon, "the end") { $0.batches.isEmpty }
         #expect(idle.state == .running && idle.waiting == nil && idle.counts == .init())
         #expect(try await daemon.stop() == .exited(0))
