@@ -66,7 +66,7 @@ import Testing
         let daemon = try await fixture.run(arguments: ["--config", file.path])
         try fixture.drop("slow", images: fixture.slowImages())
         // It is there as soon as the folder is.
-        try await daemon.waitUntil("the receipt") { _ in fixture.spool.exists("outbox/work") }
+        try await daemon.waitUntil("the receipt") { _ in fixture.spool.exists("outbox/slow") }
         #expect(try progress(fixture, "slow")?.counts.total == DaemonFixture.many)
         let early = try await waitForProgress(fixture, "slow", daemon, "some images") {
             $0.counts.filtered >= 3 && $0.secondsLeft != nil
