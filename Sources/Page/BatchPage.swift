@@ -49,7 +49,10 @@ struct BatchPage {
                     }
                     pages
                     grid
-                    if number == 1 { slowest }
+                    if number == 1 {
+                        TimelineDrawing(timeline: summary.timeline, zone: zone).markup
+                        slowest
+                    }
                     pages
                     entries.indices.map { view(of: $0) }
                 }

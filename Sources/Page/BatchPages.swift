@@ -129,6 +129,7 @@ package struct BatchPages: Sendable {
         while let text = try stream.next() {
             summary.add(try Self.image(text), perPage: BatchPage.perPage)
         }
+        summary.timeline.close(commands: stream.frame.commands ?? [])
         return summary
     }
 

@@ -72,7 +72,7 @@ package struct Markup: Sendable, Equatable {
             figure, footer, h1, h2, h3, head, header, img, input, label, li, main, meta, nav, ol, p,
             script, section, small, span, strong, style, summary, table, tbody, td, th, thead, time,
             title, tr, ul
-        case svg, g, rect, line
+        case svg, g, rect, line, circle
         case svgText = "text"
 
         /// Whether it has neither content nor an end.
@@ -120,6 +120,13 @@ package struct Markup: Sendable, Equatable {
             let rounded = (value * 1000).rounded() / 1000
             return Attribute(
                 name, rounded == rounded.rounded() ? "\(Int(clamping: rounded))" : "\(rounded)")
+        }
+
+        /// A part of the width of a drawing.
+        package static func percent(_ name: StaticString, _ share: Double) -> Attribute {
+            let rounded = (share * 100_000).rounded() / 1000
+            return Attribute(
+                name, rounded == rounded.rounded() ? "\(Int(clamping: rounded))%" : "\(rounded)%")
         }
 
         /// What a screen reader says.

@@ -46,6 +46,7 @@ struct PageSummary: Sendable {
     var codes: [ByteString: Int] = [:]
     /// Failed images of each page.
     var failuresOfPages: [Int] = []
+    var timeline = Timeline()
 
     init(frame: Status) { self.frame = frame }
 
@@ -54,6 +55,7 @@ struct PageSummary: Sendable {
         let page = imageCount / perPage
         if page == failuresOfPages.count { failuresOfPages.append(0) }
         imageCount += 1
+        timeline.add(image, number: imageCount)
         let item = Item(number: imageCount, image: image)
         outputBytes = outputBytes.saturatingAdd(image.output?.bytes ?? 0)
         downloadedBytes = downloadedBytes.saturatingAdd(image.download?.bytes ?? 0)

@@ -36,6 +36,11 @@ enum PageParts {
         Markup(.time, .datetime(timestamp)) { HumanText.time(timestamp, in: zone) }
     }
 
+    /// - Parameter milliseconds: since 1970.
+    static func clock(_ milliseconds: Int, _ zone: TimeZone) -> String {
+        HumanText.time(Moment(milliseconds: milliseconds).text, in: zone)
+    }
+
     // MARK: States
 
     static func badge(_ word: String, _ classes: Markup.Attribute) -> Markup {

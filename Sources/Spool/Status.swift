@@ -228,6 +228,8 @@ package struct ImageStatus: Codable, Sendable, Equatable {
     /// How often work on the image began.
     package var attempts: Int
     package var milliseconds: Milliseconds
+    /// When its steps began; absent if none has begun, or if an older version wrote it.
+    package var times: Times?
     /// The download of its source; absent if nothing is downloaded, or before it begins.
     package var download: Download?
     package var error: Failure?
@@ -239,8 +241,8 @@ package struct ImageStatus: Codable, Sendable, Equatable {
     private enum CodingKeys: String, CodingKey {
         case name, source
         case sourceSHA256 = "sourceSha256"
-        case from, state, output, published, attempts, milliseconds, download, error, warnings
-        case metadata
+        case from, state, output, published, attempts, milliseconds, times, download, error
+        case warnings, metadata
     }
 
     package init(
@@ -320,6 +322,24 @@ package struct ImageStatus: Codable, Sendable, Equatable {
             self.cache = cache
             self.lastError = lastError
             self.retryAt = retryAt
+        }
+    }
+
+    /// The times of the steps, in UTC.
+    package struct Times: Codable, Sendable, Equatable {
+        /// When the first attempt of its download began; absent if nothing was downloaded for it.
+        package var downloading: Moment?
+        /// When its download ended.
+        package var downloaded: Moment?
+        /// When its filters began, the last time.
+        package var filtering: Moment?
+
+        package init(
+            downloading: Moment? = nil, downloaded: Moment? = nil, filtering: Moment? = nil
+        ) {
+            self.downloading = downloading
+            self.downloaded = downloaded
+            self.filtering = filtering
         }
     }
 

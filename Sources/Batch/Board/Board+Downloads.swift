@@ -62,6 +62,7 @@ extension Board {
     ) -> DownloadJob? {
         guard let batch = batches[key], batch.sources[index].phase == .queued else { return nil }
         let now = Clock.nanoseconds
+        let moment = Moment.now
         let attempts = batch.sources[index].attempts ?? DownloadAttempts()
         if isTransfer {
             var note = attempts.note ?? ImageStatus.Download(attempts: 0)
@@ -82,6 +83,9 @@ extension Board {
                 batch.status.images[image].milliseconds.waited = batch.millisecondsSinceStart(now)
             }
             batch.status.images[image].download = attempts.note
+            if isTransfer, batch.status.images[image].times?.downloading == nil {
+                batch.status.images[image].times = ImageStatus.Times(downloading: moment)
+            }
             batch.setState(.downloading, of: image)
         }
         countWaiting(batch)
@@ -178,12 +182,16 @@ extension Board {
 
     private mutating func end(source index: Int, of batch: Batch, failure: Failure?) -> [Effect] {
         let now = Clock.nanoseconds
+        let moment = Moment.now
         let waiters = batch.sources[index].waiters
         batch.sources[index].waiters = []
         batch.sources[index].phase = failure.map { .failed($0) } ?? .ready
         if failure != nil || batch.sources[index].users == 0 { batch.releaseSlot(of: index) }
         var effects: [Effect] = [.statusChanged(batch.key)]
         for image in waiters where note(image, index, of: batch, now: now) {
+            if batch.status.images[image].times != nil {
+                batch.status.images[image].times?.downloaded = moment
+            }
             if let failure {
                 fail(image, of: batch, failure, at: .download, &effects)
             } else {

@@ -43,6 +43,9 @@ import Testing
         status.waiting = .init(code: "disk-full", message: "m", since: "s")
         status.written = "w"
         status.images[0].sourceSHA256 = "0f"
+        status.images[0].times = .init(
+            downloading: .init(milliseconds: 1), downloaded: .init(milliseconds: 20),
+            filtering: .init(milliseconds: 300))
         status.versions = [
             PictureVersions(
                 darkroom: "1", libpng: "2", libjpegTurbo: "3", zlib: "4", libdeflate: "5")
@@ -72,6 +75,7 @@ import Testing
         older.versions = nil
         older.shards = nil
         older.images[0].sourceSHA256 = nil
+        older.images[0].times = nil
         let text = String(decoding: older.encoded(), as: UTF8.self)
         for key in ["versions", "shards", "sourceSha256"] { #expect(!text.contains(key)) }
         #expect(Status(decoding: Array(text.utf8)) == older)

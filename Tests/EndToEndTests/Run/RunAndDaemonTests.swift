@@ -14,6 +14,7 @@ import Testing
         status.images = status.images.map { image in
             var image = image
             image.milliseconds = ImageStatus.Milliseconds()
+            image.times = nil
             return image
         }
         return status

@@ -51,6 +51,7 @@ import Testing
         status.shards = nil
         for index in status.images.indices {
             status.images[index].milliseconds = ImageStatus.Milliseconds()
+            status.images[index].times = nil
             if !attempts { status.images[index].attempts = 1 }
         }
         return status
