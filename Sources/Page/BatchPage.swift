@@ -47,13 +47,13 @@ struct BatchPage {
                         failures
                         problems
                     }
-                    pages
-                    grid
                     if number == 1 {
                         TimelineDrawing(timeline: summary.timeline, zone: zone).markup
-                        slowest
                     }
-                    pages
+                    pages(isIndex: number == 1)
+                    grid
+                    if number == 1 { slowest }
+                    pages()
                     entries.indices.map { view(of: $0) }
                 }
                 PageParts.footer(of: summary.frame, zone)
@@ -177,14 +177,16 @@ struct BatchPage {
             : Markup(.a, .href(PageLink(Self.fileName(page)), anchor), content: content)
     }
 
-    private var pages: Markup {
+    /// Links to all pages on the first one, and otherwise to the first, the last and the nearest ones, so that the pages
+    /// of a large batch do not grow with its square.
+    private func pages(isIndex: Bool = false) -> Markup {
         guard count > 1 else { return .nothing }
-        return Markup(.nav, .label("Pages")) {
+        let near = (number - 2)...(number + 2)
+        return Markup(.nav, isIndex ? .label("All pages") : .label("Pages")) {
             Markup(.ul, .class("steps")) {
-                (1...count).map { page in
+                (1...count).filter { isIndex || $0 == 1 || $0 == count || near ~= $0 }.map { page in
                     let failed = summary.failuresOfPages[page - 1]
-                    let text =
-                        "Page \(page)" + (failed > 0 ? " (\(failed) failed)" : "")
+                    let text = "Page \(page)" + (failed > 0 ? " (\(failed) failed)" : "")
                     return Markup(.li) {
                         if page == number {
                             Markup(.strong, .fixed("aria-current", "page")) { text }

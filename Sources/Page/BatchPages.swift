@@ -34,6 +34,11 @@ package struct BatchPages: Sendable {
         filters = Filters(answer, settings.defaultFilters)
     }
 
+    /// Refuses a folder that is there and is not one of pages.
+    package static func refuseOther(_ path: String) throws(ClientError) {
+        _ = try PageFolder(path)
+    }
+
     /// Makes all pages.
     ///
     /// - Parameters:

@@ -59,7 +59,8 @@ struct Timeline: Sendable {
                 Operation(
                     begin: begin.milliseconds,
                     end: begin.milliseconds.saturatingAdd(max(0, image.milliseconds.filtering)),
-                    image: number, group: image.source?.hashValue, isFailed: hasFailed, isRepeated: image.attempts > 1))
+                    image: number, group: image.source?.hashValue, isFailed: hasFailed,
+                    isRepeated: image.attempts > 1))
         }
     }
 
@@ -182,7 +183,8 @@ struct Timeline: Sendable {
         var change = [Double](repeating: 0, count: count + 1)
         for operation in operations {
             let (from, to) = (
-                scale.place(operation.begin) * Double(count), scale.place(operation.end) * Double(count)
+                scale.place(operation.begin) * Double(count),
+                scale.place(operation.end) * Double(count)
             )
             let (first, last) = (min(Int(from), count - 1), min(Int(to), count - 1))
             if first == last {

@@ -44,7 +44,8 @@ struct TimelineDrawing {
         return Markup(.section) {
             Markup(.h2) { "Timeline" }
             Markup(
-                .svg, .class("timeline"), .fixed("width", "100%"), .number("height", Double(height)),
+                .svg, .class("timeline"), .fixed("width", "100%"),
+                .number("height", Double(height)),
                 .fixed("role", "img"), .label(words)
             ) {
                 timeline.pauses.map { pause($0, scale, height: top) }

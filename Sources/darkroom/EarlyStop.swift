@@ -13,7 +13,7 @@ final class EarlyStop: Sendable {
 
     private let hasEnded = Mutex(false)
 
-    /// No other thread may exist yet.
+    /// No other thread may exist yet, unless it blocks these signals.
     ///
     /// - Parameter tell: called before the process ends.
     init(tell: @escaping @Sendable (CInt) -> Void) {

@@ -21,6 +21,7 @@ struct MergeCommand: ParsableCommand {
             Examples:
               darkroom merge out/
               darkroom merge out/ --quick
+              darkroom merge out/ --page out-page/
               darkroom merge out/ --json | jq -r '.missing[].shard'
 
             Exit codes: 0 completed, 3 completed with errors, 8 shards are missing or not finished, 64 the command line \
@@ -39,10 +40,19 @@ struct MergeCommand: ParsableCommand {
     @Flag(help: "Compare only the lengths of the outputs, and do not read them.")
     var quick = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Make a page of the results in this folder, as darkroom page does.", valueName: "dir"),
+        completion: .directory)
+    var page: String?
+
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() throws {
+        let page = try page.map { target throws(ClientError) in
+            try ResultPage(in: target, folders: ["\(RunPreparation.trimmed(folder))/.."])
+        }
         let report: MergeReport
         do {
             let merge = try ShardMerge(
@@ -59,10 +69,12 @@ struct MergeCommand: ParsableCommand {
             throw told
         }
         let exit = Self.exit(report)
+        let made = report.status == nil ? nil : page?.make(of: RunPreparation.trimmed(folder))
         if json {
-            try Console.json(Report(report, exit: exit.rawValue))
+            try Console.json(Report(report, exit: exit.rawValue, page: made))
         } else {
             try tell(report)
+            if let made { try Console.line(made) }
         }
         throw exit
     }
@@ -132,6 +144,8 @@ struct MergeCommand: ParsableCommand {
         let array: String?
         let faults: [Fault]
         let exit: Int32
+        /// The path of the page.
+        let page: String?
 
         struct Missing: Encodable {
             let shard: Int
@@ -145,7 +159,7 @@ struct MergeCommand: ParsableCommand {
             let message: String
         }
 
-        init(_ report: MergeReport, exit: Int32) {
+        init(_ report: MergeReport, exit: Int32, page: String?) {
             id = report.id
             folder = report.folder
             shards = report.shards
@@ -165,6 +179,7 @@ struct MergeCommand: ParsableCommand {
                     shard: $0.shard == 0 ? nil : $0.shard, image: $0.image, message: $0.message)
             }
             self.exit = exit
+            self.page = page
         }
     }
 }

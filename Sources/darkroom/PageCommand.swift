@@ -68,7 +68,7 @@ struct PageCommand: ParsableCommand {
         let report = try pages.make(in: output ?? "\(name)-page") { progress.show($0, of: $1) }
         progress.clear()
         try json ? Console.json(Report(report)) : Console.line(report.page)
-        tell(report.withoutPreview)
+        ResultPage.tell(report.withoutPreview)
     }
 
     private func makeAll() throws {
@@ -78,17 +78,11 @@ struct PageCommand: ParsableCommand {
         let report = try pages.make(in: output ?? "darkroom-page") { progress.show($0, of: $1) }
         progress.clear()
         try json ? Console.json(Report(report)) : Console.line(report.page)
-        tell(report.withoutPreview)
+        ResultPage.tell(report.withoutPreview)
         for error in report.failures { Console.complain(error) }
         if let worst = report.failures.map(\.exit).max(by: { $0.rawValue < $1.rawValue }) {
             throw worst
         }
-    }
-
-    private func tell(_ withoutPreview: Int) {
-        guard withoutPreview > 0 else { return }
-        Console.complain(
-            "\(Words.count(withoutPreview, "result")) cannot be shown; the page says why")
     }
 
     /// - Parameter folders: where relative sources may begin, too.

@@ -32,6 +32,7 @@ struct RunCommand: ParsableCommand {
             Examples:
               darkroom run trip.yaml -o out/
               darkroom run photos/*.jpg --filter thumbnail=1600 --format jpeg -o small/
+              darkroom run trip.yaml -o out/ --page out-page/
               darkroom run trip.yaml -o out/ --retry
               darkroom run trip.yaml -o out/ --jobs 2 --memory 1GiB
               darkroom run trip.yaml -o out/ --shard 3/16
@@ -63,6 +64,12 @@ struct RunCommand: ParsableCommand {
             valueName: "i/n"))
     var shard: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Make a page of the results in this folder, as darkroom page does.", valueName: "dir"),
+        completion: .directory)
+    var page: String?
+
     @Flag(help: "Repeat the images that have failed in an earlier run.")
     var retry = false
 
@@ -82,6 +89,9 @@ struct RunCommand: ParsableCommand {
         if output.isEmpty { throw ValidationError("--output: write a path") }
         if Self.isRoot(output) {
             throw ValidationError("--output \(output): name a folder in the root folder")
+        }
+        if page != nil, shard != nil {
+            throw ValidationError("--page is for all shards: use it with darkroom merge")
         }
     }
 
@@ -111,6 +121,11 @@ struct RunCommand: ParsableCommand {
         }
         let loaded = try engine.load()
         let job = try RunPreparation(self, loaded).job()
+        let page = try page.map { target throws(ClientError) in
+            try ResultPage(
+                in: target, folders: [job.base],
+                defaultFilters: loaded.configuration.defaultFilters)
+        }
         try raiseDescriptorLimit()
         earlyStop.end()
         let run: FolderRun
@@ -121,7 +136,7 @@ struct RunCommand: ParsableCommand {
                 error, isOfPictures: !files.contains(where: ManifestArgument.isManifest))
         }
         if let shard = run.shard, !quiet { Self.warn(of: job.manifest, shard) }
-        throw try RunSession(run, self).run()
+        throw try RunSession(run, self, page).run()
     }
 
     /// Says it if shards cannot share the work, because most images need each other.

@@ -13,10 +13,12 @@ struct RunSession {
 
     private let work: FolderRun
     private let command: RunCommand
+    private let page: ResultPage?
 
-    init(_ work: FolderRun, _ command: RunCommand) {
+    init(_ work: FolderRun, _ command: RunCommand, _ page: ResultPage?) {
         self.work = work
         self.command = command
+        self.page = page
     }
 
     /// Returns the exit code.
@@ -76,16 +78,31 @@ struct RunSession {
     private func tell(_ status: Status, isUnchanged: Bool) throws -> ClientExit {
         let exit = ClientExit(of: status.state)
         tellFailures(of: status, isUnchanged: isUnchanged)
+        let page = makePage()
         if command.json {
             try Console.json(
                 Report(
                     id: status.id, folder: work.path, shard: shard, state: status.state,
-                    counts: status.counts, isUnchanged: isUnchanged, exit: exit.rawValue))
+                    counts: status.counts, isUnchanged: isUnchanged, exit: exit.rawValue,
+                    page: page))
         } else if !command.quiet {
             let shard = work.shard.map { "\($0): " } ?? ""
             try Console.line(shard + result(of: status, isUnchanged: isUnchanged))
+            if let page { try Console.line(page) }
         }
         return exit
+    }
+
+    /// The run has ended, so that a signal has nothing to finish any more.
+    private func makePage() -> String? {
+        guard let page else { return nil }
+        let stop = EarlyStop { signal in
+            Console.complain(
+                "stopped by \(signal.signalName) before the page was made. The same command makes it."
+            )
+        }
+        defer { stop.end() }
+        return page.make(of: work.answerPath)
     }
 
     private func result(of status: Status, isUnchanged: Bool) -> String {
@@ -165,6 +182,8 @@ struct RunSession {
         /// Whether there was nothing to do.
         let isUnchanged: Bool
         let exit: Int32
+        /// The path of the page.
+        var page: String?
         /// Why it has ended before its end.
         var error: Cause?
 
@@ -180,7 +199,7 @@ struct RunSession {
         }
 
         private enum CodingKeys: String, CodingKey {
-            case type, id, folder, shard, state, counts, exit, error
+            case type, id, folder, shard, state, counts, exit, page, error
             case isUnchanged = "unchanged"
         }
     }

@@ -115,6 +115,46 @@ import Testing
         }
     }
 
+    /// `run --page`: after the work, also if there was nothing to do.
+    @Test(arguments: [[], ["--json"]]) func aRunMakesItsPage(options: [String]) async throws {
+        let command = ["run", "m.yaml", "-o", "out", "--page", "p"] + options
+        for _ in 0..<2 {
+            let result = try await ClientProcess.end(command, folder: fixture.scratch.path)
+                .replacing(fixture.scratch.path)
+            #expect(result.exit == 3)
+            if options.isEmpty {
+                #expect(result.output.hasSuffix("\n./p/index.html\n"), "\(result)")
+            } else {
+                let report = try #require(
+                    try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+                        as? [String: Any])
+                #expect(report["page"] as? String == "./p/index.html")
+            }
+            let html = try page("p/index.html")
+            #expect(html.contains("<h2>Timeline</h2>") && html.contains("3 filter operations"))
+            try FileManager.default.removeItem(at: fixture.url("p/index.html"))
+        }
+        // Its folder is examined before anything is done, and it changes nothing else.
+        let refused = try await fixture.darkroom("run", "m.yaml", "-o", "other", "--page", "out")
+        #expect(refused.exit == 73 && !fixture.exists("other"), "\(refused)")
+    }
+
+    @Test func aMergeMakesThePageOfAllShards() async throws {
+        for shard in ["1/2", "2/2"] {
+            #expect(
+                try await fixture.darkroom(
+                    "run", "m.yaml", "-o", "out", "--quiet", "--shard", shard
+                ).exit != 64)
+        }
+        let result = try await fixture.darkroom("merge", "out", "--page", "p")
+        #expect(result.exit == 3)
+        #expect(result.output.hasSuffix("\n./p/index.html\n"), "\(result)")
+        #expect(try page("p/index.html").matches(of: /<li id="image-/).count == 4)
+        let alone = try await fixture.darkroom(
+            "run", "m.yaml", "-o", "new", "--shard", "1/2", "--page", "q")
+        #expect(alone.exit == 64 && alone.errors.contains("use it with darkroom merge"), "\(alone)")
+    }
+
     @Test func saysThatThereIsNoSuchBatch() async throws {
         let result = try await fixture.darkroom("page", "./nowhere")
         #expect(result.exit == 66)

@@ -1,0 +1,60 @@
+import DarkroomClient
+import DarkroomConfiguration
+import DarkroomCore
+import DarkroomPage
+import DarkroomPicture
+import Foundation
+
+/// The page of results that this command has just made (`--page`).
+///
+/// The results are there before it. If it cannot be made, the command says so, and ends as it would without it.
+struct ResultPage {
+    /// The folder of the page.
+    let target: String
+    let settings: PageSettings
+
+    /// - Parameters:
+    ///   - target: the folder of the page.
+    ///   - folders: where relative sources may begin.
+    /// - Throws: if this folder is not one of pages.
+    init(
+        in target: String, folders: [String], defaultFilters: [Filter]? = nil
+    ) throws(ClientError) {
+        try BatchPages.refuseOther(target)
+        self.target = target
+        settings = PageSettings(
+            roots: [FileManager.default.currentDirectoryPath] + folders,
+            defaultFilters: defaultFilters)
+    }
+
+    /// - Parameter answer: the path of the folder with the status.
+    /// - Returns: the path of the page; nil if it could not be made.
+    func make(of answer: String) -> String? {
+        let progress = ReadingProgress("Making previews")
+        defer { progress.clear() }
+        do throws(ClientError) {
+            let folder: Directory
+            do throws(FileError) {
+                folder = try Directory(path: answer)
+            } catch {
+                throw ClientError(error)
+            }
+            let report = try BatchPages(of: folder, settings).make(in: target) {
+                progress.show($0, of: $1)
+            }
+            progress.clear()
+            Self.tell(report.withoutPreview)
+            return report.page
+        } catch {
+            progress.clear()
+            Console.complain("There is no page: \(error.message)")
+            return nil
+        }
+    }
+
+    static func tell(_ withoutPreview: Int) {
+        guard withoutPreview > 0 else { return }
+        Console.complain(
+            "\(Words.count(withoutPreview, "result")) cannot be shown; the page says why")
+    }
+}
