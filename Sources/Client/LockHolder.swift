@@ -16,6 +16,8 @@ enum LockHolder: Equatable {
     /// The number of readings after which a lock that was in none of them does not exist. The kernel gives the file
     /// page by page, and while other locks come and go, an entry between two pages may be lost.
     private static let readings = 3
+    /// The same while the process that wrote the last report exists.
+    private static let readingsOfLiving = 30
 
     /// - Parameter process: the process that wrote the last report.
     init(of spool: SpoolFolder, reportedBy process: Int32?) {
@@ -24,7 +26,8 @@ enum LockHolder: Equatable {
             return
         }
         self = .nobody
-        for _ in 0..<Self.readings where self == .nobody {
+        let isAlive = process.map { Self.exists($0, of: file.st_uid) } ?? false
+        for _ in 0..<(isAlive ? Self.readingsOfLiving : Self.readings) where self == .nobody {
             // Foundation reads the first page only, because the file has no size.
             guard let locks = try? Directory(path: "/proc").read("locks") else {
                 self = .unknown
@@ -32,6 +35,12 @@ enum LockHolder: Equatable {
             }
             self.init(String(decoding: locks, as: UTF8.self), file: file, reportedBy: process)
         }
+    }
+
+    /// Whether there is a process with this number of the user who owns the lock.
+    private static func exists(_ process: pid_t, of owner: uid_t) -> Bool {
+        var information = stat()
+        return stat("/proc/\(process)", &information) == 0 && information.st_uid == owner
     }
 
     init(_ locks: String, file: stat, reportedBy process: Int32?) {
