@@ -178,6 +178,23 @@ void darkroom_blend_8(
     const uint8_t *const *rows, const int16_t *weights, size_t count, int shift, float *out,
     size_t samples);
 
+/*
+ * The two passes for rows of 8 bits without alpha and with short kernels (resample_8.c). The first one makes planes of
+ * samples in units of 1/64, each `plane` samples after the one before. The sum of the weights is 2^shift, that of their
+ * absolute values at most twice as much; `shift` is from 7 to 21.
+ */
+void darkroom_blend_planes_8(
+    const uint8_t *const *rows, const int16_t *weights, size_t count, int shift, int16_t *out,
+    size_t plane, size_t pixels, int channels);
+
+/*
+ * Pixel i of the result is the sum of the `taps` pixels from first[i] on, times the weights from weights[i * taps] on;
+ * `taps` is a multiple of 16, and so many samples can be read from each first one. `shift` is at most 15.
+ */
+void darkroom_convolve_planes_8(
+    const int16_t *in, size_t plane, const uint32_t *first, const int16_t *weights, size_t taps,
+    int shift, uint8_t *out, size_t pixels, int channels);
+
 /* ---- Blur (blur.c) --------------------------------------------------------------------------- */
 
 /*

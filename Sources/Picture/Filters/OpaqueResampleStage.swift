@@ -10,13 +10,17 @@ final class OpaqueResampleStage: Stage {
     let layout: PixelLayout
     private let window: RowWindow
     private let output: OutputBands
-    private let across: ResampleAxis
     private let down: ResampleAxis
     private let downWeights: IntegerWeights
-    private let blended: FilterBuffer<Float>
-    private let resampled: FilterBuffer<Float>
+    private let across: RowPass
     /// The input rows from which the present output row is made, from the top.
     private var taps: [UnsafePointer<UInt8>?] = []
+
+    /// The pass along the rows.
+    private enum RowPass {
+        case integers(PlanePass)
+        case floats(FloatPass)
+    }
 
     /// The maximum memory for input rows: about sixty bands. With it, a picture of 100 million pixels can be reduced to
     /// a thirtieth of its width.
@@ -38,37 +42,112 @@ final class OpaqueResampleStage: Stage {
         _ memory: PictureMemory
     ) throws(PictureError) {
         self.layout = layout
-        self.across = across
         self.down = down
         downWeights = IntegerWeights(down.weights, groups: down.offsets, largestShift: 21)
         window = try RowWindow(upstream, rows: down.longest, memory, for: "resize")
         output = try OutputBands(layout)
-        blended = try FilterBuffer(count: upstream.layout.width * layout.channels)
-        resampled = try FilterBuffer(count: layout.width * layout.channels)
+        let width = upstream.layout.width
+        self.across =
+            across.longest <= PlanePass.longestKernel
+            ? .integers(try PlanePass(across, width: width, channels: layout.channels))
+            : .floats(try FloatPass(across, width: width, channels: layout.channels))
     }
 
     func nextBand() throws(PictureError) -> Band? {
         let band = try output.next { (row: Int, start) throws(PictureError) in
-            try blend(row)
-            let (channels, depth) = (Int32(layout.channels), Int32(layout.depth))
-            darkroom_convolve(
-                blended.start, resampled.start, layout.width, channels, across.first,
-                across.offsets, across.weights)
-            darkroom_store(resampled.start, start, layout.width, channels, depth)
+            let rows = down.taps(row)
+            try window.load(rows)
+            taps.removeAll(keepingCapacity: true)
+            for row in rows { taps.append(window[row].assumingMemoryBound(to: UInt8.self)) }
+            downWeights.values.withUnsafeBufferPointer { weights in
+                guard let weights = weights.baseAddress.map({ $0 + down.offsets[row] }) else {
+                    return
+                }
+                switch across {
+                case .integers(let pass): pass.make(start, taps, weights, downWeights.shift)
+                case .floats(let pass): pass.make(start, taps, weights, downWeights.shift)
+                }
+            }
         }
         if band == nil { try window.finish() }
         return band
     }
+}
 
-    private func blend(_ row: Int) throws(PictureError) {
-        let rows = down.taps(row)
-        try window.load(rows)
-        taps.removeAll(keepingCapacity: true)
-        for row in rows { taps.append(window[row].assumingMemoryBound(to: UInt8.self)) }
-        downWeights.values.withUnsafeBufferPointer { weights in
-            darkroom_blend_8(
-                taps, weights.baseAddress.map { $0 + down.offsets[row] }, rows.count,
-                Int32(downWeights.shift), blended.start, blended.count)
+/// Makes a row of the result with integers: a plane for each channel between the passes, with 6 fractional bits.
+private struct PlanePass {
+    /// With more weights, their rounding could be visible: each is wrong by up to 2^-16 (resample_8.c).
+    static let longestKernel = 64
+    /// The kernel processes as many weights at a time.
+    private static let step = 16
+
+    private let first: [UInt32]
+    /// For each pixel as many weights, the last ones 0.
+    private let weights: [Int16]
+    private let taps: Int
+    private let shift: Int
+    private let width: Int
+    private let channels: Int
+    /// So much of each plane can be read beyond its end.
+    private let plane: Int
+    private let planes: FilterBuffer<Int16>
+
+    init(_ axis: ResampleAxis, width: Int, channels: Int) throws(PictureError) {
+        let exact = IntegerWeights(axis.weights, groups: axis.offsets, largestShift: 15)
+        let taps = (axis.longest + Self.step - 1) / Self.step * Self.step
+        var weights = [Int16](repeating: 0, count: axis.count * taps)
+        for pixel in 0..<axis.count {
+            for (place, weight) in (axis.offsets[pixel]..<axis.offsets[pixel + 1]).enumerated() {
+                weights[pixel * taps + place] = exact.values[weight]
+            }
         }
+        first = axis.first
+        self.weights = weights
+        self.taps = taps
+        shift = exact.shift
+        self.width = width
+        self.channels = channels
+        plane = width + taps
+        planes = try FilterBuffer(count: plane * channels)
+        planes.start.update(repeating: 0, count: plane * channels)
+    }
+
+    func make(
+        _ out: UnsafeMutableRawPointer, _ rows: [UnsafePointer<UInt8>?],
+        _ rowWeights: UnsafePointer<Int16>, _ rowShift: Int
+    ) {
+        darkroom_blend_planes_8(
+            rows, rowWeights, rows.count, Int32(rowShift), planes.start, plane, width,
+            Int32(channels))
+        darkroom_convolve_planes_8(
+            planes.start, plane, first, weights, taps, Int32(shift),
+            out.assumingMemoryBound(to: UInt8.self), first.count, Int32(channels))
+    }
+}
+
+/// The same with floats between the passes, for kernels of any length.
+private struct FloatPass {
+    private let axis: ResampleAxis
+    private let channels: Int
+    private let blended: FilterBuffer<Float>
+    private let resampled: FilterBuffer<Float>
+
+    init(_ axis: ResampleAxis, width: Int, channels: Int) throws(PictureError) {
+        self.axis = axis
+        self.channels = channels
+        blended = try FilterBuffer(count: width * channels)
+        resampled = try FilterBuffer(count: axis.count * channels)
+    }
+
+    func make(
+        _ out: UnsafeMutableRawPointer, _ rows: [UnsafePointer<UInt8>?],
+        _ rowWeights: UnsafePointer<Int16>, _ rowShift: Int
+    ) {
+        darkroom_blend_8(
+            rows, rowWeights, rows.count, Int32(rowShift), blended.start, blended.count)
+        darkroom_convolve(
+            blended.start, resampled.start, axis.count, Int32(channels), axis.first, axis.offsets,
+            axis.weights)
+        darkroom_store(resampled.start, out, axis.count, Int32(channels), 8)
     }
 }

@@ -22,7 +22,8 @@ extension Filter.Kernel {
         case .cubic: Self.cubic(x, b: 0, c: 0.5)
         // The values that Mitchell and Netravali chose.
         case .mitchell: Self.cubic(x, b: 1 / 3, c: 1 / 3)
-        case .lanczos2, .lanczos3: Self.sinc(x) * Self.sinc(x / support)
+        case .lanczos2: Self.sinc(x) * Self.sinc(x / 2)
+        case .lanczos3: Self.lanczos3(x)
         }
     }
 
@@ -35,6 +36,14 @@ extension Filter.Kernel {
         return
             ((-b - 6 * c) * x * x * x + (6 * b + 30 * c) * x * x + (-12 * b - 48 * c) * x
             + (8 * b + 24 * c)) / 6
+    }
+
+    /// sinc(x) sinc(x / 3) with one sine: sin(3a) is 3 sin(a) - 4 sin(a)^3.
+    private static func lanczos3(_ x: Double) -> Double {
+        guard x > 0 else { return 1 }
+        let third = .pi * x / 3
+        let sine = sin(third)
+        return sine * sine * (3 - 4 * sine * sine) / (3 * third * third)
     }
 
     private static func sinc(_ x: Double) -> Double {
@@ -67,8 +76,14 @@ struct ResampleAxis {
         let scale = Double(input) / Double(scaled)
         let stretch = max(1, scale)
         let support = kernel.support * stretch
+        // After so many pixels the centres are at the same places within input pixels again.
+        let divisor = Self.greatestCommonDivisor(input, scaled)
+        let (period, inputPeriod) = (scaled / divisor, input / divisor)
         for pixel in window {
             let centre = (Double(pixel) + 0.5) * scale
+            if repeatTaps(from: count - period, by: inputPeriod, centre, support, of: input) {
+                continue
+            }
             let start = max(0, Int(centre - support + 0.5))
             let end = min(input, Int(centre + support + 0.5))
             let raw = (start..<end).map {
@@ -77,6 +92,27 @@ struct ResampleAxis {
             let sum = raw.reduce(0, +)
             append(raw.map { Float($0 / sum) }, from: start)
         }
+    }
+
+    /// Gives the next output pixel the weights of a former one, if neither is near an edge.
+    ///
+    /// - Parameter distance: of the two, in input pixels.
+    private mutating func repeatTaps(
+        from former: Int, by distance: Int, _ centre: Double, _ support: Double, of input: Int
+    ) -> Bool {
+        guard former >= 0, centre - Double(distance) - support > 1,
+            centre + support < Double(input - 1)
+        else { return false }
+        first.append(first[former] + UInt32(distance))
+        weights.append(contentsOf: weights[offsets[former]..<offsets[former + 1]])
+        offsets.append(weights.count)
+        return true
+    }
+
+    private static func greatestCommonDivisor(_ one: Int, _ other: Int) -> Int {
+        var (one, other) = (one, other)
+        while other != 0 { (one, other) = (other, one % other) }
+        return one
     }
 
     private mutating func append(_ taps: [Float], from start: Int) {
