@@ -66,6 +66,7 @@ package final class Batch {
     /// The sum of the sizes of the outputs.
     private(set) var outputBytes: Int
     var sizes = SourceSizes()
+    let workKinds: WorkKinds
     var handOvers: HandOverTable
     /// The first variants of images whose variants are filtered one by one, because they need too much memory together.
     var apart: Set<Int> = []
@@ -111,6 +112,7 @@ package final class Batch {
         self.key = key
         folders = prepared.folders
         manifest = prepared.manifest
+        workKinds = WorkKinds(of: manifest.images)
         status = prepared.status
         outputBytes = prepared.status.outputBytes
         crashes = prepared.crashes
@@ -160,6 +162,19 @@ package final class Batch {
         }
         guard !isAsSent, case .remote(let url)? = try? SourceReference(text) else { return text }
         return url.requested
+    }
+
+    /// The size of a source is known now.
+    func learnSize(of source: Int, bytes: Int) {
+        let users = sources[source].users
+        guard !workKinds.areAllOne else {
+            sizes.learn(source, bytes: bytes, kinds: [UInt8](repeating: 0, count: users))
+            return
+        }
+        let images = sourceOfImage.indices.filter {
+            sourceOfImage[$0] == source && !status.images[$0].state.isFinal
+        }
+        sizes.learn(source, bytes: bytes, kinds: images.map { workKinds[$0] })
     }
 
     private func indexDependencies() {

@@ -158,7 +158,7 @@ extension Board {
         switch result {
         case .ready(let note):
             if let bytes = note.bytes {
-                batch.sizes.learn(index, bytes: bytes, images: batch.sources[index].users)
+                batch.learnSize(of: index, bytes: bytes)
             }
             attempts.note?.bytes = note.bytes
             attempts.note?.cache = note.cache

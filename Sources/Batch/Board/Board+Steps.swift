@@ -168,7 +168,8 @@ extension Board {
         case .success(let picture):
             let report = picture.report
             batch.sizes.took(
-                batch.sourceOfImage[index], seconds: Double(time) / 1e9 / Double(share))
+                batch.sourceOfImage[index], kind: batch.workKinds[index],
+                seconds: Double(time) / 1e9 / Double(share))
             var image = batch.status.images[index]
             image.state = .filtered
             if batch.manifest.images[index].isPublished {

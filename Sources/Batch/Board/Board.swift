@@ -224,7 +224,8 @@ package struct Board {
         let source = batch.sourceOfImage[index]
         if source >= 0 {
             batch.sources[source].users -= 1
-            batch.sizes.imageEnded(source, isLast: batch.sources[source].users == 0)
+            batch.sizes.imageEnded(
+                source, kind: batch.workKinds[index], isLast: batch.sources[source].users == 0)
             if batch.sources[source].users == 0 {
                 batch.releaseSlot(of: source)
                 batch.sources[source].attempts = nil

@@ -1,24 +1,46 @@
+import DarkroomManifest
+
 /// The sizes of a batch's sources, as far as they are known, as a measure of the work that its images are.
 ///
 /// The work of an image is the size of its source in bytes, plus a fixed amount that the images of the batch show
-/// (`WorkModel`). This is a rough measure, but the sizes of pictures differ much more than the filters that one batch
-/// applies to them.
+/// (`WorkModel`). Images with the same filters and the same form of output, and with sources of about the same size, are
+/// a group. What the images of a group really took corrects the work of its other images.
 struct SourceSizes: Sendable {
     /// The sums of the images whose sizes are known.
     struct Sums: Sendable, Equatable {
-        /// The bytes of the sources of those that have ended, and their number.
-        var endedBytes = 0
-        var endedImages = 0
-        /// The bytes of the others, and their number.
-        var leftBytes = 0
-        var leftImages = 0
+        struct Group: Sendable, Equatable {
+            /// The bytes of the sources of the images that have ended, and their number.
+            var endedBytes = 0
+            var endedImages = 0
+            /// The bytes of the others, and their number.
+            var leftBytes = 0
+            var leftImages = 0
+            /// How much longer than by their sizes its images take.
+            var rate = 1.0
+        }
+
+        var groups: [Int: Group] = [:]
         /// The part of an image's work that does not depend on its size: it takes as long as this many bytes.
         var fixed = WorkModel.defaultFixed
 
-        /// The work of the images that have ended, and of the others.
-        var ended: Double { work(endedBytes, endedImages) }
-        var left: Double { work(leftBytes, leftImages) }
+        var endedImages: Int { groups.values.reduce(0) { $0 + $1.endedImages } }
+        var leftImages: Int { groups.values.reduce(0) { $0 + $1.leftImages } }
 
+        /// The work of the images that have ended, and of the others.
+        var ended: Double { ended(at: self) }
+        var left: Double {
+            groups.values.reduce(0) { $0 + work($1.leftBytes, $1.leftImages) * $1.rate }
+        }
+
+        /// The work of the images that had ended at a former moment, by what is known now.
+        func ended(at former: Sums) -> Double {
+            former.groups.reduce(0) { sum, group in
+                let work = work(group.value.endedBytes, group.value.endedImages)
+                return sum + work * (groups[group.key]?.rate ?? 1)
+            }
+        }
+
+        /// By the sizes alone.
         func work(_ bytes: Int, _ images: Int) -> Double { Double(bytes) + Double(images) * fixed }
 
         /// The mean work of an image; one if no size is known.
@@ -33,9 +55,17 @@ struct SourceSizes: Sendable {
     /// Fewer images have ended before an estimate is worth anything.
     static let fewestExamined = 8
 
+    /// What the images of a group took.
+    private struct Times {
+        var images = 0
+        var bytes = 0
+        var seconds = 0.0
+    }
+
     /// The bytes by source. The entry goes with the source's last image.
     private var bytes: [Int: Int] = [:]
     private var known = Sums()
+    private var times: [Int: Times] = [:]
     private var model = WorkModel()
     /// Whether someone has been told to find out the sizes of the sources.
     private var isExamined = false
@@ -43,31 +73,63 @@ struct SourceSizes: Sendable {
     var sums: Sums {
         var sums = known
         sums.fixed = model.fixed
+        let all = times.values.reduce(into: Times()) { all, group in
+            all.images += group.images
+            all.bytes += group.bytes
+            all.seconds += group.seconds
+        }
+        let pace = all.seconds / max(1, sums.work(all.bytes, all.images))
+        for (group, times) in times where pace > 0 {
+            let expected = pace * sums.work(times.bytes, times.images)
+            let images = Double(times.images)
+            // As if some more images had taken what is expected. So one image does not decide.
+            sums.groups[group]?.rate =
+                (times.seconds / expected * images + Self.doubt) / (images + Self.doubt)
+        }
         return sums
+    }
+
+    /// So many images of a group count as much as the sizes.
+    private static let doubt = 2.0
+
+    /// - Parameter kind: the number of the image's filters and form of output (`WorkKinds`).
+    private static func group(_ bytes: Int, _ kind: UInt8) -> Int {
+        // Each size is up to four times the one before.
+        Int(kind) << 8 | (Int.bitWidth - max(1, bytes).leadingZeroBitCount) / 2
     }
 
     /// The size of a source is known now.
     ///
-    /// - Parameter images: how many unfinished images need it.
-    mutating func learn(_ source: Int, bytes count: Int, images: Int) {
-        guard images > 0, bytes[source] == nil else { return }
+    /// - Parameter kinds: of the unfinished images that need it, each.
+    mutating func learn(_ source: Int, bytes count: Int, kinds: [UInt8]) {
+        guard !kinds.isEmpty, bytes[source] == nil else { return }
         bytes[source] = count
-        known.leftBytes += count * images
-        known.leftImages += images
+        for kind in kinds {
+            known.groups[Self.group(count, kind), default: .init()].leftBytes += count
+            known.groups[Self.group(count, kind), default: .init()].leftImages += 1
+        }
     }
 
     /// An image with this source was filtered in so much time.
-    mutating func took(_ source: Int, seconds: Double) {
-        if let count = bytes[source] { model.add(bytes: count, seconds: seconds) }
+    mutating func took(_ source: Int, kind: UInt8, seconds: Double) {
+        guard let count = bytes[source] else { return }
+        model.add(bytes: count, seconds: seconds)
+        var group = times[Self.group(count, kind)] ?? Times()
+        group.images += 1
+        group.bytes += count
+        group.seconds += seconds
+        times[Self.group(count, kind)] = group
     }
 
     /// An image with this source has ended.
-    mutating func imageEnded(_ source: Int, isLast: Bool) {
+    mutating func imageEnded(_ source: Int, kind: UInt8, isLast: Bool) {
         guard let count = bytes[source] else { return }
-        known.leftBytes -= count
-        known.leftImages -= 1
-        known.endedBytes += count
-        known.endedImages += 1
+        var group = known.groups[Self.group(count, kind)] ?? .init()
+        group.leftBytes -= count
+        group.leftImages -= 1
+        group.endedBytes += count
+        group.endedImages += 1
+        known.groups[Self.group(count, kind)] = group
         if isLast { bytes[source] = nil }
     }
 
@@ -77,6 +139,34 @@ struct SourceSizes: Sendable {
         isExamined = true
         return (Self.fewestExamined...Self.mostExamined).contains(images)
     }
+}
+
+/// The kinds of a batch's images. Those of one kind have the same filters and the same form of output.
+struct WorkKinds: Sendable {
+    /// Further ones are of the last kind.
+    private static let most = 16
+
+    /// The kind of each image; empty if all are of one kind, or if there are so many that the mean is good enough.
+    private var kinds: [UInt8] = []
+
+    init(of images: [Manifest.Image]) {
+        guard images.count <= SourceSizes.mostExamined else { return }
+        var examples: [Manifest.Image] = []
+        let kinds = images.map { image in
+            if let kind = examples.firstIndex(where: { Self.areAlike($0, image) }) { return kind }
+            if examples.count < Self.most { examples.append(image) }
+            return examples.count - 1
+        }
+        if examples.count > 1 { self.kinds = kinds.map { UInt8($0) } }
+    }
+
+    private static func areAlike(_ one: Manifest.Image, _ other: Manifest.Image) -> Bool {
+        one.output == other.output && one.filters == other.filters
+    }
+
+    var areAllOne: Bool { kinds.isEmpty }
+
+    subscript(image: Int) -> UInt8 { kinds.isEmpty ? 0 : kinds[image] }
 }
 
 /// How the time of an image depends on the size of its source: a straight line through the images so far, by weighted

@@ -15,7 +15,7 @@ package struct ProgressMeter: Sendable {
 
         /// The work of the images that had ended, by what is known now. One of unknown size counts as the mean.
         func done(_ present: SourceSizes.Sums) -> Double {
-            present.work(sizes.endedBytes, sizes.endedImages)
+            present.ended(at: sizes)
                 + Double(max(0, images - sizes.endedImages)) * present.mean
         }
     }

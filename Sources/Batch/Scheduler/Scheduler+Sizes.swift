@@ -44,7 +44,7 @@ extension Board {
     func learnSizes(of key: BatchKey, _ found: [(source: Int, bytes: Int)]) {
         guard let batch = batches[key] else { return }
         for (source, bytes) in found {
-            batch.sizes.learn(source, bytes: bytes, images: batch.sources[source].users)
+            batch.learnSize(of: source, bytes: bytes)
         }
     }
 }

@@ -123,7 +123,7 @@ import Testing
         let seconds = bytes.map {
             Double($0 + fixed) * 1e-6 * Double(0.85 + 0.3 * random.unit())
         }
-        for (source, count) in bytes.enumerated() { sizes.learn(source, bytes: count, images: 1) }
+        for (source, count) in bytes.enumerated() { sizes.learn(source, bytes: count, kinds: [0]) }
         let whole = seconds.reduce(0, +)
         var meter = ProgressMeter()
         var (time, worst, checks) = (0.0, 0.0, 0)
@@ -136,8 +136,8 @@ import Testing
                 checks += 1
             }
             time += duration
-            sizes.took(source, seconds: duration)
-            sizes.imageEnded(source, isLast: true)
+            sizes.took(source, kind: 0, seconds: duration)
+            sizes.imageEnded(source, kind: 0, isLast: true)
         }
         #expect(checks == 140 && worst < 0.25)
     }

@@ -1,3 +1,5 @@
+import DarkroomManifest
+import DarkroomPicture
 import Testing
 
 @testable import DarkroomBatch
@@ -8,20 +10,62 @@ import Testing
     @Test func sumsWhatIsKnown() {
         var sizes = SourceSizes()
         #expect(sizes.sums.mean == 1)
-        sizes.learn(0, bytes: 1000, images: 2)
-        sizes.learn(1, bytes: 5000, images: 1)
+        sizes.learn(0, bytes: 1000, kinds: [0, 0])
+        sizes.learn(1, bytes: 5000, kinds: [0])
         // A source without unfinished images, and one that is known already.
-        sizes.learn(2, bytes: 7, images: 0)
-        sizes.learn(1, bytes: 9, images: 1)
+        sizes.learn(2, bytes: 7, kinds: [])
+        sizes.learn(1, bytes: 9, kinds: [0])
         #expect(sizes.sums.left == 7000 + 3 * Self.fixed)
         #expect(sizes.sums.leftImages == 3)
-        sizes.imageEnded(0, isLast: false)
-        sizes.imageEnded(0, isLast: true)
+        sizes.imageEnded(0, kind: 0, isLast: false)
+        sizes.imageEnded(0, kind: 0, isLast: true)
         // The size of this one was never known.
-        sizes.imageEnded(3, isLast: true)
+        sizes.imageEnded(3, kind: 0, isLast: true)
         #expect(sizes.sums.ended == 2000 + 2 * Self.fixed && sizes.sums.endedImages == 2)
         #expect(sizes.sums.left == 5000 + Self.fixed && sizes.sums.leftImages == 1)
         #expect(sizes.sums.mean == 7000 / 3 + Self.fixed)
+    }
+
+    /// Images of one kind take ten times as long as those of the other, which their sizes do not tell.
+    @Test(arguments: [(4, 2), (40, 7)])
+    func learnsWhatAKindTakes(_ ended: Int, expected: Int) {
+        var sizes = SourceSizes()
+        for source in 0..<100 {
+            sizes.learn(source, bytes: 1_000_000, kinds: [UInt8(source % 2)])
+        }
+        for source in 0..<ended {
+            sizes.took(source, kind: UInt8(source % 2), seconds: source % 2 == 0 ? 1 : 10)
+            sizes.imageEnded(source, kind: UInt8(source % 2), isLast: true)
+        }
+        let groups = sizes.sums.groups.sorted { $0.key < $1.key }.map(\.value)
+        #expect(groups.map(\.endedImages) == [ended / 2, ended / 2])
+        // 2 images count as much as the size does: of 2 + 2, and of 20 + 2.
+        let doubt = 2.0
+        let images = Double(ended / 2)
+        let rates = [1 / 5.5, 10 / 5.5].map { ($0 * images + doubt) / (images + doubt) }
+        for (group, rate) in zip(groups, rates) {
+            #expect(abs(group.rate - rate) < 1e-9, "\(group.rate) is not \(rate)")
+        }
+        #expect(Int((rates[1] / rates[0]).rounded()) == expected, "\(rates)")
+        #expect(sizes.sums.leftImages == 100 - ended && sizes.sums.endedImages == ended)
+    }
+
+    @Test func kindsAreFiltersAndOutputs() {
+        func image(_ filters: [Filter], _ format: OutputFormat = .png) -> Manifest.Image {
+            Manifest.Image(
+                name: "a", origin: .source("a.png"), filters: filters,
+                output: OutputOptions(format: format))
+        }
+        let kinds = WorkKinds(of: [
+            image([]), image([.sepia(intensity: 1)]), image([]), image([], .jpeg),
+        ])
+        #expect((0..<4).map { kinds[$0] } == [0, 1, 0, 2])
+        #expect(!kinds.areAllOne)
+        let alike = WorkKinds(of: [image([]), image([])])
+        #expect(alike.areAllOne && alike[1] == 0)
+        // The number of kinds is bounded.
+        let many = WorkKinds(of: (0..<40).map { image([.sepia(intensity: Double($0) / 40)]) })
+        #expect((0..<40).map { Int(many[$0]) } == (0..<40).map { min($0, 15) })
     }
 
     /// Images of this many bytes take so long; the fixed part that they show.
