@@ -180,17 +180,26 @@ AVX2_INLINE size_t convolve_groups(
     return i;
 }
 
-AVX2 size_t darkroom_convolve_planes_8_avx2(
+AVX2_INLINE size_t convolve_taps(
     const int16_t *in, size_t plane, const uint32_t *first, const int16_t *weights, size_t taps,
     int shift, uint8_t *out, size_t pixels, size_t channels)
 {
     if (channels == 1)
         return convolve_groups(in, plane, first, weights, taps, shift, out, pixels, 1);
-    /* The usual numbers have loops of their own, without a loop inside. */
+    return convolve_groups(in, plane, first, weights, taps, shift, out, pixels, 3);
+}
+
+AVX2 size_t darkroom_convolve_planes_8_avx2(
+    const int16_t *in, size_t plane, const uint32_t *first, const int16_t *weights, size_t taps,
+    int shift, uint8_t *out, size_t pixels, size_t channels)
+{
+    /* The usual numbers have functions of their own, in which the sums stay in registers. */
     switch (taps) {
-    case 16: return convolve_groups(in, plane, first, weights, 16, shift, out, pixels, 3);
-    case 32: return convolve_groups(in, plane, first, weights, 32, shift, out, pixels, 3);
-    default: return convolve_groups(in, plane, first, weights, taps, shift, out, pixels, 3);
+    case 16: return convolve_taps(in, plane, first, weights, 16, shift, out, pixels, channels);
+    case 32: return convolve_taps(in, plane, first, weights, 32, shift, out, pixels, channels);
+    case 48: return convolve_taps(in, plane, first, weights, 48, shift, out, pixels, channels);
+    case 64: return convolve_taps(in, plane, first, weights, 64, shift, out, pixels, channels);
+    default: return convolve_taps(in, plane, first, weights, taps, shift, out, pixels, channels);
     }
 }
 

@@ -56,6 +56,43 @@ static void blend_bytes(const struct job *job, size_t count)
 static void blend_8(const struct job *job) { blend_bytes(job, ROWS); }
 static void blend_8_odd(const struct job *job) { blend_bytes(job, 7); }
 
+static void blend_planes(const struct job *job, size_t count)
+{
+    int16_t weights[ROWS];
+    for (size_t k = 0; k < count; k++)
+        weights[k] = (int16_t)(k * 31 % 61 * 300 - 3000);
+    darkroom_blend_planes_8(
+        (const uint8_t *const *)job->rows, weights, count, 17, job->out, job->pixels, job->pixels,
+        job->channels);
+}
+
+static void blend_planes_8(const struct job *job) { blend_planes(job, ROWS); }
+static void blend_planes_8_odd(const struct job *job) { blend_planes(job, 7); }
+
+static void convolve_planes(const struct job *job, size_t taps)
+{
+    const size_t width = job->pixels, plane = width + taps;
+    int16_t *in = allocate(plane * 3 * sizeof *in);
+    uint32_t *first = allocate(width * sizeof *first);
+    int16_t *weights = allocate(width * taps * sizeof *weights);
+    for (size_t i = 0; i < plane * (size_t)job->channels; i++)
+        in[i] = (int16_t)(((uint8_t *)job->rows[0])[i % samples(job)] * 64);
+    for (size_t i = 0; i < width; i++) {
+        first[i] = (uint32_t)(i * 31 % width);
+        for (size_t k = 0; k < taps; k++)
+            weights[i * taps + k] = (int16_t)((i * 31 + k * 17) % 61 * 200 - 3000);
+    }
+    prepared();
+    darkroom_convolve_planes_8(
+        in, plane, first, weights, taps, 15, job->out, width, job->channels);
+    free(weights);
+    free(first);
+    free(in);
+}
+
+static void convolve_planes_16(const struct job *job) { convolve_planes(job, 16); }
+static void convolve_planes_48(const struct job *job) { convolve_planes(job, 48); }
+
 /* ---- Blur ------------------------------------------------------------------------------------ */
 
 /* The Gaussian of sigma 2, in units of 2^-17 at 6, 7 and 8 pixels rounded to keep the sum. */
@@ -203,6 +240,12 @@ const struct kernel window_kernels[] = {
     {"blend-long-rgb", 3, 8, 12, blend_long},
     {"blend-8-rgb", 3, 8, 12, blend_8},
     {"blend-8-odd-gray", 1, 8, 4, blend_8_odd},
+    {"blend-planes-8-gray", 1, 8, 2, blend_planes_8},
+    {"blend-planes-8-rgb", 3, 8, 6, blend_planes_8},
+    {"blend-planes-8-odd-rgb", 3, 8, 6, blend_planes_8_odd},
+    {"convolve-planes-8-gray", 1, 8, 1, convolve_planes_16},
+    {"convolve-planes-8-rgb", 3, 8, 3, convolve_planes_16},
+    {"convolve-planes-8-long-rgb", 3, 8, 3, convolve_planes_48},
     {"blur-columns-gray16", 1, 16, 4, blur_columns},
     {"blur-columns-graya8", 2, 8, 8, blur_columns},
     {"blur-columns-rgb16", 3, 16, 12, blur_columns},
