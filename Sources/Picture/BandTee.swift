@@ -31,8 +31,9 @@ final class StageTeeSource: TeeSource {
 ///
 /// Each borrower has a thread, because its stages pull rows when they need them. But they share the core of the picture:
 /// only one runs, unless idle cores can be borrowed. A borrower runs until it has used all bands that there are and
-/// there is no room for more, and then leaves the core to the one that is furthest behind. With a few bands at a time,
-/// the changes cost little.
+/// there is no room for more, and then leaves the core to the one that is furthest behind. With several bands at a time,
+/// the changes cost little. Of the largest of several pictures there are two bands only, if one borrower alone takes it:
+/// it uses each band while the cache of its core still has it, and the others follow in the small pictures.
 ///
 /// | a borrower is | it                                          | left by                                        |
 /// |---------------|---------------------------------------------|------------------------------------------------|
@@ -48,6 +49,9 @@ final class BandTee: @unchecked Sendable {
     /// How many bands the fastest borrower may be ahead of the slowest. There are fewer if they are long.
     static let mostBands = 8
     private static let mostBytes = 4 << 20
+    /// The same for each of the smaller pictures beside the largest.
+    private static let mostSmallBands = 32
+    private static let mostSmallBytes = 1 << 20
 
     private struct Borrower {
         /// The bands that it has used, and returned.
@@ -61,11 +65,9 @@ final class BandTee: @unchecked Sendable {
     private let source: any TeeSource
     private let cores: Cores
     private let lock = NSLock()
-    /// The bands, by their number modulo `length`, and in each the rows of each lane.
+    /// For each lane the number of its bands, and these, by their number modulo the lane's length.
+    private let lengths: [Int]
     private let memory: [[FilterBuffer<UInt8>]]
-    private let length: Int
-    /// A borrower that waits is woken for as many bands, unless nobody else can do anything.
-    private let enough: Int
     private var rows: [[Range<Int>]]
     private var produced = 0
     private var isReading = false
@@ -86,22 +88,19 @@ final class BandTee: @unchecked Sendable {
         self.lanes = lanes
         turns = lanes.map { _ in DispatchSemaphore(value: 0) }
         borrowers = lanes.map { _ in Borrower() }
-        length = Self.length(ofBands: Self.band(source).reduce(0, +))
-        enough = length / 2
-        rows = [[Range<Int>]](repeating: [], count: length)
+        lengths = Self.lengths(source, lanes: lanes)
+        rows = lengths.map { [Range<Int>](repeating: 0..<0, count: $0) }
         var memory: [[FilterBuffer<UInt8>]] = []
-        for _ in 0..<length {
-            var parts: [FilterBuffer<UInt8>] = []
-            for (layout, rows) in zip(source.layouts, source.rowsPerStep) {
-                parts.append(try FilterBuffer(count: rows * layout.bytesPerRow))
-            }
-            memory.append(parts)
+        for (length, bytes) in zip(lengths, Self.bands(source)) {
+            var bands: [FilterBuffer<UInt8>] = []
+            for _ in 0..<length { bands.append(try FilterBuffer(count: bytes)) }
+            memory.append(bands)
         }
         self.memory = memory
     }
 
     /// The bytes of a band of each picture.
-    private static func band(_ source: any TeeSource) -> [Int] {
+    private static func bands(_ source: any TeeSource) -> [Int] {
         zip(source.layouts, source.rowsPerStep).map { $0.bytesPerRow * $1 }
     }
 
@@ -109,14 +108,26 @@ final class BandTee: @unchecked Sendable {
         max(2, min(mostBands, mostBytes / max(1, bytes)))
     }
 
+    private static func lengths(_ source: any TeeSource, lanes: [Int]) -> [Int] {
+        let bands = bands(source)
+        let largest = bands.max() ?? 0
+        return bands.enumerated().map { lane, bytes in
+            if bands.count == 1 || lanes.count(where: { $0 == lane }) > 1 {
+                return length(ofBands: bytes)
+            }
+            return bytes == largest
+                ? 2 : max(2, min(mostSmallBands, mostSmallBytes / max(1, bytes)))
+        }
+    }
+
     /// What the thread of a borrower needs itself.
     private static let threadBytes = 128 << 10
 
-    /// The memory of the ring, and for each borrower that of a thread and of a copy of a band.
-    static func bytes(_ source: any TeeSource, borrowers: Int) -> Int {
-        let parts = band(source)
-        let all = parts.reduce(0, +)
-        return all * length(ofBands: all) + ((parts.max() ?? 0) + threadBytes) * borrowers
+    /// The memory of the bands, and for each borrower that of a thread and of a copy of a band.
+    static func bytes(_ source: any TeeSource, lanes: [Int]) -> Int {
+        let bands = bands(source)
+        let all = zip(bands, lengths(source, lanes: lanes)).reduce(0) { $0 + $1.0 * $1.1 }
+        return all + ((bands.max() ?? 0) + threadBytes) * lanes.count
     }
 
     /// An upper bound of this for the rows of a stage.
@@ -157,14 +168,15 @@ final class BandTee: @unchecked Sendable {
         }
         while true {
             if borrowers[number].used < produced {
-                let (place, lane) = (borrowers[number].used % length, lanes[number])
-                let range = rows[place][lane]
+                let lane = lanes[number]
+                let place = borrowers[number].used % lengths[lane]
+                let range = rows[lane][place]
                 if range.isEmpty {
                     borrowers[number].used += 1
                     continue
                 }
                 borrowers[number].isLent = true
-                return Band(start: memory[place][lane].start, rows: range)
+                return Band(start: memory[lane][place].start, rows: range)
             }
             if let failure { throw failure }
             if isAtEnd { return nil }
@@ -184,26 +196,26 @@ final class BandTee: @unchecked Sendable {
     // MARK: While the lock is held
 
     private var canRead: Bool {
-        !isReading && !isAtEnd && failure == nil && produced - leastUsed < length
-    }
-
-    private var leastUsed: Int {
-        borrowers.lazy.filter { !$0.isGone }.map(\.used).min() ?? produced
+        !isReading && !isAtEnd && failure == nil
+            && borrowers.indices.allSatisfy {
+                borrowers[$0].isGone || produced - borrowers[$0].used < lengths[lanes[$0]]
+            }
     }
 
     /// Reads the next band. The lock is released meanwhile.
     private func read() {
-        let place = produced % length
+        let places = lengths.map { produced % $0 }
         isReading = true
         lock.unlock()
         let outcome = Result { () throws(PictureError) in
-            try source.next(into: memory[place].map { UnsafeMutableRawPointer($0.start) })
+            try source.next(
+                into: zip(memory, places).map { UnsafeMutableRawPointer($0[$1].start) })
         }
         lock.lock()
         isReading = false
         switch outcome {
         case .success(let rows?):
-            self.rows[place] = rows
+            for (lane, place) in places.enumerated() { self.rows[lane][place] = rows[lane] }
             produced += 1
         case .success(nil): isAtEnd = true
         case .failure(let error): failure = error
@@ -247,6 +259,8 @@ final class BandTee: @unchecked Sendable {
         guard borrower.isWaiting, !borrower.isGone else { return false }
         let bands = produced - borrower.used
         if isAtEnd || failure != nil { return true }
+        // Otherwise it would have to leave the core at once.
+        let enough = lengths[lanes[number]] / 2
         return bands >= (soon ? 1 : enough) || bands == 0 && canRead
     }
 }

@@ -251,7 +251,7 @@ extension PictureVariants {
             let alone = try branches[number].peak(of: views[lane], variants[number].result)
             bytes += max(0, (alone ?? 0) - beginning(views[lane]))
         }
-        return bytes + BandTee.bytes(source, borrowers: variants.count)
+        return bytes + BandTee.bytes(source, lanes: lanes)
     }
 }
 
