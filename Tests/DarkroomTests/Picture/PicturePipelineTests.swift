@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomPicture
 @testable import DarkroomSelfTest
 
-@Suite(.tags(.concurrency)) struct PicturePipelineTests {
+@Suite struct PicturePipelineTests {
     /// Runs the pipeline; `stage` stands for the filters where a test has any.
     static func run(
         _ file: [UInt8], autoOrient: Bool = true, filters: [Filter] = [],
@@ -41,7 +41,7 @@ import Testing
     }
 
     /// One band of the small result is made of thousands in between.
-    @Test func isCancelledInTheMiddleOfAChain() throws {
+    @Test(.tags(.concurrency)) func isCancelledInTheMiddleOfAChain() throws {
         let source = try UnnamedFile(
             PNGMaker.noise(width: 8, height: 8, colourType: .rgb, depth: 8).encoded)
         let target = try UnnamedFile()
@@ -233,7 +233,7 @@ import Testing
     }
 
     /// A running picture counts as one core at work, whatever becomes of it.
-    @Test func aPictureHasACore() throws {
+    @Test(.tags(.concurrency)) func aPictureHasACore() throws {
         let cores = Cores(count: 3)
         var idle: [Int] = []
         for damage in [nil, PNGDamage.wrongAdler] {

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomPicture
 
 /// Several results of a picture, held against those that the pipeline makes one by one.
-@Suite(.tags(.concurrency)) struct PictureVariantsTests {
+@Suite struct PictureVariantsTests {
     /// A result to make: its filters after the common ones, and how it is written.
     struct Wish: Sendable {
         var filters: [Filter] = []
@@ -176,7 +176,7 @@ import Testing
     }
 
     /// The same files, the same reports, the same errors.
-    @Test(arguments: 0..<60)
+    @Test(.tags(.concurrency), arguments: 0..<60)
     func areWhatSeparateImagesWouldBe(round: Int) throws {
         var random = SplitMix64(seed: UInt64(round) + 4711)
         let (source, name) = Self.source(&random)
@@ -295,7 +295,7 @@ import Testing
         .encoded
 
     /// A filter, the size for a JPEG and an overlay: the others do not notice.
-    @Test func aFailingOneFailsAlone() throws {
+    @Test(.tags(.concurrency)) func aFailingOneFailsAlone() throws {
         let wishes = [
             Wish(filters: [.crop(.rectangle(x: 390, y: 0, width: 20, height: 20))]),
             Wish(filters: [.sepia(intensity: 1)]),
@@ -340,7 +340,7 @@ import Testing
                 == Self.alone(Self.noise, common: [crop], wishes))
     }
 
-    @Test func isCancelled() throws {
+    @Test(.tags(.concurrency)) func isCancelled() throws {
         let asked = Atomic(0)
         let made = try Self.together(
             Self.noise, [Wish(), Wish(filters: [.mono]), Wish()],
@@ -373,7 +373,7 @@ import Testing
     }
 
     /// The common filter runs once, and none of them is further ahead than the ring is long.
-    @Test(arguments: [1, 4])
+    @Test(.tags(.concurrency), arguments: [1, 4])
     func areInStep(cores: Int) throws {
         let common = Count()
         let counts = [Count(), Count(), Count()]
