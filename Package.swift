@@ -266,7 +266,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Tests/Benchmark", exclude: ["peers.c", "compression.c", "jpeg.c"],
+            path: "Tests/Benchmark", exclude: ["peers.c", "peer.py", "compression.c", "jpeg.c"],
             swiftSettings: strict),
         .testTarget(
             name: "DarkroomTests",

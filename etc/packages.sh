@@ -63,6 +63,7 @@ missing_package_packages() {
 missing_benchmark_packages() {
     [[ $(PATH=$PATH:/sbin ldconfig -p 2>/dev/null) == *libvips.so.42* ]] || echo libvips42
     have convert || echo imagemagick
+    python3 -c "import venv, ensurepip" 2>/dev/null || echo python3-venv
 }
 
 # Installs the packages named on standard input, one per line; reports an error and returns 1 if it cannot.

@@ -1,0 +1,216 @@
+import ArgumentParser
+import DarkroomSpool
+import Foundation
+import TestSupport
+
+/// The whole daemon beside libvips in process, on the jobs that people have.
+struct WholeDaemon: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "daemon",
+        abstract: "Measure the whole daemon beside libvips in process.",
+        discussion: """
+            The daemon's time is from the drop of a manifest to the batch's end, with durability full. libvips has as \
+            many processes as there are cores, of one thread each, and its start does not count. The two take turns. \
+            The pictures of a job are links to one file, each a source of its own.
+            """)
+
+    @Option(help: "A Python with pyvips.")
+    var python: String
+
+    @Option(
+        help:
+            "A folder of RGB PNG files of 8 bits: the smallest, the middle and the largest are used."
+    )
+    var pictures: String?
+
+    @Option(help: "How often each takes its turn.")
+    var rounds = 3
+
+    @Option(help: "How many seconds of the daemon's time a job has, about.")
+    var seconds = 2.0
+
+    @Option(help: "Where spools, pictures and results are made.")
+    var scratch = ".build/benchmark"
+
+    @Argument(help: "Only the jobs whose names contain this.")
+    var name: String?
+
+    private enum Size: Int { case small, middle, large }
+
+    /// One line of the table.
+    private struct Line {
+        var name: String
+        var size: Size
+        /// What peer.py makes of the PNG file: png, rgba, 16, palette or jpeg.
+        var kind = "png"
+        var filters: String
+        var isJPEG = false
+        /// What peer.py calls it.
+        var peer: String
+    }
+
+    private static let lines: [Line] =
+        [
+            Line(name: "sepia PNG", size: .small, filters: #"["sepia"]"#, peer: "sepia"),
+            Line(name: "saturate PNG", size: .small, filters: saturate, peer: "saturate"),
+            Line(name: "saturate PNG", size: .middle, filters: saturate, peer: "saturate"),
+            Line(name: "saturate PNG", size: .large, filters: saturate, peer: "saturate"),
+            Line(
+                name: "grayscale PNG", size: .small, filters: #"["grayscale"]"#, peer: "grayscale"),
+            Line(
+                name: "saturate RGBA", size: .middle, kind: "rgba", filters: saturate,
+                peer: "saturate"),
+            Line(
+                name: "saturate 16 bits", size: .middle, kind: "16", filters: saturate,
+                peer: "saturate"),
+            Line(
+                name: "saturate palette", size: .middle, kind: "palette", filters: saturate,
+                peer: "saturate"),
+            Line(name: "resize PNG to 200", size: .small, filters: resize(200), peer: "resize-200"),
+            Line(name: "resize PNG to 800", size: .large, filters: resize(800), peer: "resize-800"),
+            Line(
+                name: "blur 5 PNG", size: .middle, filters: #"[{"blur": {"sigma": 5}}]"#,
+                peer: "blur-5"),
+        ]
+        + [400, 800, 1600].map {
+            Line(
+                name: "JPEG to JPEG of \($0)", size: .large, kind: "jpeg", filters: resize($0),
+                isJPEG: true, peer: "resize-\($0)")
+        } + [
+            Line(
+                name: "JPEG to JPEG of 300", size: .small, kind: "jpeg", filters: resize(300),
+                isJPEG: true, peer: "resize-300"),
+            Line(
+                name: "sepia JPEG", size: .large, kind: "jpeg", filters: #"["sepia"]"#,
+                isJPEG: true, peer: "sepia"),
+            Line(
+                name: "sepia JPEG", size: .small, kind: "jpeg", filters: #"["sepia"]"#,
+                isJPEG: true, peer: "sepia"),
+        ]
+
+    private static let saturate = #"[{"saturate": {"amount": 1.3}}]"#
+
+    private static func resize(_ width: Int) -> String { #"[{"resize": {"width": \#(width)}}]"# }
+
+    private var peer: String { "Tests/Benchmark/peer.py" }
+
+    func run() async throws {
+        let folder = URL(filePath: scratch).appending(path: "daemon-\(getpid())")
+            .standardizedFileURL
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let files = try Pictures(folder: pictures, scratch: scratch).files
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        let version = try Execution([python, peer, "version"]).output
+        print(
+            "Medians of \(rounds) rounds in turn on \(cores) cores, durability full. Of libvips \(version):"
+        )
+        print(
+            "how many times the daemon's time it takes, and how much larger or smaller the daemon's"
+        )
+        print("outputs are; `filtered` is its PNG with all row filters.")
+        print()
+        print("| job | MP | pictures a second | × default, bytes | × filtered, bytes |")
+        print("|---|---|---|---|---|")
+        for line in Self.lines where name.map({ line.name.contains($0) }) ?? true {
+            let file = [files[0], files[files.count / 2], files[files.count - 1]][
+                line.size.rawValue]
+            let source = try made(line.kind, of: file, in: folder)
+            try await measure(line, file, source, folder, cores)
+            fflush(nil)
+        }
+    }
+
+    private func made(_ kind: String, of file: Pictures.File, in folder: URL) throws -> String {
+        if kind == "png" { return URL(filePath: file.path).standardizedFileURL.path }
+        let name = "\(kind)-\(file.name)" + (kind == "jpeg" ? ".jpg" : "")
+        let path = folder.appending(path: name).path
+        if !FileManager.default.fileExists(atPath: path) {
+            _ = try Execution([python, peer, "make", folder.path, file.path, name, kind])
+        }
+        return path
+    }
+
+    private func measure(
+        _ line: Line, _ file: Pictures.File, _ source: String, _ folder: URL, _ cores: Int
+    ) async throws {
+        let root = folder.appending(path: "spool")
+        let out = folder.appending(path: "out")
+        let links = folder.appending(path: "links")
+        for made in [root, out, links] {
+            try FileManager.default.createDirectory(at: made, withIntermediateDirectories: false)
+        }
+        defer { for made in [root, out, links] { try? FileManager.default.removeItem(at: made) } }
+        let spool = SpoolFixture(root: root)
+        let daemon = try await DaemonProcess.run(
+            spool: root.path, settings: ["sources.roots": links.path, "durability": "full"])
+        // A first batch has every part in use, and says how many pictures take the time.
+        let first = try await dropped(
+            line, "first", try link(source, 2 * cores, links), spool, daemon)
+        let count = max(
+            2 * cores, min(2000, Int(seconds * Double(2 * cores) / max(0.001, first.seconds))))
+        let sources = try link(source, count, links)
+        var own = Series()
+        let forms = line.isJPEG ? ["jpeg"] : ["png", "filtered"]
+        var peers = forms.map { _ in Series() }
+        for round in 0..<rounds {
+            let batch = try await dropped(line, "round-\(round)", sources, spool, daemon)
+            own.add(times: [batch.seconds], peak: 0, bytes: batch.bytes)
+            for (index, form) in forms.enumerated() {
+                let words = [python, peer, "run", line.peer, "\(cores)", form, out.path] + sources
+                let figures = try Execution(words).output.split(separator: " ").compactMap {
+                    Double($0)
+                }
+                guard figures.count == 2 else { throw BenchmarkError("\(peer) told no figures") }
+                peers[index].add(times: [figures[0]], peak: 0, bytes: Int(figures[1]))
+            }
+        }
+        _ = try await daemon.stop()
+        let cells = peers.map { peer in
+            String(format: "%.2f, ", peer.median / own.median)
+                + Table.percent(own.bytes, of: peer.bytes)
+        }
+        let speed = Double(count) / own.median
+        print(
+            "| \(line.name) | \(String(format: "%.1f", file.megapixels))",
+            "| \(String(format: speed < 100 ? "%.1f" : "%.0f", speed))",
+            "| \((cells + [String](repeating: "–", count: 2 - cells.count)).joined(separator: " | ")) |"
+        )
+    }
+
+    private func link(_ source: String, _ count: Int, _ folder: URL) throws -> [String] {
+        let ending = URL(filePath: source).pathExtension
+        return try (0..<count).map { number in
+            let path = folder.appending(path: "\(number).\(ending)").path
+            if !FileManager.default.fileExists(atPath: path) {
+                // On another file system a link is not possible.
+                do {
+                    try FileManager.default.linkItem(atPath: source, toPath: path)
+                } catch {
+                    try FileManager.default.copyItem(atPath: source, toPath: path)
+                }
+            }
+            return path
+        }
+    }
+
+    private func dropped(
+        _ line: Line, _ id: String, _ sources: [String], _ spool: SpoolFixture,
+        _ daemon: DaemonProcess
+    ) async throws -> (seconds: Double, bytes: Int) {
+        let images = sources.enumerated().map { #"{"name": "\#($0)", "source": "\#($1)"}"# }
+        let manifest = """
+            {"filters": \(line.filters), "output": {"format": "\(line.isJPEG ? "jpeg" : "png")", "quality": 85}, \
+            "images": [\(images.joined(separator: ",\n"))]}
+            """
+        let start = ContinuousClock.now
+        try spool.drop("\(id).json", manifest)
+        let status = try await spool.finish(id, daemon, within: .seconds(300))
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        guard status.counts.filtered == sources.count else {
+            throw BenchmarkError("the daemon has not filtered all pictures: \(status.counts)")
+        }
+        try FileManager.default.removeItem(at: spool.root.appending(path: "outbox/\(id)"))
+        return (seconds, status.images.reduce(0) { $0 + ($1.output?.bytes ?? 0) })
+    }
+}
