@@ -58,6 +58,8 @@ enum PageTheme {
         .name{display:block;font-size:.9rem}
         .view{display:none;position:fixed;inset:0;z-index:1;overflow:auto;padding:1rem;background:var(--paper)}
         .view:target{display:block}
+        body:has(.view:target){overflow:hidden}
+        body:has(.view:target) :is(header,footer,main>:not(.view)){visibility:hidden}
         .view>div{max-width:90rem;margin:0 auto}
         .steps{display:flex;flex-wrap:wrap;gap:.5rem 1.25rem;padding:0;margin:0 0 1rem;list-style:none}
         dd ol,dd ul{margin:0;padding-left:1.2rem}

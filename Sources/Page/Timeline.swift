@@ -29,6 +29,9 @@ struct Timeline: Sendable {
         let reason: Reason
     }
 
+    /// The numbers of a file may have any values; 10,000 years are enough.
+    private static let longest = 315_576_000_000_000
+
     /// In the order of their beginnings.
     private(set) var downloads: [Operation] = []
     private(set) var filters: [Operation] = []
@@ -55,10 +58,11 @@ struct Timeline: Sendable {
                     isRepeated: (image.download?.attempts ?? 1) > 1))
         }
         if let begin = times.filtering {
+            let length = min(max(0, image.milliseconds.filtering), Self.longest)
             filters.append(
                 Operation(
                     begin: begin.milliseconds,
-                    end: begin.milliseconds.saturatingAdd(max(0, image.milliseconds.filtering)),
+                    end: begin.milliseconds + length,
                     image: number, group: image.source?.hashValue, isFailed: hasFailed,
                     isRepeated: image.attempts > 1))
         }

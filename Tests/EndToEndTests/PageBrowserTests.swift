@@ -1,3 +1,6 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -72,6 +75,78 @@ struct PageBrowserTests {
         }
     }
 
+    /// A status may have been sent by somebody else, so nothing in it is trusted.
+    @Test func aHostileStatusIsText() async throws {
+        let markup = "</title></style></script><script>alert(1)</script><h1>x</h1><img src=//h/x>"
+        let names = [
+            markup, "a\u{202E}gnp.exe", "\u{2066}b\u{2069}\u{200F}", "c\u{7}\n\u{9B}",
+            String(repeating: "w", count: 200), String(repeating: "\u{301}", count: 100), "",
+        ]
+        let files = [
+            "../small.png", "/etc/passwd", "..", "javascript:alert(1).png", "\" onload=\"alert(1)",
+            "//h/x.png", "no.png",
+        ]
+        var status = Status(
+            id: markup,
+            manifest: .init(name: markup, file: "../m.yaml", sha256: "", bytes: 1),
+            state: .completedWithErrors,
+            times: .init(received: markup, started: markup, finished: markup),
+            counts: .init(new: .max), errors: [.init(code: markup, message: markup)],
+            commands: [.init(.hold, time: markup, uid: 0)])
+        status.images = zip(names, files).map { name, file in
+            var image = ImageStatus(
+                name: name, source: "javascript:alert(1)//\(name)", from: markup, state: .failed,
+                output: .init(
+                    file: file, format: .png, sha256: markup, bytes: .max, width: .min,
+                    height: .max, depth: -1, channels: 99), attempts: .max,
+                download: .init(attempts: .max, bytes: .max),
+                error: Failure(code: markup, message: markup, isTransient: true),
+                warnings: [markup], metadata: [markup: markup])
+            image.milliseconds.filtering = .max
+            image.times = .init(
+                downloading: .init(milliseconds: .min), downloaded: .init(milliseconds: .max),
+                filtering: .now)
+            return image
+        }
+        try fixture.write("", to: "out/empty")
+        try Data(status.encoded()).write(to: fixture.url("out/status.json"))
+        let made = try await fixture.darkroom("page", "out")
+        #expect(made.exit == 0, "\(made)")
+        #expect(fixture.list("out-page/previews") == [])
+        let url = "file://" + fixture.url("out-page/index.html").path
+        let folder = "file://" + fixture.scratch.path
+        try await Browser.use { browser in
+            try browser.show(width: 390, height: 900)
+            for part in ["", "#view-1", "#view-6"] {
+                try browser.open(url + part)
+                #expect(
+                    try browser.value("document.documentElement.scrollWidth", as: Int.self) <= 390)
+            }
+            let shown = try browser.value(
+                "[...document.querySelectorAll('.grid .name')].map(n => n.textContent)",
+                as: [String].self)
+            #expect(
+                shown.map { Array($0.utf8) }
+                    == [
+                        markup, "a\\u{202E}gnp.exe", "\\u{2066}b\\u{2069}\\u{200F}",
+                        "c\\u{7}\\n\\u{9B}", names[4], names[5], "",
+                    ].map { Array($0.utf8) }, "\(shown)")
+            let elements = try browser.value(
+                "['script', 'style', 'h1', 'img', 'iframe', 'object', 'base', 'form']"
+                    + ".map(t => t + document.getElementsByTagName(t).length)", as: [String].self)
+            #expect(
+                elements == [
+                    "script1", "style1", "h11", "img0", "iframe0", "object0", "base0",
+                    "form0",
+                ])
+            let links = try browser.value(
+                "[...document.querySelectorAll('[href], [src]')].map(a => a.href)",
+                as: [String].self)
+            #expect(links.filter { !$0.hasPrefix(folder) } == [])
+            Self.checkQuiet(browser, url)
+        }
+    }
+
     @Test func fitsEachWindowAndCanBeRead() async throws {
         let url = try await page()
         try await Browser.use { browser in
@@ -139,6 +214,34 @@ struct PageBrowserTests {
         }
     }
 
+    /// The tab key walks through the view that is open, and not through what is behind it.
+    @Test func theKeyboardStaysInTheView() async throws {
+        let url = try await page()
+        try await Browser.use { browser in
+            try browser.show(width: 1024, height: 900)
+            try browser.open(url)
+            let focused = """
+                (e => e.closest('.view') ? e.closest('.view').id : e.closest('.grid') ? 'grid' : e.tagName)
+                  (document.activeElement)
+                """
+            // From the beginning of the page to the first picture, and into it.
+            for _ in 0..<40 where try browser.value(focused, as: String.self) != "grid" {
+                try browser.press("Tab", code: 9)
+            }
+            #expect(try browser.value(focused, as: String.self) == "grid")
+            try browser.press("Enter", code: 13, text: "\r")
+            #expect(try browser.value("location.hash", as: String.self) == "#view-1")
+            var places: [String] = []
+            for _ in 0..<8 {
+                try browser.press("Tab", code: 9)
+                places.append(try browser.value(focused, as: String.self))
+            }
+            #expect(places.contains("view-1"))
+            #expect(Set(places).isSubset(of: ["view-1", "BODY", "HTML"]), "\(places)")
+            Self.checkQuiet(browser, url)
+        }
+    }
+
     /// Everything but the slider is there without a program.
     @Test func isCompleteWithoutAProgram() async throws {
         let url = try await page()
@@ -183,7 +286,7 @@ struct PageBrowserTests {
                     if (!(a.textContent.trim() || a.getAttribute('aria-label'))) found.push('name of ' + a.outerHTML);
                   for (const i of all('input'))
                     if (!i.labels.length && !i.getAttribute('aria-label')) found.push('label of ' + i.outerHTML);
-                  for (const s of all('svg'))
+                  for (const s of all('svg:not([aria-hidden])'))
                     if (!s.getAttribute('aria-label')) found.push('label of a drawing');
                   const ids = all('[id]').map(e => e.id);
                   if (new Set(ids).size != ids.length) found.push('ids');

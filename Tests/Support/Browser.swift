@@ -128,11 +128,15 @@ package final class Browser {
     }
 
     /// Presses and releases a key, such as `ArrowRight`.
-    package func press(_ key: String, code: Int) throws {
+    ///
+    /// - Parameter text: what the key writes.
+    package func press(_ key: String, code: Int, text: String? = nil) throws {
         for type in ["keyDown", "keyUp"] {
-            try send(
-                "Input.dispatchKeyEvent",
-                ["type": type, "key": key, "code": key, "windowsVirtualKeyCode": code])
+            var event: [String: Any] = [
+                "type": type, "key": key, "code": key, "windowsVirtualKeyCode": code,
+            ]
+            if type == "keyDown" { event["text"] = text }
+            try send("Input.dispatchKeyEvent", event)
         }
     }
 
