@@ -64,7 +64,7 @@ enum PageParts {
     private static func parts(
         _ counts: Status.Counts
     ) -> [(count: Int, word: String, class: Markup.Attribute)] {
-        let open = max(0, counts.total - counts.finished)
+        let open = max(0, counts.total.saturatingSubtract(counts.finished))
         return [
             (counts.filtered, "filtered", .class("good")),
             (counts.failed, "failed", .class("bad")),

@@ -1,3 +1,4 @@
+import DarkroomCore
 import DarkroomManifest
 import DarkroomSelfTest
 import DarkroomSpool
@@ -71,6 +72,14 @@ import Testing
         let finished = try #require(status.times.finished)
         // RFC 3339 in UTC with as many digits each: the order of the texts is that of the moments.
         #expect(status.times.received <= started && started <= finished)
+        let (first, last) = try (#require(Moment(started)), #require(Moment(finished)))
+        for image in status.images {
+            #expect(image.times?.downloading == nil && image.times?.downloaded == nil)
+            let filtering = try #require(image.times?.filtering)
+            // One is rounded and the other one is not.
+            #expect(first.milliseconds <= filtering.milliseconds + 1)
+            #expect(filtering.milliseconds <= last.milliseconds + 1)
+        }
         #expect(try await daemon.stop() == .exited(0))
     }
 

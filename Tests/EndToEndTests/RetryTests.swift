@@ -52,6 +52,9 @@ import Testing
             let download = try #require(image.download)
             #expect(download.attempts == 3 && download.bytes == DaemonFixture.picture.count)
             #expect(download.retryAt == nil)
+            let times = try #require(image.times)
+            let (began, ended) = try (#require(times.downloading), #require(times.downloaded))
+            #expect(try began <= ended && ended <= #require(times.filtering))
             let error = try #require(download.lastError)
             #expect(error.isTransient)
             switch trouble {
