@@ -13,6 +13,8 @@ struct BatchPage {
     let number: Int
     let entries: [PageEntry]
     let zone: TimeZone
+    /// The folder of the results, from the folder of the page.
+    let results: String
     /// The page of all batches, if there is one.
     let overview: PageLink?
 
@@ -56,7 +58,7 @@ struct BatchPage {
                     pages()
                     entries.indices.map { view(of: $0) }
                 }
-                PageParts.footer(of: summary.frame, zone)
+                PageParts.footer(of: summary.frame, zone, results: results)
                 Markup(.script, literal: PageTheme.program)
             }
         }.html
@@ -138,6 +140,14 @@ struct BatchPage {
     }
 
     func remedy(_ isRetryable: Bool) -> Markup {
+        if summary.isRun {
+            return Markup(.span) {
+                isRetryable
+                    ? "A retry may help: the same command with "
+                    : "A retry alone does not help. Correct the cause, and repeat the command with "
+                Markup(.code) { "--retry" }
+            }
+        }
         let command = "darkroom retry \(summary.frame.id.shellQuoted)"
         return isRetryable
             ? Markup(.span) {

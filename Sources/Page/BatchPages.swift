@@ -23,6 +23,9 @@ package struct BatchPages: Sendable {
         package let withoutPreview: Int
     }
 
+    /// What a run leaves for the next one in the folder of its results (`RunFolder`). An answer of the daemon has none.
+    private static let nextRun: FileName = ".darkroom"
+
     private let answer: Directory
     private let settings: PageSettings
     private let filters: Filters
@@ -109,7 +112,7 @@ package struct BatchPages: Sendable {
             progress(done, summary.imageCount)
             let page = BatchPage(
                 summary: summary, number: number, entries: entries, zone: settings.zone,
-                overview: overview)
+                results: up.map(\.string).joined(separator: "/"), overview: overview)
             try folder.write(
                 Array(page.html.utf8), to: FileName(BatchPage.fileName(number)), durably: false)
         }
@@ -131,6 +134,7 @@ package struct BatchPages: Sendable {
     private func summarized() throws -> PageSummary {
         var stream = try stream()
         var summary = PageSummary(frame: stream.frame)
+        summary.isRun = try answer.exists(Self.nextRun)
         while let text = try stream.next() {
             summary.add(try Self.image(text), perPage: BatchPage.perPage)
         }

@@ -35,6 +35,8 @@ struct PageSummary: Sendable {
 
     /// The status without its images.
     let frame: Status
+    /// Whether it is the folder of a run, and not an answer of the daemon.
+    var isRun = false
     var imageCount = 0
     var outputBytes = 0
     var downloadedBytes = 0

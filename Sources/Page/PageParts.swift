@@ -18,8 +18,12 @@ enum PageParts {
         }
     }
 
-    /// - Parameter frame: the status of which the page was made; nil for all batches.
-    static func footer(of frame: Status?, _ zone: TimeZone) -> Markup {
+    /// - Parameters:
+    ///   - frame: the status of which the page was made; nil for all batches.
+    ///   - results: the folder to which the links to the results lead.
+    static func footer(
+        of frame: Status?, _ zone: TimeZone, results: String? = nil
+    ) -> Markup {
         Markup(.footer) {
             Markup(.small) {
                 "Made by Darkroom \(Release.version)"
@@ -28,6 +32,11 @@ enum PageParts {
                     time(written, zone)
                 }
                 "."
+                if let results {
+                    " The results themselves are in the folder "
+                    Markup(.bdi) { results }
+                    ", seen from this page. Without it, the links to them lead nowhere; the pictures of this page stay."
+                }
             }
         }
     }

@@ -37,7 +37,7 @@ enum PageTheme {
         .timeline .download{fill:var(--accent)}.timeline .filter{fill:var(--good)}.timeline .bad{fill:var(--bad)}
         .timeline .pause{fill:var(--shade)}.timeline .mark{stroke:var(--line)}
         .again{fill:var(--ink);stroke:var(--paper);stroke-width:1.5}
-        ul.pauses{margin:.25rem 0;padding-left:1.2rem}
+        ul.pauses{margin:.25rem 0 1rem;padding-left:1.2rem}
         .failure{margin:.75rem 0;padding:.75rem 1rem;border:1px solid var(--line);border-left:.3rem solid var(--bad);\
         border-radius:.4rem;background:var(--card)}
         .failure p{margin:.25rem 0 0}
