@@ -35,6 +35,8 @@ struct Timeline: Sendable {
     /// In the order of their beginnings.
     private(set) var downloads: [Operation] = []
     private(set) var filters: [Operation] = []
+    /// The images that have begun to be filtered.
+    private(set) var filteredCount = 0
     private(set) var pauses: [Pause] = []
     /// The times in which no operation ran, whatever the reason was.
     private(set) var gaps: [Pause] = []
@@ -58,6 +60,7 @@ struct Timeline: Sendable {
                     isRepeated: (image.download?.attempts ?? 1) > 1))
         }
         if let begin = times.filtering {
+            filteredCount += 1
             let length = min(max(0, image.milliseconds.filtering), Self.longest)
             filters.append(
                 Operation(
@@ -106,9 +109,9 @@ struct Timeline: Sendable {
         for operation in operations.sorted(by: {
             ($0.group ?? 0, $0.begin, $0.image) < ($1.group ?? 0, $1.begin, $1.image)
         }) {
-            // Their beginnings are noted one after the other.
+            // Their times are noted one after the other.
             if let last = result.last, operation.group != nil, last.group == operation.group,
-                operation.begin - last.begin <= 1
+                operation.begin - last.begin <= 1, abs(operation.end - last.end) <= 2
             {
                 result[result.count - 1].end = max(last.end, operation.end)
             } else {

@@ -60,7 +60,7 @@ struct TimelineDrawing {
 
     private func group(_ kind: Timeline.Kind, _ scale: TimeScale, top: Int) -> Group {
         let operations = timeline.operations(kind)
-        let name = Self.name(kind, operations.count)
+        let name = caption(kind)
         guard operations.count <= Self.mostOperations,
             let lanes = Timeline.lanes(operations, most: Self.mostLanes)
         else { return chart(kind, operations, name, scale, top: top) }
@@ -162,8 +162,16 @@ struct TimelineDrawing {
         return kind == .download ? .class("download") : .class("filter")
     }
 
-    private static func name(_ kind: Timeline.Kind, _ count: Int) -> String {
-        kind == .download ? Words.count(count, "download") : Words.count(count, "filter operation")
+    private func name(_ kind: Timeline.Kind) -> String {
+        kind == .download
+            ? Words.count(timeline.downloads.count, "download")
+            : "filters of \(Words.count(timeline.filteredCount, "image"))"
+    }
+
+    /// Begins with a capital letter.
+    private func caption(_ kind: Timeline.Kind) -> String {
+        let name = name(kind)
+        return name.prefix(1).uppercased() + name.dropFirst()
     }
 
     // MARK: Words
@@ -216,7 +224,7 @@ struct TimelineDrawing {
         let length = Words.time(
             microseconds: UInt64(clamping: timeline.end - timeline.begin).saturatingMultiply(1000))
         let kinds = Timeline.Kind.allCases.filter { !timeline.operations($0).isEmpty }.map {
-            "\(Self.name($0, timeline.operations($0).count)), at most "
+            "\(name($0)), at most "
                 + "\(Timeline.mostAtOnce(timeline.operations($0))) at once"
         }
         let pauses = timeline.pauses.count

@@ -71,12 +71,16 @@ import Testing
         let timeline = Self.timeline([
             Self.image("a-1", source: "u/a", download: 0...40, filter: 41...60),
             Self.image("b", source: "u/b", download: 0...40, filter: 41...60),
-            Self.image("a-2", source: "u/a", download: 0...40, filter: 42...63),
+            Self.image("a-2", source: "u/a", download: 0...40, filter: 42...62),
             Self.image("c", filter: 41...50), Self.image("d", filter: 41...50),
         ])
         #expect(timeline.downloads.count == 2)
-        #expect(timeline.filters.count == 4)
-        #expect(timeline.filters.first { $0.image == 1 }?.end == Self.start + 63)
+        // b has another source; c and d have none in common.
+        #expect(timeline.filters.count == 4 && timeline.filteredCount == 5)
+        let drawing = TimelineDrawing(timeline: timeline, zone: .gmt).markup.html
+        #expect(drawing.contains(">2 downloads</text>"))
+        #expect(drawing.contains(">Filters of 5 images</text>"))
+        #expect(timeline.filters.first { $0.image == 1 }?.end == Self.start + 62)
     }
 
     @Test func findsHoldsAndTimesWithoutWork() {

@@ -133,7 +133,7 @@ import Testing
                 #expect(report["page"] as? String == "./p/index.html")
             }
             let html = try page("p/index.html")
-            #expect(html.contains("<h2>Timeline</h2>") && html.contains("3 filter operations"))
+            #expect(html.contains("<h2>Timeline</h2>") && html.contains("Filters of 3 images"))
             try FileManager.default.removeItem(at: fixture.url("p/index.html"))
         }
         // Its folder is examined before anything is done, and it changes nothing else.
