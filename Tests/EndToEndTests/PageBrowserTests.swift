@@ -129,7 +129,7 @@ struct PageBrowserTests {
                 shown.map { Array($0.utf8) }
                     == [
                         markup, "a\\u{202E}gnp.exe", "\\u{2066}b\\u{2069}\\u{200F}",
-                        "c\\u{7}\\n\\u{9B}", names[4], names[5], "",
+                        "c\\u{07}\\n\\u{009B}", names[4], names[5], "",
                     ].map { Array($0.utf8) }, "\(shown)")
             let elements = try browser.value(
                 "['script', 'style', 'h1', 'img', 'iframe', 'object', 'base', 'form']"

@@ -117,7 +117,7 @@ import Testing
         #expect(scale.place(timeline.begin) == 0 && scale.place(timeline.end) == 1)
         #expect(abs(scale.place(Self.start + 60_000) - 0.463) < 0.001)
         #expect(abs(scale.place(Self.start + night) - 0.537) < 0.001)
-        #expect(scale.marks.map(\.text) == ["0", "30 s", "12:00:00 h", "12:00:30 h"])
+        #expect(scale.marks.map(\.text) == ["0", "30 s", "1:00 min", "12:00:30 h"])
         #expect(scale.place(0) == 0 && scale.place(.max) == 1)
     }
 

@@ -134,6 +134,8 @@ import Testing
             }
             let html = try page("p/index.html")
             #expect(html.contains("<h2>Timeline</h2>") && html.contains("Filters of 3 images"))
+            // The sources are local.
+            #expect(!html.contains(" downloads</text>"))
             try FileManager.default.removeItem(at: fixture.url("p/index.html"))
         }
         // Its folder is examined before anything is done, and it changes nothing else.
