@@ -29,7 +29,7 @@ package struct ConfigurationCheck {
         if let words = metricsFolder(asOwnUser: unit == nil) {
             warnings.append(("metrics.textfile", words))
         }
-        if unit == nil { warnings += unusableFolders.map { ("folders", $0) } }
+        warnings += unusableFolders(under: unit).map { ("folders", $0) }
         if let unit {
             dropIn = Self.dropIn(for: unit, configuration.folders)
             // If the folder cannot be used at all, the advice to bind it would not help.
@@ -164,11 +164,25 @@ package struct ConfigurationCheck {
         return (["[Service]"] + lines).joined(separator: "\n")
     }
 
-    /// Hot folders that this user cannot use as configured.
-    private var unusableFolders: [String] {
-        configuration.folders.compactMap { folder in
-            guard !Self.isMissing(folder.path) else { return nil }
-            return FolderAccess.toTake(from: folder.path, changing: folder.access == .writing)
+    /// Hot folders that do not exist, that the daemon would refuse, or that this user cannot use as configured. The words
+    /// are those of the daemon.
+    private func unusableFolders(under unit: ServiceUnit?) -> [String] {
+        configuration.folders.compactMap { folder -> String? in
+            if unit == nil, !Self.isMissing(folder.path),
+                let words = FolderAccess.toTake(
+                    from: folder.path, changing: folder.access == .writing)
+            {
+                return words
+            }
+            do throws(FileError) {
+                let opened = try Directory(path: folder.path)
+                let way = FolderWay(
+                    to: try opened.information(), for: unit?.userID ?? geteuid())
+                return way.problem(opened).map { "\(folder.path): \($0)" }
+            } catch {
+                // This user may see less than that of the service.
+                return unit != nil && error.errno == .permissionDenied ? nil : error.message
+            }
         }
     }
 

@@ -11,6 +11,8 @@ package struct ServiceUnit: Sendable, Equatable {
     let stopTimeout: Double?
     /// Whether systemd accepts the daemon's requests for more time.
     let isHeard: Bool
+    /// As whom the daemon runs; nil if there is no such user.
+    let userID: uid_t?
 
     /// The unit that reads this configuration file; nil if none of ours does.
     package static func name(forConfiguration path: String?) -> String? {
@@ -25,7 +27,7 @@ package struct ServiceUnit: Sendable, Equatable {
     static let properties = [
         "LoadState", "RootDirectory", "BindPaths", "BindReadOnlyPaths", "ReadOnlyPaths",
         "ReadWritePaths", "InaccessiblePaths", "CacheDirectory", "StateDirectory", "LogsDirectory",
-        "ProtectHome", "TimeoutStopUSec", "NotifyAccess",
+        "ProtectHome", "TimeoutStopUSec", "NotifyAccess", "User",
     ]
 
     /// - Parameter shown: the output of `systemctl show` for these properties.
@@ -40,9 +42,15 @@ package struct ServiceUnit: Sendable, Equatable {
         self.name = name
         stopTimeout = Self.seconds(values["TimeoutStopUSec"] ?? "")
         isHeard = values["NotifyAccess"] != "none"
+        userID = Self.userID(String(values["User"] ?? ""))
         view =
             values["RootDirectory"]?.isEmpty == false
             ? ServiceView(unit: name, properties: values) : nil
+    }
+
+    private static func userID(_ name: String) -> uid_t? {
+        if name.isEmpty { return 0 }
+        return uid_t(name) ?? getpwnam(name)?.pointee.pw_uid
     }
 
     /// A time as systemd prints it, for example `1min 30s`; nil for `infinity` and for texts that are not a time.

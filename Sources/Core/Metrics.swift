@@ -91,6 +91,8 @@ package final class Metrics: Sendable {
 package final class Counter: Sendable {
     private let number = Atomic(0)
 
+    package init() {}
+
     /// It stays at the largest number, because it also counts sizes of files.
     package func add(_ amount: Int) {
         var value = number.load(ordering: .relaxed)

@@ -31,6 +31,12 @@ package final class SignalSources {
         }
     }
 
+    /// Lets SIGQUIT end the process at once, as in any program. Swift's runtime takes the signal for a crash: it prints the
+    /// stack of each thread, and the process continues. Who wants the process to ignore it (`heeded`) still gets that.
+    package static func letQuitEnd() {
+        if !heeded(among: [SIGQUIT]).isEmpty { signal(SIGQUIT, SIG_DFL) }
+    }
+
     package init(
         _ signals: [CInt], queue: DispatchQueue, handler: @escaping @Sendable (CInt) -> Void
     ) {

@@ -88,8 +88,9 @@ package final class Daemon: @unchecked Sendable {
             scheduler.progressed()
         }
         let startTime = Date.now.timeIntervalSince1970
-        metricsFile = MetricsFile(log: log) { [spool, scheduler] in
-            MetricsMoment(of: scheduler, spool: spool.root.path, startTime: startTime)
+        metricsFile = MetricsFile(log: log) { [spool, scheduler, hotFolders] in
+            MetricsMoment(
+                of: scheduler, hotFolders, spool: spool.root.path, startTime: startTime)
         }
     }
 

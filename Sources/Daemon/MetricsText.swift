@@ -23,17 +23,18 @@ struct MetricsMoment: Sendable {
     var queues: [(name: String, length: Int)] = []
     /// Downloads that wait for a free place of their host.
     var waitingForHost = 0
+    var hotFolders: [HotFolderFigures] = []
 }
 
 extension MetricsMoment {
     /// - Parameter startTime: seconds since 1970.
-    init(of scheduler: Scheduler, spool: String, startTime: Double) {
+    init(of scheduler: Scheduler, _ hotFolders: HotFolders, spool: String, startTime: Double) {
         self.init(
             spool: spool, version: Release.version, startTime: startTime,
             isPaused: scheduler.gate.isSuspended, summary: scheduler.summary,
             running: scheduler.runningCount, storage: scheduler.storage.report,
             cache: scheduler.cache?.summary ?? (0, 0), queues: scheduler.queueLengths,
-            waitingForHost: scheduler.waitingForHostCount)
+            waitingForHost: scheduler.waitingForHostCount, hotFolders: hotFolders.figures)
     }
 }
 
@@ -51,6 +52,7 @@ struct MetricsText {
         text.writeDaemon(metrics, moment)
         text.writeWork(metrics, moment)
         text.writeInbox(metrics)
+        text.writeHotFolders(moment)
         text.writeStorage(metrics, moment)
         text.writeCache(metrics, moment)
         return text.text
@@ -185,6 +187,37 @@ struct MetricsText {
             "darkroom_scan_found_total",
             "Manifests that a scan found although no event had announced them, except in the first scan.",
             metrics.scanFound)
+    }
+
+    private mutating func writeHotFolders(_ moment: MetricsMoment) {
+        func label(_ folder: HotFolderFigures) -> [(name: String, value: String)] {
+            [("folder", folder.path)]
+        }
+        family(
+            "darkroom_hot_folder_up", .gauge,
+            "1 while pictures are taken from the hot folder, 0 while it is missing, refused or another one."
+        )
+        for folder in moment.hotFolders {
+            sample("darkroom_hot_folder_up", label(folder), folder.isUp && moment.isRunning ? 1 : 0)
+        }
+        family(
+            "darkroom_hot_folder_taken_total", .counter,
+            "Pictures that were taken from the hot folder.")
+        for folder in moment.hotFolders {
+            sample("darkroom_hot_folder_taken_total", label(folder), folder.taken)
+        }
+        family(
+            "darkroom_hot_folder_waiting", .gauge,
+            "Pictures in the hot folder that are not complete, or wait for their batch.")
+        for folder in moment.hotFolders {
+            sample("darkroom_hot_folder_waiting", label(folder), folder.waiting)
+        }
+        family(
+            "darkroom_hot_folder_refused", .gauge,
+            "Files in the hot folder that stay until somebody does something about them.")
+        for folder in moment.hotFolders {
+            sample("darkroom_hot_folder_refused", label(folder), folder.refused)
+        }
     }
 
     private mutating func writeStorage(_ metrics: Metrics, _ moment: MetricsMoment) {

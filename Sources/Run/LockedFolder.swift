@@ -1,13 +1,18 @@
 import DarkroomCore
 import DarkroomSpool
 
-/// The lock of `.darkroom` during a merge, so that there is one at a time.
+/// The lock of `.darkroom` during a merge, so that there is one at a time. On a file system that is mounted read-only, a
+/// merge still finds out what is missing.
 final class LockedFolder: Sendable {
     private let descriptor: Descriptor
 
     init(_ root: Directory, of folder: String) throws(RunError) {
         do {
-            descriptor = try SpoolLock.take(root, for: "darkroom merge on \(Machine.name)")
+            if let shared = try SpoolLock.takeToRead(root) {
+                descriptor = shared
+            } else {
+                descriptor = try SpoolLock.take(root, for: "darkroom merge on \(Machine.name)")
+            }
         } catch {
             switch error {
             case .locked(_, let holder): throw .inUse(folder: folder, holder: holder)

@@ -6,6 +6,8 @@ package struct MergeReport: Sendable, Equatable {
     package struct Missing: Sendable, Equatable {
         package let shard: Int
         package let reason: Reason
+        /// Whether a process works on it. Then it need not run again.
+        package var isInWork = false
 
         package enum Reason: Sendable, Equatable {
             /// It has no status.
@@ -61,8 +63,11 @@ package struct MergeReport: Sendable, Equatable {
 
     var isWhole: Bool { missing.isEmpty && faultCount == 0 }
 
-    /// The tasks of missing shards, as `--array` takes them.
-    package var missingTasks: String { array.list(missing.map(\.shard)) }
+    /// The missing shards that nobody works on.
+    package var idle: [Int] { missing.filter { !$0.isInWork }.map(\.shard) }
+
+    /// Their tasks, as `--array` takes them.
+    package var idleTasks: String { array.list(idle) }
 
     package var failedTasks: String { array.list(failed) }
 
@@ -79,6 +84,14 @@ package struct MergeReport: Sendable, Equatable {
     mutating func addLost(_ image: String) {
         lostCount += 1
         if lost.count < Self.mostFaults { lost.append(image) }
+    }
+}
+
+extension MergeReport.Missing {
+    /// For people.
+    package var message: String {
+        guard isInWork else { return reason.message }
+        return reason == .notBegun ? "it is in work" : "it is in work; \(reason.message)"
     }
 }
 

@@ -182,29 +182,47 @@ package struct Recomputation {
     }
 }
 
-/// A folder for files that are compared and then removed.
+/// A folder for files that are compared and then removed. It is locked (`StagedFolders`), so that the next one finds what
+/// a killed process has left, and others of this user are left alone.
 private struct Scratch {
     let path: String
     private let parent: Directory
     private let name: FileName
+    /// Holds the lock.
+    private let folder: Directory
 
     init() throws(RunError) {
-        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? ""
-        let parent = folder.isEmpty ? "/tmp" : folder
-        var template = Array("\(parent)/darkroom-verify-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw .cannotCreate(
-                FileError("create a temporary folder", parent, Errno(rawValue: errno)))
+        let variable = getenv("TMPDIR").map { String(cString: $0) } ?? ""
+        let place = variable.isEmpty ? "/tmp" : variable
+        let parent = try runError { () throws(FileError) in try Directory(path: place) }
+        // What cannot be listed does not prevent the work.
+        _ = try? StagedFolders.removeLeftovers(in: parent, of: geteuid())
+        let (name, folder) = try runError { () throws(FileError) in try Self.make(in: parent) }
+        self.parent = parent
+        self.name = name
+        self.folder = folder
+        path = "\(place)/\(name.text)"
+    }
+
+    private static func make(in parent: Directory) throws(FileError) -> (FileName, Directory) {
+        while true {
+            let name = StagedFolders.newName()
+            do {
+                try parent.makeDirectory(name, mode: 0o700)
+            } catch  where error.errno == .fileExists {
+                continue
+            }
+            do {
+                let folder = try Directory(name, in: parent)
+                if try StagedFolders.lock(folder) { return (name, folder) }
+            } catch  where error.errno == .noSuchFileOrDirectory {
+                // Another process took it for a leftover, before it was locked.
+            }
         }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        self.parent = try runError { () throws(FileError) in try Directory(path: parent) }
-        name = FileName(path.split(separator: "/").last.map(String.init) ?? "")
     }
 
     func empty() throws(RunError) {
-        try runError { () throws(FileError) in
-            try Directory(path: path).removeTree("out")
-        }
+        try runError { () throws(FileError) in try folder.removeTree("out") }
     }
 
     func remove() { try? parent.removeTree(name) }

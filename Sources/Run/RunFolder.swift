@@ -162,8 +162,18 @@ package final class RunFolder: Sendable {
 
     // MARK: The states
 
-    /// Finds out in which state the folder is, and does the work of the table.
+    /// Finds out in which state the folder is, and does the work of the table. On a file system that is mounted read-only,
+    /// a finished run with nothing to do is as elsewhere. Everything else fails there.
     func prepare() throws(RunError) -> Finding {
+        let finding = try find()
+        if case .unfinished = finding, spool.isReadOnly {
+            throw .cannotCreate(
+                FileError("continue", answer.path(of: BatchFile.status), .readOnlyFileSystem))
+        }
+        return finding
+    }
+
+    private func find() throws(RunError) -> Finding {
         try runError { () throws(FileError) in try removeUnfinished() }
         guard let status = try readAnswer() else {
             if try hasJournal() {

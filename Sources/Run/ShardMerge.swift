@@ -65,6 +65,21 @@ package struct ShardMerge {
     package func run(
         progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) throws(RunError) -> MergeReport {
+        var report = try prove(progress)
+        for index in report.missing.indices {
+            report.missing[index].isInWork = isInWork(report.missing[index].shard)
+        }
+        return report
+    }
+
+    private func isInWork(_ number: Int) -> Bool {
+        guard let shard = Shard(number, of: shards.count),
+            let folder = try? Directory(RunParts.name(of: shard), in: root)
+        else { return false }
+        return SpoolLock.isHeld(folder)
+    }
+
+    private func prove(_ progress: (Int, Int) -> Void) throws(RunError) -> MergeReport {
         var report = MergeReport(plan, shards, folder: outputs.path)
         let streams = try streams(&report)
         guard report.isWhole else { return report }

@@ -87,6 +87,14 @@ package final class CrashRecords: Sendable {
         self.state = Mutex(state)
     }
 
+    /// For a spool that cannot be written to, in which no picture is filtered: each record is refused.
+    init(withoutFileIn root: Directory) throws(FileError) {
+        path = root.path(of: Self.fileName)
+        file = try root.open(".")
+        boot = Machine.bootID
+        state = Mutex(State())
+    }
+
     /// From now on, crashes of this process are recorded.
     package func watchCrashes() { darkroom_crash_watch(file.number) }
 

@@ -51,6 +51,8 @@ package final class Spool: Sendable {
     package let attempts: CrashRecords
     /// What a picture ends if it crashes the process.
     var victim: CrashVictim { run == nil ? .daemon : .run }
+    /// Whether nothing can be written. Only the spool of a run may be opened then, to look at what it has done.
+    package let isReadOnly: Bool
     /// The folders of ended batches that are removed in the background.
     package let ended: EndedFolders
     private let lock: Descriptor
@@ -69,6 +71,7 @@ package final class Spool: Sendable {
         self.root = root
         run = nil
         lock = try SpoolLock.take(root, for: "darkroomd")
+        isReadOnly = false
         owner =
             try spoolError { () throws(FileError) in try root.information(of: ".") }?.st_uid ?? 0
         tmp = try Self.station("tmp", in: root)
@@ -84,16 +87,23 @@ package final class Spool: Sendable {
         let root = try spoolError { () throws(FileError) in try Directory(path: path) }
         self.root = root
         self.run = run
-        // Machines that share a folder need the name of the other one.
-        lock = try SpoolLock.take(root, for: "darkroom run on \(Machine.name)")
+        if let shared = try SpoolLock.takeToRead(root) {
+            lock = shared
+            isReadOnly = true
+        } else {
+            // Machines that share a folder need the name of the other one.
+            lock = try SpoolLock.take(root, for: "darkroom run on \(Machine.name)")
+            isReadOnly = false
+        }
         owner =
             try spoolError { () throws(FileError) in try root.information(of: ".") }?.st_uid ?? 0
         tmp = root
         active = try Self.station("active", in: root, mode: 0o700)
         outbox = run.answer
         ended = EndedFolders(in: active)
+        let isReadOnly = isReadOnly
         attempts = try spoolError { () throws(FileError) in
-            try CrashRecords(in: root, of: .run)
+            try isReadOnly ? CrashRecords(withoutFileIn: root) : CrashRecords(in: root, of: .run)
         }
     }
 

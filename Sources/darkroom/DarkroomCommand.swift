@@ -30,6 +30,7 @@ struct DarkroomCommand: ParsableCommand {
         fillStandardStreams()
         // A write beyond the maximum size of a file (setrlimit(2)) is an error with a message. It must not end the process.
         signal(SIGXFSZ, SIG_IGN)
+        SignalSources.letQuitEnd()
         // Before anything takes time, as the arguments of many pictures do. `EarlyStop` and the run handle the signals.
         if CommandLine.arguments.dropFirst().first == RunCommand.name { FolderRun.blockSignals() }
         do {

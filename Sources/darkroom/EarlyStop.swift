@@ -4,37 +4,45 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Ends the command if a signal that stops a run arrives before there is a run: while the manifest is read, which takes
-/// seconds if it is large, or for ever if it comes from a pipe.
+/// Ends the command if a signal that stops a run arrives and no run takes it. The signals are blocked, and stay pending
+/// until somebody takes them.
 ///
-/// The signals are blocked and stay pending, so the run finds one that arrives just after the end of this.
+/// | state  | why                                                        | a pending signal ends the command          |
+/// |--------|------------------------------------------------------------|--------------------------------------------|
+/// | before | the manifest is read, which takes seconds if it is large,  | at once                                    |
+/// |        | or for ever if it comes from a pipe                        |                                            |
+/// | begun  | the run prepares its folder, or takes the signal: then the | when it was pending for `patience` looks:  |
+/// |        | signal is not pending any more                             | Dispatch has no thread that could take it  |
+///
+/// A run may be killed at any moment, so this end loses nothing either.
 final class EarlyStop: Sendable {
     private static let interval: useconds_t = 20_000
+    private static let patience = 150
 
-    private let hasEnded = Mutex(false)
+    private let hasBegun = Mutex(false)
 
     /// No other thread may exist yet, unless it blocks these signals.
     ///
     /// - Parameter tell: called before the process ends.
-    init(tell: @escaping @Sendable (CInt) -> Void) {
+    init(tell: @escaping @Sendable (_ signal: CInt, _ hasBegun: Bool) -> Void) {
         FolderRun.blockSignals()
         Thread.detachNewThread { [self] in
+            var looks = 0
             while true {
                 usleep(Self.interval)
-                let isOver = hasEnded.withLock { hasEnded in
-                    if !hasEnded, let signal = FolderRun.pendingSignal {
-                        tell(signal)
-                        Glibc._exit(ClientExit.tryAgain.rawValue)
-                    }
-                    return hasEnded
+                hasBegun.withLock { hasBegun in
+                    guard let signal = FolderRun.pendingSignal else { return looks = 0 }
+                    looks += 1
+                    guard !hasBegun || looks > Self.patience else { return }
+                    tell(signal, hasBegun)
+                    Glibc._exit(ClientExit.tryAgain.rawValue)
                 }
-                if isOver { return }
             }
         }
     }
 
     /// From now on, the run handles the signals.
-    func end() { hasEnded.withLock { $0 = true } }
+    func begin() { hasBegun.withLock { $0 = true } }
 }
 
 extension CInt {

@@ -14,8 +14,8 @@ struct MergeCommand: ParsableCommand {
         discussion: """
             The command looks whether each image of the manifest has one answer and each output its SHA-256. Then it \
             writes status.json, the same as one run of the whole manifest would write. If shards are missing, nothing is \
-            written: standard output has the tasks that must run again, as sbatch takes them. It may be repeated at any \
-            time, also while shards run. A status.json that has an image which failed later is replaced only if the \
+            written: standard output has the tasks that must run again, as sbatch takes them, without those of shards \
+            that are in work. It may be repeated at any time, also while shards run. A status.json that has an image which failed later is replaced only if the \
             output of that image is gone; the command says so.
 
             Examples:
@@ -91,7 +91,7 @@ struct MergeCommand: ParsableCommand {
             Console.complain("\(report.faultCount - Self.shortList) more faults")
         }
         for missing in report.missing.prefix(Self.shortList) {
-            Console.complain("shard \(missing.shard): \(missing.reason.message)")
+            Console.complain("shard \(missing.shard): \(missing.message)")
         }
         if report.missing.count > Self.shortList {
             let rest = report.missing.count - Self.shortList
@@ -111,8 +111,14 @@ struct MergeCommand: ParsableCommand {
             Console.complain("--array=\(report.failedTasks)")
         } else if !report.missing.isEmpty {
             let count = Words.count(report.shards, "shard")
-            Console.complain("\(report.missing.count) of \(count) must run again.")
-            try Console.line("--array=\(report.missingTasks)")
+            let idle = report.idle.count
+            let busy = report.missing.count - idle
+            if busy > 0 {
+                Console.complain("\(busy) of \(count) \(busy == 1 ? "is" : "are") in work.")
+            }
+            guard idle > 0 else { return }
+            Console.complain("\(idle) of \(count) must run again.")
+            try Console.line("--array=\(report.idleTasks)")
         }
     }
 
@@ -150,7 +156,13 @@ struct MergeCommand: ParsableCommand {
         struct Missing: Encodable {
             let shard: Int
             let message: String
+            let isInWork: Bool
             let counts: Status.Counts?
+
+            private enum CodingKeys: String, CodingKey {
+                case shard, message, counts
+                case isInWork = "inWork"
+            }
         }
 
         struct Fault: Encodable {
@@ -169,11 +181,12 @@ struct MergeCommand: ParsableCommand {
                 var counts: Status.Counts?
                 if case .unfinished(let known) = missing.reason { counts = known }
                 return Missing(
-                    shard: missing.shard, message: missing.reason.message, counts: counts)
+                    shard: missing.shard, message: missing.message,
+                    isInWork: missing.isInWork, counts: counts)
             }
             failed = report.failed
             lost = report.lost
-            array = report.missing.isEmpty ? nil : report.missingTasks
+            array = report.idle.isEmpty ? nil : report.idleTasks
             faults = report.faults.map {
                 Fault(
                     shard: $0.shard == 0 ? nil : $0.shard, image: $0.image, message: $0.message)

@@ -112,10 +112,14 @@ struct RunCommand: ParsableCommand {
     }
 
     private func work() throws {
-        let earlyStop = EarlyStop { [json] signal in
+        try ProcessLimits.prepare()
+        let earlyStop = EarlyStop { [json] signal, hasBegun in
+            let name = signal.signalName
             let error = ClientError(
                 .tryAgain, code: "stopped",
-                "stopped by \(signal.signalName) before anything was done")
+                hasBegun
+                    ? "stopped by \(name), at once" : "stopped by \(name) before anything was done",
+                remedy: hasBegun ? "The same command continues." : nil)
             if json { try? Console.json(Refusal(error)) }
             Console.complain(error)
         }
@@ -126,8 +130,7 @@ struct RunCommand: ParsableCommand {
                 in: target, folders: [job.base],
                 defaultFilters: loaded.configuration.defaultFilters)
         }
-        try raiseDescriptorLimit()
-        earlyStop.end()
+        earlyStop.begin()
         let run: FolderRun
         do {
             run = try FolderRun(job, loaded, log: engine.log())
@@ -163,14 +166,6 @@ struct RunCommand: ParsableCommand {
             code = error.code
             message = error.message
             exit = error.exit.rawValue
-        }
-    }
-
-    private func raiseDescriptorLimit() throws(ClientError) {
-        do {
-            try DescriptorLimit.raise()
-        } catch {
-            throw ClientError(.ioError, code: error.code, error.message)
         }
     }
 }

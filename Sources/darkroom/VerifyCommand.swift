@@ -71,11 +71,7 @@ struct VerifyCommand: ParsableCommand {
 
     private func repeated(_ check: FolderCheck) throws -> CInt? {
         let loaded = try engine.load()
-        do {
-            try DescriptorLimit.raise()
-        } catch {
-            throw ClientError(.ioError, code: error.code, error.message)
-        }
+        try ProcessLimits.prepare()
         let reading = ReadingProgress("Reading outputs")
         let making = ReadingProgress("Filtering again")
         defer {

@@ -42,6 +42,16 @@ import Testing
         #expect(try await daemon.waitForEnding() == .exited(0))
     }
 
+    /// It does not print the stack and go on.
+    @Test func quitEndsTheDaemonAtOnce() async throws {
+        let spool = try SpoolFixture()
+        let daemon = try DaemonProcess(arguments: DaemonProcess.arguments(spool: spool.path))
+        try await daemon.waitForStatusText("Idle")
+        daemon.send(SIGQUIT)
+        #expect(try await daemon.waitForEnding() == .killed(signal: SIGQUIT))
+        #expect(!daemon.outputText.contains("Signal 3"))
+    }
+
     // MARK: Descriptors
 
     /// With each limit it either works or says why not; from 3 + 48 on it works.

@@ -11,12 +11,21 @@ extension HotFolderStation {
         time.call(in: 0.1, on: queue) { [weak self] in
             guard let self else { return }
             publishIsSet = false
+            isUp.store(isTaking, ordering: .relaxed)
             let new = describe()
             let isNews = report.withLock { report in
                 defer { report = new }
                 return report != new
             }
             if isNews { onReport() }
+        }
+    }
+
+    /// Whether the folder is there, and is the one that it was.
+    private var isTaking: Bool {
+        switch state {
+        case .watching, .polling: !isOther
+        case .starting, .missing, .refused, .failed: false
         }
     }
 

@@ -306,6 +306,7 @@ extension HotFolderStation {
             }
         }
         batches.append(batch)
+        taken.add(batch.pictures.count)
         log.picturesTaken(batch.pictures.count, from: folder.path, as: batch.name)
         inLedger { ledger throws(FileError) in try ledger.add(batch.pictures) }
         send(batch, station)

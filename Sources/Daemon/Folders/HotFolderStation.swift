@@ -51,6 +51,9 @@ final class HotFolderStation: @unchecked Sendable {
     let stopped = CancellationFlag()
     private let current: Mutex<Current>
     let report: Mutex<FoldersReport.Folder?> = Mutex(nil)
+    /// For the metrics: whether pictures of the right folder are taken, and how many were since the start.
+    let isUp = Atomic(false)
+    let taken = Counter()
 
     var state = State.starting
     var since = Clock.timestamp

@@ -114,6 +114,18 @@ final class HotFolders: @unchecked Sendable {
         return details
     }
 
+    /// What the metrics say about each folder.
+    var figures: [HotFolderFigures] {
+        stations.withLock(\.present).map { station in
+            let report = station.lastReport
+            let lasting = report?.lasting ?? 0
+            return HotFolderFigures(
+                path: station.path, isUp: station.isUp.load(ordering: .relaxed),
+                taken: station.taken.value,
+                waiting: (report?.counts.values.reduce(0, +) ?? 0) - lasting, refused: lasting)
+        }
+    }
+
     private func reportSoon() {
         guard !reportIsSet.exchange(true, ordering: .acquiringAndReleasing) else { return }
         time.call(in: 0.2, on: queue) { [weak self] in

@@ -166,6 +166,33 @@ import Testing
         #expect(refusal?.problems.first?.contains("is part of") == true)
     }
 
+    /// In the words of the daemon.
+    @Test(
+        arguments: [
+            ("scans", nil), ("gone", "ROOT/gone: cannot open: No such file or directory"),
+            ("darkroomd.yaml", "ROOT/darkroomd.yaml: cannot open: Not a directory"),
+            (
+                "open/scans",
+                "ROOT/open/scans: everybody may write to ROOT/open, and put another folder in its place"
+            ),
+        ] as [(String, String?)])
+    func warnsOfAFolderThatWouldNotBeWatched(name: String, words: String?) throws {
+        try FileManager.default.createDirectory(
+            at: scratch.url.appending(path: "open/scans"), withIntermediateDirectories: true)
+        #expect(chmod("\(scratch.path)/open", 0o777) == 0)
+        let unit = try #require(
+            ServiceUnit(
+                name: "darkroomd.service", shown: "LoadState=loaded\nUser=\(geteuid())\n"))
+        let loaded = try load("folders: [{path: ROOT/\(name), recipe: web}]")
+        let expected = words.map {
+            "\(scratch.path)/darkroomd.yaml:2: folders: " + $0.replacing("ROOT", with: scratch.path)
+        }
+        for unit in [nil, unit] {
+            let check = ConfigurationCheck(loaded, unit: unit)
+            #expect(check.problems == [] && check.warnings == [expected].compactMap(\.self))
+        }
+    }
+
     @Test(
         arguments: [
             ("keep", "/srv/scans", nil),

@@ -107,6 +107,27 @@ import Testing
         #expect(try exposition.value("darkroom_downloads_waiting", ["for": "retry"]) == 3)
     }
 
+    @Test func tellsOfEachHotFolder() throws {
+        let folders = [
+            HotFolderFigures(path: "/srv/a", isUp: true, taken: 5, waiting: 2, refused: 1),
+            HotFolderFigures(path: "/srv/\"b", isUp: false, taken: 0, waiting: 0, refused: 3),
+        ]
+        var moment = MetricsMoment(hotFolders: folders)
+        let exposition = try read(Metrics(), moment)
+        for folder in folders {
+            func value(_ name: String) throws -> Double? {
+                try exposition.value("darkroom_hot_folder_\(name)", ["folder": folder.path])
+            }
+            #expect(try value("up") == (folder.isUp ? 1 : 0))
+            #expect(try value("taken_total") == Double(folder.taken))
+            #expect(try value("waiting") == Double(folder.waiting))
+            #expect(try value("refused") == Double(folder.refused))
+        }
+        moment.isRunning = false
+        #expect(
+            try read(Metrics(), moment).value("darkroom_hot_folder_up", ["folder": "/srv/a"]) == 0)
+    }
+
     /// A bound belongs to its bucket.
     @Test(arguments: [
         (0, 0), (1_000_000, 0), (1_000_001, 1), (1_000_000_000_000, 12), (1_000_000_000_001, 13),

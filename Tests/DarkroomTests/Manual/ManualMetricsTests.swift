@@ -16,6 +16,9 @@ import Testing
         metrics.downloadFailures.add("http-status")
         var moment = MetricsMoment()
         moment.queues = [("downloads", 0)]
+        moment.hotFolders = [
+            HotFolderFigures(path: "/srv/scans", isUp: true, taken: 0, waiting: 0, refused: 0)
+        ]
         return try Exposition(MetricsText.write(metrics, moment)).families
     }
 

@@ -17,6 +17,24 @@ import Testing
         return fixture
     }
 
+    /// A shard whose folder is locked is missing, and need not run again.
+    @Test func aShardInWorkIsNotToRunAgain() throws {
+        let fixture = try ShardFixture(images: 40, count: 4)
+        for number in 1...3 { try fixture.run(number, ends: number == 1) }
+        let lock = try SpoolLock.take(fixture.shardFolder(2), for: "a run")
+        let report = try fixture.merge()
+        #expect(report.missing.map(\.shard) == [2, 3, 4])
+        #expect(report.missing.map(\.isInWork) == [true, false, false])
+        #expect(report.missing[0].message.hasPrefix("it is in work; "))
+        #expect(report.idle == [3, 4] && report.idleTasks == "3,4")
+        // A look does not take the lock.
+        #expect(throws: SpoolError.self) {
+            _ = try SpoolLock.take(fixture.shardFolder(2), for: "a second run")
+        }
+        _ = consume lock
+        #expect(try fixture.merge().idleTasks == "2-4")
+    }
+
     // MARK: Images that several shards have
 
     private static func filledWithHelper() throws -> ShardFixture {
@@ -168,7 +186,7 @@ import Testing
                 .init(shard: 8, reason: .notBegun),
             ])
         let tasks = [nil: "3,7,8", 0: "2,6,7", 10: "20,40,45"][array?.first]
-        #expect(report.missingTasks == tasks)
+        #expect(report.idleTasks == tasks)
         #expect(report.status == nil)
         #expect(try !Self.hasStatus(fixture))
     }

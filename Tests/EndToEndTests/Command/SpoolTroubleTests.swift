@@ -80,21 +80,6 @@ import Testing
         #expect(try await run("status").output.hasPrefix("stopped"))
     }
 
-    /// A second view of a folder, in which nothing can be written.
-    private final class ReadOnlyShare: Sendable {
-        private let scratch: ScratchDirectory
-        var path: String { scratch.path }
-
-        init(of folder: String) throws {
-            scratch = try ScratchDirectory()
-            guard mount(folder, scratch.path, nil, UInt(MS_BIND), nil) == 0,
-                mount(nil, scratch.path, nil, UInt(MS_REMOUNT | MS_BIND | MS_RDONLY), nil) == 0
-            else { throw POSIXError(.init(rawValue: errno) ?? .EPERM) }
-        }
-
-        deinit { umount2(scratch.path, CInt(MNT_DETACH)) }
-    }
-
     // MARK: Names
 
     /// A manifest, a picture and a batch of each name go through all commands.

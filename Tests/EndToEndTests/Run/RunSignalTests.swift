@@ -82,6 +82,26 @@ import Testing
         #expect(try status(fixture)?.state == .processing)
     }
 
+    /// At once, as in any program; the next run has nothing to mend. A shell ends it with Ctrl-\\.
+    @Test func quitEndsItAtOnce() async throws {
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
+        let run = try begin(
+            fixture, ["--progress", "none", "--set", "stop.timeout=1d"], before: "ulimit -c 0")
+        try await waitForWork(fixture, run)
+        run.send(SIGQUIT)
+        #expect(
+            try await run.result() == .init(exit: 128 + SIGQUIT, output: "", errors: ""))
+        let status = try #require(try status(fixture))
+        #expect(status.state == .processing)
+        let second = try begin(fixture, ["--progress", "none"])
+        try await eventually("further images", context: { second.text("errors") }) {
+            (try self.status(fixture)?.counts.filtered ?? 0) > status.counts.filtered + 1
+                ? true : nil
+        }
+        second.send(SIGTERM)
+        #expect(try await second.result().exit == 75)
+    }
+
     /// As with nohup(1).
     @Test func anIgnoredSignalStaysIgnored() async throws {
         let fixture = try DaemonFixture(pictures: DaemonFixture.many)

@@ -285,23 +285,175 @@ import Testing
         #expect(!fixture.exists("out"))
     }
 
-    @Test func aSignalEndsVerify() async throws {
-        #expect(try await end("run m.yaml -o out").exit == 0)
+    /// With each limit it either works or says why not. Nobody else is one of these users.
+    @Test(.enabled(if: geteuid() == 0, "root has no limit of threads"), arguments: 1...24)
+    func worksOrSaysThatThereAreTooFewThreads(limit: Int) async throws {
+        chmod(fixture.scratch.path, 0o777)
+        let result = try await ClientProcess.end(
+            ["run", "m.yaml", "-o", "out", "--quiet"], folder: fixture.scratch.path,
+            before: "ulimit -p \(limit)", user: 64_100 + UInt32(limit))
+        guard result.exit != 0 else { return }
+        #expect(limit <= ThreadLimit.least)
+        #expect(
+            result
+                == .init(
+                    exit: 74, output: "",
+                    errors:
+                        "darkroom: only \(limit - 1) of \(ThreadLimit.least) threads can be started: Resource temporarily unavailable; "
+                        + "raise the limit of threads (ulimit -u) or of memory (ulimit -v)\n"))
+        #expect(!fixture.exists("out"))
+    }
+
+    // MARK: A read-only file system
+
+    @Test(
+        .enabled(if: SmallDisk.isAvailable, "only root can mount"),
+        arguments: ["", " --shard 1/1"])
+    func aFinishedRunOnAReadOnlyMountIsLookedAt(shard: String) async throws {
+        let line = "run m.yaml -o out\(shard)"
+        #expect(try await end(line).exit == 0)
+        if !shard.isEmpty { #expect(try await end("merge out").exit == 0) }
+        let expected = try await end(line)
+        #expect(expected.exit == 0 && expected.output.hasSuffix("; nothing to do\n"))
+        let share = try ReadOnlyShare(of: fixture.url("out").path)
+        func there(_ line: String) async throws -> ClientProcess.Result {
+            try await end(line.replacing(" out", with: " \(share.path)"))
+                .replacing(share.path, with: "out")
+        }
+        #expect(try await there(line) == expected)
+        for line in ["verify out", "verify out --again"] {
+            let result = try await there(line)
+            #expect(result.exit == 0 && result.errors == "", "\(line): \(result)")
+        }
+        // What somebody writes to elsewhere is not looked at.
+        let other = fixture.url("out/.darkroom\(shard.isEmpty ? "" : "/shard-1-of-1")").path
+        let lock = try SpoolLock.take(Directory(path: other), for: "somebody")
+        let busy = try await there(line)
+        #expect(busy.exit == 75 && busy.errors.contains("out is in use by somebody, process "))
+        _ = consume lock
+        // What is missing cannot be made there.
+        try FileManager.default.removeItem(at: fixture.url("out/gray.png"))
+        let missing = try await there(line)
+        #expect(missing.exit == 73 && missing.output == "", "\(missing)")
+        #expect(missing.errors.contains("Read-only file system"), "\(missing)")
+        #expect(try await end(line).exit == 0)
+        #expect(try await there(line) == expected)
+    }
+
+    /// It reads, and says what is missing.
+    @Test(.enabled(if: SmallDisk.isAvailable, "only root can mount"))
+    func mergeReadsAReadOnlyMount() async throws {
+        #expect(try await end("run m.yaml -o out --shard 1/2").exit == 0)
+        let share = try ReadOnlyShare(of: fixture.url("out").path)
+        #expect(
+            try await end("merge \(share.path)")
+                == .init(
+                    exit: 8, output: "--array=2\n",
+                    errors: """
+                        darkroom: shard 2: it has not begun
+                        darkroom: 1 of 2 shards must run again.
+
+                        """))
+        let new = try await end("run m.yaml -o \(share.path) --shard 2/2")
+        #expect(new.exit == 73 && new.errors.contains("Read-only file system"), "\(new)")
+        #expect(try await end("run m.yaml -o out --shard 2/2").exit == 0)
+        let whole = try await end("merge \(share.path)")
+        #expect(whole.exit == 73, "\(whole)")
+        #expect(whole.errors.contains("status.new: cannot create: Read-only file system"))
+    }
+
+    // MARK: Shards in work
+
+    @Test func mergeSaysWhichShardIsInWork() async throws {
+        let run = try fixture.begin(
+            ["m.yaml", "-o", "out", "--shard", "1/1", "--quiet", "--set", "stop.timeout=0s"],
+            environment: ["DARKROOM_FAULT": "decode=gray:hang"])
+        try await eventually("the other images", context: { run.text("errors") }) {
+            let folder = try? Directory(path: fixture.url("out/.darkroom/shard-1-of-1").path)
+            return try folder.flatMap { try Status(in: $0) }?.counts.filtered == 3 ? true : nil
+        }
+        #expect(
+            try await end("merge out")
+                == .init(
+                    exit: 8, output: "",
+                    errors: """
+                        darkroom: shard 1: it is in work; 3 of 4 images are done
+                        darkroom: 1 of 1 shard is in work.
+
+                        """))
+        let json = try await end("merge out --json")
+        #expect(json.exit == 8 && json.output.contains(#""inWork":true"#), "\(json)")
+        #expect(!json.output.contains(#""array""#))
+        run.send(SIGTERM)
+        #expect(try await run.result().exit == 75)
+        let later = try await end("merge out")
+        #expect(later.exit == 8 && later.output == "--array=1\n")
+        #expect(later.errors.contains("1 of 1 shard must run again."))
+    }
+
+    // MARK: verify
+
+    private func beginVerify() async throws -> ClientProcess {
+        let before = Set(fixture.list(""))
         let verify = try ClientProcess(
             ["verify", "out", "--again", "--set", "stop.timeout=0s"], folder: fixture.scratch.path,
             environment: [
                 "TMPDIR": fixture.scratch.path, "DARKROOM_FAULT": "decode=gray:hang",
             ])
         try await eventually("a picture in work", context: { verify.text("errors") }) {
-            let scratch = fixture.list("").first { $0.hasPrefix("darkroom-verify-") }
+            let scratch = fixture.list("").first {
+                $0.hasPrefix(".darkroom-") && !before.contains($0)
+            }
             let folder = scratch.map { "\($0)/out/.darkroom/shard-1-of-1/active/again" }
             return folder.map { fixture.list($0).contains("journal") } == true
                 ? true : nil
         }
+        return verify
+    }
+
+    private var scratchFolders: [String] {
+        fixture.list("").filter { $0.hasPrefix(".darkroom-") }
+    }
+
+    @Test func aSignalEndsVerify() async throws {
+        #expect(try await end("run m.yaml -o out").exit == 0)
+        let verify = try await beginVerify()
         verify.send(SIGUSR1)
         let result = try await verify.result()
         #expect(result.exit == 75 && result.output == "", "\(result)")
         #expect(result.errors.hasSuffix("darkroom: stopped by SIGUSR1 before the end\n"))
-        #expect(!fixture.list("").contains { $0.hasPrefix("darkroom-verify-") })
+        #expect(scratchFolders == [])
+    }
+
+    /// The next one removes it, and nothing of a living process or of others.
+    @Test func aKilledVerifyLeavesNothingForLong() async throws {
+        #expect(try await end("run m.yaml -o out").exit == 0)
+        let killed = try await beginVerify()
+        killed.send(SIGKILL)
+        #expect(try await killed.result().exit == 128 + SIGKILL)
+        let left = scratchFolders
+        #expect(left.count == 1)
+        // Not a folder of its own, although it is named like one.
+        let link = ".darkroom-1-2"
+        #expect(symlink(fixture.url("out").path, fixture.url(link).path) == 0)
+        var kept = [link]
+        if geteuid() == 0 {
+            kept.append(".darkroom-1-3")
+            try fixture.write("a", to: ".darkroom-1-3/a")
+            #expect(chown(fixture.url(".darkroom-1-3").path, 65534, 65534) == 0)
+        }
+        let living = try await beginVerify()
+        #expect(!left.contains(where: scratchFolders.contains))
+        let own = scratchFolders.filter { !kept.contains($0) }
+        #expect(own.count == 1)
+        let other = try await ClientProcess.end(
+            ["verify", "out", "--again"], folder: fixture.scratch.path,
+            environment: ["TMPDIR": fixture.scratch.path])
+        #expect(other.exit == 0, "\(other)")
+        #expect(scratchFolders == (kept + own).sorted())
+        living.send(SIGTERM)
+        #expect(try await living.result().exit == 75)
+        #expect(scratchFolders == kept)
+        #expect(fixture.exists("out/gray.png"))
     }
 }

@@ -41,7 +41,7 @@ import Testing
         #expect(result.output.hasSuffix(", all as they were written\n"))
         #expect(result.errors == "")
         #expect(fixture.identities(of: fixture.list("out")) == before)
-        #expect(!fixture.list(".").contains { $0.hasPrefix("darkroom-verify-") })
+        #expect(!fixture.list(".").contains { $0.hasPrefix(".darkroom-") })
     }
 
     @Test func findsEachDifference() async throws {

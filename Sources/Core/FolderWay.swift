@@ -1,4 +1,3 @@
-import DarkroomCore
 import Glibc
 import SystemPackage
 
@@ -12,13 +11,15 @@ import SystemPackage
 /// | a folder that its group may write to           | of a trusted group; of any if it is sticky         |
 /// | a folder that everybody may write to           | sticky                                             |
 /// | a symbolic link                                | of a trusted user                                  |
-struct FolderWay {
+package struct FolderWay {
     let users: [uid_t]
     let groups: [gid_t]
 
-    /// - Parameter folder: the attributes of the open folder.
-    init(to folder: stat) {
-        users = [0, geteuid(), folder.st_uid]
+    /// - Parameters:
+    ///   - folder: the attributes of the open folder.
+    ///   - user: the user of the daemon.
+    package init(to folder: stat, for user: uid_t = geteuid()) {
+        users = [0, user, folder.st_uid]
         groups = [0, folder.st_gid]
     }
 
@@ -29,7 +30,7 @@ struct FolderWay {
 
     /// What is wrong with the way to an open folder: with its path, and with the folders that contain it after all links
     /// are followed; nil if nothing is.
-    func problem(_ folder: Directory) -> String? {
+    package func problem(_ folder: Directory) -> String? {
         var paths = [FilePath(folder.path).lexicallyNormalized()]
         if let pointer = realpath(folder.path, nil) {
             defer { free(pointer) }

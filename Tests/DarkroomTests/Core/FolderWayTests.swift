@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomCore
-@testable import DarkroomDaemon
 
 /// Who could put another folder in the place of a hot folder.
 @Suite struct FolderWayTests {
