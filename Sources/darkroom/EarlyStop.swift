@@ -10,16 +10,19 @@ import Synchronization
 /// | state  | why                                                        | a pending signal ends the command          |
 /// |--------|------------------------------------------------------------|--------------------------------------------|
 /// | before | the manifest is read, which takes seconds if it is large,  | at once                                    |
-/// |        | or for ever if it comes from a pipe                        |                                            |
+/// |        | or for ever if it comes from a pipe; a page is made        |                                            |
 /// | begun  | the run prepares its folder, or takes the signal: then the | when it was pending for `patience` looks:  |
 /// |        | signal is not pending any more                             | Dispatch has no thread that could take it  |
+/// | ended  | nothing takes time any more                                | never                                      |
 ///
 /// A run may be killed at any moment, so this end loses nothing either.
 final class EarlyStop: Sendable {
     private static let interval: useconds_t = 20_000
     private static let patience = 150
 
-    private let hasBegun = Mutex(false)
+    private enum State { case before, begun, ended }
+
+    private let state = Mutex(State.before)
 
     /// No other thread may exist yet, unless it blocks these signals.
     ///
@@ -30,19 +33,25 @@ final class EarlyStop: Sendable {
             var looks = 0
             while true {
                 usleep(Self.interval)
-                hasBegun.withLock { hasBegun in
-                    guard let signal = FolderRun.pendingSignal else { return looks = 0 }
+                let isOver = state.withLock { state in
+                    guard state != .ended, let signal = FolderRun.pendingSignal else {
+                        looks = 0
+                        return state == .ended
+                    }
                     looks += 1
-                    guard !hasBegun || looks > Self.patience else { return }
-                    tell(signal, hasBegun)
+                    guard state == .before || looks > Self.patience else { return false }
+                    tell(signal, state == .begun)
                     Glibc._exit(ClientExit.tryAgain.rawValue)
                 }
+                if isOver { return }
             }
         }
     }
 
     /// From now on, the run handles the signals.
-    func begin() { hasBegun.withLock { $0 = true } }
+    func begin() { state.withLock { $0 = .begun } }
+
+    func end() { state.withLock { $0 = .ended } }
 }
 
 extension CInt {

@@ -96,7 +96,7 @@ struct RunSession {
     /// The run has ended, so that a signal has nothing to finish any more.
     private func makePage() -> String? {
         guard let page else { return nil }
-        let stop = EarlyStop { signal in
+        let stop = EarlyStop { signal, _ in
             Console.complain(
                 "stopped by \(signal.signalName) before the page was made. The same command makes it."
             )
