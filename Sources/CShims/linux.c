@@ -3,6 +3,7 @@
 
 #include <endian.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -116,4 +117,13 @@ int darkroom_open_process(int pid)
 int darkroom_signal_process(int process, int signal)
 {
     return (int)syscall(SYS_pidfd_send_signal, process, signal, NULL, 0);
+}
+
+int darkroom_allowed_cores(void)
+{
+    /* Room for 16,384 cores. With less than it needs, the kernel refuses. */
+    cpu_set_t sets[16];
+    if (sched_getaffinity(0, sizeof sets, sets) != 0)
+        return 0;
+    return CPU_COUNT_S(sizeof sets, sets);
 }

@@ -1,3 +1,4 @@
+import CDarkroomShims
 import Foundation
 import Glibc
 
@@ -35,11 +36,13 @@ package enum Machine {
     /// The number of cores that this process can use: those on which it may run (sched_setaffinity(2)), or the time of
     /// its control group in cores, rounded up, if that is less.
     package static var cores: Int {
-        max(
-            1,
-            min(
-                ProcessInfo.processInfo.activeProcessorCount,
-                ControlGroup.current.coreLimit ?? .max))
+        max(1, min(allowedCores, ControlGroup.current.coreLimit ?? .max))
+    }
+
+    /// The cores on which this thread may run, and those that it starts. `ProcessInfo` counts those of the machine.
+    private static var allowedCores: Int {
+        let count = Int(darkroom_allowed_cores())
+        return count > 0 ? count : ProcessInfo.processInfo.activeProcessorCount
     }
 
     /// The memory that this process can use, in bytes: that of the machine, or the limit of its control group if that

@@ -60,7 +60,7 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// 10,000 pictures at once, written in place while the daemon does not read its events, so that inotify loses some.
+    /// Many pictures at once, written in place while the daemon does not read its events, so that inotify loses some.
     @Test func aBurstAndAnOverflowLoseNothing() async throws {
         let fixture = try HotFolderFixture(options: ", within: 1s, batch: 1000")
         let daemon = try await fixture.run(["durability": "process"])

@@ -68,6 +68,9 @@ int darkroom_memory_file(void);
 /* Gives the file a name. Fails with EEXIST if the name is taken. Needs /proc. */
 int darkroom_name_file(int fd, int dir, const char *name);
 
+/* sched_getaffinity(2): the number of cores on which the calling thread may run, or 0 if the kernel does not tell. */
+int darkroom_allowed_cores(void);
+
 /* pidfd_open(2): a descriptor of a process, which never means another process, or -1. */
 int darkroom_open_process(int pid);
 

@@ -130,6 +130,36 @@ import Testing
         #expect(Machine.cores <= ProcessInfo.processInfo.activeProcessorCount)
     }
 
+    /// As by taskset(1), which changes this thread only.
+    @Test func coresAreThoseOnWhichItMayRun() async throws {
+        let cores = try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result {
+                        try Self.pinThisThread()
+                        return Machine.cores
+                    })
+            }
+        }
+        #expect(cores == 1)
+    }
+
+    private static func pinThisThread() throws {
+        let status = try String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)
+        let first = try #require(status.firstMatch(of: /Cpus_allowed_list:\t(\d+)/)?.1)
+        let thread = try FileManager.default.destinationOfSymbolicLink(
+            atPath: "/proc/thread-self")
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/taskset")
+        process.arguments = [
+            "-cp", String(first), String(try #require(thread.split(separator: "/").last)),
+        ]
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+    }
+
     @Test func theMachineHasMemoryAndABoot() {
         #expect(Machine.memory > 64 << 20)
         #expect(Machine.bootID.count == 32 || Machine.bootID.isEmpty)
