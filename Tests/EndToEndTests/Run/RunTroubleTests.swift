@@ -366,7 +366,10 @@ import Testing
 
     @Test func mergeSaysWhichShardIsInWork() async throws {
         let run = try fixture.begin(
-            ["m.yaml", "-o", "out", "--shard", "1/1", "--quiet", "--set", "stop.timeout=0s"],
+            [
+                "m.yaml", "-o", "out", "--shard", "1/1", "--quiet", "--jobs", "2", "--set",
+                "stop.timeout=0s",
+            ],
             environment: ["DARKROOM_FAULT": "decode=gray:hang"])
         try await eventually("the other images", context: { run.text("errors") }) {
             let folder = try? Directory(path: fixture.url("out/.darkroom/shard-1-of-1").path)
