@@ -104,7 +104,8 @@ struct ResampleAxis {
             centre + support < Double(input - 1)
         else { return false }
         first.append(first[former] + UInt32(distance))
-        weights.append(contentsOf: weights[offsets[former]..<offsets[former + 1]])
+        // A slice would share the array, and so have each addition copy all of it.
+        for place in offsets[former]..<offsets[former + 1] { weights.append(weights[place]) }
         offsets.append(weights.count)
         return true
     }
