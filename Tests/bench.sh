@@ -45,15 +45,16 @@ swift build -c release --product benchmark --quiet || exit 1
 products=$(swift build -c release --product benchmark --show-bin-path) || exit 1
 case "${1:-}" in durability | estimate | fetch | merge | shards | variants | watch) exec "$products/benchmark" "$@" ;; esac
 "$clang" -std=gnu11 -Wall -Wextra -O2 -o "$products/peers" Tests/Benchmark/peers.c -lpng16 -ldl || exit 1
-if [ "${1:-}" = daemon ]; then
+if [ "${1:-}" = daemon ] || [ "${1:-}" = frontier ]; then
     # libvips 8.18 as most people get it: a wheel, in an environment of its own.
     python=.build/benchmark/python
     if ! "$python/bin/python" -c 'import pyvips' 2>/dev/null; then
         mkdir -p .build/benchmark
         python3 -m venv "$python" && "$python/bin/pip" install --quiet pyvips 'pyvips-binary==8.18.*' || exit 1
     fi
+    command=$1
     shift
-    exec "$products/benchmark" daemon --python "$python/bin/python" "$@"
+    exec "$products/benchmark" "$command" --python "$python/bin/python" "$@"
 fi
 if [ "${1:-}" = start ]; then exec "$products/benchmark" "$@"; fi
 exec "$products/benchmark" compare "$@"

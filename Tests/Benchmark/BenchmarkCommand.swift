@@ -13,7 +13,8 @@ struct BenchmarkCommand: AsyncParsableCommand {
             the whole process.
             """,
         subcommands: [
-            Compare.self, Durability.self, Estimate.self, Fetch.self, FetchWork.self, Merge.self,
+            Compare.self, Durability.self, Estimate.self, Fetch.self, FetchWork.self,
+            Frontier.self, Merge.self,
             Shards.self, Start.self, Variants.self, Watch.self, WholeDaemon.self, Work.self,
         ],
         defaultSubcommand: Compare.self)

@@ -92,8 +92,6 @@ struct WholeDaemon: AsyncParsableCommand {
 
     private static func resize(_ width: Int) -> String { #"[{"resize": {"width": \#(width)}}]"# }
 
-    private var peer: String { "Tests/Benchmark/peer.py" }
-
     func run() async throws {
         let folder = URL(filePath: scratch).appending(path: "daemon-\(getpid())")
             .standardizedFileURL
@@ -101,7 +99,7 @@ struct WholeDaemon: AsyncParsableCommand {
         defer { try? FileManager.default.removeItem(at: folder) }
         let files = try Pictures(folder: pictures, scratch: scratch).files
         let cores = ProcessInfo.processInfo.activeProcessorCount
-        let version = try Execution([python, peer, "version"]).output
+        let version = try Execution([python, DaemonRun.peer, "version"]).output
         print(
             "Medians of \(rounds) rounds in turn on \(cores) cores, durability full. Of libvips \(version):"
         )
@@ -126,7 +124,7 @@ struct WholeDaemon: AsyncParsableCommand {
         let name = "\(kind)-\(file.name)" + (kind == "jpeg" ? ".jpg" : "")
         let path = folder.appending(path: name).path
         if !FileManager.default.fileExists(atPath: path) {
-            _ = try Execution([python, peer, "make", folder.path, file.path, name, kind])
+            _ = try Execution([python, DaemonRun.peer, "make", folder.path, file.path, name, kind])
         }
         return path
     }
@@ -134,38 +132,24 @@ struct WholeDaemon: AsyncParsableCommand {
     private func measure(
         _ line: Line, _ file: Pictures.File, _ source: String, _ folder: URL, _ cores: Int
     ) async throws {
-        let root = folder.appending(path: "spool")
-        let out = folder.appending(path: "out")
-        let links = folder.appending(path: "links")
-        for made in [root, out, links] {
-            try FileManager.default.createDirectory(at: made, withIntermediateDirectories: false)
-        }
-        defer { for made in [root, out, links] { try? FileManager.default.removeItem(at: made) } }
-        let spool = SpoolFixture(root: root)
-        let daemon = try await DaemonProcess.run(
-            spool: root.path, settings: ["sources.roots": links.path, "durability": "full"])
+        let form = #"{"format": "\#(line.isJPEG ? "jpeg" : "png")", "quality": 85}"#
+        let run = try await DaemonRun(in: folder, of: source)
+        defer { run.remove() }
         // A first batch has every part in use, and says how many pictures take the time.
-        let first = try await dropped(
-            line, "first", try link(source, 2 * cores, links), spool, daemon)
-        let count = max(
-            2 * cores, min(2000, Int(seconds * Double(2 * cores) / max(0.001, first.seconds))))
-        let sources = try link(source, count, links)
+        let first = try await run.batch(2 * cores, filters: line.filters, output: form)
+        let count = run.count(taking: seconds, as: first.seconds, for: 2 * cores)
         var own = Series()
         let forms = line.isJPEG ? ["jpeg"] : ["png", "filtered"]
         var peers = forms.map { _ in Series() }
-        for round in 0..<rounds {
-            let batch = try await dropped(line, "round-\(round)", sources, spool, daemon)
+        for _ in 0..<rounds {
+            let batch = try await run.batch(count, filters: line.filters, output: form)
             own.add(times: [batch.seconds], peak: 0, bytes: batch.bytes)
             for (index, form) in forms.enumerated() {
-                let words = [python, peer, "run", line.peer, "\(cores)", form, out.path] + sources
-                let figures = try Execution(words).output.split(separator: " ").compactMap {
-                    Double($0)
-                }
-                guard figures.count == 2 else { throw BenchmarkError("\(peer) told no figures") }
-                peers[index].add(times: [figures[0]], peak: 0, bytes: Int(figures[1]))
+                let batch = try run.peer(python, line.peer, form, cores, count)
+                peers[index].add(times: [batch.seconds], peak: 0, bytes: batch.bytes)
             }
         }
-        _ = try await daemon.stop()
+        try await run.stop()
         let cells = peers.map { peer in
             String(format: "%.2f, ", peer.median / own.median)
                 + Table.percent(own.bytes, of: peer.bytes)
@@ -176,41 +160,5 @@ struct WholeDaemon: AsyncParsableCommand {
             "| \(String(format: speed < 100 ? "%.1f" : "%.0f", speed))",
             "| \((cells + [String](repeating: "–", count: 2 - cells.count)).joined(separator: " | ")) |"
         )
-    }
-
-    private func link(_ source: String, _ count: Int, _ folder: URL) throws -> [String] {
-        let ending = URL(filePath: source).pathExtension
-        return try (0..<count).map { number in
-            let path = folder.appending(path: "\(number).\(ending)").path
-            if !FileManager.default.fileExists(atPath: path) {
-                // On another file system a link is not possible.
-                do {
-                    try FileManager.default.linkItem(atPath: source, toPath: path)
-                } catch {
-                    try FileManager.default.copyItem(atPath: source, toPath: path)
-                }
-            }
-            return path
-        }
-    }
-
-    private func dropped(
-        _ line: Line, _ id: String, _ sources: [String], _ spool: SpoolFixture,
-        _ daemon: DaemonProcess
-    ) async throws -> (seconds: Double, bytes: Int) {
-        let images = sources.enumerated().map { #"{"name": "\#($0)", "source": "\#($1)"}"# }
-        let manifest = """
-            {"filters": \(line.filters), "output": {"format": "\(line.isJPEG ? "jpeg" : "png")", "quality": 85}, \
-            "images": [\(images.joined(separator: ",\n"))]}
-            """
-        let start = ContinuousClock.now
-        try spool.drop("\(id).json", manifest)
-        let status = try await spool.finish(id, daemon, within: .seconds(300))
-        let seconds = (ContinuousClock.now - start) / .seconds(1)
-        guard status.counts.filtered == sources.count else {
-            throw BenchmarkError("the daemon has not filtered all pictures: \(status.counts)")
-        }
-        try FileManager.default.removeItem(at: spool.root.appending(path: "outbox/\(id)"))
-        return (seconds, status.images.reduce(0) { $0 + ($1.output?.bytes ?? 0) })
     }
 }

@@ -4,7 +4,8 @@
     peer.py run JOB PROCESSES FORMAT OUT SOURCE…  does the job on each source, and prints the seconds and the bytes
     peer.py version
 
-FORMAT is png (libvips' default), filtered (with all row filters) or jpeg. The seconds begin when each process is ready.
+FORMAT is png (libvips' default), filtered (with all row filters), either with a level as in png:9, or jpeg. The seconds
+begin when each process is ready.
 """
 
 import multiprocessing
@@ -47,11 +48,13 @@ def done(job, path):
 def work(job, form, out, sources, numbers, start, results):
     pyvips.cache_set_max(0)
     ending = "jpg" if form == "jpeg" else "png"
+    form, _, level = form.partition(":")
+    options = OPTIONS[form] | ({"compression": int(level)} if level else {})
     start.wait()
     total = 0
     for number in numbers:
         target = os.path.join(out, f"{number}.{ending}")
-        done(job, sources[number]).write_to_file(target, **OPTIONS[form])
+        done(job, sources[number]).write_to_file(target, **options)
         total += os.path.getsize(target)
     results.put(total)
 

@@ -1,0 +1,94 @@
+import DarkroomSpool
+import Foundation
+import TestSupport
+
+/// A daemon and its peer, which do the same with links to one picture, each a source of its own.
+final class DaemonRun {
+    /// libvips in process.
+    static let peer = "Tests/Benchmark/peer.py"
+
+    private let source: String
+    private let links: URL
+    private let out: URL
+    private let spool: SpoolFixture
+    private let daemon: DaemonProcess
+    private var batches = 0
+
+    /// Starts the daemon.
+    ///
+    /// - Parameter folder: where the spool, the links and the results are made.
+    init(in folder: URL, of source: String) async throws {
+        self.source = source
+        links = folder.appending(path: "links")
+        out = folder.appending(path: "out")
+        spool = SpoolFixture(root: folder.appending(path: "spool"))
+        for made in [links, out, spool.root] {
+            try FileManager.default.createDirectory(at: made, withIntermediateDirectories: false)
+        }
+        daemon = try await DaemonProcess.run(
+            spool: spool.path, settings: ["sources.roots": links.path, "durability": "full"])
+    }
+
+    func stop() async throws { _ = try await daemon.stop() }
+
+    func remove() {
+        for made in [links, out, spool.root] { try? FileManager.default.removeItem(at: made) }
+    }
+
+    /// How many pictures take so many seconds, if some took as long.
+    func count(taking seconds: Double, as time: Double, for pictures: Int) -> Int {
+        max(pictures, min(2000, Int(seconds * Double(pictures) / max(0.001, time))))
+    }
+
+    /// Drops a manifest and waits for its end.
+    ///
+    /// - Returns: the seconds from the one to the other, and the bytes of all outputs.
+    func batch(
+        _ count: Int, filters: String, output: String
+    ) async throws -> (seconds: Double, bytes: Int) {
+        let images = try sources(count).enumerated().map {
+            #"{"name": "\#($0)", "source": "\#($1)"}"#
+        }
+        let manifest = """
+            {"filters": \(filters), "output": \(output), "images": [\(images.joined(separator: ",\n"))]}
+            """
+        batches += 1
+        let id = "batch-\(batches)"
+        let start = ContinuousClock.now
+        try spool.drop("\(id).json", manifest)
+        let status = try await spool.finish(id, daemon, within: .seconds(600))
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        guard status.counts.filtered == count else {
+            throw BenchmarkError("the daemon has not filtered all pictures: \(status.counts)")
+        }
+        try FileManager.default.removeItem(at: spool.root.appending(path: "outbox/\(id)"))
+        return (seconds, status.images.reduce(0) { $0 + ($1.output?.bytes ?? 0) })
+    }
+
+    /// The same by libvips.
+    func peer(
+        _ python: String, _ job: String, _ form: String, _ processes: Int, _ count: Int
+    ) throws -> (seconds: Double, bytes: Int) {
+        let words = [python, Self.peer, "run", job, "\(processes)", form, out.path]
+        let figures = try Execution(words + sources(count)).output.split(separator: " ")
+            .compactMap { Double($0) }
+        guard figures.count == 2 else { throw BenchmarkError("\(Self.peer) told no figures") }
+        return (figures[0], Int(figures[1]))
+    }
+
+    private func sources(_ count: Int) throws -> [String] {
+        let ending = URL(filePath: source).pathExtension
+        return try (0..<count).map { number in
+            let path = links.appending(path: "\(number).\(ending)").path
+            if !FileManager.default.fileExists(atPath: path) {
+                // On another file system a link is not possible.
+                do {
+                    try FileManager.default.linkItem(atPath: source, toPath: path)
+                } catch {
+                    try FileManager.default.copyItem(atPath: source, toPath: path)
+                }
+            }
+            return path
+        }
+    }
+}
