@@ -233,6 +233,24 @@ darkroom_png_result darkroom_png_reader_start(
     return DARKROOM_PNG_OK;
 }
 
+const uint8_t (*darkroom_png_reader_palette(
+    const darkroom_png_reader *reader, unsigned *count))[4]
+{
+    const darkroom_png_header *h = &reader->header;
+    *count = 0;
+    if (reader->rows == NULL || reader->rows_left != h->height
+        || h->color_type != PNG_COLOR_TYPE_PALETTE)
+        return NULL;
+    *count = reader->palette.count;
+    return reader->palette.colours;
+}
+
+void darkroom_png_reader_keep_indices(darkroom_png_reader *reader)
+{
+    darkroom_png_rows_keep_indices(reader->rows);
+    reader->row_bytes = reader->header.width;
+}
+
 /* One row by libpng. */
 static darkroom_png_result read_row(darkroom_png_reader *reader, uint8_t *row)
 {

@@ -22,6 +22,7 @@ struct darkroom_png_rows {
     uint32_t rows_left;
     uint32_t group; /* rows to unfilter together */
     uint8_t *above;  /* the row above the next one, unfiltered, of `packed_bytes` */
+    bool keeps_indices;
     uint8_t *packed; /* `group` rows unfiltered but not yet expanded; NULL where none have to be */
     char message[DARKROOM_PNG_WORDS];
 };
@@ -153,6 +154,33 @@ bool darkroom_png_look_up(
     return largest < palette->count;
 }
 
+bool darkroom_png_unpack_indices(
+    const darkroom_png_palette *palette, const uint8_t *indices, int depth, uint8_t *out,
+    size_t width)
+{
+    unsigned largest = 0;
+    /* From the left, as the compiler likes it best: what is written is what has been read. */
+    if (depth == 8) {
+        for (size_t i = 0; i < width; i++) {
+            out[i] = indices[i];
+            largest = indices[i] > largest ? indices[i] : largest;
+        }
+    } else {
+        for (size_t i = 0; i < width; i++) {
+            const unsigned index = pixel_at(indices, i, (unsigned)depth);
+            out[i] = (uint8_t)index;
+            largest = index > largest ? index : largest;
+        }
+    }
+    return largest < palette->count;
+}
+
+void darkroom_png_rows_keep_indices(darkroom_png_rows *rows)
+{
+    rows->keeps_indices = true;
+    rows->row_bytes = rows->header.width;
+}
+
 static darkroom_png_result fail(
     darkroom_png_rows *rows, darkroom_png_result result, const char *words)
 {
@@ -163,10 +191,16 @@ static darkroom_png_result fail(
 static darkroom_png_result expand(darkroom_png_rows *rows, const uint8_t *packed, uint8_t *out)
 {
     const darkroom_png_header *header = &rows->header;
-    if (header->color_type != 3)
+    if (header->color_type != 3) {
         expand_gray(packed, header->bit_depth, out, header->width);
-    else if (!darkroom_png_look_up(
-                 &rows->palette, packed, header->bit_depth, out, header->channels, header->width))
+        return DARKROOM_PNG_OK;
+    }
+    const bool is_good = rows->keeps_indices
+        ? darkroom_png_unpack_indices(
+              &rows->palette, packed, header->bit_depth, out, header->width)
+        : darkroom_png_look_up(
+              &rows->palette, packed, header->bit_depth, out, header->channels, header->width);
+    if (!is_good)
         return fail(rows, DARKROOM_PNG_PALETTE, "IDAT: " DARKROOM_PNG_PALETTE_WORDS);
     return DARKROOM_PNG_OK;
 }

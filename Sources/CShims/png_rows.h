@@ -25,6 +25,9 @@ darkroom_png_result darkroom_png_rows_new(
     const darkroom_png_palette *palette, size_t largest);
 void darkroom_png_rows_free(darkroom_png_rows *rows);
 
+/* Rows of a picture with a palette are indices from here on, of 8 bits each. They are examined all the same. */
+void darkroom_png_rows_keep_indices(darkroom_png_rows *rows);
+
 /* Reads the next `count` rows into `out`, and sets `done` to the number that it has read. With the last row
  * of the picture, the compressed data must have ended, including its checksum. */
 darkroom_png_result darkroom_png_rows_read(
@@ -49,5 +52,10 @@ const char *darkroom_png_rows_message(const darkroom_png_rows *rows);
 bool darkroom_png_look_up(
     const darkroom_png_palette *palette, const uint8_t *indices, int depth, uint8_t *out,
     int channels, size_t width);
+
+/* The same, but the result is the indices, of 8 bits each. `indices` may be `out` if they have 8 bits. */
+bool darkroom_png_unpack_indices(
+    const darkroom_png_palette *palette, const uint8_t *indices, int depth, uint8_t *out,
+    size_t width);
 
 #endif

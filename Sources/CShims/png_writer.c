@@ -10,6 +10,11 @@ struct darkroom_png_writer {
     png_structp png;
     png_infop info;
     bool is_started;
+    png_color colours[256];
+    png_byte alphas[256];
+    unsigned colour_count; /* 0 for a picture without a palette */
+    unsigned alpha_count;  /* up to the last colour that is not opaque */
+    int index_bits;
     uint8_t *output;
     size_t count, capacity;
 };
@@ -130,6 +135,35 @@ static uint32_t accepted(png_structp png, png_infop info, const darkroom_png_col
     return present & colour->present;
 }
 
+darkroom_png_result darkroom_png_writer_palette(
+    darkroom_png_writer *writer, const uint8_t (*colours)[4], unsigned count, int bits,
+    bool has_alpha)
+{
+    const bool is_usual = bits == 1 || bits == 2 || bits == 4 || bits == 8;
+    if (writer->is_started || !is_usual || count < 1 || count > 1u << bits)
+        return darkroom_png_note(&writer->trap, DARKROOM_PNG_MISUSE, "not such a palette");
+    for (unsigned i = 0; i < count; i++) {
+        writer->colours[i] = (png_color){colours[i][0], colours[i][1], colours[i][2]};
+        writer->alphas[i] = colours[i][3];
+        if (has_alpha && (i == 0 || colours[i][3] != 255))
+            writer->alpha_count = i + 1;
+    }
+    writer->colour_count = count;
+    writer->index_bits = bits;
+    return DARKROOM_PNG_OK;
+}
+
+void darkroom_png_pack_indices(const uint8_t *indices, size_t width, int bits, uint8_t *out)
+{
+    const size_t in_byte = 8 / (size_t)bits;
+    for (size_t i = 0; i < width; i += in_byte) {
+        unsigned byte = 0;
+        for (size_t k = 0; k < in_byte; k++)
+            byte = byte << bits | (i + k < width ? indices[i + k] : 0u);
+        *out++ = (uint8_t)byte;
+    }
+}
+
 darkroom_png_result darkroom_png_writer_start(
     darkroom_png_writer *writer, uint32_t width, uint32_t height, int channels, int depth,
     const darkroom_png_colour *colour, uint32_t *written)
@@ -146,9 +180,15 @@ darkroom_png_result darkroom_png_writer_start(
     png_structp png = writer->png;
     png_infop info = writer->info;
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    const bool has_palette = writer->colour_count > 0;
     png_set_IHDR(
-        png, info, width, height, depth, color_types[channels - 1], PNG_INTERLACE_NONE,
+        png, info, width, height, has_palette ? writer->index_bits : depth,
+        has_palette ? PNG_COLOR_TYPE_PALETTE : color_types[channels - 1], PNG_INTERLACE_NONE,
         PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    if (has_palette)
+        png_set_PLTE(png, info, writer->colours, (int)writer->colour_count);
+    if (writer->alpha_count > 0)
+        png_set_tRNS(png, info, writer->alphas, (int)writer->alpha_count, NULL);
     set_colour(png, info, colour);
     *written = accepted(png, info, colour);
     png_write_info(png, info);

@@ -13,6 +13,8 @@ struct PictureEncoder: Sendable {
         let colour: PNGColour
         let exif: [UInt8]?
         let options: OutputOptions
+        /// If the rows are indices: their colours.
+        let palette: FilteredPalette?
         let memory: PictureMemory
         let cores: Cores
         let ahead: ReadAhead?
@@ -33,8 +35,8 @@ struct PictureEncoder: Sendable {
     private static let png = PictureEncoder { output throws(PictureError) in
         let written = try PNGWriter.write(
             output.stage, to: output.file, name: output.name, colour: output.colour,
-            exif: output.exif, compression: output.options.compression, cores: output.cores,
-            ahead: output.ahead, checkpoint: output.checkpoint)
+            exif: output.exif, palette: output.palette, compression: output.options.compression,
+            cores: output.cores, ahead: output.ahead, checkpoint: output.checkpoint)
         return WrittenPicture(
             bytes: written.bytes, sha256: written.sha256,
             items: Set(written.chunks.compactMap(PNGColour.Item.init)))

@@ -54,6 +54,14 @@ package struct PicturePipeline {
     ) throws(PictureError) -> PictureReport {
         steps.cores.enter()
         defer { steps.cores.leave() }
+        return try develop(name, steps, result, admit: admit, open: open)
+    }
+
+    /// The same for a picture that has a core.
+    static func develop(
+        _ name: String, _ steps: PictureSteps, _ result: PictureResult, admit: Admission? = nil,
+        open: () throws(PictureError) -> any PictureReader
+    ) throws(PictureError) -> PictureReport {
         do throws(PictureError) {
             // Read.
             let reader = try open()
@@ -66,7 +74,12 @@ package struct PicturePipeline {
             let ahead = reader.canBeReadAhead ? ReadAhead(reader, steps.cores) : nil
             defer { ahead?.close() }
             let source: any Stage = ahead ?? reader
-            let filtered = try steps.filtered(source, of: reader, context)
+            let filtered: PictureSteps.Filtered
+            if let indices = try steps.filteredPalette(source, of: reader, result, context) {
+                filtered = indices
+            } else {
+                filtered = try steps.filtered(source, of: reader, context)
+            }
             ahead?.begin()
 
             // Write.

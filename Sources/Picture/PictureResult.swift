@@ -22,7 +22,7 @@ struct PictureResult {
         _ context: StageContext, _ ahead: ReadAhead?
     ) throws(PictureError) -> Written {
         let last = filtered.stage
-        let colour = reader.colour.carried(through: filtered.effective, to: last.layout)
+        let colour = reader.colour.carried(through: filtered.effective, to: filtered.layout)
         let exif =
             options.keepsExif ? Exif.carried(reader.exif, isUpright: steps.autoOrient) : nil
         let copied = try handOver.map { handOver throws(PictureError) in
@@ -33,8 +33,8 @@ struct PictureResult {
         let picture = try PictureEncoder.encoder(of: options.format).write(
             PictureEncoder.Output(
                 stage: copied ?? last, file: file, name: name, colour: colour, exif: exif,
-                options: options, memory: context.memory, cores: steps.cores, ahead: ahead,
-                checkpoint: steps.checkpoint))
+                options: options, palette: filtered.palette, memory: context.memory,
+                cores: steps.cores, ahead: ahead, checkpoint: steps.checkpoint))
         return Written(picture: picture, colour: colour, exif: exif)
     }
 
@@ -45,7 +45,7 @@ struct PictureResult {
         _ written: Written, _ filtered: PictureSteps.Filtered, of reader: any PictureReader,
         wasTurned: Bool, remarks: [String]
     ) -> PictureReport {
-        let layout = filtered.stage.layout
+        let layout = filtered.layout
         let (exif, format) = (written.exif, options.format)
         var metadata = MetadataLedger.entries(
             of: reader.metadata, to: format, original: reader.colour, sent: written.colour,
@@ -53,6 +53,9 @@ struct PictureResult {
             exif: exif == nil ? "dropped" : exif == reader.exif ? "kept" : "converted")
         if reader.orientation != .topLeft {
             metadata["orientation"] = wasTurned ? "converted" : exif == nil ? "dropped" : "kept"
+        }
+        if filtered.palette != nil {
+            for chunk in ["PLTE", "tRNS"] where metadata[chunk] != nil { metadata[chunk] = "kept" }
         }
         if layout.hasAlpha, !format.hasAlpha { metadata["alpha"] = "converted" }
         if layout.depth > format.mostDepth { metadata["depth"] = "converted" }

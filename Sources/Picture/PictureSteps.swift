@@ -13,9 +13,14 @@ struct PictureSteps {
 
     /// The rows of a picture after its last filter.
     struct Filtered {
-        let stage: any Stage
+        var stage: any Stage
         /// All filters except resizes that do not change the picture's scale.
         var effective: [Filter]
+        /// If the rows are indices: their colours.
+        var palette: FilteredPalette?
+
+        /// The layout of the pixels.
+        var layout: PixelLayout { palette?.layout ?? stage.layout }
     }
 
     /// Reads a picture's header.

@@ -92,11 +92,16 @@ package struct PictureVariants {
         trunk.cores.enter()
         defer { trunk.cores.leave() }
         do throws(PictureError) {
-            let sizes = try sizes(of: input)
+            let withPalettes = try membersWithPalettes(of: input)
+            let sizes = try sizes(of: input, without: withPalettes)
             if sizes.count > 1, let outcomes = try runAtOnce(input, sizes, admit) {
                 return outcomes
             }
             var outcomes = [Outcome?](repeating: nil, count: variants.count)
+            for member in withPalettes {
+                try rewind(input)
+                outcomes[member] = try alone(input, member, admit)
+            }
             for (_, members) in sizes {
                 try rewind(input)
                 let results = try pass(input, members, admit)
@@ -118,11 +123,13 @@ package struct PictureVariants {
 
     /// The results by the factor by which their picture is reduced when it is decoded, the smallest factor first.
     private func sizes(
-        of input: FileDescriptor
+        of input: FileDescriptor, without others: [Int]
     ) throws(PictureError) -> [(divisor: Int, members: [Int])] {
-        let all = Array(variants.indices)
-        guard trunk.filters.isEmpty, variants.count > 1 else { return [(1, all)] }
-        var divisors = all.map { _ in 1 }
+        let all = variants.indices.filter { !others.contains($0) }
+        if all.isEmpty { return [] }
+        guard trunk.filters.isEmpty, all.count > 1 else { return [(1, all)] }
+        try rewind(input)
+        var divisors = variants.map { _ in 1 }
         _ = try PictureDecoder.reader(
             of: input, name: inputName, limits: trunk.limits,
             divisor: { width, height, orientation in
@@ -134,6 +141,46 @@ package struct PictureVariants {
         return Set(divisors).sorted().map { divisor in
             (divisor, all.filter { divisors[$0] == divisor })
         }
+    }
+
+    // MARK: Palettes
+
+    /// The results that may keep the palette of the picture. Their rows are indices, which nothing else can use.
+    private func membersWithPalettes(
+        of input: FileDescriptor
+    ) throws(PictureError) -> [Int] {
+        let mayKeep = variants.indices.filter {
+            variants[$0].result.options.format == .png
+                && branches[$0].filters.allSatisfy(\.looksAtOnePixel)
+        }
+        guard let first = mayKeep.first else { return [] }
+        let reader = try branches[first].open(input, name: inputName)
+        return mayKeep.filter { branches[$0].keepsPalette(of: reader, variants[$0].result) }
+    }
+
+    /// Reads the picture for one result.
+    private func alone(
+        _ input: FileDescriptor, _ member: Int, _ admit: PicturePipeline.Admission?
+    ) throws(PictureError) -> Outcome {
+        var refusal: PictureError?
+        let outcome = Outcome { () throws(PictureError) in
+            try PicturePipeline.develop(
+                inputName, branches[member], variants[member].result,
+                admit: { bytes throws(PictureError) in
+                    do throws(PictureError) {
+                        try admit?(bytes)
+                    } catch {
+                        refusal = error
+                        throw error
+                    }
+                }
+            ) { () throws(PictureError) in
+                try branches[member].open(input, name: inputName)
+            }
+        }
+        // That concerns all.
+        if let refusal { throw refusal }
+        return outcome
     }
 
     // MARK: One size

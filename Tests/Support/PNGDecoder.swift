@@ -2,9 +2,8 @@ import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 
-/// A PNG decoder of the tests' own for what the daemon writes: 8 and 16 bits, not interlaced,
-/// without a palette. It shares no code with libpng or zlib and lets nothing pass that is out of
-/// order.
+/// A PNG decoder of the tests' own for what the daemon writes: 8 and 16 bits, and palettes, not
+/// interlaced. It shares no code with libpng or zlib and lets nothing pass that is out of order.
 package enum PNGDecoder {
     package enum Problem: Error {
         case notInOrder, unexpectedKind, wrongLength
@@ -15,9 +14,10 @@ package enum PNGDecoder {
         guard let chunks = PNGChunk.all(in: file), let header = chunks.first,
             header.type == "IHDR", header.data.count == 13
         else { throw Problem.notInOrder }
-        let layout = try layout(of: header.data)
         let stream = chunks.filter { $0.type == "IDAT" }.flatMap(\.data)
         var rows = try Inflater.zlib(stream)
+        if header.data[9] == 3 { return try colours(of: chunks, header.data, &rows) }
+        let layout = try layout(of: header.data)
         guard rows.count == (layout.bytesPerRow + 1) * layout.height else {
             throw Problem.wrongLength
         }
@@ -28,6 +28,38 @@ package enum PNGDecoder {
             : stride(from: 0, to: bytes.count, by: 2).map {
                 UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
             }
+        return ReferencePicture(layout: layout, samples: samples)
+    }
+
+    /// The pixels of a picture with a palette.
+    private static func colours(
+        of chunks: [PNGChunk], _ header: [UInt8], _ rows: inout [UInt8]
+    ) throws -> ReferencePicture {
+        let bits = Int(header[8])
+        guard [1, 2, 4, 8].contains(bits), header[10...12].allSatisfy({ $0 == 0 }),
+            let palette = chunks.first(where: { $0.type == "PLTE" })?.data,
+            palette.count % 3 == 0, (1...1 << bits).contains(palette.count / 3)
+        else { throw Problem.unexpectedKind }
+        let alphas = chunks.first { $0.type == "tRNS" }?.data
+        guard alphas?.count ?? 0 <= palette.count / 3 else { throw Problem.unexpectedKind }
+        let (width, height) = (Int(header.bigEndian(at: 0)), Int(header.bigEndian(at: 4)))
+        let packed = PixelLayout(
+            width: (width * bits + 7) / 8, height: height, channels: 1, depth: 8)
+        guard rows.count == (packed.width + 1) * height else { throw Problem.wrongLength }
+        let bytes = unfilter(&rows, packed)
+        var samples: [UInt16] = []
+        for row in 0..<height {
+            for column in 0..<width {
+                let bit = column * bits
+                let byte = Int(bytes[row * packed.width + bit / 8])
+                let index = byte >> (8 - bits - bit % 8) & (1 << bits - 1)
+                guard index < palette.count / 3 else { throw Problem.unexpectedKind }
+                samples += palette[(3 * index)..<(3 * index + 3)].map { UInt16($0) }
+                if let alphas { samples.append(index < alphas.count ? UInt16(alphas[index]) : 255) }
+            }
+        }
+        let layout = PixelLayout(
+            width: width, height: height, channels: alphas == nil ? 3 : 4, depth: 8)
         return ReferencePicture(layout: layout, samples: samples)
     }
 

@@ -4,6 +4,7 @@
 #ifndef DARKROOM_PNG_H
 #define DARKROOM_PNG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -104,6 +105,14 @@ typedef enum {
 darkroom_png_result darkroom_png_reader_start(
     darkroom_png_reader *reader, darkroom_png_decoder decoder, size_t *row_bytes);
 
+/* The palette: red, green, blue and alpha. NULL if the picture has none, if libpng decodes it, and except between
+ * darkroom_png_reader_start and the first row. It lives as long as the reader. */
+const uint8_t (*darkroom_png_reader_palette(
+    const darkroom_png_reader *reader, unsigned *count))[4];
+
+/* Has the rows be the indices of this palette, of 8 bits each, instead of colours. There must be one. */
+void darkroom_png_reader_keep_indices(darkroom_png_reader *reader);
+
 /* Reads the next `count` rows into `rows`, one after another. An interlaced picture's rows are requested
  * seven times, each time all of them and into the same memory: each pass adds its pixels. With the last row,
  * the compressed data must have ended, including its checksum. */
@@ -171,6 +180,15 @@ typedef struct darkroom_png_writer darkroom_png_writer;
 /* NULL if there is no memory. */
 darkroom_png_writer *darkroom_png_writer_new(void);
 void darkroom_png_writer_free(darkroom_png_writer *writer);
+
+/* Has the picture be one with a palette, whose indices have `bits` bits: 1, 2, 4 or 8. With `has_alpha` there is a tRNS.
+ * To be called before the start. */
+darkroom_png_result darkroom_png_writer_palette(
+    darkroom_png_writer *writer, const uint8_t (*colours)[4], unsigned count, int bits,
+    bool has_alpha);
+
+/* Packs indices of 8 bits into `bits` bits each, the first in a byte's upper bits, as in the file. */
+void darkroom_png_pack_indices(const uint8_t *indices, size_t width, int bits, uint8_t *out);
 
 /* Writes everything before the pixels, not interlaced. `depth` is 8 or 16, `channels` 1 to 4. A colour chunk
  * that libpng refuses is dropped; `written` is set to the accepted ones. */

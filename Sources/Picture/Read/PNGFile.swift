@@ -72,6 +72,18 @@ final class PNGFile {
             darkroom_png_reader_start(reader, choice, &rowBytes), step: "preparing to read rows")
     }
 
+    /// Red, green, blue and alpha of each index; nil if the picture has no palette, or if libpng decodes it.
+    var palette: [UInt8]? {
+        var count: UInt32 = 0
+        guard let colours = darkroom_png_reader_palette(reader, &count), count > 0 else {
+            return nil
+        }
+        return Array(UnsafeRawBufferPointer(start: colours, count: 4 * Int(count)))
+    }
+
+    /// Has the rows be indices of the palette, of 8 bits each.
+    func keepIndices() { darkroom_png_reader_keep_indices(reader) }
+
     /// Reads the next rows. The numbers are used only in messages.
     func read(
         _ rows: Range<Int>, of height: Int, to start: UnsafeMutableRawPointer

@@ -93,6 +93,14 @@ package final class PNGReader: TwoStepStage {
         self.checkpoint = checkpoint
     }
 
+    /// Before the first band: the palette, with red, green, blue and alpha of each index; nil if the picture has none, or
+    /// is interlaced.
+    var palette: [UInt8]? { file.palette }
+
+    /// Has the bands be rows of the palette's indices, of 8 bits each, instead of those that `layout` describes. The
+    /// indices are examined as before. There must be a palette.
+    func keepIndices() { file.keepIndices() }
+
     /// Remarks so far that are not errors: the first few of libpng.
     package var warnings: [String] { file.warnings + (remark.map { [$0] } ?? []) }
 

@@ -21,6 +21,9 @@ package final class PNGWriter {
     private let name: String
     private var output: OutputFile
     private let strips: StripEncoder
+    private let palette: FilteredPalette?
+    /// Indices of fewer than 8 bits.
+    private var packed: FilterBuffer<UInt8>?
     private var chunks: Set<String> = []
 
     /// Writes everything before the pixels. The writer must be closed at the end, see `close`.
@@ -30,7 +33,8 @@ package final class PNGWriter {
     ///   - ahead: the stage that reads the picture's source ahead, if there is one.
     init(
         _ layout: PixelLayout, to file: FileDescriptor, name: String, colour: PNGColour,
-        exif: [UInt8]?, compression: Compression, cores: Cores, ahead: ReadAhead?
+        exif: [UInt8]?, palette: FilteredPalette? = nil, compression: Compression, cores: Cores,
+        ahead: ReadAhead?
     ) throws(PictureError) {
         guard let writer = darkroom_png_writer_new() else {
             throw PictureError(
@@ -39,7 +43,10 @@ package final class PNGWriter {
         self.writer = writer
         self.name = name
         output = OutputFile(file, name: name)
-        strips = StripEncoder(layout, compression.effort, cores: cores, ahead: ahead, name: name)
+        self.palette = palette
+        strips = StripEncoder(
+            Self.stored(layout, palette), compression.effort, cores: cores, ahead: ahead, name: name
+        )
         chunks = try start(layout, colour: colour, exif: exif)
     }
 
@@ -67,11 +74,11 @@ package final class PNGWriter {
     /// The same for a picture whose source `ahead` reads ahead.
     static func write(
         _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour,
-        exif: [UInt8]?, compression: Compression, cores: Cores, ahead: ReadAhead?,
-        checkpoint: () -> Bool
+        exif: [UInt8]?, palette: FilteredPalette? = nil, compression: Compression, cores: Cores,
+        ahead: ReadAhead?, checkpoint: () -> Bool
     ) throws(PictureError) -> Output {
         let writer = try PNGWriter(
-            stage.layout, to: file, name: name, colour: colour, exif: exif,
+            stage.layout, to: file, name: name, colour: colour, exif: exif, palette: palette,
             compression: compression, cores: cores, ahead: ahead)
         defer { writer.close() }
         while true {
@@ -82,8 +89,35 @@ package final class PNGWriter {
         return try writer.finish()
     }
 
+    /// The rows as they are compressed. Several indices may share a byte.
+    private static func stored(
+        _ layout: PixelLayout, _ palette: FilteredPalette?
+    ) -> PixelLayout {
+        guard let palette else { return layout }
+        return PixelLayout(
+            width: (layout.width * palette.bits + 7) / 8, height: layout.height, channels: 1,
+            depth: 8)
+    }
+
     /// Adds a band's rows, which are copied.
-    func add(_ band: Band) throws(PictureError) { try strips.add(band, output: put) }
+    func add(_ band: Band) throws(PictureError) {
+        guard let palette, palette.bits < 8 else { return try strips.add(band, output: put) }
+        let (width, bytes) = (palette.layout.width, (palette.layout.width * palette.bits + 7) / 8)
+        let memory: FilterBuffer<UInt8>
+        if let packed, packed.count >= band.rows.count * bytes {
+            memory = packed
+        } else {
+            memory = try FilterBuffer(count: band.rows.count * bytes)
+            packed = memory
+        }
+        let indices = band.start.assumingMemoryBound(to: UInt8.self)
+        for row in 0..<band.rows.count {
+            darkroom_png_pack_indices(
+                indices + row * width, width, Int32(palette.bits), memory.start + row * bytes)
+        }
+        try strips.add(
+            Band(start: UnsafeMutableRawPointer(memory.start), rows: band.rows), output: put)
+    }
 
     /// Writes the rest, after the last row.
     func finish() throws(PictureError) -> Output {
@@ -103,6 +137,15 @@ package final class PNGWriter {
         _ layout: PixelLayout, colour: PNGColour, exif: [UInt8]?
     ) throws(PictureError) -> Set<String> {
         var written: UInt32 = 0
+        if let palette {
+            let result = palette.colours.withUnsafeBytes {
+                darkroom_png_writer_palette(
+                    writer,
+                    $0.assumingMemoryBound(to: (UInt8, UInt8, UInt8, UInt8).self).baseAddress,
+                    UInt32(palette.count), Int32(palette.bits), palette.layout.hasAlpha)
+            }
+            try check(result, step: "preparing the palette")
+        }
         let result = colour.withShim {
             darkroom_png_writer_start(
                 writer, UInt32(layout.width), UInt32(layout.height), Int32(layout.channels),

@@ -303,12 +303,13 @@ import Testing
         }
     }
 
-    // MARK: The plot
+    // MARK: The plots
 
-    @Test func thePlotIsThatOfTheTables() throws {
+    @Test(arguments: [("plot.sh", "speed.svg"), ("frontier.sh", "frontier.svg")])
+    func aPlotIsThatOfTheTables(_ script: String, plot: String) throws {
         let process = Process()
         process.executableURL = URL(filePath: "/bin/bash")
-        process.arguments = [Repository.root.appending(path: "etc/plot.sh").path]
+        process.arguments = [Repository.root.appending(path: "etc/\(script)").path]
         let output = Pipe()
         process.standardOutput = output
         try process.run()
@@ -316,6 +317,6 @@ import Testing
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
         #expect(
-            try drawn == Data(contentsOf: Repository.root.appending(path: "etc/doc/speed.svg")))
+            try drawn == Data(contentsOf: Repository.root.appending(path: "etc/doc/\(plot)")))
     }
 }

@@ -1,0 +1,137 @@
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import DarkroomCore
+@testable import DarkroomPicture
+
+/// Pictures that keep their palettes, held against those without: what the pipeline writes where other images need the
+/// pixels too.
+@Suite struct PaletteTests {
+    private static let kinds = PixelKind.all.filter { $0.colourType == .palette && !$0.interlaced }
+
+    /// One pixel at a time, and with three or four channels in the result.
+    private static let filters: [[Filter]] = [
+        [], [.sepia(intensity: 0.8)], [.saturate(amount: 1.7), .invert(amount: 1)],
+        [.hueRotate(angle: 70), .gamma(0.6), .posterize(levels: 5)],
+        [.brightness(amount: 1.4), .contrast(amount: 0.7), .grayscale(amount: 0.5)],
+        [.opacity(amount: 0.4)], [.flatten(background: .white)],
+    ]
+
+    private func run(
+        _ file: [UInt8], _ filters: [Filter], _ options: OutputOptions = OutputOptions(),
+        asColours: Bool = false
+    ) throws -> (file: [UInt8], report: PictureReport) {
+        let (source, target, pixels) = (try UnnamedFile(file), try UnnamedFile(), try UnnamedFile())
+        let report = try PicturePipeline.run(
+            input: source.descriptor, inputName: "in.png", filters: filters,
+            output: target.descriptor, outputName: "out.png", options: options,
+            handOver: asColours ? HandOverFile(file: pixels.descriptor, name: "pixels") : nil)
+        return (try target.contents(), report)
+    }
+
+    /// The byte of IHDR with the kind of colours, and the one with the bits.
+    private func header(_ file: [UInt8]) -> (colourType: UInt8, bits: UInt8) {
+        (file[25], file[24])
+    }
+
+    @Test(arguments: kinds, filters.indices)
+    func keepsItsPalette(kind: PixelKind, filters: Int) throws {
+        for transparency in [nil, [0, 128], [255, 255]] as [[UInt8]?] {
+            for (width, height) in [(31, 23), (1, 1), (3000, 70)] {
+                var maker = kind.noise(width: width, height: height)
+                maker.transparency = transparency
+                let (file, report) = try run(maker.encoded, Self.filters[filters])
+                let (colours, reference) = try run(
+                    maker.encoded, Self.filters[filters], asColours: true)
+                #expect(try PNGDecoder.decode(file) == PNGDecoder.decode(colours))
+                #expect(header(file) == (3, UInt8(kind.depth)))
+                #expect(header(colours).colourType != 3)
+                var expected = reference
+                (expected.bytes, expected.sha256) = (file.count, SHA256Digest.hex(of: file))
+                for chunk in expected.metadata.keys { expected.metadata[chunk] = "kept" }
+                #expect(report == expected)
+            }
+        }
+    }
+
+    /// As few bits as the number of colours needs.
+    @Test(arguments: [(1, 1), (2, 1), (3, 2), (4, 2), (5, 4), (16, 4), (17, 8), (256, 8)])
+    func bitsAreAsFewAsThereCanBe(colours: Int, bits: UInt8) throws {
+        var maker = PixelKind(colourType: .palette, depth: 8, interlaced: false)
+            .noise(width: 37, height: 19)
+        maker.palette = Array(maker.palette[..<colours])
+        maker.samples = maker.samples.map { $0 % UInt16(colours) }
+        let (file, _) = try run(maker.encoded, [.sepia(intensity: 1)])
+        #expect(header(file) == (3, bits))
+        #expect(
+            try PNGDecoder.decode(file)
+                == PNGDecoder.decode(
+                    run(maker.encoded, [.sepia(intensity: 1)], asColours: true).file))
+    }
+
+    /// Those that look at other pixels or places, those that give gray, and other formats.
+    @Test(
+        arguments: [
+            ([.mono], .png), ([.grayscale(amount: 1)], .png),
+            ([.resize(Filter.Resize(width: 10))], .png), ([.flip], .png), ([.blur(sigma: 1)], .png),
+            ([.sepia(intensity: 1), .crop(.rectangle(x: 1, y: 1, width: 5, height: 5))], .png),
+            ([.sepia(intensity: 1)], .jpeg),
+        ] as [([Filter], OutputFormat)])
+    func othersHaveNone(filters: [Filter], format: OutputFormat) throws {
+        let options = OutputOptions(format: format)
+        for kind in Self.kinds {
+            let source = kind.noise(width: 31, height: 23).encoded
+            let (file, report) = try run(source, filters, options)
+            let (colours, reference) = try run(source, filters, options, asColours: true)
+            #expect(file == colours && report == reference)
+        }
+    }
+
+    @Test func interlacedOnesHaveNone() throws {
+        let source = PixelKind(colourType: .palette, depth: 8, interlaced: true)
+            .noise(width: 31, height: 23).encoded
+        #expect(
+            try run(source, [.sepia(intensity: 1)]).file
+                == run(source, [.sepia(intensity: 1)], asColours: true).file)
+    }
+
+    // MARK: Damage
+
+    /// Errors are those of colours: cut at every byte, and an index that is not in the palette.
+    @Test func damageIsFoundAsInColours() throws {
+        var maker = PixelKind(colourType: .palette, depth: 4, interlaced: false)
+            .noise(width: 23, height: 40)
+        let whole = maker.encoded
+        maker.palette.removeLast()
+        for file in (8..<whole.count).map({ Array(whole[..<$0]) }) + [maker.encoded] {
+            let error = #expect(throws: PictureError.self) { try run(file, [.sepia(intensity: 1)]) }
+            let expected = #expect(throws: PictureError.self) {
+                try run(file, [.sepia(intensity: 1)], asColours: true)
+            }
+            #expect(error == expected)
+        }
+    }
+
+    // MARK: Variants
+
+    @Test(arguments: [[], [.sepia(intensity: 0.5)]] as [[Filter]])
+    func variantsAreWhatSeparateImagesWouldBe(common: [Filter]) throws {
+        let wishes =
+            [
+                [], [.saturate(amount: 1.5)], [.mono], [.resize(Filter.Resize(width: 9))],
+                [.invert(amount: 1)],
+            ].map { PictureVariantsTests.Wish(filters: $0) } + [
+                PictureVariantsTests.Wish(options: OutputOptions(format: .jpeg)),
+                PictureVariantsTests.Wish(handsOver: true),
+            ]
+        for kind in Self.kinds {
+            let source = kind.noise(width: 300, height: 200).encoded
+            let made = try PictureVariantsTests.together(source, common: common, wishes)
+            #expect(try made == PictureVariantsTests.alone(source, common: common, wishes))
+            #expect(made.allSatisfy { $0.error == nil })
+            #expect(
+                made.map { $0.file[25] == 3 } == [true, true, false, false, true, false, false])
+        }
+    }
+}
