@@ -43,19 +43,6 @@ extension PictureSteps {
     }
 }
 
-/// The palette of a result.
-struct FilteredPalette {
-    /// Red, green, blue and alpha of each index.
-    let colours: [UInt8]
-    /// That of the pixels that the indices stand for.
-    let layout: PixelLayout
-
-    var count: Int { colours.count / 4 }
-
-    /// The bits of an index: as few as PNG allows.
-    var bits: Int { [1, 2, 4].first { count <= 1 << $0 } ?? 8 }
-}
-
 /// The colours of a palette as a picture of one row.
 private final class PaletteRow: Stage {
     let layout: PixelLayout
