@@ -168,20 +168,20 @@ package struct ConfigurationCheck {
     /// are those of the daemon.
     private func unusableFolders(under unit: ServiceUnit?) -> [String] {
         configuration.folders.compactMap { folder -> String? in
-            if unit == nil, !Self.isMissing(folder.path),
-                let words = FolderAccess.toTake(
-                    from: folder.path, changing: folder.access == .writing)
-            {
-                return words
+            func access() -> String? {
+                FolderAccess.toTake(from: folder.path, changing: folder.access == .writing)
             }
             do throws(FileError) {
                 let opened = try Directory(path: folder.path)
+                if unit == nil, let words = access() { return words }
                 let way = FolderWay(
                     to: try opened.information(), for: unit?.userID ?? geteuid())
                 return way.problem(opened).map { "\(folder.path): \($0)" }
+            } catch  where error.errno == .permissionDenied {
+                // The user of the service may see more than this one.
+                return unit == nil ? access() ?? error.message : nil
             } catch {
-                // This user may see less than that of the service.
-                return unit != nil && error.errno == .permissionDenied ? nil : error.message
+                return error.message
             }
         }
     }

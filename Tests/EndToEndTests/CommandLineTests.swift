@@ -69,7 +69,7 @@ import Testing
         let systemctl = scratch.path + "/bin/systemctl"
         try """
         #!/bin/sh
-        [ "$1 $#" = "show 29" ] || exit 1
+        [ "$1 $#" = "show 31" ] || exit 1
         for unit; do :; done
         [ "$unit" = darkroomd.service ] || exit 1
         cat <<END

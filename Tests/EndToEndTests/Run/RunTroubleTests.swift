@@ -337,7 +337,9 @@ import Testing
         #expect(missing.exit == 73 && missing.output == "", "\(missing)")
         #expect(missing.errors.contains("Read-only file system"), "\(missing)")
         #expect(try await end(line).exit == 0)
-        #expect(try await there(line) == expected)
+        let again = try await end(line)
+        #expect(again.exit == 0 && again.output.hasSuffix("; nothing to do\n"))
+        #expect(try await there(line) == again)
     }
 
     /// It reads, and says what is missing.
@@ -372,8 +374,10 @@ import Testing
             ],
             environment: ["DARKROOM_FAULT": "decode=gray:hang"])
         try await eventually("the other images", context: { run.text("errors") }) {
+            // It appears after the folder.
             let folder = try? Directory(path: fixture.url("out/.darkroom/shard-1-of-1").path)
-            return try folder.flatMap { try Status(in: $0) }?.counts.filtered == 3 ? true : nil
+            let status = folder.flatMap { try? Status(in: $0) }
+            return status?.counts.filtered == 3 ? true : nil
         }
         #expect(
             try await end("merge out")
