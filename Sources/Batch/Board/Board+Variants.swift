@@ -42,6 +42,16 @@ extension Board {
         }
     }
 
+    /// Whether another variant waits for memory and will take this one along.
+    func waitsWithAnother(_ index: Int, _ batch: Batch) -> Bool {
+        guard let variant = batch.manifest.images[index].variant else { return false }
+        return variant.indices.contains { other in
+            other != index && batch.live[other]?.phase == .queuedFilter
+                && memory.isWaiting(ticket(batch.key, other))
+                && companions(of: other, batch).contains(index)
+        }
+    }
+
     private func isOnItsOwn(_ index: Int, of batch: Batch) -> Bool {
         batch.crashes[index] != nil || batch.handOvers.isFilteredAgain(index)
     }
