@@ -55,7 +55,9 @@ struct PictureResult {
             metadata["orientation"] = wasTurned ? "converted" : exif == nil ? "dropped" : "kept"
         }
         if filtered.palette != nil {
-            for chunk in ["PLTE", "tRNS"] where metadata[chunk] != nil { metadata[chunk] = "kept" }
+            for chunk in ["PLTE", "tRNS"] where metadata[chunk] == "converted" {
+                metadata[chunk] = "kept"
+            }
         }
         if layout.hasAlpha, !format.hasAlpha { metadata["alpha"] = "converted" }
         if layout.depth > format.mostDepth { metadata["depth"] = "converted" }
