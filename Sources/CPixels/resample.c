@@ -136,36 +136,3 @@ void darkroom_blend(
 {
     BEST(blend, rows, weights, count, out, samples);
 }
-
-/* With integers, the order does not matter. */
-static void blend_8(
-    const uint8_t *const *rows, const int16_t *weights, size_t count, float scale, float *out,
-    size_t begin, size_t samples)
-{
-    for (; begin < samples; begin += BLOCK) {
-        const size_t length = samples - begin < BLOCK ? samples - begin : BLOCK;
-        int32_t sums[BLOCK];
-        memset(sums, 0, sizeof sums);
-        for (size_t k = 0; k < count; k++) {
-            const uint8_t *row = rows[k] + begin;
-            const int32_t weight = weights[k];
-            for (size_t i = 0; i < length; i++)
-                sums[i] += weight * row[i];
-        }
-        for (size_t i = 0; i < length; i++)
-            out[begin + i] = (float)sums[i] * scale;
-    }
-}
-
-void darkroom_blend_8(
-    const uint8_t *const *rows, const int16_t *weights, size_t count, int shift, float *out,
-    size_t samples)
-{
-    const float scale = 1 / (float)(1u << shift);
-    size_t done = 0;
-#if defined(__x86_64__)
-    if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2)
-        done = darkroom_blend_8_avx2(rows, weights, count, scale, out, samples);
-#endif
-    blend_8(rows, weights, count, scale, out, done, samples);
-}

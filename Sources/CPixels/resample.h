@@ -37,10 +37,5 @@ void darkroom_convolve_avx2(
     const float *in, float *out, size_t out_pixels, int channels, const uint32_t *first,
     const size_t *offsets, const float *weights);
 
-/* Processes as many samples as it can and returns their number. */
-size_t darkroom_blend_8_avx2(
-    const uint8_t *const *rows, const int16_t *weights, size_t count, float scale, float *out,
-    size_t samples);
-
 #endif
 #endif

@@ -1,6 +1,6 @@
 /*
- * The two passes of resize with integers, for opaque pictures of 8 bits: down the columns first, into one plane for each
- * channel, then along the rows of these planes.
+ * The passes of resize for opaque pictures of 8 bits: down the columns first, exactly. The result is floats (blend_8),
+ * or with integers to the end: one plane for each channel, and then the pass along the rows of these planes.
  *
  * Weights are integers of 16 bits, and those of a sample have a sum of exactly 2^shift, so an even colour stays unchanged.
  * The sum of their absolute values is at most twice that. Between the passes, samples have RESAMPLE_FRACTION = 6
@@ -17,10 +17,53 @@
 #include "CDarkroomPixels.h"
 #include "samples.h"
 
+#pragma STDC FP_CONTRACT OFF
+
 /* The number of samples whose sums are kept at a time, so that they stay in the first-level cache. */
 enum { BLOCK = 510 };
 
 /* ---- Down the columns ------------------------------------------------------------------------ */
+
+/* The sums of `length` samples from sample `begin` on, each beginning with `first`. */
+INLINE void sum_rows(
+    const uint8_t *const *rows, const int16_t *weights, size_t count, int32_t first, size_t begin,
+    size_t length, int32_t *sums)
+{
+    for (size_t i = 0; i < length; i++)
+        sums[i] = first;
+    for (size_t k = 0; k < count; k++) {
+        const uint8_t *row = rows[k] + begin;
+        const int32_t weight = weights[k];
+        for (size_t i = 0; i < length; i++)
+            sums[i] += weight * row[i];
+    }
+}
+
+static void blend(
+    const uint8_t *const *rows, const int16_t *weights, size_t count, float scale, float *out,
+    size_t begin, size_t samples)
+{
+    for (; begin < samples; begin += BLOCK) {
+        const size_t length = samples - begin < BLOCK ? samples - begin : BLOCK;
+        int32_t sums[BLOCK];
+        sum_rows(rows, weights, count, 0, begin, length, sums);
+        for (size_t i = 0; i < length; i++)
+            out[begin + i] = (float)sums[i] * scale;
+    }
+}
+
+void darkroom_blend_8(
+    const uint8_t *const *rows, const int16_t *weights, size_t count, int shift, float *out,
+    size_t samples)
+{
+    const float scale = 1 / (float)(1u << shift);
+    size_t done = 0;
+#if defined(__x86_64__)
+    if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2)
+        done = darkroom_blend_8_avx2(rows, weights, count, scale, out, samples);
+#endif
+    blend(rows, weights, count, scale, out, done, samples);
+}
 
 INLINE int16_t saturated(int32_t value)
 {
@@ -37,14 +80,8 @@ static void blend_planes(
     for (; begin < pixels; begin += step) {
         const size_t length = pixels - begin < step ? pixels - begin : step;
         int32_t sums[BLOCK];
-        for (size_t i = 0; i < length * channels; i++)
-            sums[i] = 1 << (down - 1);
-        for (size_t k = 0; k < count; k++) {
-            const uint8_t *row = rows[k] + begin * channels;
-            const int32_t weight = weights[k];
-            for (size_t i = 0; i < length * channels; i++)
-                sums[i] += weight * row[i];
-        }
+        sum_rows(
+            rows, weights, count, 1 << (down - 1), begin * channels, length * channels, sums);
         for (size_t c = 0; c < channels; c++)
             for (size_t i = 0; i < length; i++)
                 out[c * plane + begin + i] = saturated(sums[i * channels + c] >> down);

@@ -1,5 +1,5 @@
-/* The AVX2 paths of resampling with integers. Each processes as many pixels as it can from the start of the row and
- * returns their number. */
+/* The AVX2 paths of resampling with integers. Each processes as many pixels (or samples) as it can from the start of the
+ * row and returns their number. */
 #ifndef DARKROOM_RESAMPLE_8_H
 #define DARKROOM_RESAMPLE_8_H
 
@@ -10,6 +10,10 @@
 enum { RESAMPLE_FRACTION = 6 };
 
 #if defined(__x86_64__)
+
+size_t darkroom_blend_8_avx2(
+    const uint8_t *const *rows, const int16_t *weights, size_t count, float scale, float *out,
+    size_t samples);
 
 size_t darkroom_blend_planes_8_avx2(
     const uint8_t *const *rows, const int16_t *weights, size_t count, int shift, int16_t *out,

@@ -5,6 +5,8 @@
 
 #if defined(__x86_64__)
 
+#pragma STDC FP_CONTRACT OFF
+
 /* ---- Down the columns ------------------------------------------------------------------------ */
 
 /*
@@ -23,17 +25,23 @@ AVX2_INLINE void add_rows(__m256i sums[4], __m256i above, __m256i below, __m256i
         sums[i] = _mm256_add_epi32(sums[i], _mm256_madd_epi16(pairs[i], weights));
 }
 
-/*
- * 32 samples of the blended row: the first 16 in `out[0]`, the others in `out[1]`. The sums of the registers are those of
- * samples 0-3 and 16-19, 4-7 and 20-23, and so on. So packing the first two, and the last two, and exchanging halves
- * restores the order.
- */
-AVX2_INLINE void blend_32(
-    const uint8_t *const *rows, size_t at, const int32_t *pairs, const int16_t *weights,
-    size_t count, int down, __m256i out[2])
+/* As many weights are paired at a time as the caller may have. */
+enum { MOST = 1024 };
+
+/* The pairs of weights. */
+AVX2_INLINE void pair(const int16_t *weights, size_t count, int32_t pairs[MOST / 2])
 {
-    const __m256i half = _mm256_set1_epi32(1 << (down - 1));
-    __m256i sums[4] = {half, half, half, half};
+    for (size_t k = 0; k + 2 <= count; k += 2)
+        pairs[k / 2] = (int32_t)((uint32_t)(uint16_t)weights[k + 1] << 16 | (uint16_t)weights[k]);
+}
+
+/*
+ * Adds 32 samples of all rows to the sums of four registers: those of samples 0-3 and 16-19, 4-7 and 20-23, and so on.
+ */
+AVX2_INLINE void sum_32(
+    const uint8_t *const *rows, size_t at, const int32_t *pairs, const int16_t *weights,
+    size_t count, __m256i sums[4])
+{
     size_t k = 0;
     for (; k + 2 <= count; k += 2)
         add_rows(
@@ -42,6 +50,47 @@ AVX2_INLINE void blend_32(
         add_rows(
             sums, load_32(rows[k] + at), _mm256_setzero_si256(),
             _mm256_set1_epi32((uint16_t)weights[k]));
+}
+
+AVX2 size_t darkroom_blend_8_avx2(
+    const uint8_t *const *rows, const int16_t *weights, size_t count, float scale, float *out,
+    size_t samples)
+{
+    const __m256 scales = _mm256_set1_ps(scale);
+    int32_t pairs[MOST / 2];
+    if (count > MOST)
+        return 0;
+    pair(weights, count, pairs);
+    size_t i = 0;
+    for (; i + 32 <= samples; i += 32) {
+        __m256i sums[4] = {
+            _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(),
+            _mm256_setzero_si256()};
+        sum_32(rows, i, pairs, weights, count, sums);
+        for (int half = 0; half < 2; half++) {
+            const __m256i first = half ? _mm256_permute2x128_si256(sums[0], sums[1], 0x31)
+                                       : _mm256_permute2x128_si256(sums[0], sums[1], 0x20);
+            const __m256i second = half ? _mm256_permute2x128_si256(sums[2], sums[3], 0x31)
+                                        : _mm256_permute2x128_si256(sums[2], sums[3], 0x20);
+            float *to = out + i + 16 * half;
+            _mm256_storeu_ps(to, _mm256_mul_ps(_mm256_cvtepi32_ps(first), scales));
+            _mm256_storeu_ps(to + 8, _mm256_mul_ps(_mm256_cvtepi32_ps(second), scales));
+        }
+    }
+    return i;
+}
+
+/*
+ * 32 samples of the blended row: the first 16 in `out[0]`, the others in `out[1]`. Packing the first two registers of
+ * sums, and the last two, and exchanging halves restores the order.
+ */
+AVX2_INLINE void blend_32(
+    const uint8_t *const *rows, size_t at, const int32_t *pairs, const int16_t *weights,
+    size_t count, int down, __m256i out[2])
+{
+    const __m256i half = _mm256_set1_epi32(1 << (down - 1));
+    __m256i sums[4] = {half, half, half, half};
+    sum_32(rows, at, pairs, weights, count, sums);
     const __m128i by = _mm_cvtsi32_si128(down);
     for (int i = 0; i < 4; i++)
         sums[i] = _mm256_sra_epi32(sums[i], by);
@@ -78,12 +127,10 @@ AVX2 size_t darkroom_blend_planes_8_avx2(
     const uint8_t *const *rows, const int16_t *weights, size_t count, int shift, int16_t *out,
     size_t plane, size_t pixels, size_t channels)
 {
-    enum { MOST = 1024 };
     int32_t pairs[MOST / 2];
     if (count > MOST)
         return 0;
-    for (size_t k = 0; k + 2 <= count; k += 2)
-        pairs[k / 2] = (int32_t)((uint32_t)(uint16_t)weights[k + 1] << 16 | (uint16_t)weights[k]);
+    pair(weights, count, pairs);
     const int down = shift - RESAMPLE_FRACTION;
     size_t i = 0;
     if (channels == 1) {

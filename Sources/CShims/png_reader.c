@@ -154,25 +154,6 @@ darkroom_png_result darkroom_png_reader_open(
     return DARKROOM_PNG_OK;
 }
 
-/* The palette that libpng has read, with the alpha of tRNS. */
-static void copy_palette(darkroom_png_reader *reader)
-{
-    darkroom_png_palette *palette = &reader->palette;
-    png_colorp colours = NULL;
-    png_bytep alphas = NULL;
-    int count = 0, alpha_count = 0;
-    png_get_PLTE(reader->png, reader->info, &colours, &count);
-    png_get_tRNS(reader->png, reader->info, &alphas, &alpha_count, NULL);
-    palette->count = (unsigned)count;
-    for (int i = 0; i < count; i++) {
-        uint8_t *entry = palette->colours[i];
-        entry[0] = colours[i].red;
-        entry[1] = colours[i].green;
-        entry[2] = colours[i].blue;
-        entry[3] = i < alpha_count ? alphas[i] : 255;
-    }
-}
-
 static darkroom_png_result start_rows(darkroom_png_reader *reader)
 {
     const darkroom_png_result result = darkroom_png_rows_new(
@@ -219,7 +200,7 @@ darkroom_png_result darkroom_png_reader_start(
     const darkroom_png_header *h = &reader->header;
     const bool has_transparency = darkroom_png_finds_transparency(reader->png, reader->info);
     if (h->color_type == PNG_COLOR_TYPE_PALETTE)
-        copy_palette(reader);
+        darkroom_png_copy_palette(reader);
     reader->row_bytes = (size_t)h->width * h->channels * (h->depth / 8);
     if (decoder == DARKROOM_PNG_AUTOMATIC && darkroom_png_rows_can_read(h, has_transparency)) {
         if (start_rows(reader) != DARKROOM_PNG_OK)
@@ -231,18 +212,6 @@ darkroom_png_result darkroom_png_reader_start(
     reader->is_started = true;
     *row_bytes = reader->row_bytes;
     return DARKROOM_PNG_OK;
-}
-
-const uint8_t (*darkroom_png_reader_palette(
-    const darkroom_png_reader *reader, unsigned *count))[4]
-{
-    const darkroom_png_header *h = &reader->header;
-    *count = 0;
-    if (reader->rows == NULL || reader->rows_left != h->height
-        || h->color_type != PNG_COLOR_TYPE_PALETTE)
-        return NULL;
-    *count = reader->palette.count;
-    return reader->palette.colours;
 }
 
 void darkroom_png_reader_keep_indices(darkroom_png_reader *reader)

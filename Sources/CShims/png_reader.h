@@ -29,4 +29,7 @@ struct darkroom_png_reader {
  * libpng makes none: it warns, and counts no colours, but still reports the chunk as valid. */
 bool darkroom_png_finds_transparency(png_const_structp png, png_infop info);
 
+/* Copies the palette that libpng has read. May jump, as libpng does. */
+void darkroom_png_copy_palette(darkroom_png_reader *reader);
+
 #endif

@@ -107,72 +107,11 @@ const char *darkroom_png_rows_message(const darkroom_png_rows *rows)
 
 /* ---- Rows ---- */
 
-/* The pixel at `index` of a row whose pixels have `depth` bits. */
-static inline __attribute__((always_inline)) unsigned pixel_at(
-    const uint8_t *packed, size_t index, unsigned depth)
-{
-    const size_t bit = index * depth;
-    return (unsigned)packed[bit / 8] >> (8 - depth - bit % 8) & ((1u << depth) - 1);
-}
-
 static void expand_gray(const uint8_t *packed, unsigned depth, uint8_t *out, size_t width)
 {
     const unsigned factor = 255 / ((1u << depth) - 1);
     for (size_t i = 0; i < width; i++)
         out[i] = (uint8_t)(pixel_at(packed, i, depth) * factor);
-}
-
-/* From the right: the indices before a written pixel must still be read. */
-static inline __attribute__((always_inline)) unsigned look_up(
-    const darkroom_png_palette *palette, const uint8_t *indices, unsigned depth, uint8_t *out,
-    size_t channels, size_t width)
-{
-    unsigned largest = 0;
-    for (size_t i = width; i-- > 0;) {
-        const unsigned index = pixel_at(indices, i, depth);
-        largest = index > largest ? index : largest;
-        memcpy(out + i * channels, palette->colours[index], channels);
-    }
-    return largest;
-}
-
-bool darkroom_png_look_up(
-    const darkroom_png_palette *palette, const uint8_t *indices, int depth, uint8_t *out,
-    int channels, size_t width)
-{
-    const unsigned bits = (unsigned)depth;
-    unsigned largest;
-    /* Constants, so that the loops copy whole pixels. */
-    if (depth == 8 && channels == 3)
-        largest = look_up(palette, indices, 8, out, 3, width);
-    else if (depth == 8)
-        largest = look_up(palette, indices, 8, out, 4, width);
-    else if (channels == 3)
-        largest = look_up(palette, indices, bits, out, 3, width);
-    else
-        largest = look_up(palette, indices, bits, out, 4, width);
-    return largest < palette->count;
-}
-
-bool darkroom_png_unpack_indices(
-    const darkroom_png_palette *palette, const uint8_t *indices, int depth, uint8_t *out,
-    size_t width)
-{
-    unsigned largest = 0;
-    /* From the left, as the compiler likes it best: what is written is what has been read. */
-    if (depth == 8) {
-        for (size_t i = 0; i < width; i++) {
-            out[i] = indices[i];
-            largest = indices[i] > largest ? indices[i] : largest;
-        }
-    } else {
-        for (size_t i = 0; i < width; i++) {
-            const unsigned index = pixel_at(indices, i, (unsigned)depth);
-            out[i] = (uint8_t)index;
-            largest = index > largest ? index : largest;
-        }
-    }
-    return largest < palette->count;
 }
 
 void darkroom_png_rows_keep_indices(darkroom_png_rows *rows)

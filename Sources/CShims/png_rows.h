@@ -3,14 +3,7 @@
 #define DARKROOM_PNG_ROWS_H
 
 #include "png_lines.h"
-
-#define DARKROOM_PNG_PALETTE_WORDS "a pixel has an index that is not in the palette"
-
-/* The values of a palette's indices: red, green, blue and alpha. */
-typedef struct {
-    uint8_t colours[256][4];
-    unsigned count;
-} darkroom_png_palette;
+#include "png_palette.h"
 
 typedef struct darkroom_png_rows darkroom_png_rows;
 
@@ -45,17 +38,5 @@ size_t darkroom_png_rows_line_bytes(const darkroom_png_rows *rows);
 
 /* The error message; "" without an error. */
 const char *darkroom_png_rows_message(const darkroom_png_rows *rows);
-
-/* Looks up `width` indices of `depth` bits, the first in a byte's upper bits, as pixels of 3 or 4 channels.
- * `indices` may be at the start of `out` if they have 8 bits. Returns false, with a partly meaningless row,
- * if an index is not in the palette. */
-bool darkroom_png_look_up(
-    const darkroom_png_palette *palette, const uint8_t *indices, int depth, uint8_t *out,
-    int channels, size_t width);
-
-/* The same, but the result is the indices, of 8 bits each. `indices` may be `out` if they have 8 bits. */
-bool darkroom_png_unpack_indices(
-    const darkroom_png_palette *palette, const uint8_t *indices, int depth, uint8_t *out,
-    size_t width);
 
 #endif

@@ -153,17 +153,6 @@ darkroom_png_result darkroom_png_writer_palette(
     return DARKROOM_PNG_OK;
 }
 
-void darkroom_png_pack_indices(const uint8_t *indices, size_t width, int bits, uint8_t *out)
-{
-    const size_t in_byte = 8 / (size_t)bits;
-    for (size_t i = 0; i < width; i += in_byte) {
-        unsigned byte = 0;
-        for (size_t k = 0; k < in_byte; k++)
-            byte = byte << bits | (i + k < width ? indices[i + k] : 0u);
-        *out++ = (uint8_t)byte;
-    }
-}
-
 darkroom_png_result darkroom_png_writer_start(
     darkroom_png_writer *writer, uint32_t width, uint32_t height, int channels, int depth,
     const darkroom_png_colour *colour, uint32_t *written)

@@ -156,7 +156,7 @@ void darkroom_store_light(
     const float *in, void *out, size_t pixels, int channels, int depth, const float *thresholds,
     const uint16_t *starts, uint32_t cells);
 
-/* ---- Resampling (resample.c) ----------------------------------------------------------------- */
+/* ---- Resampling (resample.c; from bytes, resample_8.c) ---------------------------------------- */
 
 /*
  * Output pixel i is the sum of input pixels first[i], first[i] + 1, … times the weights from
