@@ -164,17 +164,23 @@ package final class Batch {
         return url.requested
     }
 
-    /// The size of a source is known now.
-    func learnSize(of source: Int, bytes: Int) {
-        let users = sources[source].users
-        guard !workKinds.areAllOne else {
-            sizes.learn(source, bytes: bytes, kinds: [UInt8](repeating: 0, count: users))
-            return
+    /// The sizes of sources are known now.
+    func learnSizes(_ found: [(source: Int, bytes: Int)]) {
+        var images: [Int: [UInt8: Int]] = [:]
+        for (source, _) in found {
+            let users = sources[source].users
+            images[source] = workKinds.areAllOne && users > 0 ? [0: users] : [:]
         }
-        let images = sourceOfImage.indices.filter {
-            sourceOfImage[$0] == source && !status.images[$0].state.isFinal
+        if !workKinds.areAllOne {
+            // There are not many images then.
+            for (image, source) in sourceOfImage.enumerated()
+            where images[source] != nil && !status.images[image].state.isFinal {
+                images[source]?[workKinds[image], default: 0] += 1
+            }
         }
-        sizes.learn(source, bytes: bytes, kinds: images.map { workKinds[$0] })
+        for (source, bytes) in found {
+            sizes.learn(source, bytes: bytes, images: images[source] ?? [:])
+        }
     }
 
     private func indexDependencies() {

@@ -62,7 +62,6 @@ extension Board {
     ) -> DownloadJob? {
         guard let batch = batches[key], batch.sources[index].phase == .queued else { return nil }
         let now = Clock.nanoseconds
-        let moment = Moment.now
         let attempts = batch.sources[index].attempts ?? DownloadAttempts()
         if isTransfer {
             var note = attempts.note ?? ImageStatus.Download(attempts: 0)
@@ -84,7 +83,7 @@ extension Board {
             }
             batch.status.images[image].download = attempts.note
             if isTransfer, batch.status.images[image].times?.downloading == nil {
-                batch.status.images[image].times = ImageStatus.Times(downloading: moment)
+                batch.status.images[image].times = ImageStatus.Times(downloading: .now)
             }
             batch.setState(.downloading, of: image)
         }
@@ -158,7 +157,7 @@ extension Board {
         switch result {
         case .ready(let note):
             if let bytes = note.bytes {
-                batch.learnSize(of: index, bytes: bytes)
+                batch.learnSizes([(index, bytes)])
             }
             attempts.note?.bytes = note.bytes
             attempts.note?.cache = note.cache
@@ -189,9 +188,7 @@ extension Board {
         if failure != nil || batch.sources[index].users == 0 { batch.releaseSlot(of: index) }
         var effects: [Effect] = [.statusChanged(batch.key)]
         for image in waiters where note(image, index, of: batch, now: now) {
-            if batch.status.images[image].times != nil {
-                batch.status.images[image].times?.downloaded = moment
-            }
+            batch.status.images[image].times?.downloaded = moment
             if let failure {
                 fail(image, of: batch, failure, at: .download, &effects)
             } else {

@@ -90,9 +90,8 @@ extension Board {
         let since = batch.live[index]?.since ?? now
         batch.live[index] = Batch.Live(phase: .filtering, since: now)
         batch.status.images[index].milliseconds.waited += Int((now - since) / 1_000_000)
-        var times = batch.status.images[index].times ?? ImageStatus.Times()
-        times.filtering = .now
-        batch.status.images[index].times = times
+        if batch.status.images[index].times == nil { batch.status.images[index].times = .init() }
+        batch.status.images[index].times?.filtering = .now
         batch.setState(.filtering, of: index)
         let image = batch.manifest.images[index]
         let input: FilterJob.Input

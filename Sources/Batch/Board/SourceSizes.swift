@@ -100,13 +100,13 @@ struct SourceSizes: Sendable {
 
     /// The size of a source is known now.
     ///
-    /// - Parameter kinds: of the unfinished images that need it, each.
-    mutating func learn(_ source: Int, bytes count: Int, kinds: [UInt8]) {
-        guard !kinds.isEmpty, bytes[source] == nil else { return }
+    /// - Parameter images: the number of unfinished images that need it, by their kind.
+    mutating func learn(_ source: Int, bytes count: Int, images: [UInt8: Int]) {
+        guard !images.isEmpty, bytes[source] == nil else { return }
         bytes[source] = count
-        for kind in kinds {
-            known.groups[Self.group(count, kind), default: .init()].leftBytes += count
-            known.groups[Self.group(count, kind), default: .init()].leftImages += 1
+        for (kind, images) in images {
+            known.groups[Self.group(count, kind), default: .init()].leftBytes += count * images
+            known.groups[Self.group(count, kind), default: .init()].leftImages += images
         }
     }
 
@@ -114,22 +114,20 @@ struct SourceSizes: Sendable {
     mutating func took(_ source: Int, kind: UInt8, seconds: Double) {
         guard let count = bytes[source] else { return }
         model.add(bytes: count, seconds: seconds)
-        var group = times[Self.group(count, kind)] ?? Times()
-        group.images += 1
-        group.bytes += count
-        group.seconds += seconds
-        times[Self.group(count, kind)] = group
+        let group = Self.group(count, kind)
+        times[group, default: .init()].images += 1
+        times[group, default: .init()].bytes += count
+        times[group, default: .init()].seconds += seconds
     }
 
     /// An image with this source has ended.
     mutating func imageEnded(_ source: Int, kind: UInt8, isLast: Bool) {
         guard let count = bytes[source] else { return }
-        var group = known.groups[Self.group(count, kind)] ?? .init()
-        group.leftBytes -= count
-        group.leftImages -= 1
-        group.endedBytes += count
-        group.endedImages += 1
-        known.groups[Self.group(count, kind)] = group
+        let group = Self.group(count, kind)
+        known.groups[group, default: .init()].leftBytes -= count
+        known.groups[group, default: .init()].leftImages -= 1
+        known.groups[group, default: .init()].endedBytes += count
+        known.groups[group, default: .init()].endedImages += 1
         if isLast { bytes[source] = nil }
     }
 

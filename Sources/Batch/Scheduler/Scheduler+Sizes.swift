@@ -42,9 +42,6 @@ extension Board {
     }
 
     func learnSizes(of key: BatchKey, _ found: [(source: Int, bytes: Int)]) {
-        guard let batch = batches[key] else { return }
-        for (source, bytes) in found {
-            batch.learnSize(of: source, bytes: bytes)
-        }
+        batches[key]?.learnSizes(found)
     }
 }

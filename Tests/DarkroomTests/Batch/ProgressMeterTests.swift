@@ -123,7 +123,9 @@ import Testing
         let seconds = bytes.map {
             Double($0 + fixed) * 1e-6 * Double(0.85 + 0.3 * random.unit())
         }
-        for (source, count) in bytes.enumerated() { sizes.learn(source, bytes: count, kinds: [0]) }
+        for (source, count) in bytes.enumerated() {
+            sizes.learn(source, bytes: count, images: [0: 1])
+        }
         let whole = seconds.reduce(0, +)
         var meter = ProgressMeter()
         var (time, worst, checks) = (0.0, 0.0, 0)

@@ -10,11 +10,11 @@ import Testing
     @Test func sumsWhatIsKnown() {
         var sizes = SourceSizes()
         #expect(sizes.sums.mean == 1)
-        sizes.learn(0, bytes: 1000, kinds: [0, 0])
-        sizes.learn(1, bytes: 5000, kinds: [0])
+        sizes.learn(0, bytes: 1000, images: [0: 2])
+        sizes.learn(1, bytes: 5000, images: [0: 1])
         // A source without unfinished images, and one that is known already.
-        sizes.learn(2, bytes: 7, kinds: [])
-        sizes.learn(1, bytes: 9, kinds: [0])
+        sizes.learn(2, bytes: 7, images: [:])
+        sizes.learn(1, bytes: 9, images: [0: 1])
         #expect(sizes.sums.left == 7000 + 3 * Self.fixed)
         #expect(sizes.sums.leftImages == 3)
         sizes.imageEnded(0, kind: 0, isLast: false)
@@ -31,7 +31,7 @@ import Testing
     func learnsWhatAKindTakes(_ ended: Int, expected: Int) {
         var sizes = SourceSizes()
         for source in 0..<100 {
-            sizes.learn(source, bytes: 1_000_000, kinds: [UInt8(source % 2)])
+            sizes.learn(source, bytes: 1_000_000, images: [UInt8(source % 2): 1])
         }
         for source in 0..<ended {
             sizes.took(source, kind: UInt8(source % 2), seconds: source % 2 == 0 ? 1 : 10)
