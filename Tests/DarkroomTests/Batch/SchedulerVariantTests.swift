@@ -249,6 +249,28 @@ import Testing
         #expect(fixture.board { $0.memory.waitingCount == 0 })
     }
 
+    /// The operation of one that was taken along has begun meanwhile, and finds nothing to do. It waits with the others,
+    /// and goes with them.
+    @Test func oneThatWasTakenAlongDoesNotWaitForItself() throws {
+        let fixture = try Self.fixture(megabytes: 128, side: 6000)
+        let occupant = MemoryBudget.Ticket(batch: 99, image: 0)
+        let isTaken = fixture.board { board in
+            board.memory.take(.bytes(64 * Self.mega), for: occupant, owner: 1000)
+        }
+        #expect(isTaken)
+        try Self.ready(fixture, Self.manifest())
+        #expect(Self.begin(fixture, 0) == [0, 1, 2])
+        fixture.board { board in
+            _ = board.filterPostponed(1, [0, 1, 2], bytes: 100 * Self.mega)
+            _ = board.filterNotBegun(1, 1)
+            #expect(board.memory.waitingCount == 1)
+            var effects: [Effect] = []
+            board.giveBackMemory(99, 0, &effects)
+            #expect(board.memory.waitingCount == 0)
+        }
+        #expect(Self.begin(fixture, 0) == [0, 1, 2])
+    }
+
     /// If they need more together than there is, each is filtered by itself.
     @Test func areFilteredApartIfTheyNeedTooMuch() throws {
         let fixture = try SchedulerFixture()
