@@ -31,19 +31,10 @@ package struct DaemonProcessHandle: ~Copyable {
         guard number >= 0 else { throw absence(spool) }
         let handle = Descriptor(owning: number)
         guard LockHolder(of: spool, reportedBy: reported) == .process(process),
-            isOfOwner(process, of: spool)
+            // The owner of the spool must not have others signal any process.
+            LockHolder.isOfOwner(process, of: spool)
         else { throw absence(spool) }
         return handle
-    }
-
-    /// Whether the process belongs to the user who owns the lock. The report comes from the owner of the spool, who must
-    /// not have others signal any process.
-    private static func isOfOwner(_ process: pid_t, of spool: SpoolFolder) -> Bool {
-        var information = stat()
-        guard stat("/proc/\(process)", &information) == 0,
-            let lock = try? spool.root.information(of: "lock")
-        else { return false }
-        return information.st_uid == lock.st_uid
     }
 
     private static func absence(_ spool: SpoolFolder) -> ClientError {

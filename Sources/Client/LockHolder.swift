@@ -26,7 +26,7 @@ enum LockHolder: Equatable {
             return
         }
         self = .nobody
-        let isAlive = process.map { Self.exists($0, of: file.st_uid) } ?? false
+        let isAlive = process.map { Self.isOfOwner($0, of: spool) } ?? false
         for _ in 0..<(isAlive ? Self.readingsOfLiving : Self.readings) where self == .nobody {
             // Foundation reads the first page only, because the file has no size.
             guard let locks = try? Directory(path: "/proc").read("locks") else {
@@ -37,10 +37,14 @@ enum LockHolder: Equatable {
         }
     }
 
-    /// Whether there is a process with this number of the user who owns the lock.
-    private static func exists(_ process: pid_t, of owner: uid_t) -> Bool {
+    /// Whether there is a process with this number, of the user who owns the lock. The number may be that of a report,
+    /// which comes from the owner of the spool.
+    static func isOfOwner(_ process: pid_t, of spool: SpoolFolder) -> Bool {
         var information = stat()
-        return stat("/proc/\(process)", &information) == 0 && information.st_uid == owner
+        guard stat("/proc/\(process)", &information) == 0,
+            let lock = try? spool.root.information(of: "lock")
+        else { return false }
+        return information.st_uid == lock.st_uid
     }
 
     init(_ locks: String, file: stat, reportedBy process: Int32?) {

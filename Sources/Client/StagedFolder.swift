@@ -37,7 +37,7 @@ package final class StagedFolder {
         do throws(FileError) {
             tmp = try Directory("tmp", in: spool.root)
             try StagedFolders.removeLeftovers(in: tmp, of: geteuid())
-            let (name, folder) = try Self.newFolder(in: tmp)
+            let (name, folder) = try StagedFolders.make(in: tmp)
             stagedName = name
             self.folder = folder
             access = Self.share(folder, with: daemon)
@@ -48,23 +48,6 @@ package final class StagedFolder {
     }
 
     deinit { remove() }
-
-    private static func newFolder(
-        in tmp: Directory
-    ) throws(FileError) -> (FileName, Directory) {
-        while true {
-            let name = StagedFolders.newName()
-            let folder: Directory
-            do throws(FileError) {
-                try tmp.makeDirectory(name, mode: 0o700)
-                folder = try Directory(name, in: tmp)
-            } catch  where [.fileExists, .noSuchFileOrDirectory].contains(error.errno) {
-                // Somebody has this name, or has taken the folder for a leftover.
-                continue
-            }
-            if try StagedFolders.lock(folder) { return (name, folder) }
-        }
-    }
 
     private static func identity(
         of name: FileName, in tmp: Directory

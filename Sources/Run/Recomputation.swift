@@ -197,28 +197,13 @@ private struct Scratch {
         let parent = try runError { () throws(FileError) in try Directory(path: place) }
         // What cannot be listed does not prevent the work.
         _ = try? StagedFolders.removeLeftovers(in: parent, of: geteuid())
-        let (name, folder) = try runError { () throws(FileError) in try Self.make(in: parent) }
+        let (name, folder) = try runError { () throws(FileError) in
+            try StagedFolders.make(in: parent)
+        }
         self.parent = parent
         self.name = name
         self.folder = folder
         path = "\(place)/\(name.text)"
-    }
-
-    private static func make(in parent: Directory) throws(FileError) -> (FileName, Directory) {
-        while true {
-            let name = StagedFolders.newName()
-            do {
-                try parent.makeDirectory(name, mode: 0o700)
-            } catch  where error.errno == .fileExists {
-                continue
-            }
-            do {
-                let folder = try Directory(name, in: parent)
-                if try StagedFolders.lock(folder) { return (name, folder) }
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                // Another process took it for a leftover, before it was locked.
-            }
-        }
     }
 
     func empty() throws(RunError) {

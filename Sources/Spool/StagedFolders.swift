@@ -15,6 +15,22 @@ package enum StagedFolders {
         FileName("\(prefix)\(getpid())-\(UInt32.random(in: 0 ... .max))")
     }
 
+    /// Makes a folder and locks it, as long as it is open.
+    package static func make(in parent: Directory) throws(FileError) -> (FileName, Directory) {
+        while true {
+            let name = newName()
+            let folder: Directory
+            do throws(FileError) {
+                try parent.makeDirectory(name, mode: 0o700)
+                folder = try Directory(name, in: parent)
+            } catch  where [.fileExists, .noSuchFileOrDirectory].contains(error.errno) {
+                // Somebody has this name, or has taken the folder for a leftover.
+                continue
+            }
+            if try lock(folder) { return (name, folder) }
+        }
+    }
+
     /// Locks an open folder as long as it is open.
     ///
     /// - Returns: false if another process has locked it, or has removed it in between.
