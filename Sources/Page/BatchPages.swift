@@ -23,9 +23,6 @@ package struct BatchPages: Sendable {
         package let withoutPreview: Int
     }
 
-    /// What a run leaves for the next one in the folder of its results (`RunFolder`). An answer of the daemon has none.
-    private static let nextRun: FileName = ".darkroom"
-
     private let answer: Directory
     private let settings: PageSettings
     private let filters: Filters
@@ -134,7 +131,7 @@ package struct BatchPages: Sendable {
     private func summarized() throws -> PageSummary {
         var stream = try stream()
         var summary = PageSummary(frame: stream.frame)
-        summary.isRun = try answer.exists(Self.nextRun)
+        summary.isRun = try answer.exists(FileName(RunFolders.spoolName))
         while let text = try stream.next() {
             summary.add(try Self.image(text), perPage: BatchPage.perPage)
         }

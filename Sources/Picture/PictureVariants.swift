@@ -1,4 +1,3 @@
-import CDarkroomShims
 import DarkroomCore
 import Foundation
 package import SystemPackage
@@ -29,7 +28,7 @@ package struct PictureVariant {
         self.openImage = openImage
     }
 
-    fileprivate var result: PictureResult {
+    var result: PictureResult {
         PictureResult(file: output, name: outputName, options: options, handOver: handOver)
     }
 }
@@ -46,11 +45,11 @@ package struct PictureVariant {
 /// A result fails alone: if a filter, the writer or the file of one fails, the others continue. If the source or a
 /// common filter fails, all fail.
 package struct PictureVariants {
-    private let inputName: String
-    private let variants: [PictureVariant]
+    let inputName: String
+    let variants: [PictureVariant]
     /// Everything up to the last common filter.
     private let trunk: PictureSteps
-    private let branches: [PictureSteps]
+    let branches: [PictureSteps]
 
     /// - Parameters:
     ///   - inputName: the name of the source in messages, without its query and credentials.
@@ -141,46 +140,6 @@ package struct PictureVariants {
         return Set(divisors).sorted().map { divisor in
             (divisor, all.filter { divisors[$0] == divisor })
         }
-    }
-
-    // MARK: Palettes
-
-    /// The results that may keep the palette of the picture. Their rows are indices, which nothing else can use.
-    private func membersWithPalettes(
-        of input: FileDescriptor
-    ) throws(PictureError) -> [Int] {
-        let mayKeep = variants.indices.filter {
-            variants[$0].result.options.format == .png
-                && branches[$0].filters.allSatisfy(\.looksAtOnePixel)
-        }
-        guard let first = mayKeep.first else { return [] }
-        let reader = try branches[first].open(input, name: inputName)
-        return mayKeep.filter { branches[$0].keepsPalette(of: reader, variants[$0].result) }
-    }
-
-    /// Reads the picture for one result.
-    private func alone(
-        _ input: FileDescriptor, _ member: Int, _ admit: PicturePipeline.Admission?
-    ) throws(PictureError) -> Outcome {
-        var refusal: PictureError?
-        let outcome = Outcome { () throws(PictureError) in
-            try PicturePipeline.develop(
-                inputName, branches[member], variants[member].result,
-                admit: { bytes throws(PictureError) in
-                    do throws(PictureError) {
-                        try admit?(bytes)
-                    } catch {
-                        refusal = error
-                        throw error
-                    }
-                }
-            ) { () throws(PictureError) in
-                try branches[member].open(input, name: inputName)
-            }
-        }
-        // That concerns all.
-        if let refusal { throw refusal }
-        return outcome
     }
 
     // MARK: One size
@@ -308,104 +267,5 @@ extension PictureSteps {
         ReducedDecoding.divisor(
             width: width, height: height, orientation: autoOrient ? orientation : .topLeft,
             filters: filters)
-    }
-}
-
-/// One result while it is made: its own filters and its writer, on a thread of its own.
-///
-/// Sendable, because only its thread uses it from the begin of `work` to the end. The reader's values that it reads do
-/// not change, or only before the last band.
-private final class VariantRun: @unchecked Sendable {
-    private let number: Int
-    private let layout: PixelLayout
-    private let steps: PictureSteps
-    private let filters: [Filter]
-    private let result: PictureResult
-    private let reader: any PictureReader
-    /// The common filters that change the picture's scale, and the others.
-    private let common: [Filter]
-    private let commonBytes: Int
-    private let tee: BandTee
-    private var end: Result<(PictureResult.Written, PictureSteps.Filtered, [String]), PictureError>?
-
-    init(
-        number: Int, layout: PixelLayout, steps: PictureSteps, filters: [Filter],
-        result: PictureResult, reader: any PictureReader, common: [Filter],
-        commonBytes: Int, tee: BandTee
-    ) {
-        self.number = number
-        self.layout = layout
-        self.steps = steps
-        self.filters = filters
-        self.result = result
-        self.reader = reader
-        self.common = common
-        self.commonBytes = commonBytes
-        self.tee = tee
-    }
-
-    /// Makes all results. The first one has the present thread.
-    static func all(_ runs: [VariantRun]) {
-        let group = DispatchGroup()
-        let slot = darkroom_crash_slot()
-        for run in runs.dropFirst() {
-            group.enter()
-            // Dispatch may have no thread for it while the others wait for it.
-            Thread {
-                // A crash is attributed to the picture of the first thread.
-                let former = darkroom_crash_enter(slot)
-                run.work()
-                _ = darkroom_crash_enter(former)
-                group.leave()
-            }.start()
-        }
-        runs[0].work()
-        group.wait()
-    }
-
-    private func work() {
-        tee.enter(number)
-        end = Result { () throws(PictureError) in try write() }
-        tee.leave(number)
-    }
-
-    private func write() throws(PictureError) -> (
-        PictureResult.Written, PictureSteps.Filtered, [String]
-    ) {
-        let context = try steps.context(for: reader)
-        // Alone, the common filters would be a part of its own.
-        try context.memory.take(
-            commonBytes - context.memory.held, for: "the filters of all variants")
-        let source = TeeStage(tee, number, layout, isChanged: mayChange(layout))
-        var filtered = try steps.chain(filters, on: source, context)
-        filtered.effective = common + filtered.effective
-        let written = try result.write(filtered, of: reader, steps, context, nil)
-        try source.drain()
-        return (written, filtered, context.remarks.all)
-    }
-
-    /// Whether the first stage changes the rows that it borrows, or lends them to one that does.
-    private func mayChange(_ layout: PixelLayout) -> Bool {
-        guard case .resize(let resize)? = filters.first, resize.kernel != .nearest else {
-            return true
-        }
-        let scaled = ResizePlan(resize, width: layout.width, height: layout.height).scaled
-        return scaled.width == layout.width && scaled.height == layout.height
-    }
-
-    /// The report or the error, after all threads have ended.
-    func outcome(_ inputName: String, _ remarks: [String]) -> PictureVariants.Outcome {
-        switch end {
-        case .success(let (written, filtered, own)):
-            .success(
-                result.report(
-                    written, filtered, of: reader, wasTurned: steps.autoOrient,
-                    remarks: remarks + own))
-        case .failure(let error):
-            .failure(
-                error.naming(
-                    inputName, or: [result.name, result.handOver?.name].compactMap { $0 }))
-        case nil: preconditionFailure("a result was not made")
-        }
     }
 }

@@ -41,7 +41,7 @@ import SystemPackage
 /// images of other shards are left out (`Manifest.part`), and the shard's status and journal have only its own.
 /// `ShardMerge` makes the whole status. The plan decides which of the two kinds a folder is.
 package final class RunFolder: Sendable {
-    static let spoolName = ".darkroom"
+    static let spoolName = RunFolders.spoolName
 
     let spool: Spool
     let outputs: Directory

@@ -7,6 +7,9 @@ import DarkroomManifest
 /// `outbox/ID` are two folders here, because the processes that share the work on one manifest share the outputs, but
 /// each has an answer of its own.
 package struct RunFolders: Sendable {
+    /// The folder in which a run keeps all that the next one needs, in the folder of its results.
+    package static let spoolName = ".darkroom"
+
     /// The pictures.
     package let outputs: Directory
     /// `status.json`, `progress.json` and the copy of the manifest.

@@ -1,0 +1,42 @@
+import SystemPackage
+
+/// Results of a picture with a palette that may keep it.
+extension PictureVariants {
+    /// The results that may keep the palette of the picture. Their rows are indices, which nothing else can use.
+    func membersWithPalettes(
+        of input: FileDescriptor
+    ) throws(PictureError) -> [Int] {
+        let mayKeep = variants.indices.filter {
+            variants[$0].result.options.format == .png
+                && branches[$0].filters.allSatisfy(\.looksAtOnePixel)
+        }
+        guard let first = mayKeep.first else { return [] }
+        let reader = try branches[first].open(input, name: inputName)
+        return mayKeep.filter { branches[$0].keepsPalette(of: reader, variants[$0].result) }
+    }
+
+    /// Reads the picture for one result.
+    func alone(
+        _ input: FileDescriptor, _ member: Int, _ admit: PicturePipeline.Admission?
+    ) throws(PictureError) -> Outcome {
+        var refusal: PictureError?
+        let outcome = Outcome { () throws(PictureError) in
+            try PicturePipeline.develop(
+                inputName, branches[member], variants[member].result,
+                admit: { bytes throws(PictureError) in
+                    do throws(PictureError) {
+                        try admit?(bytes)
+                    } catch {
+                        refusal = error
+                        throw error
+                    }
+                }
+            ) { () throws(PictureError) in
+                try branches[member].open(input, name: inputName)
+            }
+        }
+        // That concerns all.
+        if let refusal { throw refusal }
+        return outcome
+    }
+}

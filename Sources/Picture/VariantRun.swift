@@ -1,0 +1,104 @@
+import CDarkroomShims
+import DarkroomCore
+import Dispatch
+import Foundation
+import SystemPackage
+
+/// One result while it is made: its own filters and its writer, on a thread of its own.
+///
+/// Sendable, because only its thread uses it from the begin of `work` to the end. The reader's values that it reads do
+/// not change, or only before the last band.
+final class VariantRun: @unchecked Sendable {
+    private let number: Int
+    private let layout: PixelLayout
+    private let steps: PictureSteps
+    private let filters: [Filter]
+    private let result: PictureResult
+    private let reader: any PictureReader
+    /// The common filters that change the picture's scale, and the others.
+    private let common: [Filter]
+    private let commonBytes: Int
+    private let tee: BandTee
+    private var end: Result<(PictureResult.Written, PictureSteps.Filtered, [String]), PictureError>?
+
+    init(
+        number: Int, layout: PixelLayout, steps: PictureSteps, filters: [Filter],
+        result: PictureResult, reader: any PictureReader, common: [Filter],
+        commonBytes: Int, tee: BandTee
+    ) {
+        self.number = number
+        self.layout = layout
+        self.steps = steps
+        self.filters = filters
+        self.result = result
+        self.reader = reader
+        self.common = common
+        self.commonBytes = commonBytes
+        self.tee = tee
+    }
+
+    /// Makes all results. The first one has the present thread.
+    static func all(_ runs: [VariantRun]) {
+        let group = DispatchGroup()
+        let slot = darkroom_crash_slot()
+        for run in runs.dropFirst() {
+            group.enter()
+            // Dispatch may have no thread for it while the others wait for it.
+            Thread {
+                // A crash is attributed to the picture of the first thread.
+                let former = darkroom_crash_enter(slot)
+                run.work()
+                _ = darkroom_crash_enter(former)
+                group.leave()
+            }.start()
+        }
+        runs[0].work()
+        group.wait()
+    }
+
+    private func work() {
+        tee.enter(number)
+        end = Result { () throws(PictureError) in try write() }
+        tee.leave(number)
+    }
+
+    private func write() throws(PictureError) -> (
+        PictureResult.Written, PictureSteps.Filtered, [String]
+    ) {
+        let context = try steps.context(for: reader)
+        // Alone, the common filters would be a part of its own.
+        try context.memory.take(
+            commonBytes - context.memory.held, for: "the filters of all variants")
+        let source = TeeStage(tee, number, layout, isChanged: mayChange(layout))
+        var filtered = try steps.chain(filters, on: source, context)
+        filtered.effective = common + filtered.effective
+        let written = try result.write(filtered, of: reader, steps, context, nil)
+        try source.drain()
+        return (written, filtered, context.remarks.all)
+    }
+
+    /// Whether the first stage changes the rows that it borrows, or lends them to one that does.
+    private func mayChange(_ layout: PixelLayout) -> Bool {
+        guard case .resize(let resize)? = filters.first, resize.kernel != .nearest else {
+            return true
+        }
+        let scaled = ResizePlan(resize, width: layout.width, height: layout.height).scaled
+        return scaled.width == layout.width && scaled.height == layout.height
+    }
+
+    /// The report or the error, after all threads have ended.
+    func outcome(_ inputName: String, _ remarks: [String]) -> PictureVariants.Outcome {
+        switch end {
+        case .success(let (written, filtered, own)):
+            .success(
+                result.report(
+                    written, filtered, of: reader, wasTurned: steps.autoOrient,
+                    remarks: remarks + own))
+        case .failure(let error):
+            .failure(
+                error.naming(
+                    inputName, or: [result.name, result.handOver?.name].compactMap { $0 }))
+        case nil: preconditionFailure("a result was not made")
+        }
+    }
+}
