@@ -10,9 +10,8 @@ struct TimelineDrawing {
     /// More lanes, or more operations of one kind, are drawn as the number of operations at once.
     static let mostLanes = 24
     static let mostOperations = 600
-    /// The columns of such a drawing.
+    /// The columns of such a drawing. Each has one dot at most.
     private static let columns = 240
-    private static let mostRepeated = 240
 
     private static let captionHeight = 20
     private static let chartHeight = 64
@@ -102,7 +101,6 @@ struct TimelineDrawing {
     ) -> Group {
         let count = Self.columns
         let load = Timeline.load(operations, in: scale, count: count)
-        // One column is a share of the drawing, and a part of the time of the parts that are not shortened.
         let highest = max(load.max() ?? 0, 1e-9)
         var shapes: [Markup] = load.enumerated().compactMap { index, value in
             let height = value / highest * Double(Self.chartHeight)
@@ -113,13 +111,11 @@ struct TimelineDrawing {
                 .number("y", Double(top + Self.chartHeight) - height),
                 .percent("width", 1 / Double(count)), .number("height", height))
         }
-        var repeated = [Bool](repeating: false, count: Self.mostRepeated)
-        for operation in operations where operation.isRepeated {
-            let place = scale.place(operation.begin)
-            repeated[min(Int(place * Double(repeated.count)), repeated.count - 1)] = true
+        let repeated = operations.filter(\.isRepeated).map {
+            min(Int(scale.place($0.begin) * Double(count)), count - 1)
         }
-        for index in repeated.indices where repeated[index] {
-            let place = (Double(index) + 0.5) / Double(repeated.count)
+        for column in Set(repeated).sorted() {
+            let place = (Double(column) + 0.5) / Double(count)
             shapes.append(dot(place, y: top + Self.chartHeight - 4))
         }
         return Group(

@@ -18,7 +18,9 @@ import Synchronization
 /// A run may be killed at any moment, so this end loses nothing either.
 final class EarlyStop: Sendable {
     private static let interval: useconds_t = 20_000
-    private static let patience = 150
+    /// Beside a run, which may take hours, it looks less often.
+    private static let longInterval: useconds_t = 200_000
+    private static let patience = 15
 
     private enum State { case before, begun, ended }
 
@@ -32,7 +34,7 @@ final class EarlyStop: Sendable {
         Thread.detachNewThread { [self] in
             var looks = 0
             while true {
-                usleep(Self.interval)
+                usleep(state.withLock { $0 } == .begun ? Self.longInterval : Self.interval)
                 let isOver = state.withLock { state in
                     guard state != .ended, let signal = FolderRun.pendingSignal else {
                         looks = 0

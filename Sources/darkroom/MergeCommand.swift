@@ -15,8 +15,8 @@ struct MergeCommand: ParsableCommand {
             The command looks whether each image of the manifest has one answer and each output its SHA-256. Then it \
             writes status.json, the same as one run of the whole manifest would write. If shards are missing, nothing is \
             written: standard output has the tasks that must run again, as sbatch takes them, without those of shards \
-            that are in work. It may be repeated at any time, also while shards run. A status.json that has an image which failed later is replaced only if the \
-            output of that image is gone; the command says so.
+            that are in work. It may be repeated at any time, also while shards run. A status.json that has an image \
+            which failed later is replaced only if the output of that image is gone; the command says so.
 
             Examples:
               darkroom merge out/

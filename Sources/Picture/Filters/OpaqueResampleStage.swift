@@ -88,7 +88,7 @@ private struct PlanePass {
     private let shift: Int
     private let width: Int
     private let channels: Int
-    /// So much of each plane can be read beyond its end.
+    /// The samples from the beginning of a plane to that of the next one. So many weights can be applied beyond its end.
     private let plane: Int
     private let planes: FilterBuffer<Int16>
 

@@ -9,4 +9,10 @@ struct FilteredPalette {
 
     /// The bits of an index: as few as PNG allows.
     var bits: Int { [1, 2, 4].first { count <= 1 << $0 } ?? 8 }
+
+    /// The rows of indices as they are in the file, where several indices may share a byte.
+    var packedLayout: PixelLayout {
+        PixelLayout(
+            width: (layout.width * bits + 7) / 8, height: layout.height, channels: 1, depth: 8)
+    }
 }

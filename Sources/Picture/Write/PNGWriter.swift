@@ -45,7 +45,8 @@ package final class PNGWriter {
         output = OutputFile(file, name: name)
         self.palette = palette
         strips = StripEncoder(
-            Self.stored(layout, palette), compression.effort, cores: cores, ahead: ahead, name: name
+            palette?.packedLayout ?? layout, compression.effort, cores: cores, ahead: ahead,
+            name: name
         )
         chunks = try start(layout, colour: colour, exif: exif)
     }
@@ -89,20 +90,10 @@ package final class PNGWriter {
         return try writer.finish()
     }
 
-    /// The rows as they are compressed. Several indices may share a byte.
-    private static func stored(
-        _ layout: PixelLayout, _ palette: FilteredPalette?
-    ) -> PixelLayout {
-        guard let palette else { return layout }
-        return PixelLayout(
-            width: (layout.width * palette.bits + 7) / 8, height: layout.height, channels: 1,
-            depth: 8)
-    }
-
     /// Adds a band's rows, which are copied.
     func add(_ band: Band) throws(PictureError) {
         guard let palette, palette.bits < 8 else { return try strips.add(band, output: put) }
-        let (width, bytes) = (palette.layout.width, (palette.layout.width * palette.bits + 7) / 8)
+        let (width, bytes) = (palette.layout.width, palette.packedLayout.bytesPerRow)
         let memory: FilterBuffer<UInt8>
         if let packed, packed.count >= band.rows.count * bytes {
             memory = packed
