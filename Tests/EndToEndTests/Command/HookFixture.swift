@@ -74,7 +74,18 @@ final class HookFixture: Sendable {
     }
 
     /// Stops it as a service manager does.
-    func stop(_ command: ClientProcess) async throws -> ClientProcess.Result {
+    ///
+    /// - Parameter id: the last batch, whose call must have ended before. A program has written its line before its end.
+    func stop(
+        _ command: ClientProcess, after id: String? = nil
+    ) async throws -> ClientProcess.Result {
+        if let id {
+            try await eventually(
+                "the end of the call for \(id)", context: { command.text("errors") }
+            ) {
+                states()[id] == "called" ? true : nil
+            }
+        }
         try await eventually("the command to expect its end") {
             command.expects(SIGTERM) ? true : nil
         }

@@ -137,7 +137,7 @@ import Testing
         _ = try await hooks.spool.finish("b", second)
         try await hooks.end(["c"], second)
         #expect(try await hooks.wait(3, command) == ["a", "b", "c"])
-        #expect(try await hooks.stop(command).errors == "")
+        #expect(try await hooks.stop(command, after: "c").errors == "")
         _ = try await second.stop()
     }
 
@@ -167,8 +167,8 @@ import Testing
         let calls = hooks.lines()
         #expect(!calls.isEmpty && calls.count < ids.count)
         disk.empty()
-        try await hooks.wait(ids.count, command)
-        let result = try await hooks.stop(command)
+        let all = try await hooks.wait(ids.count, command)
+        let result = try await hooks.stop(command, after: all.last)
         #expect(result.errors == refusal + "darkroom: the cursor can be written again\n")
         #expect(hooks.lines().sorted() == ids)
         _ = try await daemon.stop()

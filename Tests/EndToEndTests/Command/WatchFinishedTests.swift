@@ -66,7 +66,7 @@ import Testing
         let command = try await hooks.watchFromNow(["--exec", program])
         try await hooks.end(["c"], daemon)
         #expect(try await hooks.wait(1, command) == ["c"])
-        let result = try await hooks.stop(command)
+        let result = try await hooks.stop(command, after: "c")
         #expect(
             result.errors == """
                 darkroom: the first start with this cursor: 2 batches that had ended before will not be notified; \
@@ -82,7 +82,7 @@ import Testing
         try FileManager.default.removeItem(atPath: hooks.cursor)
         let third = try hooks.watch(["--from-start", "--exec", program])
         #expect(try await hooks.wait(6, third) == ["c", "d", "a", "b", "c", "d"])
-        #expect(try await hooks.stop(third).errors == "")
+        #expect(try await hooks.stop(third, after: "d").errors == "")
         _ = try await daemon.stop()
     }
 
@@ -126,7 +126,7 @@ import Testing
         let both = try await hooks.wait(2, command).map { $0.split(separator: " ") }
         #expect(both.map { $0[1] } == ["completedWithErrors", "completed"])
         #expect(both[0][2] != both[1][2] && both[0].joined(separator: " ") == first[0])
-        #expect(try await hooks.stop(command).errors == "")
+        #expect(try await hooks.stop(command, after: "half").errors == "")
         _ = try await daemon.stop()
     }
 
@@ -143,7 +143,7 @@ import Testing
         try await hooks.end(["a"], daemon)
         try await hooks.end(["b"], daemon)
         #expect(try await hooks.wait(4, command) == ["a", "a", "a", "b"])
-        let result = try await hooks.stop(command)
+        let result = try await hooks.stop(command, after: "b")
         #expect(
             result.errors == """
                 darkroom: a: try 1 of 10 failed: HERE/program ended with exit code 1; the next one is in 20 ms
@@ -260,7 +260,7 @@ import Testing
         try hooks.touch("go")
         let second = try hooks.watch(["--tries", "1", "--exec", program])
         #expect(try await hooks.wait(2, second) == ["a", "a"])
-        #expect(try await hooks.stop(second).errors == "")
+        #expect(try await hooks.stop(second, after: "a").errors == "")
         _ = try await daemon.stop()
     }
 
@@ -289,7 +289,7 @@ import Testing
         try await hooks.end(["c"], daemon)
         let second = try hooks.watch(["--exec", program])
         #expect(try await hooks.wait(2, second) == ["a", "c"])
-        #expect(try await hooks.stop(second).errors == a)
+        #expect(try await hooks.stop(second, after: "c").errors == a)
         #expect(hooks.states() == ["c": "called"])
         _ = try await daemon.stop()
     }
@@ -306,7 +306,7 @@ import Testing
         try hooks.touch("go")
         #expect(try await hooks.daemons.client("retry", "half", "--wait").exit == 3)
         try await hooks.wait(2, command)
-        let result = try await hooks.stop(command)
+        let result = try await hooks.stop(command, after: "half")
         #expect(
             result.errors.hasSuffix(
                 "darkroom: half: it was repeated before anybody was told of its end at \(time); the end of the repetition follows\n"
