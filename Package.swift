@@ -6,11 +6,21 @@ import PackageDescription
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 /// The stations: what a file uses it imports, so that its imports say what it depends on.
 let station = strict + [.enableUpcomingFeature("MemberImportVisibility")]
-/// Tests: Tests/run.sh builds them for release, too, and optimising them would take longer than they run. A package with
-/// such flags cannot be a dependency, so they are there on demand only.
+/// Tests and their tools: Tests/run.sh builds them for release, too, and optimising them would take longer than they run.
+/// A package with such flags cannot be a dependency, so they are there on demand only.
+let isForTests = Context.environment["DARKROOM_TESTS_UNOPTIMIZED"] != nil
+let tool =
+    isForTests ? strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))] : strict
+/// Without optimisation, files need not be compiled as a whole: several processes take some files each.
 let test =
-    Context.environment["DARKROOM_TESTS_UNOPTIMIZED"] == nil
-    ? strict : strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+    isForTests
+    ? tool + [
+        .unsafeFlags(
+            [
+                "-no-whole-module-optimization", "-enable-batch-mode",
+                "-driver-batch-size-limit", "20",
+            ], .when(configuration: .release))
+    ] : tool
 /// A product for other packages: the compiler refuses a public declaration that shows something of another module, unless
 /// that is imported as public.
 let exported = station + [.enableUpcomingFeature("InternalImportsByDefault")]
@@ -257,7 +267,7 @@ let package = Package(
                 "darkroomd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            path: "Tests/Faults", exclude: ["shim.c"], swiftSettings: strict),
+            path: "Tests/Faults", exclude: ["shim.c"], swiftSettings: tool),
         // Measures Darkroom beside its peers; see Tests/bench.sh.
         .executableTarget(
             name: "benchmark",
@@ -267,7 +277,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Tests/Benchmark", exclude: ["peers.c", "peer.py", "compression.c", "jpeg.c"],
-            swiftSettings: strict),
+            swiftSettings: tool),
         .testTarget(
             name: "DarkroomTests",
             dependencies: library + ["TestSupport", .product(name: "Yams", package: "Yams")],
@@ -275,7 +285,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: library + ["TestSupport", "darkroomd", "darkroom"],
-            swiftSettings: test),
+            exclude: leftOut(of: "EndToEndTests"), swiftSettings: test),
     ]
 )
 

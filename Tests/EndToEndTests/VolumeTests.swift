@@ -5,7 +5,7 @@ import Testing
 
 /// Many images, many manifests.
 @Suite(.fewAtATime) struct VolumeTests {
-    @Test(.tags(.concurrency)) func twoThousandImages() async throws {
+    @Test func twoThousandImages() async throws {
         let fixture = try DaemonFixture(pictures: 2000)
         let daemon = try await fixture.run()
         try fixture.drop(

@@ -54,12 +54,17 @@ import Testing
         #expect(isTaken)
     }
 
-    private func vacate(_ fixture: SchedulerFixture) {
+    /// - Returns: the numbers of the images that get the memory, in their order.
+    @discardableResult
+    private func vacate(_ fixture: SchedulerFixture) -> [Int] {
+        var images: [Int] = []
         fixture.scheduler.advance { board in
             var effects: [Effect] = []
             board.giveBackMemory(99, 0, &effects)
+            for case .enqueue(.filter(_, let image), _, _) in effects { images.append(image) }
             return effects
         }
+        return images
     }
 
     private func waitForWaiters(_ fixture: SchedulerFixture, count: Int = 1) async throws {
@@ -107,10 +112,9 @@ import Testing
                 && fixture.scheduler.summary.imagesWaitingForMemory > 1
         }
         #expect((60...72).contains(fixture.filtered.count))
-        vacate(fixture)
+        // The first image. The time at which it ends depends on the load.
+        #expect(vacate(fixture).first == 0)
         try await finish(fixture)
-        let place = try #require(ended(fixture).firstIndex(of: "large"))
-        #expect(place < 80)
         #expect(try fixture.status("x")?.counts.finished == 300)
     }
 

@@ -30,8 +30,10 @@ final class HookFixture: Sendable {
     static let note = #"echo "$DARKROOM_ID" >>"$HERE/calls""#
 
     /// The lines of a file in the folder.
-    func lines(_ name: String = "calls") -> [String] {
-        let data = FileManager.default.contents(atPath: path(name)) ?? Data()
+    func lines(_ name: String = "calls") -> [String] { Self.lines(at: path(name)) }
+
+    private static func lines(at path: String) -> [String] {
+        let data = FileManager.default.contents(atPath: path) ?? Data()
         return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
@@ -75,15 +77,17 @@ final class HookFixture: Sendable {
 
     /// Stops it as a service manager does.
     ///
-    /// - Parameter id: the last batch, whose call must have ended before. A program has written its line before its end.
+    /// - Parameters:
+    ///   - id: the last batch, whose call must have ended before. A program has written its line before its end.
+    ///   - cursor: the command's cursor, if it is not in the folder.
     func stop(
-        _ command: ClientProcess, after id: String? = nil
+        _ command: ClientProcess, after id: String? = nil, cursor: String? = nil
     ) async throws -> ClientProcess.Result {
         if let id {
             try await eventually(
                 "the end of the call for \(id)", context: { command.text("errors") }
             ) {
-                states()[id] == "called" ? true : nil
+                states(cursor: cursor)[id] == "called" ? true : nil
             }
         }
         try await eventually("the command to expect its end") {
@@ -107,9 +111,9 @@ final class HookFixture: Sendable {
     }
 
     /// The last states of the batches in the cursor. The last line may be torn.
-    func states() -> [String: String] {
+    func states(cursor: String? = nil) -> [String: String] {
         var states: [String: String] = [:]
-        for line in lines("cursor").dropFirst() {
+        for line in Self.lines(at: cursor ?? self.cursor).dropFirst() {
             let record = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
             guard let id = record?["id"] as? String else { continue }
             states[id] = record?["state"] as? String

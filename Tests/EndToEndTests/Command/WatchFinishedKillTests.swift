@@ -168,7 +168,7 @@ import Testing
         #expect(!calls.isEmpty && calls.count < ids.count)
         disk.empty()
         let all = try await hooks.wait(ids.count, command)
-        let result = try await hooks.stop(command, after: all.last)
+        let result = try await hooks.stop(command, after: all.last, cursor: cursor)
         #expect(result.errors == refusal + "darkroom: the cursor can be written again\n")
         #expect(hooks.lines().sorted() == ids)
         _ = try await daemon.stop()
