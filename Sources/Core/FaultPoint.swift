@@ -62,12 +62,15 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case publishJournalWritten = "publish-journal-written"
     case publishJournalSynced = "publish-journal-synced"
     case publishOutputMoved = "publish-output-moved"
-    case publishOutboxSynced = "publish-outbox-synced"
+    /// All outputs of a group are in the outbox.
+    case publishOutputsMoved = "publish-outputs-moved"
 
     // A status file, including the last one of a batch.
     case statusWritten = "status-written"
     case statusMoved = "status-moved"
     case finalStatusWritten = "final-status-written"
+    /// The content of the last status and the outputs in the outbox are on the disk.
+    case finalStatusStaged = "final-status-staged"
     case finalStatusMoved = "final-status-moved"
     case finalStatusSynced = "final-status-synced"
     /// One file of `active/ID`, or of a withdrawn receipt, is removed.

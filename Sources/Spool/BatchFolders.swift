@@ -138,7 +138,14 @@ package struct BatchFolders: Sendable {
     package func writeStatus(
         _ status: Status, durably: Bool, mayGoOn: () -> Bool = { true }, moved: () -> Void = {}
     ) throws(FileError) {
-        try writeStatus(isFinal: status.state.isFinal, durably: durably, moved: moved) {
+        try stageStatus(status, durably: durably, mayGoOn: mayGoOn)
+        try moveStatus(isFinal: status.state.isFinal, durably: durably, moved: moved)
+    }
+
+    private func stageStatus(
+        _ status: Status, durably: Bool, mayGoOn: () -> Bool
+    ) throws(FileError) {
+        try stageStatus(isFinal: status.state.isFinal, durably: durably) {
             write throws(FileError) in
             try status.writtenNow.encode { piece throws(FileError) in
                 guard mayGoOn() else {
@@ -149,20 +156,46 @@ package struct BatchFolders: Sendable {
         }
     }
 
-    /// Writes the last status even if someone has removed `active/ID`, through a new folder.
+    /// Writes the last status, in the three steps below.
     package func writeLastStatus(
         _ status: Status, durably: Bool, mayGoOn: () -> Bool = { true }, moved: () -> Void = {}
     ) throws(FileError) {
+        try stageLastStatus(status, mayGoOn: mayGoOn)
+        if durably { try syncStagedStatus() }
+        FaultPoint.finalStatusStaged.pass()
+        try placeLastStatus()
+        moved()
+        if durably { try outbox().sync() }
+        FaultPoint.finalStatusSynced.pass()
+    }
+
+    /// Writes the last status into `active/ID`, even if someone has removed that folder.
+    package func stageLastStatus(
+        _ status: Status, mayGoOn: () -> Bool = { true }
+    ) throws(FileError) {
         do {
-            try writeStatus(status, durably: durably, mayGoOn: mayGoOn, moved: moved)
+            try stageStatus(status, durably: false, mayGoOn: mayGoOn)
         } catch  where error.errno == .noSuchFileOrDirectory {
             do {
                 try spool.active.makeDirectory(FileName(id), mode: 0o700)
             } catch  where error.errno == .fileExists {
                 // Another file was missing.
             }
-            try writeStatus(status, durably: durably, mayGoOn: mayGoOn, moved: moved)
+            try stageStatus(status, durably: false, mayGoOn: mayGoOn)
         }
+    }
+
+    /// Waits until the staged status is on the disk, and the names of all outputs in the outbox. An answer that is
+    /// final promises them, and a restart does not finish their renames.
+    package func syncStagedStatus() throws(FileError) {
+        let active = try active()
+        try active.open(BatchFile.newStatus).sync(path: active.path(of: BatchFile.newStatus))
+        try restoredOutputs().sync()
+    }
+
+    /// Moves the staged status to the outbox.
+    package func placeLastStatus() throws(FileError) {
+        _ = try placeStatus(isFinal: true)
     }
 
     /// Writes a status whose content comes in pieces: `content` receives a function that writes one piece.
@@ -170,17 +203,35 @@ package struct BatchFolders: Sendable {
         isFinal: Bool, durably: Bool, moved: () -> Void = {},
         content: (_ write: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void
     ) throws(FileError) {
-        let active = try active()
-        try active.write(
+        try stageStatus(isFinal: isFinal, durably: durably, content: content)
+        try moveStatus(isFinal: isFinal, durably: durably, moved: moved)
+    }
+
+    private func stageStatus(
+        isFinal: Bool, durably: Bool,
+        content: (_ write: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void
+    ) throws(FileError) {
+        try active().write(
             to: BatchFile.newStatus, replacing: true, durably: durably, content: content)
         (isFinal ? FaultPoint.finalStatusWritten : .statusWritten).pass()
-        let outbox = try restoredOutbox()
-        try active.rename(
-            BatchFile.newStatus, to: outbox, as: BatchFile.status, replacing: true)
-        (isFinal ? FaultPoint.finalStatusMoved : .statusMoved).pass()
+    }
+
+    private func moveStatus(
+        isFinal: Bool, durably: Bool, moved: () -> Void
+    ) throws(FileError) {
+        let outbox = try placeStatus(isFinal: isFinal)
         moved()
         if durably { try outbox.sync() }
         if isFinal { FaultPoint.finalStatusSynced.pass() }
+    }
+
+    /// - Returns: the folder of the answer.
+    private func placeStatus(isFinal: Bool) throws(FileError) -> Directory {
+        let outbox = try restoredOutbox()
+        try active().rename(
+            BatchFile.newStatus, to: outbox, as: BatchFile.status, replacing: true)
+        (isFinal ? FaultPoint.finalStatusMoved : .statusMoved).pass()
+        return outbox
     }
 
     /// The folder of the outputs, like `restoredOutbox()`.

@@ -66,6 +66,12 @@ package enum ItemJournal {
         try file.close(path: path)
     }
 
+    /// Waits until records that were not appended durably are on the disk.
+    package static func sync(in folder: Directory) throws(FileError) {
+        try folder.open(fileName).sync(path: folder.path(of: fileName))
+        try folder.sync()
+    }
+
     /// Writes a new journal piece by piece, because the records of 100,000 images together take much memory.
     static func begin(
         in folder: Directory, with records: some Sequence<JournalRecord>, durably: Bool

@@ -54,17 +54,29 @@ package enum Receipt {
     }
 
     /// Builds the folder under `active/ID` and renames it to `outbox/ID`, so `outbox/ID` never exists without its
-    /// status and its manifest. For an accepted manifest it contains a second copy, because a restart needs the first
-    /// one. For a rejected manifest it contains the only copy, because a restart does not need it. For a manifest that
-    /// is too large there is no copy.
+    /// status and its manifest.
     package static func issue(
         _ status: Status, manifest bytes: [UInt8]?, in folders: BatchFolders, durably: Bool,
         stop: CancellationFlag = CancellationFlag()
     ) throws(FileError) {
-        let active = try folders.active()
         if folders.spool.run != nil {
-            return try put(status, manifest: bytes, in: folders, active, durably: durably)
+            return try put(
+                status, manifest: bytes, in: folders, try folders.active(), durably: durably)
         }
+        try build(status, manifest: bytes, in: folders, durably: durably, stop: stop)
+        try place(folders)
+    }
+
+    /// Builds the folder of the receipt under `active/ID`. For an accepted manifest it contains a second copy, because a
+    /// restart needs the first one. For a rejected manifest it contains the only copy, because a restart does not need
+    /// it. For a manifest that is too large there is no copy.
+    ///
+    /// - Parameter durably: waits until it is on the disk. Otherwise `sync` does this, or a sync of several receipts.
+    package static func build(
+        _ status: Status, manifest bytes: [UInt8]?, in folders: BatchFolders, durably: Bool,
+        stop: CancellationFlag = CancellationFlag()
+    ) throws(FileError) {
+        let active = try folders.active()
         try withdraw(from: active)
         try active.makeDirectory(BatchFile.receipt)
         FaultPoint.receiptFolderMade.pass()
@@ -88,9 +100,27 @@ package enum Receipt {
             }
         }
         if status.state != .rejected { try copySources(from: active, to: receipt, durably) }
-        if durably { try receipt.sync() }
+        if durably {
+            try receipt.sync()
+            FaultPoint.receiptSynced.pass()
+        }
+    }
+
+    /// Waits until a receipt that was not built durably is on the disk.
+    package static func sync(_ folders: BatchFolders) throws(FileError) {
+        let receipt = try Directory(BatchFile.receipt, in: try folders.active())
+        // The progress is never synced.
+        for name in try receipt.names() where name != BatchFile.progress {
+            try receipt.open(name).sync(path: receipt.path(of: name))
+        }
+        try receipt.sync()
         FaultPoint.receiptSynced.pass()
-        try active.rename(BatchFile.receipt, to: folders.spool.outbox, as: FileName(folders.id))
+    }
+
+    /// Renames the folder to `outbox/ID`.
+    package static func place(_ folders: BatchFolders) throws(FileError) {
+        try folders.active().rename(
+            BatchFile.receipt, to: folders.spool.outbox, as: FileName(folders.id))
         FaultPoint.receiptMoved.pass()
     }
 

@@ -55,6 +55,7 @@ package final class Spool: Sendable {
     package let isReadOnly: Bool
     /// The folders of ended batches that are removed in the background.
     package let ended: EndedFolders
+    private let groupSync: GroupSync?
     private let lock: Descriptor
     /// The owner of the root folder, who may give commands to every batch.
     let owner: UInt32
@@ -65,10 +66,13 @@ package final class Spool: Sendable {
     let lastNumbers = Mutex<[FileName: Int]>([:])
 
     /// Opens the spool at `path`, creates missing folders, and locks it.
-    package init(path: String) throws(SpoolError) {
+    ///
+    /// - Parameter groupSync: waits for many files at once; nil to sync each separately.
+    package init(path: String, groupSync: GroupSync? = GroupSync()) throws(SpoolError) {
         try spoolError { () throws(FileError) in try Self.createRoot(path) }
         let root = try spoolError { () throws(FileError) in try Directory(path: path) }
         self.root = root
+        self.groupSync = groupSync
         run = nil
         lock = try SpoolLock.take(root, for: "darkroomd")
         isReadOnly = false
@@ -87,6 +91,7 @@ package final class Spool: Sendable {
         let root = try spoolError { () throws(FileError) in try Directory(path: path) }
         self.root = root
         self.run = run
+        groupSync = GroupSync()
         if let shared = try SpoolLock.takeToRead(root) {
             lock = shared
             isReadOnly = true
@@ -157,6 +162,12 @@ package final class Spool: Sendable {
     ) throws(SpoolError) -> Directory {
         try spoolError { () throws(FileError) in try folder(name, in: root, mode: mode) }
     }
+
+    /// Waits until everything that was written to the spool before is on the disk.
+    ///
+    /// - Returns: false if this was not done or something has failed. Then each file and folder must be synced
+    ///   separately.
+    package func syncTogether() -> Bool { groupSync?.sync(active) ?? false }
 
     // MARK: The pause mark
 

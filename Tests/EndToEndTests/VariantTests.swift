@@ -93,7 +93,7 @@ import Testing
     /// Killed between the publishing of two variants: what is published stays as it is, and nothing is lost.
     @Test(arguments: [
         "filter-written:1", "filter-written:2", "publish-journal-synced:1",
-        "publish-output-moved:1", "publish-output-moved:2", "publish-outbox-synced:1",
+        "publish-output-moved:1", "publish-output-moved:2", "publish-outputs-moved:1",
     ])
     func survivesAKill(point: String) async throws {
         let first = try await fixture.run(environment: ["DARKROOM_FAULT": point])

@@ -2,60 +2,134 @@ import DarkroomCore
 import DarkroomSpool
 import SystemPackage
 
-/// The steps of a group, see the table at `Publisher`.
+/// The steps of the groups, see the table at `Publisher`.
 extension Publisher {
-    /// Carries out the four steps.
-    ///
-    /// - Returns: the part of the group that must be retried.
-    func publish(_ group: Group) -> Group {
-        var group = group
-        var rest = Group(folders: group.folders)
+    /// A group during the steps.
+    private struct Round {
+        var group: Group
         let active: Directory
-        do {
-            active = try group.folders.active()
-            startWriting(group.items, in: active)
-            try sync(&group.items, in: active)
-            FaultPoint.publishOutputsSynced.pass()
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            // Another process has removed the folder. There is no place to write to, and nothing to retry.
-            for item in group.items { item.completion(item.status.removed(with: group.folders)) }
-            for record in group.records { record.completion() }
-            return rest
-        } catch {
-            storage.writeRefused(error, batch: group.folders.id)
-            return group
-        }
-        do {
-            try journal(group, in: active)
-        } catch  where error.step == FileError.sync {
-            // Its lines may be in the file but not on the disk. None of the images is shown as finished, and later
-            // lines replace these.
-            storage.writeRefused(error, batch: group.folders.id)
-            refuse(&group.items, error, in: active)
-            rest.records = group.records
-            // Images that were in the journal before, and whose rename was refused, still wait for the rename.
-            rest.items = group.items.filter { !$0.isUndecided }
-            for item in group.items where item.isUndecided { item.completion(item.status) }
-            return rest
-        } catch {
-            storage.writeRefused(error, batch: group.folders.id)
-            return group
-        }
-        rest.items = rename(&group.items, group.folders, from: active)
-        if durably, group.items.contains(where: { $0.status.state == .filtered }) {
-            syncOutbox(group.folders)
-        }
-        FaultPoint.publishOutboxSynced.pass()
-        for item in group.items { item.completion(item.status) }
-        for record in group.records { record.completion() }
-        return rest
     }
 
-    private func journal(_ group: Group, in active: Directory) throws(FileError) {
-        let records =
-            group.items.filter(\.isUndecided).map(\.record) + group.records.map(\.record)
+    /// Carries out the steps for groups of different batches, which share the waits for the disk.
+    ///
+    /// - Returns: the parts of the groups that must be retried; for some groups, this is nothing.
+    func publish(_ groups: [Group]) -> [Group] {
+        var rests: [Group] = []
+        var rounds: [Round] = []
+        for group in groups {
+            do throws(FileError) {
+                rounds.append(Round(group: group, active: try group.folders.active()))
+            } catch {
+                rests.append(rest(of: group, after: error))
+            }
+        }
+        syncOutputs(&rounds, &rests)
+        FaultPoint.publishOutputsSynced.pass()
+        writeJournals(&rounds, &rests)
+        for var round in rounds {
+            let folders = round.group.folders
+            rests.append(
+                Group(
+                    folders: folders,
+                    items: rename(&round.group.items, folders, from: round.active)))
+            for item in round.group.items { item.completion(item.status) }
+            for record in round.group.records { record.completion() }
+        }
+        FaultPoint.publishOutputsMoved.pass()
+        return rests
+    }
+
+    /// Carries out a step for each group. Groups for which it fails leave the others, and `failed` returns what is
+    /// retried of them.
+    private func carryOut(
+        _ rounds: inout [Round], _ rests: inout [Group],
+        _ step: (inout Round) throws(FileError) -> Void,
+        failed: (inout Round, FileError) -> Group
+    ) {
+        var left: [Round] = []
+        for var round in rounds {
+            do throws(FileError) {
+                try step(&round)
+                left.append(round)
+            } catch {
+                rests.append(failed(&round, error))
+            }
+        }
+        rounds = left
+    }
+
+    /// The part of a group that must be retried after this error, none of whose images is in the journal.
+    private func rest(of group: Group, after error: FileError) -> Group {
+        guard error.errno == .noSuchFileOrDirectory else {
+            storage.writeRefused(error, batch: group.folders.id)
+            return group
+        }
+        // Another process has removed the folder. There is no place to write to, and nothing to retry.
+        for item in group.items { item.completion(item.status.removed(with: group.folders)) }
+        for record in group.records { record.completion() }
+        return Group(folders: group.folders)
+    }
+
+    /// Waits until all outputs are on the disk.
+    private func syncOutputs(_ rounds: inout [Round], _ rests: inout [Group]) {
+        guard durably, let spool = rounds.first?.group.folders.spool else { return }
+        let count = rounds.reduce(0) { sum, round in
+            sum + round.group.items.filter(\.awaitsSync).reduce(0) { $0 + $1.files.count }
+        }
+        if count > 1 {
+            for round in rounds { startWriting(round.group.items, in: round.active) }
+            if spool.syncTogether() { return }
+        }
+        carryOut(&rounds, &rests) { round throws(FileError) in
+            try sync(&round.group.items, in: round.active)
+        } failed: { round, error in
+            rest(of: round.group, after: error)
+        }
+    }
+
+    /// Appends the records to the journals, and waits until they are on the disk.
+    private func writeJournals(_ rounds: inout [Round], _ rests: inout [Group]) {
+        let isTogether = durably && rounds.count > 1
+        carryOut(&rounds, &rests) { round throws(FileError) in
+            try journal(round.group, in: round.active, durably: durably && !isTogether)
+        } failed: { round, error in
+            error.step == FileError.sync
+                ? refuse(&round, error) : rest(of: round.group, after: error)
+        }
+        guard isTogether, let spool = rounds.first?.group.folders.spool, !spool.syncTogether()
+        else { return }
+        carryOut(&rounds, &rests) { round throws(FileError) in
+            if !records(of: round.group).isEmpty { try ItemJournal.sync(in: round.active) }
+        } failed: { round, error in
+            refuse(&round, error)
+        }
+    }
+
+    private func records(of group: Group) -> [JournalRecord] {
+        group.items.filter(\.isUndecided).map(\.record) + group.records.map(\.record)
+    }
+
+    private func journal(
+        _ group: Group, in active: Directory, durably: Bool
+    ) throws(FileError) {
+        let records = records(of: group)
         guard !records.isEmpty else { return }
         try ItemJournal.append(records, in: active, durably: durably)
+    }
+
+    /// The lines of a group may be in the journal but not on the disk. None of its images is shown as finished, and
+    /// later lines replace these.
+    ///
+    /// - Returns: the part of the group that must be retried.
+    private func refuse(_ round: inout Round, _ error: FileError) -> Group {
+        let folders = round.group.folders
+        storage.writeRefused(error, batch: folders.id)
+        refuse(&round.group.items, error, in: round.active)
+        for item in round.group.items where item.isUndecided { item.completion(item.status) }
+        // Images that were in the journal before, and whose rename was refused, still wait for the rename.
+        return Group(
+            folders: folders, items: round.group.items.filter { !$0.isUndecided },
+            records: round.group.records)
     }
 
     private func refuse(_ items: inout [Item], _ error: FileError, in active: Directory) {
@@ -67,12 +141,12 @@ extension Publisher {
         try? ItemJournal.append(items.map(\.record), in: active, durably: false)
     }
 
-    /// Starts writing all outputs of the group to the disk before it waits for the first.
+    /// Starts writing all outputs of a group to the disk before the wait for the first.
     private func startWriting(_ items: [Item], in active: Directory) {
-        let files = items.filter(\.awaitsSync).flatMap(\.files)
-        guard durably, files.count > 1 else { return }
         // If a file cannot be opened, the sync reports this.
-        for file in files { try? active.open(file).startWriting() }
+        for file in items.lazy.filter(\.awaitsSync).flatMap(\.files) {
+            try? active.open(file).startWriting()
+        }
     }
 
     /// Waits until the outputs are on the disk. Outputs that cannot be written fail. Those for which there was no space
@@ -80,13 +154,6 @@ extension Publisher {
     ///
     /// - Throws: an error if this is not known yet.
     private func sync(_ items: inout [Item], in active: Directory) throws(FileError) {
-        guard durably else { return }
-        let files = items.lazy.filter(\.awaitsSync).reduce(0) { $0 + $1.files.count }
-        if files > 1, let groupSync,
-            groupSync.sync(items[0].folders.spool.active)
-        {
-            return
-        }
         var unwritten: [Int] = []
         defer { for index in unwritten.reversed() { items.remove(at: index) } }
         for index in items.indices {
@@ -111,7 +178,8 @@ extension Publisher {
         }
     }
 
-    /// Renames the outputs into the outbox.
+    /// Renames the outputs into the outbox. If a power failure undoes this, a restart does it again, because the journal
+    /// is on the disk. The last status is written after a sync of this folder (`BatchFolders.syncStagedStatus`).
     ///
     /// - Returns: the items whose rename or failure must be retried.
     private func rename(
@@ -159,17 +227,5 @@ extension Publisher {
         }
         items = done
         return rest
-    }
-
-    /// Syncs the outbox's folder. If a power failure undoes the renames, a restart finishes them, because the journal
-    /// is on the disk. A batch ends only after a successful sync of this folder.
-    private func syncOutbox(_ folders: BatchFolders) {
-        do {
-            try folders.outputs().sync()
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            // Another process has removed the folder with its content.
-        } catch {
-            storage.writeRefused(error, batch: folders.id)
-        }
     }
 }

@@ -5,14 +5,13 @@ import Dispatch
 import Synchronization
 
 /// Makes the results of images durable and visible, in groups: outputs are synced, then the journal is written, then
-/// the outputs are renamed into the outbox.
+/// the outputs are renamed into the outbox. The groups of several batches share the syncs.
 ///
 /// | step                                    | after a crash                            |
 /// |-----------------------------------------|------------------------------------------|
 /// | outputs and handed-over pixels synced   | the images are repeated                  |
 /// | journal appended and synced             | the restart finishes the renames         |
 /// | `active/ID/output-N` → `outbox/ID/NAME` | the restart finds nothing left to rename |
-/// | outbox folders synced                   | nothing to do                            |
 ///
 /// Images that arrive while a group is written to the disk form the next group. So many small images share the wait,
 /// and a single one does not wait for others.
@@ -32,6 +31,9 @@ package final class Publisher: Sendable {
         }
     }
 
+    /// So many batches share syncs at most, because each has a folder open meanwhile.
+    private static let batchesAtOnce = 32
+
     let queue = DispatchQueue(label: "darkroom.publisher", qos: .userInitiated)
     private let pending = Mutex<[Entry]>([])
     /// Changed on `queue` only.
@@ -39,16 +41,11 @@ package final class Publisher: Sendable {
     /// The number of entries that have not been processed yet.
     var pendingCount: Int { pending.withLock { $0.count } }
     let durably: Bool
-    let groupSync: GroupSync?
     let storage: StorageGuard
     private let log: EventLog
 
-    /// - Parameter groupSync: syncs several outputs at once; nil to sync each separately.
-    package init(
-        durably: Bool, storage: StorageGuard, log: EventLog, groupSync: GroupSync? = GroupSync()
-    ) {
+    package init(durably: Bool, storage: StorageGuard, log: EventLog) {
         self.durably = durably
-        self.groupSync = groupSync
         self.storage = storage
         self.log = log
     }
@@ -128,7 +125,11 @@ package final class Publisher: Sendable {
             case .record(let record): groups[index].records.append(record)
             }
         }
-        for group in groups where !keepBehindOthers(group) { _ = attempt(group) }
+        var left = groups.filter { !keepBehindOthers($0) }[...]
+        while !left.isEmpty {
+            _ = attempt(Array(left.prefix(Self.batchesAtOnce)))
+            left = left.dropFirst(Self.batchesAtOnce)
+        }
     }
 
     /// If an earlier group of the same batch waits for the disk, this group waits too, because the journal's lines are
@@ -145,17 +146,17 @@ package final class Publisher: Sendable {
 
     // MARK: Refusals of the disk
 
-    /// Publishes a group, and keeps the part that the disk refuses.
+    /// Publishes groups of different batches, and keeps the parts that the disk refuses.
     ///
     /// - Returns: false if it kept anything.
-    private func attempt(_ group: Group) -> Bool {
-        let rest = publish(group)
-        if rest.isEmpty { return true }
+    private func attempt(_ groups: [Group]) -> Bool {
+        let rests = publish(groups).filter { !$0.isEmpty }
+        if rests.isEmpty { return true }
         let isLeaving = kept.withLock { kept in
-            if !kept.isLeaving { kept.groups.append(rest) }
+            if !kept.isLeaving { kept.groups += rests }
             return kept.isLeaving
         }
-        if isLeaving { leave(rest) }
+        if isLeaving { for rest in rests { leave(rest) } }
         // The disk may have got space since it refused.
         if storage.mayWork { queue.async { [self] in retryKept() } }
         return false
@@ -167,7 +168,7 @@ package final class Publisher: Sendable {
         var isWell = true
         while count < limit, isWell, let group = takeKept() {
             count += 1
-            isWell = attempt(group)
+            isWell = attempt([group])
         }
         if count > 0, isWell { storage.writeSucceeded() }
         let bodies = kept.withLock { kept in

@@ -32,26 +32,12 @@ package struct ReceiptIssuer {
         package var uncleared: [String] = []
     }
 
-    /// Gives receipts to manifests.
+    /// Gives receipts to manifests. Several share the waits for the disk.
     ///
     /// - Parameter claimed: manifests whose claims are on the disk.
     package func answer(_ claimed: [ClaimedManifest]) -> Answer {
-        var answered: [(ClaimedManifest, Status)] = []
         var answer = Answer()
-        for (index, manifest) in claimed.enumerated() {
-            do {
-                if stop.isSet { break }
-                answered.append(try Receipt.issue(for: manifest, durably: durably, stop: stop))
-            } catch  where error.errno == .canceled {
-                break
-            } catch  where error.errno == .noSuchFileOrDirectory && isRemoved(manifest) {
-                log.storageFailed(Failure.removed(manifest.folders), batch: manifest.id)
-            } catch {
-                storage.writeRefused(error, batch: manifest.id)
-                answer.unanswered = Array(claimed[index...])
-                break
-            }
-        }
+        let answered = issue(claimed, &answer)
         // If this sync fails, a power failure may destroy a receipt, which is then written again at the next start.
         // Therefore the only copy of a rejected manifest is not removed before the sync.
         var isSynced = true
@@ -74,6 +60,64 @@ package struct ReceiptIssuer {
             }
         }
         return answer
+    }
+
+    private typealias Answered = (manifest: ClaimedManifest, status: Status)
+
+    /// Builds the receipts, waits until they are on the disk, and moves them to the outbox.
+    private func issue(_ claimed: [ClaimedManifest], _ answer: inout Answer) -> [Answered] {
+        let isTogether = durably && claimed.count > 1
+        let built = carryOut(claimed, { $0 }, &answer) {
+            manifest throws(FileError) -> Answered in
+            try stop.check("answer", manifest.id)
+            let status = Receipt.status(of: manifest)
+            try Receipt.build(
+                status, manifest: manifest.reading.bytes, in: manifest.folders,
+                durably: durably && !isTogether, stop: stop)
+            return (manifest, status)
+        }
+        var synced = built
+        if isTogether, spool.syncTogether() {
+            for _ in built { FaultPoint.receiptSynced.pass() }
+        } else if isTogether {
+            synced = carryOut(built, \.manifest, &answer) { built throws(FileError) in
+                try Receipt.sync(built.manifest.folders)
+                return built
+            }
+        }
+        return carryOut(synced, \.manifest, &answer) { built throws(FileError) -> Answered in
+            do throws(FileError) {
+                try Receipt.place(built.manifest.folders)
+                return built
+            } catch  where error.errno == .fileExists {
+                return try Receipt.issue(
+                    for: try built.manifest.moved(), durably: durably, stop: stop)
+            }
+        }
+    }
+
+    /// Carries out a step, one manifest after the other. If the spool refuses it, that manifest and those behind it
+    /// remain unanswered.
+    private func carryOut<Item, Result>(
+        _ items: [Item], _ manifest: (Item) -> ClaimedManifest, _ answer: inout Answer,
+        _ step: (Item) throws(FileError) -> Result
+    ) -> [Result] {
+        var results: [Result] = []
+        for (index, item) in items.enumerated() {
+            do throws(FileError) {
+                results.append(try step(item))
+            } catch  where error.errno == .canceled {
+                break
+            } catch  where error.errno == .noSuchFileOrDirectory && isRemoved(manifest(item)) {
+                let manifest = manifest(item)
+                log.storageFailed(Failure.removed(manifest.folders), batch: manifest.id)
+            } catch {
+                storage.writeRefused(error, batch: manifest(item).id)
+                answer.unanswered.insert(contentsOf: items[index...].map(manifest), at: 0)
+                break
+            }
+        }
+        return results
     }
 
     /// Whether someone has removed the manifest from `active`. Then there is nothing to answer any more.

@@ -41,7 +41,7 @@ struct StatusSnapshot: Sendable {
 /// 100,000 images takes a second to write, that of ten images a fraction of a millisecond. A batch that ends waits for
 /// at most one such file, and a stop interrupts the writing. The `ProgressKeeper` writes the sums more often.
 package final class StatusKeeper: Sendable {
-    private struct Entry {
+    struct Entry {
         var isDirty = false
         /// The file is not written again before this time, in nanoseconds.
         var notBefore: UInt64 = 0
@@ -49,7 +49,7 @@ package final class StatusKeeper: Sendable {
         var refusal: FileError?
     }
 
-    private struct State {
+    struct State {
         /// The minimum time between two updates of a file, in nanoseconds.
         var interval: UInt64 = 0
         var entries: [BatchKey: Entry] = [:]
@@ -64,6 +64,8 @@ package final class StatusKeeper: Sendable {
         var refused: [BatchKey: any StatusSource] = [:]
         /// Held batches whose status the disk has not accepted yet.
         var parking: [Batch] = []
+        /// Batches that have ended, and wait for their last status.
+        var ending: [Batch] = []
 
         /// Requests a tick at `time`, unless an earlier one is planned.
         mutating func requestTick(at time: UInt64) -> Tick? {
@@ -74,25 +76,25 @@ package final class StatusKeeper: Sendable {
         }
     }
 
-    private struct Tick: Sendable {
+    struct Tick: Sendable {
         let number: Int
         let time: UInt64
     }
 
-    private struct Batch: Sendable {
+    struct Batch: Sendable {
         let key: BatchKey
         let source: any StatusSource
     }
 
     let queue = DispatchQueue(label: "darkroom.status", qos: .userInitiated)
     let progress: ProgressKeeper
-    private let state = Mutex(State())
+    let state = Mutex(State())
     /// The last statuses of batches that have ended.
-    private let refusedEnds: RefusedWrites
-    private let durably: Bool
-    private let storage: StorageGuard
-    private let log: EventLog
-    private let time: TimeSource
+    let refusedEnds: RefusedWrites
+    let durably: Bool
+    let storage: StorageGuard
+    let log: EventLog
+    let time: TimeSource
 
     /// - Parameter interval: in seconds.
     package init(
@@ -233,6 +235,8 @@ package final class StatusKeeper: Sendable {
         return 0
     }
 
+    private var isClosed: Bool { state.withLock { $0.end != nil } }
+
     private func writeKept() {
         let kept = state.withLock { state in
             defer { state.refused = [:] }
@@ -270,78 +274,6 @@ package final class StatusKeeper: Sendable {
             return state.parking
         }
         for batch in kept { park(batch.key, batch.source) }
-    }
-
-    // MARK: The end
-
-    /// Writes the final status and removes the batch's folder. If the disk refuses this, it is retried until it
-    /// succeeds, or until the next start: a batch never ends without its answer.
-    func finish(_ key: BatchKey, _ source: any StatusSource) {
-        queue.async { [self] in
-            let batch = Batch(key: key, source: source)
-            if storage.mayWork {
-                attempt(batch)
-            } else {
-                refusedEnds.keep { [self] in finish(batch) }
-            }
-        }
-    }
-
-    private func attempt(_ batch: Batch) {
-        refusedEnds.attempt { [self] in finish(batch) }
-    }
-
-    /// The daemon stops. `leave` writes the statuses of the batches in work once more. Batches that are not finished by
-    /// `time` are finished after the next start: many may be about to end at once, and a stop does not wait for all.
-    func close(finishingUntil time: UInt64) {
-        state.withLock { $0.end = time }
-    }
-
-    private var mayFinish: Bool { state.withLock(\.end).map { time.now <= $0 } ?? true }
-
-    private var isClosed: Bool { state.withLock { $0.end != nil } }
-
-    private func finish(_ batch: Batch) -> RefusedWrites.Result {
-        let (key, source) = (batch.key, batch.source)
-        guard mayFinish, let snapshot = source.snapshot(of: key) else { return .undecided }
-        let folders = snapshot.folders
-        let format = snapshot.status.manifest.format ?? .json
-        do throws(FileError) {
-            try folders.writeLastStatus(snapshot.status, durably: durably) {
-                mayFinish
-            } moved: {
-                progress.finish(key, folders, snapshot.status)
-            }
-            try Receipt.finish(folders, format: format, durably: durably)
-        } catch  where error.errno == .canceled {
-            return .undecided
-        } catch  where error.fault != nil || error.errno == .ioError {
-            storage.writeRefused(error, batch: folders.id)
-            return .refused
-        } catch {
-            finishLater(batch, because: error, folders)
-            return .undecided
-        }
-        state.withLock { state in
-            state.entries[key] = nil
-            state.refused[key] = nil
-        }
-        progress.forget(key)
-        if snapshot.status.isRemoved { log.batchRemoved(snapshot.status) }
-        log.finished(snapshot.status, microseconds: snapshot.microseconds)
-        source.finished(key)
-        return .succeeded
-    }
-
-    /// Reports the reason once, which concerns only this batch.
-    private func finishLater(_ batch: Batch, because error: FileError, _ folders: BatchFolders) {
-        let isNews = state.withLock { state in
-            defer { state.entries[batch.key, default: Entry()].refusal = error }
-            return state.entries[batch.key]?.refusal != error
-        }
-        if isNews { log.storageFailed(error, batch: folders.id) }
-        storage.singleWriteRefused(error)
-        time.call(in: StorageGuard.singleFileRetry, on: queue) { [self] in attempt(batch) }
     }
 }
 

@@ -39,7 +39,7 @@ import Testing
             .statusMoved, .downloadBegan, .downloadEnded, .filterBegan, .filterWritten,
             .handOverWritten, .handOverMoved, .handOverRemoved, .publishOutputsSynced,
             .publishJournalTorn, .publishJournalWritten, .publishJournalSynced,
-            .publishOutputMoved, .publishOutboxSynced, .finalStatusWritten, .finalStatusMoved,
+            .publishOutputMoved, .publishOutputsMoved, .finalStatusWritten, .finalStatusMoved,
             .finalStatusSynced, .treeEntryRemoved, .activeRemoved,
         ].map { ($0, nil) } + [
             (.recoveryJournalWritten, .publishJournalTorn),
