@@ -90,13 +90,23 @@ package final class NotificationCursor {
         return (url.deletingLastPathComponent().path, url.lastPathComponent)
     }
 
-    /// The lock is another file because the cursor itself is replaced.
+    /// How often a lock that another process holds is tried again, every ten milliseconds.
+    private static let lockAttempts = 100
+
+    /// The lock is another file because the cursor itself is replaced. A program that a killed process has just started
+    /// holds it too, until it is executed. So a restart waits for a moment.
     private static func lock(
         _ name: FileName, in folder: Directory
     ) throws(FileError) -> Descriptor {
         let file = try folder.openScratch(name)
-        guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else {
-            throw FileError("lock", folder.path(of: name), Errno(rawValue: errno))
+        var attempts = 0
+        while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
+            let error = Errno(rawValue: errno)
+            attempts += 1
+            guard error == .wouldBlock, attempts < lockAttempts else {
+                throw FileError("lock", folder.path(of: name), error)
+            }
+            usleep(10_000)
         }
         return file
     }

@@ -17,26 +17,6 @@ import Testing
         try NotificationCursor(path: path, spool: spool)
     }
 
-    /// Opens it after it was closed. Until a process that another test starts has its program, that has the lock, too.
-    private func openAgain() throws -> NotificationCursor {
-        try waitUntilUnlocked()
-        return try open()
-    }
-
-    private func waitUntilUnlocked() throws {
-        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        defer { close(file) }
-        for _ in 0..<1000 {
-            if flock(file, LOCK_EX | LOCK_NB) == 0 {
-                // Given back at once, whoever else has the descriptor.
-                #expect(flock(file, LOCK_UN) == 0)
-                return
-            }
-            usleep(10_000)
-        }
-        Issue.record("the cursor stays locked")
-    }
-
     private static func record(
         _ id: ByteString, _ state: NotificationCursor.State, tries: Int? = nil, retries: Int? = nil
     ) -> NotificationCursor.Record {
@@ -60,7 +40,7 @@ import Testing
                 Self.record("a", .failed, tries: 2), Self.record("b", .called, retries: 1),
             ]
         }
-        let cursor = try openAgain()
+        let cursor = try open()
         #expect(!cursor.isNew)
         #expect(cursor.records.values.sorted { $0.id < $1.id } == records)
         let begin = #"{"end":{"finished":"2026-11-23T08:00:00.123Z","identity":"1-2""#
@@ -91,18 +71,18 @@ import Testing
             try cursor.append([Self.record("a", .due)])
         }
         let whole = try Data(contentsOf: URL(filePath: path))
-        do { try openAgain().append([Self.record("a", .called)]) }
+        do { try open().append([Self.record("a", .called)]) }
         let longer = try Data(contentsOf: URL(filePath: path))
         for count in whole.count..<longer.count {
             try longer.prefix(count).write(to: URL(filePath: path))
-            let cursor = try openAgain()
+            let cursor = try open()
             // Only the line end may be missing.
             let state = count == longer.count - 1 ? NotificationCursor.State.called : .due
             #expect(cursor.records["a"]?.state == state, "\(count)")
             try cursor.append([Self.record("b", .called)])
             #expect(cursor.records["b"]?.state == .called)
         }
-        #expect(try openAgain().records.count == 2)
+        #expect(try open().records.count == 2)
     }
 
     /// Two texts that are equal in Unicode are two batches.
@@ -112,7 +92,7 @@ import Testing
             try cursor.rewrite()
             try cursor.append([Self.record("\u{E9}", .called), Self.record("e\u{301}", .due)])
         }
-        #expect(try openAgain().records.count == 2)
+        #expect(try open().records.count == 2)
     }
 
     @Test func isForOneProcess() throws {
