@@ -20,11 +20,11 @@ import Testing
     init() throws {
         let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         storage = StorageGuard(log: log)
-        // Files that refuse a sync are told apart only where each is asked for by itself.
-        publisher = Publisher(durably: true, storage: storage, log: log, groupSync: nil)
+        publisher = Publisher(durably: true, storage: storage, log: log)
         storage.add(publisher)
         scratch = try ScratchDirectory()
-        spool = try Spool(path: scratch.path)
+        // Files that refuse a sync are told apart only where each is asked for by itself.
+        spool = try Spool(path: scratch.path, groupSync: nil)
         folders = BatchFolders(spool: spool, id: "x")
         try spool.active.makeDirectory("x")
         try spool.outbox.makeDirectory("x")

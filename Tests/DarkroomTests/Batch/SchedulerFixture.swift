@@ -32,11 +32,13 @@ final class SchedulerFixture: Sendable {
     ///   - board: what the board is bounded by, but for what the settings say.
     ///   - former: a fixture that has been stopped, on whose spool this one goes on.
     ///   - spoolPath: where the spool is; by default in a folder of the test's.
+    ///   - groupSync: what waits for several files at once; nil to wait for each.
     ///   - settings: changes those of this fixture: no waiting for the disk, 16 downloads and 2 filters at once.
     init(
         window: Int = 8, board bounds: Board.Bounds = Board.Bounds(),
         after former: SchedulerFixture? = nil,
-        spoolPath: String? = nil, settings change: (inout BatchSettings) -> Void = { _ in }
+        spoolPath: String? = nil, groupSync: GroupSync? = GroupSync(),
+        settings change: (inout BatchSettings) -> Void = { _ in }
     ) throws {
         if let former {
             (scratch, spool) = (former.scratch, former.spool)
@@ -44,7 +46,8 @@ final class SchedulerFixture: Sendable {
             scratch = try ScratchDirectory()
             try FileManager.default.createDirectory(
                 at: scratch.url.appending(path: "pictures"), withIntermediateDirectories: false)
-            spool = try Spool(path: spoolPath ?? scratch.url.appending(path: "spool").path)
+            spool = try Spool(
+                path: spoolPath ?? scratch.url.appending(path: "spool").path, groupSync: groupSync)
         }
         examination = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0)
         var settings = BatchSettings(examination: examination)

@@ -1,0 +1,221 @@
+import Foundation
+import Logging
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomSpool
+
+/// Several batches that share the waits for the disk, and of which one goes wrong: with one sync for all of them, and
+/// with a sync for each file.
+@Suite(.tags(.concurrency)) struct GroupCommitTests {
+    private let scratch: ScratchDirectory
+    private let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    private let storage: StorageGuard
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        storage = StorageGuard(log: log)
+    }
+
+    private func openSpool(isTogether: Bool) throws -> Spool {
+        try Spool(path: scratch.path, groupSync: isTogether ? GroupSync() : nil)
+    }
+
+    // MARK: Claims and receipts
+
+    private func claim(_ texts: [(name: FileName, text: String)], _ spool: Spool) throws
+        -> [ClaimedManifest]
+    {
+        let inbox = try spool.openInbox()
+        let examination = Examination(
+            limits: ManifestLimits(), defaultFilters: [], settle: 0)
+        let candidates = try texts.map { name, text in
+            try inbox.write(Array(text.utf8), to: name, durably: false)
+            guard
+                case .ready(let candidate) = examination.examine(name, in: inbox, isWhole: true)
+            else { throw Unexpected() }
+            return candidate
+        }
+        let outcome = Claim(
+            spool: spool, inbox: inbox, examination: examination, durably: true
+        ).take(candidates)
+        #expect(outcome.failure == nil && outcome.refused.isEmpty)
+        return outcome.claimed
+    }
+
+    private struct Unexpected: Error {}
+
+    private func issuer(_ spool: Spool) -> ReceiptIssuer {
+        ReceiptIssuer(
+            spool: spool, storage: storage, log: log, durably: true, stop: CancellationFlag())
+    }
+
+    @Test(arguments: [true, false])
+    func answersManyManifestsTogether(isTogether: Bool) throws {
+        let spool = try openSpool(isTogether: isTogether)
+        let good = #"{"images": ["a.png"]}"#
+        let claimed = try claim(
+            [("a.json", good), ("bad.json", "{"), ("taken.json", good), ("z.json", good)], spool)
+        #expect(claimed.map(\.id) == ["a", "bad", "taken", "z"])
+        try spool.outbox.makeDirectory("taken")
+        let answer = issuer(spool).answer(claimed)
+        #expect(answer.batches.map(\.status.id) == ["a", "taken-2", "z"])
+        #expect(answer.unanswered.isEmpty && answer.uncleared.isEmpty)
+        for id in ["a", "taken-2", "z"] {
+            let folders = BatchFolders(spool: spool, id: id)
+            #expect(try Status(in: folders.outbox())?.state == .pending)
+            #expect(try folders.outbox().read("manifest.json") == Array(good.utf8))
+            #expect(try folders.outbox().exists(BatchFile.progress))
+            #expect(try SubmittedFile(in: folders.active()) == nil)
+        }
+        let rejected = try Directory("bad", in: spool.outbox)
+        #expect(try Status(in: rejected)?.state == .rejected)
+        #expect(try rejected.read("manifest.json") == Array("{".utf8))
+        #expect(try spool.active.names().map(\.text).sorted() == ["a", "taken-2", "z"])
+        #expect(try Directory("taken", in: spool.outbox).names().isEmpty)
+    }
+
+    @Test(arguments: [true, false])
+    func aManifestThatWasRemovedDoesNotAffectTheOthers(isTogether: Bool) throws {
+        let spool = try openSpool(isTogether: isTogether)
+        let good = #"{"images": ["a.png"]}"#
+        let claimed = try claim([("a.json", good), ("b.json", good), ("c.json", good)], spool)
+        try spool.active.removeTree("b")
+        let answer = issuer(spool).answer(claimed)
+        #expect(answer.batches.map(\.status.id) == ["a", "c"])
+        #expect(answer.unanswered.isEmpty)
+        #expect(storage.mayWork)
+        #expect(try spool.outbox.names().map(\.text).sorted() == ["a", "c"])
+    }
+
+    /// A receipt that cannot be built keeps the manifests behind it waiting, and none of those before it.
+    @Test(arguments: [true, false])
+    func aRefusalLeavesTheRestUnanswered(isTogether: Bool) throws {
+        let spool = try openSpool(isTogether: isTogether)
+        let good = #"{"images": ["a.png"]}"#
+        let claimed = try claim([("a.json", good), ("b.json", good), ("c.json", good)], spool)
+        // Neither a receipt nor a folder that could be removed.
+        let folder = try claimed[1].folders.active()
+        try folder.write([], to: BatchFile.receipt, durably: false)
+        let answer = issuer(spool).answer(claimed)
+        #expect(answer.batches.map(\.status.id) == ["a"])
+        #expect(answer.unanswered.map(\.id) == ["b", "c"])
+        #expect(try spool.outbox.names().map(\.text) == ["a"])
+        try folder.remove(BatchFile.receipt)
+        let again = issuer(spool).answer(answer.unanswered)
+        #expect(again.batches.map(\.status.id) == ["b", "c"])
+        #expect(try spool.outbox.names().map(\.text).sorted() == ["a", "b", "c"])
+    }
+
+    // MARK: Outputs and journals
+
+    private func filtered(_ name: String) -> ImageStatus {
+        ImageStatus(
+            name: ByteString(name), source: "s", state: .filtered,
+            output: .init(
+                file: "\(name).png", format: .png, sha256: "0", bytes: 1, width: 1, height: 1,
+                depth: 8, channels: 3))
+    }
+
+    /// Makes batches with one finished output each.
+    private func batches(_ count: Int, _ spool: Spool) throws -> [BatchFolders] {
+        try (0..<count).map { number in
+            let folders = BatchFolders(spool: spool, id: "b\(number)")
+            try spool.active.makeDirectory(FileName(folders.id))
+            try spool.outbox.makeDirectory(FileName(folders.id))
+            try folders.active().write(
+                [UInt8(number)], to: BatchFile.output(0), durably: false)
+            return folders
+        }
+    }
+
+    private func publish(_ batches: [BatchFolders]) -> [String: ImageStatus] {
+        let publisher = Publisher(durably: true, storage: storage, log: log)
+        storage.add(publisher)
+        let results = Mutex<[String: ImageStatus]>([:])
+        // They arrive while the queue is busy, so they are one group.
+        publisher.queue.suspend()
+        for folders in batches {
+            publisher.publish(
+                Publisher.Item(folders: folders, index: 0, status: filtered("i")) { recorded in
+                    results.withLock { $0[folders.id] = recorded }
+                })
+        }
+        publisher.queue.resume()
+        publisher.drain()
+        publisher.drain()
+        return results.withLock { $0 }
+    }
+
+    @Test(arguments: [true, false])
+    func publishesManyBatchesTogether(isTogether: Bool) throws {
+        let spool = try openSpool(isTogether: isTogether)
+        // More than share one sync.
+        let batches = try batches(70, spool)
+        try spool.active.removeTree("b1")
+        try batches[2].outbox().write([7], to: "i.png", durably: false)
+        try batches[3].active().remove(BatchFile.output(0))
+        let results = publish(batches)
+        #expect(results.count == 70)
+        let codes = ["b1": "batch-removed", "b2": "file-exists", "b3": "file-missing"]
+        for (number, folders) in batches.enumerated() {
+            let result = try #require(results[folders.id])
+            #expect(result.error?.code == codes[folders.id])
+            if codes[folders.id] == nil {
+                #expect(result.state == .filtered)
+                #expect(try folders.outbox().read("i.png") == [UInt8(number)])
+            }
+            if number == 1 { continue }
+            #expect(
+                try ItemJournal.read(in: folders.active()).last == .ended(index: 0, result))
+        }
+        #expect(try batches[2].outbox().read("i.png") == [7])
+        #expect(storage.mayWork)
+    }
+
+    /// fsync(2) refuses a fifo, as it would refuse a file of a broken disk.
+    @Test func aJournalThatCannotBeSyncedFailsItsOwnImagesOnly() throws {
+        let spool = try openSpool(isTogether: false)
+        let batches = try batches(3, spool)
+        let journal = "\(try batches[1].active().path)/journal"
+        #expect(mkfifo(journal, 0o600) == 0)
+        let reader = Descriptor(owning: open(journal, O_RDWR | O_CLOEXEC))
+        let results = publish(batches)
+        withExtendedLifetime(reader) {}
+        #expect(results["b0"]?.state == .filtered && results["b2"]?.state == .filtered)
+        #expect(results["b1"]?.state == .failed)
+        #expect(results["b1"]?.error?.message.contains("journal: cannot sync") == true)
+        #expect(try !batches[1].outbox().exists("i.png"))
+        #expect(!storage.mayWork)
+    }
+
+    // MARK: Last statuses
+
+    /// The batches end at the same moment, and one has lost its folder in the outbox, another one that in `active`.
+    @Test(arguments: [true, false])
+    func endsManyBatchesTogether(isTogether: Bool) async throws {
+        let fixture = try SchedulerFixture(
+            window: 64, groupSync: isTogether ? GroupSync() : nil
+        ) { $0.isDurable = true }
+        let queue = fixture.statusKeeper.queue
+        queue.suspend()
+        for number in 0..<40 { try fixture.accept("b\(number)", images: 1) }
+        try await fixture.wait(for: "the ends") {
+            fixture.board { board in board.batches.values.count(where: \.isFinishing) == 40 }
+        }
+        fixture.publisher.drain()
+        try fixture.spool.active.removeTree("b7")
+        try fixture.spool.outbox.removeTree("b9")
+        queue.resume()
+        try await fixture.finish()
+        for number in 0..<40 {
+            #expect(try fixture.status("b\(number)")?.state == .completed, "\(number)")
+        }
+        #expect(try fixture.spool.active.names().isEmpty)
+        #expect(fixture.journal.all(.batchFinished).count == 40)
+    }
+}
