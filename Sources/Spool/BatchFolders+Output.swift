@@ -13,12 +13,14 @@ extension BatchFolders {
     /// A folder of a daemon's outbox is new, so a file in it is somebody else's. The folder of a run may have outputs of an
     /// earlier run whose status was removed by hand, and those of a shard that lost its folder.
     ///
+    /// - Parameter folder: the folder of the outputs; nil to open it.
     /// - Returns: why the image fails; nil if it has its output.
     package func publish(
-        _ index: Int, as output: ImageStatus.Output, from active: Directory, durably: Bool
+        _ index: Int, as output: ImageStatus.Output, from active: Directory,
+        to folder: Directory? = nil, durably: Bool
     ) throws(FileError) -> Failure? {
         let name = BatchFile.output(index)
-        let (folder, newName) = (try restoredOutputs(), FileName(output.file))
+        let (folder, newName) = (try folder ?? restoredOutputs(), FileName(output.file))
         do {
             try active.rename(name, to: folder, as: newName)
             return nil

@@ -188,8 +188,7 @@ package struct BatchFolders: Sendable {
     /// Waits until the staged status is on the disk, and the names of all outputs in the outbox. An answer that is
     /// final promises them, and a restart does not finish their renames.
     package func syncStagedStatus() throws(FileError) {
-        let active = try active()
-        try active.open(BatchFile.newStatus).sync(path: active.path(of: BatchFile.newStatus))
+        try spool.active.open(newStatus).sync(path: spool.active.path(of: newStatus))
         try restoredOutputs().sync()
     }
 
@@ -197,6 +196,9 @@ package struct BatchFolders: Sendable {
     package func placeLastStatus() throws(FileError) {
         _ = try placeStatus(isFinal: true)
     }
+
+    /// In `active`, by its path: no part of it is anybody's but the daemon's.
+    private var newStatus: FileName { FileName("\(id)/\(BatchFile.newStatus.text)") }
 
     /// Writes a status whose content comes in pieces: `content` receives a function that writes one piece.
     func writeStatus(
@@ -211,8 +213,8 @@ package struct BatchFolders: Sendable {
         isFinal: Bool, durably: Bool,
         content: (_ write: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void
     ) throws(FileError) {
-        try active().write(
-            to: BatchFile.newStatus, replacing: true, durably: durably, content: content)
+        try spool.active.write(
+            to: newStatus, replacing: true, durably: durably, content: content)
         (isFinal ? FaultPoint.finalStatusWritten : .statusWritten).pass()
     }
 
@@ -228,8 +230,7 @@ package struct BatchFolders: Sendable {
     /// - Returns: the folder of the answer.
     private func placeStatus(isFinal: Bool) throws(FileError) -> Directory {
         let outbox = try restoredOutbox()
-        try active().rename(
-            BatchFile.newStatus, to: outbox, as: BatchFile.status, replacing: true)
+        try spool.active.rename(newStatus, to: outbox, as: BatchFile.status, replacing: true)
         (isFinal ? FaultPoint.finalStatusMoved : .statusMoved).pass()
         return outbox
     }

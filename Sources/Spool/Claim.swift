@@ -276,6 +276,18 @@ extension FileError {
 }
 
 extension ClaimedManifest {
+    /// Removes the submitted file when its copies are on the disk. A folder stays, because its pictures are needed.
+    package func removeSubmitted() throws(FileError) {
+        guard !isFolder else { return }
+        do {
+            try SubmittedFile.remove(FileName(name), of: id, from: folders.spool.active)
+        } catch {
+            // Its name may not be valid Unicode.
+            let active = try folders.active()
+            try SubmittedFile(in: active)?.remove(from: active)
+        }
+    }
+
     /// The same manifest under another ID, because someone has put a file with this ID into the outbox.
     package func moved() throws(FileError) -> ClaimedManifest {
         let spool = folders.spool

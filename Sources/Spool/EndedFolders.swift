@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomManifest
 import Synchronization
 import SystemPackage
 
@@ -56,11 +57,26 @@ package final class EndedFolders: Sendable {
 }
 
 extension Spool {
-    /// Removes `active/ID` of an ended batch.
-    func removeEnded(_ id: String) throws(FileError) {
-        if try SubmittedFile(in: Directory(FileName(id), in: active)) != nil {
-            try ended.moveAside(id)
-        } else {
+    /// Removes `active/ID` of an ended batch, which usually has a journal and the manifest only.
+    func removeEnded(_ id: String, _ format: ManifestFormat) throws(FileError) {
+        if try active.exists(FileName("\(id)/\(SubmittedFile.folderName.text)")) {
+            guard try SubmittedFile(in: Directory(FileName(id), in: active)) == nil else {
+                return try ended.moveAside(id)
+            }
+        }
+        for name in [ItemJournal.fileName, BatchFile.manifest(format)] {
+            do {
+                try active.remove(FileName("\(id)/\(name.text)"))
+                FaultPoint.treeEntryRemoved.pass()
+            } catch  where error.errno == .noSuchFileOrDirectory {
+                // It had none.
+            } catch {
+                break
+            }
+        }
+        do {
+            try active.removeDirectory(FileName(id))
+        } catch  where error.errno == .directoryNotEmpty {
             try active.removeTree(FileName(id))
         }
     }

@@ -177,11 +177,11 @@ package enum Receipt {
     package static func finish(
         _ folders: BatchFolders, format: ManifestFormat, durably: Bool
     ) throws(FileError) -> FileName? {
-        let active = try folders.active()
         let outbox = try folders.outbox()
         let name = BatchFile.manifest(format)
         var givenBack: FileName?
         if try !outbox.exists(name) {
+            let active = try folders.active()
             if try active.exists(name) {
                 try active.rename(name, to: outbox, as: name)
                 if durably { try outbox.sync() }
@@ -189,7 +189,7 @@ package enum Receipt {
                 givenBack = try giveBack(submitted, of: active, folders.spool, durably: durably)
             }
         }
-        try folders.spool.removeEnded(folders.id)
+        try folders.spool.removeEnded(folders.id, format)
         FaultPoint.activeRemoved.pass()
         return givenBack
     }

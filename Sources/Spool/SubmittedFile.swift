@@ -71,6 +71,13 @@ package struct SubmittedFile {
         try active.removeDirectory(Self.folderName)
     }
 
+    /// The same by the paths from `active`, of which no part is anybody's but the daemon's: it need not be looked for.
+    static func remove(_ name: FileName, of id: String, from active: Directory) throws(FileError) {
+        try active.remove(FileName(bytes: Array("\(id)/\(folderName.text)/".utf8) + name.bytes))
+        FaultPoint.submittedRemoved.pass()
+        try active.removeDirectory(FileName("\(id)/\(folderName.text)"))
+    }
+
     /// Puts it back into the inbox; throws if its name exists there.
     func putBack(to inbox: Directory) throws(FileError) {
         try folder.rename(name, to: inbox, as: name)

@@ -188,6 +188,9 @@ extension Publisher {
         var rest: [Item] = []
         var done: [Item] = []
         var corrected: [Item] = []
+        // Without it, each image tries to open it, and has the error.
+        let hasOutputs = items.contains { $0.status.output != nil }
+        let outputs = hasOutputs ? try? folders.restoredOutputs() : nil
         for var item in items {
             item.isUndecided = false
             guard let output = item.status.output else {
@@ -196,7 +199,7 @@ extension Publisher {
             }
             do {
                 let failure = try folders.publish(
-                    item.index, as: output, from: active, durably: durably)
+                    item.index, as: output, from: active, to: outputs, durably: durably)
                 if let failure {
                     item.status.fail(failure)
                     corrected.append(item)

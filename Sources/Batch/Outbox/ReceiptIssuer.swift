@@ -134,8 +134,7 @@ package struct ReceiptIssuer {
     /// Removes the submitted file, because its copies are on the disk. If this fails, it is removed with the folder.
     private func drop(_ manifest: ClaimedManifest) {
         do {
-            let active = try manifest.folders.active()
-            try SubmittedFile(in: active)?.remove(from: active)
+            try manifest.removeSubmitted()
         } catch  where error.errno == .noSuchFileOrDirectory {
             // Another process has removed it.
         } catch {
