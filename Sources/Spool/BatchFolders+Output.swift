@@ -20,7 +20,8 @@ extension BatchFolders {
         to folder: Directory? = nil, durably: Bool
     ) throws(FileError) -> Failure? {
         let name = BatchFile.output(index)
-        let (folder, newName) = (try folder ?? restoredOutputs(), FileName(output.file))
+        let newName = FileName(output.file)
+        let folder = if let folder { folder } else { try restoredOutputs() }
         do {
             try active.rename(name, to: folder, as: newName)
             return nil
