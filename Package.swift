@@ -6,21 +6,22 @@ import PackageDescription
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 /// The stations: what a file uses it imports, so that its imports say what it depends on.
 let station = strict + [.enableUpcomingFeature("MemberImportVisibility")]
-/// Tests and their tools: Tests/run.sh builds them for release, too, and optimising them would take longer than they run.
-/// A package with such flags cannot be a dependency, so they are there on demand only.
+/// Tests/run.sh builds the tests for release, too. It leaves out the optimisation of what is neither engine nor pictures,
+/// which would take longer than the tests run. A package with such flags cannot be a dependency, so they are there on
+/// demand only.
 let isForTests = Context.environment["DARKROOM_TESTS_UNOPTIMIZED"] != nil
-let tool =
-    isForTests ? strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))] : strict
+let unoptimized: [SwiftSetting] =
+    isForTests ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : []
+/// The stations around the engine.
+let outer = station + unoptimized
+/// Programs and tools.
+let tool = strict + unoptimized
 /// Without optimisation, files need not be compiled as a whole: several processes take some files each.
+let batches = [
+    "-no-whole-module-optimization", "-enable-batch-mode", "-driver-batch-size-limit", "20",
+]
 let test =
-    isForTests
-    ? tool + [
-        .unsafeFlags(
-            [
-                "-no-whole-module-optimization", "-enable-batch-mode",
-                "-driver-batch-size-limit", "20",
-            ], .when(configuration: .release))
-    ] : tool
+    isForTests ? tool + [.unsafeFlags(batches, .when(configuration: .release))] : tool
 /// A product for other packages: the compiler refuses a public declaration that shows something of another module, unless
 /// that is imported as public.
 let exported = station + [.enableUpcomingFeature("InternalImportsByDefault")]
@@ -151,7 +152,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Yams", package: "Yams"),
             ],
-            path: "Sources/Client", swiftSettings: station),
+            path: "Sources/Client", swiftSettings: outer),
         // The pages of a batch, for people: HTML and previews.
         .target(
             name: "DarkroomPage",
@@ -160,7 +161,7 @@ let package = Package(
                 "DarkroomSpool", "DarkroomClient", "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Sources/Page", swiftSettings: station),
+            path: "Sources/Page", swiftSettings: outer),
         // Who goes next, and the work itself: operations on queues, publication.
         .target(
             name: "DarkroomBatch",
@@ -183,7 +184,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Yams", package: "Yams"),
             ],
-            path: "Sources/Configuration", swiftSettings: station),
+            path: "Sources/Configuration", swiftSettings: outer),
         // One batch in a folder of its own, by the same engine, in a process that ends with it.
         .target(
             name: "DarkroomRun",
@@ -192,7 +193,7 @@ let package = Package(
                 "DarkroomSpool", "DarkroomBatch", "DarkroomConfiguration", "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Sources/Run", swiftSettings: station),
+            path: "Sources/Run", swiftSettings: outer),
         // Inbox, signals, notification, metrics; wires the stations together.
         .target(
             name: "DarkroomDaemon",
@@ -204,7 +205,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Sources/Daemon", swiftSettings: station),
+            path: "Sources/Daemon", swiftSettings: outer),
         // `darkroomd --self-test`: checks of a mount, daemons that are killed, the audit of what is left.
         .target(
             name: "DarkroomSelfTest",
@@ -213,7 +214,7 @@ let package = Package(
                 "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Sources/SelfTest", swiftSettings: station),
+            path: "Sources/SelfTest", swiftSettings: outer),
         // Blocks the control signals before anything else of darkroomd runs; in no other program.
         .target(name: "CDarkroomStart", path: "Sources/CStart"),
         // The daemon's command line.
@@ -223,7 +224,7 @@ let package = Package(
                 "CDarkroomStart",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            swiftSettings: tool),
 
         // The command for people and scripts.
         .executableTarget(
@@ -236,13 +237,13 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            swiftSettings: strict),
+            swiftSettings: tool),
 
         // What the tests share: scratch folders, made pictures, an origin, the daemon as a process.
         .target(
             name: "TestSupport",
             dependencies: library, path: "Tests/Support",
-            swiftSettings: strict),
+            swiftSettings: tool),
         // Puts a daemon's clocks ahead or back; a library to be loaded before the C library's.
         .target(name: "CDarkroomClockShim", path: "Tests/ClockShim"),
         // Makes a folder one of a share, for a run; loaded in the same way.

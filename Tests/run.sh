@@ -21,7 +21,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 readonly LOGS=.build/test-logs
 # A report names lines: more for a debugger would take longer to build.
 readonly LINES=(-Xswiftc -gline-tables-only)
-# The programs as they are released: filters without optimisation would take most of the tests' time.
+# The engine as it is released: filters without optimisation would take most of the tests' time.
 readonly TESTED=.build-tests TESTED_BUILD=(--configuration release -Xswiftc -enable-testing "${LINES[@]}")
 readonly TSAN=.build-tsan TSAN_BUILD=(--sanitize=thread -Xcc -O1 "${LINES[@]}")
 readonly PACKAGES=.build/packages
