@@ -36,6 +36,15 @@ extension Setting {
             "inbox.rescan", "1h", 0...86400,
             "how often the inbox is scanned if inotify works; 0 for never", \.rescanInterval),
         Setting(
+            "inbox.recipe", "",
+            "the recipe of a folder in the inbox that has neither a manifest nor a file NAME.recipe; empty for none"
+        ) { text, configuration throws(SettingError) in
+            guard text.isEmpty || Recipe.isName(text) else {
+                throw SettingError(expected: "the name of a recipe")
+            }
+            configuration.recipes.ofFolders = text.isEmpty ? nil : text
+        },
+        Setting(
             "folders", "[]", "folders whose pictures are taken, each with a recipe"
         ) { text, configuration throws(SettingError) in
             do throws(ManifestRejection) {

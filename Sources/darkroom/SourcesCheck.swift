@@ -18,7 +18,13 @@ struct SourcesCheck {
     }
 
     /// Prints what will become of the images of a manifest.
-    mutating func check(_ manifest: Manifest, of file: String) throws -> ForecastSummary {
+    ///
+    /// - Parameter sent: the pictures that come with it.
+    mutating func check(
+        _ manifest: Manifest, of file: String, sent: SentPictures? = nil
+    ) throws -> ForecastSummary {
+        var rules = rules
+        rules.sent = sent
         let forecast = try ManifestForecast(of: manifest, rules)
         var summary = ForecastSummary(rules)
         var seen = 0
