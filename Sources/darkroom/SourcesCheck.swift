@@ -1,5 +1,6 @@
 import DarkroomClient
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import Glibc
 
