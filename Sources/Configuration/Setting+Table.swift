@@ -77,14 +77,9 @@ extension Setting {
                         + error.problems.map(\.summary).joined(separator: "; "))
             }
         },
-        Setting(
-            "recipes.only", "false", "whether only recipes may have filters, and not manifests"
-        ) { text, configuration throws(SettingError) in
-            guard let isOnly = PlainScalar.boolean(ByteString(text)) else {
-                throw SettingError(expected: "true or false")
-            }
-            configuration.recipes.isOnly = isOnly
-        },
+        boolean(
+            "recipes.only", "false", "whether only recipes may have filters, and not manifests",
+            \.recipes.isOnly),
         integer(
             "batches.window", "64", 1...4096, "the maximum number of images of one batch in work",
             \.window),
@@ -222,6 +217,9 @@ extension Setting {
             "retention.bytes", "0", 0...(1 << 50),
             "the maximum size of all finished batches; 0 for no limit",
             \.retention.bytes),
+        boolean(
+            "retention.originals", "false",
+            "whether the pictures of a submitted folder stay in its answer", \.keepsOriginals),
         seconds(
             "retention.tmp", "0", 0...decade,
             "how long unchanged files stay in tmp; 0 for ever", \.uploadRetention),

@@ -29,11 +29,11 @@ package final class EndedFolders: Sendable {
         told.withLock { $0 = body }
     }
 
-    /// Moves `active/ID` aside.
-    func moveAside(_ id: String) throws(FileError) {
+    /// Moves a folder of `active` aside: that of an ended batch, or an expired answer with originals.
+    func moveAside(_ folder: FileName) throws(FileError) {
         let number = String(UInt32.random(in: .min ... .max), radix: 16)
-        let name = FileName(bytes: Self.prefix + Array(id.utf8) + Array(".\(number)".utf8))
-        try active.rename(FileName(id), to: active, as: name)
+        let name = FileName(bytes: Self.prefix + folder.bytes + Array(".\(number)".utf8))
+        try active.rename(folder, to: active, as: name)
         told.withLock { $0 }(name)
     }
 
@@ -56,12 +56,16 @@ package final class EndedFolders: Sendable {
 }
 
 extension Spool {
-    /// Removes `active/ID` of an ended batch.
-    func removeEnded(_ id: String) throws(FileError) {
-        if try SubmittedFile(in: Directory(FileName(id), in: active)) != nil {
-            try ended.moveAside(id)
+    /// Removes `active/ID` of an ended batch. If the pictures that came with it are to be kept, they are in its answer
+    /// before.
+    func removeEnded(_ id: String, durably: Bool) throws(FileError) {
+        let name = FileName(id)
+        if let submitted = try SubmittedFile(in: Directory(name, in: active)),
+            try !keepOriginals(submitted, of: id, durably: durably)
+        {
+            try ended.moveAside(name)
         } else {
-            try active.removeTree(FileName(id))
+            try active.removeTree(name)
         }
     }
 }

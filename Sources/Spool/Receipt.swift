@@ -159,7 +159,7 @@ package enum Receipt {
                 givenBack = try giveBack(submitted, of: active, folders.spool, durably: durably)
             }
         }
-        try folders.spool.removeEnded(folders.id)
+        try folders.spool.removeEnded(folders.id, durably: durably)
         FaultPoint.activeRemoved.pass()
         return givenBack
     }
