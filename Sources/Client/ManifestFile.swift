@@ -109,14 +109,19 @@ package struct ManifestFile: Sendable {
     }
 
     /// A problem in one line: `FILE:LINE:COLUMN: path: message [code]`.
-    package func line(of problem: ManifestProblem) -> String {
-        var text = shown
-        if let line = problem.line, let column = problem.column { text += ":\(line):\(column)" }
+    package func line(of problem: ManifestProblem) -> String { problem.line(in: shown) }
+}
+
+extension ManifestProblem {
+    /// In one line: `FILE:LINE:COLUMN: path: message [code]`.
+    package func line(in file: String) -> String {
+        var text = file
+        if let line, let column { text += ":\(line):\(column)" }
         text += ": "
-        if !problem.path.isEmpty { text += problem.path + ": " }
-        text += problem.message
-        if let suggestion = problem.suggestion { text += "; did you mean ‘\(suggestion)’?" }
-        return text + " [\(problem.code)]"
+        if !path.isEmpty { text += path + ": " }
+        text += message
+        if let suggestion { text += "; did you mean ‘\(suggestion)’?" }
+        return text + " [\(code)]"
     }
 }
 

@@ -11,6 +11,8 @@ package struct RecipeList: Sendable {
     /// Whether the daemon has these recipes and no others.
     package let isComplete: Bool
     private let isOnly: Bool
+    /// `inbox.recipe`.
+    private let ofFolders: String?
 
     /// - Parameter report: the daemon's last report. Without one, the recipes of the package's configuration are
     ///   listed, and the daemon may have others.
@@ -21,12 +23,14 @@ package struct RecipeList: Sendable {
             folder.map { RecipeFolder.read($0, limit: limit) } ?? RecipeFolder.Content()
         isComplete = report != nil && content.problems.isEmpty
         isOnly = report?.limits.recipesOnly ?? false
+        ofFolders = report?.limits.inboxRecipe
     }
 
     package var book: RecipeBook {
         var book = RecipeBook(content.recipes)
         book.isComplete = isComplete
         book.isOnly = isOnly
+        book.ofFolders = ofFolders
         return book
     }
 

@@ -46,6 +46,8 @@ package struct Configuration: Sendable, Equatable {
     /// Seconds between two updates of a status file.
     package var statusInterval = 0.0
     package var retention = Retention.Limits()
+    /// Whether the pictures of a submitted folder stay in its answer.
+    package var keepsOriginals = false
     /// Seconds after which files that were left in `tmp` are removed; 0 for never.
     package var uploadRetention = 0.0
     /// The file of the metrics; nil for none.

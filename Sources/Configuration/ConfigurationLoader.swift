@@ -83,8 +83,11 @@ package struct ConfigurationLoader: Sendable {
         }
         readHeaders(&configuration.downloads, &problems)
         readRecipes(&configuration, &problems)
-        if let entry = resolved.first(where: { $0.setting.key == "folders" }) {
-            problems += configuration.folderProblems.map { words in
+        let later = [
+            "inbox.recipe": configuration.recipeProblems, "folders": configuration.folderProblems,
+        ]
+        for entry in resolved {
+            problems += (later[entry.setting.key] ?? []).map { words in
                 ConfigurationProblem(
                     place: entry.place ?? .file(line: 0), message: "\(entry.prefix): \(words)")
             }
@@ -183,9 +186,7 @@ package struct ConfigurationLoader: Sendable {
         guard path != nil || readsStandardFile else { return }
         let folder = RecipeFolder.path(beside: path ?? Self.standardPath)
         let content = RecipeFolder.read(folder, limit: configuration.manifestLimits.filters)
-        let isOnly = configuration.recipes.isOnly
-        configuration.recipes = RecipeBook(content.recipes)
-        configuration.recipes.isOnly = isOnly
+        configuration.recipes = configuration.recipes.holding(content.recipes)
         configuration.recipesFolder = URL(filePath: folder).path
         problems += content.problems.enumerated().map { number, problem in
             ConfigurationProblem(place: .recipes(number), message: problem)

@@ -122,17 +122,26 @@ extension Configuration {
         max(1, recipes[ByteString(folder.recipe)]?.variants?.count ?? 1)
     }
 
+    /// What is wrong with `inbox.recipe`, likewise.
+    var recipeProblems: [String] { recipes.ofFolders.flatMap(absence).map { [$0] } ?? [] }
+
+    /// That there is no such recipe; nil if there is.
+    private func absence(of recipe: String) -> String? {
+        guard recipes[ByteString(recipe)] == nil else { return nil }
+        let names = recipes.all.map { ByteString($0.name) }
+        let meant =
+            Suggestion.nearest(to: ByteString(recipe), among: names)
+            .map { "; did you mean \($0)?" } ?? ""
+        return "there is no recipe \(recipe)\(meant)"
+    }
+
     /// What is wrong with the hot folders in this configuration, as ends of sentences.
     var folderProblems: [String] {
         var problems: [String] = []
         let places = folders.map { ($0.path, Self.real($0.path)) }
         for (index, folder) in folders.enumerated() {
-            if recipes[ByteString(folder.recipe)] == nil {
-                let names = recipes.all.map { ByteString($0.name) }
-                let meant =
-                    Suggestion.nearest(to: ByteString(folder.recipe), among: names)
-                    .map { "; did you mean \($0)?" } ?? ""
-                problems.append("\(folder.path): there is no recipe \(folder.recipe)\(meant)")
+            if let words = absence(of: folder.recipe) {
+                problems.append("\(folder.path): \(words)")
             }
             let count = imagesPerPicture(of: folder)
             if count > manifestLimits.images {

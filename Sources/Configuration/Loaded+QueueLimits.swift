@@ -28,7 +28,8 @@ extension ConfigurationLoader.Loaded {
                 memory: configuration.batchSettings.mostMemoryOfOne,
                 cores: Cores.shared.most + 1),
             recipesFolder: configuration.recipesFolder,
-            recipesOnly: configuration.recipes.isOnly ? true : nil)
+            recipesOnly: configuration.recipes.isOnly ? true : nil,
+            inboxRecipe: configuration.recipes.ofFolders)
     }
 }
 

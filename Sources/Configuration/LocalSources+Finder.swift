@@ -8,13 +8,19 @@ extension LocalSources {
     /// - Parameter sent: the pictures that came with the manifest.
     package func finder(sent: SentPictures? = nil) -> SourceFinder {
         .live { pattern, limit in
-            let listing = list(pattern.folder, sent: sent, limit: limit, matches: pattern.matches)
-            return switch listing {
+            switch list(pattern, sent, limit) {
             case .sources(let files): .files(files)
             case .nothing(let reason): .nothing(reason)
             case .tooMany: .tooMany
             }
         }
+    }
+
+    private func list(_ pattern: SourcePattern, _ sent: SentPictures?, _ limit: Int) -> Listing {
+        if pattern.includesFolders, case .here(let folder)? = sent {
+            return list(allOf: folder, limit: limit, matches: pattern.matches)
+        }
+        return list(pattern.folder, sent: sent, limit: limit, matches: pattern.matches)
     }
 
     /// For the daemon's intake.
@@ -24,15 +30,23 @@ extension LocalSources {
         }
     }
 
-    /// The same for a process that may not know all files: what it does not find may exist nevertheless.
-    package var guessingFinder: SourceFinder {
+    /// The same for a process that may not know all files: what it does not find may exist nevertheless. All files of
+    /// a submitted folder are known.
+    package func guessingFinder(sent: SentPictures? = nil) -> SourceFinder {
         .live { pattern, limit in
-            let listing = list(pattern.folder, limit: limit, matches: pattern.matches)
-            return switch listing {
+            switch list(pattern, sent, limit) {
             case .sources(let files): .files(files)
+            case .nothing(let reason) where pattern.includesFolders: .nothing(reason)
             case .nothing: .unknown
             case .tooMany: .tooMany
             }
+        }
+    }
+
+    /// The same for submitted folders.
+    package var guessingFinderMaker: Examination.FinderMaker {
+        { folder, owner in
+            guessingFinder(sent: folder.map { .here(SentPictures.Folder($0, owner: owner)) })
         }
     }
 }

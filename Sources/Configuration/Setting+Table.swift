@@ -36,6 +36,15 @@ extension Setting {
             "inbox.rescan", "1h", 0...86400,
             "how often the inbox is scanned if inotify works; 0 for never", \.rescanInterval),
         Setting(
+            "inbox.recipe", "",
+            "the recipe of a folder in the inbox that has neither a manifest nor a file NAME.recipe; empty for none"
+        ) { text, configuration throws(SettingError) in
+            guard text.isEmpty || Recipe.isName(text) else {
+                throw SettingError(expected: "the name of a recipe")
+            }
+            configuration.recipes.ofFolders = text.isEmpty ? nil : text
+        },
+        Setting(
             "folders", "[]", "folders whose pictures are taken, each with a recipe"
         ) { text, configuration throws(SettingError) in
             do throws(ManifestRejection) {
@@ -68,14 +77,9 @@ extension Setting {
                         + error.problems.map(\.summary).joined(separator: "; "))
             }
         },
-        Setting(
-            "recipes.only", "false", "whether only recipes may have filters, and not manifests"
-        ) { text, configuration throws(SettingError) in
-            guard let isOnly = PlainScalar.boolean(ByteString(text)) else {
-                throw SettingError(expected: "true or false")
-            }
-            configuration.recipes.isOnly = isOnly
-        },
+        boolean(
+            "recipes.only", "false", "whether only recipes may have filters, and not manifests",
+            \.recipes.isOnly),
         integer(
             "batches.window", "64", 1...4096, "the maximum number of images of one batch in work",
             \.window),
@@ -213,6 +217,9 @@ extension Setting {
             "retention.bytes", "0", 0...(1 << 50),
             "the maximum size of all finished batches; 0 for no limit",
             \.retention.bytes),
+        boolean(
+            "retention.originals", "false",
+            "whether the pictures of a submitted folder stay in its answer", \.keepsOriginals),
         seconds(
             "retention.tmp", "0", 0...decade,
             "how long unchanged files stay in tmp; 0 for ever", \.uploadRetention),

@@ -75,6 +75,9 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case finalStatusSynced = "final-status-synced"
     /// One file of `active/ID`, or of a withdrawn receipt, is removed.
     case treeEntryRemoved = "tree-entry-removed"
+    /// The pictures of a submitted folder are in its answer.
+    case originalsMoved = "originals-moved"
+    case originalsSynced = "originals-synced"
     case activeRemoved = "active-removed"
 
     // Control files.

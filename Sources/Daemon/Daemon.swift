@@ -69,6 +69,7 @@ package final class Daemon: @unchecked Sendable {
         } catch {
             throw error.explained(configuration.spool, by: .current)
         }
+        spool.keepsOriginals.store(configuration.keepsOriginals, ordering: .relaxed)
         spool.attempts.watchCrashes()
         engine = try TransferEngine(settings: configuration.transferSettings)
         notifier.starting("opening the cache")
@@ -215,6 +216,7 @@ package final class Daemon: @unchecked Sendable {
             // (`CacheUse`).
             engine.update(new.transferSettings)
             current.value = all
+            spool.keepsOriginals.store(new.keepsOriginals, ordering: .relaxed)
             scheduler.update(new.batchSettings)
             intake?.update(new.intakeSettings)
             metricsFile.update(new.metricsTarget)

@@ -17,7 +17,7 @@ extension LocalSources {
     }
 
     /// A folder with more entries than this is not read to its end.
-    private static let mostEntries = 2_000_000
+    static let mostEntries = 2_000_000
 
     /// The files of a folder whose names match: in the folder that was sent along or, if that has none, in the first
     /// root that has any.
@@ -141,6 +141,24 @@ extension LocalSources {
     private static func names(
         in folder: CInt, limit: Int, matches: (FileName) -> Bool
     ) throws(Errno) -> [FileName]? {
+        var names: [FileName] = []
+        var left = mostEntries
+        let isWhole = try entries(of: folder, &left) { name, type in
+            guard matches(name), kind(of: name, type, in: folder) == .file else { return true }
+            guard names.count < limit else { return false }
+            names.append(name)
+            return true
+        }
+        return isWhole ? names.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) } : nil
+    }
+
+    /// Calls `body` with the name and the type of each entry, until it returns false.
+    ///
+    /// - Parameter left: how many entries are read at most; what is left of it.
+    /// - Returns: whether all entries were read.
+    static func entries(
+        of folder: CInt, _ left: inout Int, _ body: (FileName, Int) -> Bool
+    ) throws(Errno) -> Bool {
         let copy = try retryingInterrupts {
             openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
@@ -150,35 +168,45 @@ extension LocalSources {
             throw error
         }
         defer { closedir(stream) }
-        var names: [FileName] = []
-        for _ in 0..<mostEntries {
+        while left > 0 {
+            left -= 1
             errno = 0
             guard let entry = readdir(stream) else {
                 guard errno == 0 else { throw Errno(rawValue: errno) }
-                return names.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+                return true
             }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { buffer in
                 FileName(bytes: buffer.prefix { $0 != 0 })
             }
-            guard matches(name), isFile(name, Int(entry.pointee.d_type), in: folder) else {
-                continue
-            }
-            guard names.count < limit else { return nil }
-            names.append(name)
+            guard body(name, Int(entry.pointee.d_type)) else { return false }
         }
-        return nil
+        return false
     }
 
-    private static func isFile(_ name: FileName, _ type: Int, in folder: CInt) -> Bool {
-        guard type == Int(DT_UNKNOWN) else { return type == Int(DT_REG) || type == Int(DT_LNK) }
+    enum Kind {
+        case file, folder, other
+    }
+
+    /// - Parameter type: as readdir(3) has it.
+    static func kind(of name: FileName, _ type: Int, in folder: CInt) -> Kind {
+        switch type {
+        case Int(DT_REG), Int(DT_LNK): return .file
+        case Int(DT_DIR): return .folder
+        case Int(DT_UNKNOWN): break
+        default: return .other
+        }
         var information = stat()
         let result = name.withCString { fstatat(folder, $0, &information, AT_SYMLINK_NOFOLLOW) }
-        guard result == 0 else { return false }
-        return [mode_t(S_IFREG), mode_t(S_IFLNK)].contains(information.st_mode & S_IFMT)
+        guard result == 0 else { return .other }
+        return switch information.st_mode & S_IFMT {
+        case mode_t(S_IFREG), mode_t(S_IFLNK): .file
+        case mode_t(S_IFDIR): .folder
+        default: .other
+        }
     }
 
     /// The sources of files in a folder, or why one of them cannot be a source.
-    private static func sources(_ names: [FileName], in folder: String) -> Listing {
+    static func sources(_ names: [FileName], in folder: String) -> Listing {
         var sources: [ByteString] = []
         sources.reserveCapacity(names.count)
         for name in names {

@@ -85,11 +85,22 @@ package struct RecipeBook: Sendable, Equatable {
     private var recipes: [ByteString: Recipe] = [:]
     /// Whether manifests must not have filters of their own.
     package var isOnly = false
+    /// The recipe of a folder with pictures and without a manifest; nil if such a folder must name one.
+    package var ofFolders: String?
     /// Whether there are no others. A client that does not know the recipes of a daemon leaves the check to it.
     package var isComplete = true
 
     package init(_ recipes: [Recipe] = []) {
         for recipe in recipes { self.recipes[ByteString(recipe.name)] = recipe }
+    }
+
+    /// These recipes under the same rules.
+    package func holding(_ recipes: [Recipe]) -> RecipeBook {
+        var book = RecipeBook(recipes)
+        book.isOnly = isOnly
+        book.ofFolders = ofFolders
+        book.isComplete = isComplete
+        return book
     }
 
     package subscript(name: ByteString) -> Recipe? {

@@ -13,6 +13,21 @@ package struct SourcePattern: Sendable, Hashable {
     package let folder: String
     /// The pattern of the names; nil for all pictures of the folder.
     private let name: ByteString?
+    /// Whether the files of the folders within its folder are meant too. No text says so: only `everything` does.
+    package private(set) var includesFolders = false
+
+    /// All pictures of a folder that was submitted without a manifest.
+    package static var everything: SourcePattern {
+        var pattern = SourcePattern(text: "./", folder: ".", name: nil)
+        pattern.includesFolders = true
+        return pattern
+    }
+
+    private init(text: ByteString, folder: String, name: ByteString?) {
+        self.text = text
+        self.folder = folder
+        self.name = name
+    }
 
     /// nil if the source means one picture.
     ///
@@ -114,7 +129,7 @@ package enum SourceFinder: Sendable {
         case unknown
     }
 
-    func find(_ pattern: SourcePattern, limit: Int) -> Finding {
+    package func find(_ pattern: SourcePattern, limit: Int) -> Finding {
         switch self {
         case .none: return .unknown
         case .recorded(let found):

@@ -83,6 +83,7 @@ package struct KillRun {
             try dropSome()
             if point == .receiptManifestMoved { try drop(.rejected) }
             if point == .submittedGivenBack { try drop(.tooLarge) }
+            if point.needsOriginals { try drop(.folder) }
             if [.handOverWritten, .handOverMoved, .handOverRemoved].contains(point) {
                 try drop(.marked)
             }
@@ -115,6 +116,8 @@ package struct KillRun {
         audit.forget()
     }
 
+    private static let keepingOriginals = ["retention.originals": "true"]
+
     /// Runs the daemon until its fault kills it.
     ///
     /// - Returns: false if that does not happen; the daemon is then killed from outside.
@@ -122,7 +125,8 @@ package struct KillRun {
     private mutating func live(
         fault: String, until point: FaultPoint
     ) throws(SelfTestError) -> Bool {
-        let daemon = try spool.start(fault: fault)
+        let daemon = try spool.start(
+            fault: fault, settings: point.needsOriginals ? Self.keepingOriginals : [:])
         defer { daemon.end() }
         try signal(daemon, at: point)
         var wishes = try wishes(for: point)
@@ -144,7 +148,8 @@ package struct KillRun {
     /// - Returns: false if the daemon stopped before it was killed.
     private mutating func dieAtRandom() throws(SelfTestError) -> Bool {
         try dropSome()
-        let daemon = try spool.start()
+        let daemon = try spool.start(
+            settings: Bool.random(using: &random) ? Self.keepingOriginals : [:])
         defer { daemon.end() }
         var wishes = try randomWishes()
         var signals: [CInt] = []
@@ -309,6 +314,9 @@ package struct KillRun {
 }
 
 extension FaultPoint {
+    /// Whether only daemons pass it that keep the pictures of submitted folders.
+    fileprivate var needsOriginals: Bool { [.originalsMoved, .originalsSynced].contains(self) }
+
     /// The point at which a previous daemon must have died, so that the next one reaches this one.
     fileprivate var needsDeath: FaultPoint? {
         switch self {

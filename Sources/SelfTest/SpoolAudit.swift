@@ -238,6 +238,13 @@ package struct SpoolAudit {
             [BatchFile.status, BatchFile.progress]
             + (status.manifest.file.map { [FileName($0)] } ?? [])
         for name in names where !ours.contains(name) {
+            if name == BatchFile.originals {
+                if try !spool.holdsOriginals(of: manifest, in: id) {
+                    wrong.append(
+                        "outbox/\(id.text)/\(name.text) is not the folder that was submitted")
+                }
+                continue
+            }
             if try spool.outboxFile(id, name) != outputs[name] {
                 wrong.append("outbox/\(id.text)/\(name.text) differs from a run without kills")
             }

@@ -199,6 +199,29 @@ package final class TestSpool {
         }
     }
 
+    /// Whether the originals in an entry of the outbox are the whole folder that was submitted.
+    func holdsOriginals(
+        of manifest: SampleManifest, in id: FileName
+    ) throws(SelfTestError) -> Bool {
+        try onFiles { () throws(FileError) in
+            let folder = try Directory(
+                BatchFile.originals, in: Directory(id, in: Directory("outbox", in: root)))
+            let sources = try Directory(path: pictures)
+            guard
+                try folder.read(BatchFile.manifest(manifest.format)) == Array(manifest.text.utf8)
+            else { return false }
+            for picture in manifest.pictures {
+                var place = folder
+                let parts = picture.bytes.split(separator: UInt8(ascii: "/"))
+                    .map(FileName.init(bytes:))
+                for part in parts.dropLast() { place = try Directory(part, in: place) }
+                guard let name = parts.last else { continue }
+                if try place.read(name) != sources.read(name) { return false }
+            }
+            return !manifest.pictures.isEmpty
+        }
+    }
+
     package func exists(_ name: FileName) throws(SelfTestError) -> Bool {
         try onFiles { () throws(FileError) in try root.exists(name) }
     }

@@ -19,6 +19,9 @@ package enum BatchFile {
     /// What the patterns of the manifest mean, in both folders; only for a manifest with patterns.
     package static let sources: FileName = "sources.json"
 
+    /// The folder of the pictures which came with the manifest, in the outbox, if they are kept.
+    package static let originals: FileName = "originals"
+
     /// Shows that the pictures which came with the manifest are gone; the batch was reopened.
     static let picturesGone: FileName = "pictures-gone"
 
@@ -108,7 +111,9 @@ package struct BatchFolders: Sendable {
         if let (folder, owner) = try SubmittedFile(in: active)?.pictures() {
             return .here(folder, owner: owner)
         }
-        return try active.exists(BatchFile.picturesGone) ? .gone : .none
+        guard try active.exists(BatchFile.picturesGone) else { return .none }
+        if let (folder, owner) = try originals() { return .here(folder, owner: owner) }
+        return .gone
     }
 
     /// The folder of the answer: `outbox/ID`, or that of a run.

@@ -183,22 +183,20 @@ package struct Claim {
             dropped: candidate.dropped)
     }
 
-    /// The content of the claimed manifest and its owner. If it has changed since it was read, it is read again. It is
-    /// closed afterwards.
+    /// The content of the claimed manifest and its owner. If it has changed since it was read, it is read again. So are
+    /// the names of the pictures of a folder without a manifest.
     private func read(
         _ candidate: Candidate, _ submitted: SubmittedFile
     ) throws(FileError) -> (ManifestReading, uid: UInt32) {
-        guard let manifest = try submitted.manifest(), manifest.isFolder == candidate.isFolder,
+        guard let manifest = try examination.read(submitted, candidate),
+            try submitted.information()?.isFolder == candidate.isFolder,
             manifest.format == candidate.format
         else {
             throw FileError(
-                "take it (it is not a regular file, or a folder with a manifest)",
+                "take it (it is not a regular file, or a folder with a manifest or a recipe)",
                 inbox.path(of: candidate.name), .notSupported)
         }
-        let isSame = FileIdentity(manifest.information) == candidate.identity
-        return (
-            isSame ? candidate.reading : try examination.read(manifest), manifest.information.st_uid
-        )
+        return (manifest.reading, manifest.uid)
     }
 
     /// Puts the file back into the inbox, where it is examined again.

@@ -30,11 +30,11 @@ package final class EndedFolders: Sendable {
         told.withLock { $0 = body }
     }
 
-    /// Moves `active/ID` aside.
-    func moveAside(_ id: String) throws(FileError) {
+    /// Moves a folder of `active` aside: that of an ended batch, or an expired answer with originals.
+    func moveAside(_ folder: FileName) throws(FileError) {
         let number = String(UInt32.random(in: .min ... .max), radix: 16)
-        let name = FileName(bytes: Self.prefix + Array(id.utf8) + Array(".\(number)".utf8))
-        try active.rename(FileName(id), to: active, as: name)
+        let name = FileName(bytes: Self.prefix + folder.bytes + Array(".\(number)".utf8))
+        try active.rename(folder, to: active, as: name)
         told.withLock { $0 }(name)
     }
 
@@ -57,16 +57,21 @@ package final class EndedFolders: Sendable {
 }
 
 extension Spool {
-    /// Removes `active/ID` of an ended batch, which usually has a journal and the manifest only.
-    func removeEnded(_ id: String, _ format: ManifestFormat) throws(FileError) {
-        if try active.exists(FileName("\(id)/\(SubmittedFile.folderName.text)")) {
-            guard try SubmittedFile(in: Directory(FileName(id), in: active)) == nil else {
-                return try ended.moveAside(id)
-            }
+    /// Removes `active/ID` of an ended batch, which usually has a journal and the manifest only. If the pictures that came
+    /// with it are to be kept, they are in its answer before.
+    func removeEnded(
+        _ id: String, _ format: ManifestFormat, durably: Bool
+    ) throws(FileError) {
+        let name = FileName(id)
+        if try active.exists(FileName("\(id)/\(SubmittedFile.folderName.text)")),
+            let submitted = try SubmittedFile(in: Directory(name, in: active)),
+            try !keepOriginals(submitted, of: id, durably: durably)
+        {
+            return try ended.moveAside(name)
         }
-        for name in [ItemJournal.fileName, BatchFile.manifest(format)] {
+        for file in [ItemJournal.fileName, BatchFile.manifest(format)] {
             do {
-                try active.remove(FileName("\(id)/\(name.text)"))
+                try active.remove(FileName("\(id)/\(file.text)"))
                 FaultPoint.treeEntryRemoved.pass()
             } catch  where error.errno == .noSuchFileOrDirectory {
                 // It had none.
@@ -75,9 +80,9 @@ extension Spool {
             }
         }
         do {
-            try active.removeDirectory(FileName(id))
+            try active.removeDirectory(name)
         } catch  where error.errno == .directoryNotEmpty {
-            try active.removeTree(FileName(id))
+            try active.removeTree(name)
         }
     }
 }

@@ -7,11 +7,11 @@ import SystemPackage
 /// A manifest that was found and read in the inbox, but is not taken yet.
 package struct Candidate: Sendable {
     package let name: FileName
-    /// Whether it is a folder that contains the manifest and its pictures.
+    /// Whether it is a folder that contains pictures, mostly with the manifest.
     var isFolder = false
     let format: ManifestFormat
-    /// The identity of the manifest's file.
-    let identity: FileIdentity
+    /// The identity of the manifest's file; nil for a folder without one.
+    let identity: FileIdentity?
     package let reading: ManifestReading
     /// When it came into the inbox or was last written to, in seconds since 1970.
     var dropped: Double?
@@ -155,20 +155,34 @@ package struct Examination: Sendable {
         } catch  where error.errno == .permissionDenied {
             return .ignored(.folder(.closed))
         }
-        switch try FolderJob.find(in: folder) {
-        case .unusable(let problem):
+        let finding = try FolderJob.find(in: folder, recipe: recipes.ofFolders)
+        if case .unusable(let problem) = finding {
             if !isWhole, FileIdentity(information).age(at: Clock.steady) < settle,
                 let last = try FolderJob.lastChange(of: name, in: inbox)
             {
                 return .settling(last)
             }
             return .ignored(.folder(problem))
-        case .found(let manifest):
-            if !isWhole, let last = try FolderJob.lastChange(of: name, in: inbox),
-                last.age(at: Clock.steady) < settle
-            {
-                return .settling(last)
+        }
+        if !isWhole, let last = try FolderJob.lastChange(of: name, in: inbox),
+            last.age(at: Clock.steady) < settle
+        {
+            return .settling(last)
+        }
+        switch finding {
+        case .unusable(let problem): return .ignored(.folder(problem))
+        case .pictures(let pictures):
+            // It takes as long as a pattern.
+            guard largest == .max else { return .large }
+            switch try look(at: pictures) {
+            case .unusable(let problem): return .ignored(.folder(problem))
+            case .manifest(let manifest):
+                return .ready(
+                    Candidate(
+                        name: name, isFolder: true, format: manifest.format, identity: nil,
+                        reading: manifest.reading, dropped: information.statusChanged))
             }
+        case .found(let manifest):
             let identity = FileIdentity(manifest.information)
             if identity.size > largest, identity.size <= limits.bytes { return .large }
             let reading = try read(manifest, looksUp: largest == .max)
@@ -245,13 +259,13 @@ package struct Examination: Sendable {
     /// - Parameters:
     ///   - pictures: the folder that was submitted.
     ///   - owner: the owner of the manifest, who is that of the folder (`FolderJob.find`).
-    private func finder(_ pictures: Directory?, _ owner: UInt32) -> SourceFinder {
+    func finder(_ pictures: Directory?, _ owner: UInt32) -> SourceFinder {
         recorded == nil ? sources?(pictures, owner) ?? .recorded([]) : recordedFinder
     }
 
     private var recordedFinder: SourceFinder { recorded.map { .recorded($0) } ?? .none }
 
-    private func check(
+    func check(
         _ bytes: [UInt8], _ format: ManifestFormat, _ finder: SourceFinder
     ) -> Result<Manifest, ManifestRejection> {
         do {

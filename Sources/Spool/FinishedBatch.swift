@@ -45,10 +45,10 @@ package struct FinishedBatch: Sendable {
         var bytes = 0
         for file in try folder.names() {
             guard let information = try folder.information(of: file) else { continue }
-            guard !information.isFolder else {
+            guard !information.isFolder || isOriginals(file, information, of: outline) else {
                 return .foreign("it contains a folder, \(file.text)")
             }
-            bytes = bytes.saturatingAdd(information.bytesOnDisk)
+            bytes = bytes.saturatingAdd(folder.bytesOnDisk(of: file))
         }
         return .finished(
             FinishedBatch(

@@ -3,7 +3,7 @@ import DarkroomManifest
 import SwiftGlibc
 import SystemPackage
 
-/// A folder that was submitted: one manifest and its pictures.
+/// A folder that was submitted: one manifest and its pictures, or pictures only (`PictureFolder`).
 ///
 /// The folder is claimed by one rename, as a file is. From then on the daemon's copy of the manifest counts, as for
 /// files. The pictures stay where the claim has put them, in `active/ID/submitted/NAME`, and go with `active/ID`. Its
@@ -17,22 +17,36 @@ package enum FolderJob {
     package enum Problem: Equatable, Sendable {
         case noManifest
         case severalManifests
+        /// There is no manifest, and more than one file names a recipe.
+        case severalRecipes
+        /// There is no manifest but a recipe, and no picture can be taken, for this reason.
+        case noPictures(String)
         /// The manifest belongs to another user than the folder.
         case foreignManifest
+        /// So does the file that names the recipe.
+        case foreignRecipe
         /// The daemon may not list it, or may not move or remove what it contains.
         case closed
     }
 
     package enum Finding: ~Copyable {
         case found(OpenManifest)
+        /// There is no manifest, but a recipe.
+        case pictures(PictureFolder)
         case unusable(Problem)
     }
 
     /// Finds the manifest in an open folder, and opens it.
-    package static func find(in folder: Directory) throws(FileError) -> Finding {
+    ///
+    /// - Parameter recipe: of a folder that has neither a manifest nor a file that names a recipe.
+    package static func find(
+        in folder: Directory, recipe: String?
+    ) throws(FileError) -> Finding {
         let owner = try folder.information()
         guard folder.isUsable, !owner.keepsContent else { return .unusable(.closed) }
-        let names = try folder.names().filter { format(of: $0) != nil }
+        let all = try folder.names()
+        let names = all.filter { format(of: $0) != nil }
+        if names.isEmpty { return try findRecipe(in: folder, all, owner.st_uid, recipe) }
         guard let name = names.first, let format = format(of: name),
             try folder.information(of: name)?.isRegularFile == true
         else { return .unusable(.noManifest) }
@@ -48,6 +62,23 @@ package enum FolderJob {
             return .unusable(.foreignManifest)
         }
         return .found(manifest)
+    }
+
+    private static func findRecipe(
+        in folder: Directory, _ names: [FileName], _ owner: UInt32, _ other: String?
+    ) throws(FileError) -> Finding {
+        var named: [(recipe: String, owner: UInt32)] = []
+        for name in names {
+            // Its name counts and not its content, so it is not opened.
+            guard let recipe = PictureFolder.recipe(in: name),
+                let information = try folder.information(of: name), information.isRegularFile
+            else { continue }
+            named.append((recipe, information.st_uid))
+        }
+        guard named.count <= 1 else { return .unusable(.severalRecipes) }
+        guard named.allSatisfy({ $0.owner == owner }) else { return .unusable(.foreignRecipe) }
+        guard let recipe = named.first?.recipe ?? other else { return .unusable(.noManifest) }
+        return .pictures(PictureFolder(recipe: recipe, directory: folder, owner: owner))
     }
 
     /// The format of the manifest of a folder; nil for the name of another file.

@@ -1,6 +1,7 @@
 import DarkroomCore
 import DarkroomManifest
 import Foundation
+import Glibc
 import SystemPackage
 
 /// A batch that the daemon has made of pictures in a hot folder: a folder with a manifest (`FolderJob`), and a record of
@@ -101,6 +102,13 @@ package struct HotBatch: Sendable, Equatable {
     package static func exists(_ name: String, in folder: Directory) throws(FileError) -> Bool {
         for file in [name, name + suffix] where try folder.exists(FileName(file)) { return true }
         return false
+    }
+
+    /// Whether a batch of this name has a record.
+    static func isTaken(_ name: FileName, in folder: Directory) throws(FileError) -> Bool {
+        let record = name.bytes + Array(suffix.utf8)
+        guard record.count <= Int(NAME_MAX) else { return false }
+        return try folder.exists(FileName(bytes: record))
     }
 
     /// Removes the folder of a batch that could not be recorded. With a record its pictures are taken, and it stays.

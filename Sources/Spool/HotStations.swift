@@ -44,6 +44,20 @@ package struct HotStations {
         return try Directory(name, in: folder)
     }
 
+    /// Whether a submitted folder is a batch of a hot folder.
+    func hasBatch(named name: FileName) throws(FileError) -> Bool {
+        do throws(FileError) {
+            let stations = try Directory(Self.name, in: spool.root)
+            for station in try stations.names() {
+                guard try stations.information(of: station)?.isFolder == true else { continue }
+                if try HotBatch.isTaken(name, in: Directory(station, in: stations)) { return true }
+            }
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // There are no hot folders.
+        }
+        return false
+    }
+
     /// Moves batches into the inbox that a daemon has taken and not submitted, also those of hot folders that are not
     /// configured any more: their pictures are taken.
     package func submitLeft(durably: Bool) throws(FileError) {

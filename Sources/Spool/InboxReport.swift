@@ -39,8 +39,9 @@ package enum InboxReason: String, Codable, Sendable, CaseIterable {
                 + "darkroomd to move the file. It is checked again every 10 seconds."
         case .notAFile: "Put a regular file in its place."
         case .folder:
-            "A folder needs exactly one manifest, named \(FolderJob.stem) with its extension, and the group of the inbox "
-                + "with all permissions for it: chgrp -R GROUP FOLDER, then chmod -R g+rwX FOLDER. It is checked "
+            "A folder needs exactly one manifest, named \(FolderJob.stem) with its extension, or an empty file with the "
+                + "name of a recipe, NAME.\(PictureFolder.recipeExtension), and the group of the inbox with all "
+                + "permissions for it: chgrp -R GROUP FOLDER, then chmod -R g+rwX FOLDER. It is checked "
                 + "again every 10 seconds. darkroom submit --copy makes such a folder."
         case .picture:
             "Write a manifest that names the picture, and put the manifest into the inbox. Name the picture by its URL, "

@@ -8,6 +8,7 @@ import SystemPackage
 package struct OpenManifest: ~Copyable {
     let file: Descriptor
     let path: String
+    let name: FileName
     let format: ManifestFormat
     let information: stat
     /// Whether it came in a folder, with its pictures.
@@ -20,6 +21,7 @@ package struct OpenManifest: ~Copyable {
         _ name: FileName, _ format: ManifestFormat, in folder: Directory, isFolder: Bool = false
     ) throws(FileError) {
         path = folder.path(of: name)
+        self.name = name
         let file = try folder.open(name)
         information = try Self.information(of: file, path)
         self.file = file

@@ -87,12 +87,14 @@ package struct QueueReport: Codable, Sendable, Equatable {
         package var recipesFolder: String?
         /// Whether manifests must not have filters of their own; absent if they may.
         package var recipesOnly: Bool?
+        /// The recipe of a folder without a manifest; absent if there is none.
+        package var inboxRecipe: String?
 
         package init(
             manifestBytes: Int, images: Int, filters: Int, defaultFilters: String,
             sourceRoots: [String], readableRoots: [String], service: Service? = nil,
             sourceBytes: Int, downloads: Downloads, pictures: Pictures,
-            recipesFolder: String? = nil, recipesOnly: Bool? = nil
+            recipesFolder: String? = nil, recipesOnly: Bool? = nil, inboxRecipe: String? = nil
         ) {
             self.manifestBytes = manifestBytes
             self.images = images
@@ -106,6 +108,7 @@ package struct QueueReport: Codable, Sendable, Equatable {
             self.pictures = pictures
             self.recipesFolder = recipesFolder
             self.recipesOnly = recipesOnly
+            self.inboxRecipe = inboxRecipe
         }
     }
 

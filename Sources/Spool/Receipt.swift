@@ -189,7 +189,7 @@ package enum Receipt {
                 givenBack = try giveBack(submitted, of: active, folders.spool, durably: durably)
             }
         }
-        try folders.spool.removeEnded(folders.id, format)
+        try folders.spool.removeEnded(folders.id, format, durably: durably)
         FaultPoint.activeRemoved.pass()
         return givenBack
     }

@@ -88,6 +88,10 @@ package struct Recovery: Sendable {
             guard let (format, reading, uid) = try read(submitted) else {
                 return try putBack(submitted, folders)
             }
+            // Its answer has no copy of it, so one that was made before must not take its place.
+            if reading.bytes == nil, let copy = try self.format(in: active) {
+                try active.remove(BatchFile.manifest(copy))
+            }
             try reading.copy(to: active, format, durably: durably)
             claimed = try self.claimed(submitted, folders, format, reading)
             claimed.uid = uid
@@ -117,8 +121,8 @@ package struct Recovery: Sendable {
     private func read(
         _ submitted: SubmittedFile
     ) throws(FileError) -> (ManifestFormat, ManifestReading, uid: UInt32)? {
-        guard let manifest = try submitted.manifest() else { return nil }
-        return (manifest.format, try examination.read(manifest), manifest.information.st_uid)
+        guard let manifest = try examination.read(submitted) else { return nil }
+        return (manifest.format, manifest.reading, manifest.uid)
     }
 
     private func claimed(

@@ -136,7 +136,7 @@ package struct Retention {
     /// The size of all files of the batch; nil if it is not a batch.
     private func size(of name: FileName) -> Int? {
         guard let folder = try? openEntry(name), let files = try? folder.names() else { return nil }
-        return files.map { (try? folder.information(of: $0))?.bytesOnDisk ?? 0 }.saturatingSum()
+        return files.map { folder.bytesOnDisk(of: $0) }.saturatingSum()
     }
 
     /// A finished batch of Darkroom; nil for anything else.
@@ -217,9 +217,13 @@ package struct Expired {
     }
 
     /// Removes the files in the folder, then the folder. Symbolic links are removed and not followed. Another folder in
-    /// it does not come from Darkroom, and this throws EISDIR.
+    /// it does not come from Darkroom, and this throws EISDIR. Only originals may be there: then the whole is moved aside
+    /// and removed like the pictures of other batches.
     package func clear(_ name: FileName) throws(FileError) {
         let folder = try Directory(name, in: spool.active)
+        if try folder.information(of: BatchFile.originals)?.isFolder == true {
+            return try spool.ended.moveAside(name)
+        }
         var pace = Pace()
         for file in try folder.names() {
             if isStopped() { return }

@@ -92,13 +92,22 @@ package enum SkipReason: Equatable, Sendable {
 }
 
 extension FolderJob.Problem {
-    fileprivate var words: String {
+    /// As the end of a sentence about the folder.
+    package var words: String {
         let names = Words.list(
             ManifestFormat.allCases.flatMap(\.fileExtensions).map { "\(FolderJob.stem).\($0)" },
             "or")
         return switch self {
-        case .noManifest: "it is a folder without a manifest, \(names)"
+        case .noManifest:
+            "it is a folder without a manifest, \(names), and without a recipe; add a manifest, or an empty file with the "
+                + "name of a recipe, NAME.\(PictureFolder.recipeExtension), or set inbox.recipe in the configuration"
         case .severalManifests: "it is a folder with several manifests; one of \(names) is taken"
+        case .severalRecipes:
+            "it is a folder without a manifest and with several files NAME.\(PictureFolder.recipeExtension); leave one of "
+                + "them"
+        case .noPictures(let reason): "it is a folder without a manifest, and \(reason)"
+        case .foreignRecipe:
+            "it is a folder whose file NAME.\(PictureFolder.recipeExtension) belongs to another user"
         case .foreignManifest: "it is a folder whose manifest belongs to another user"
         case .closed:
             "it is a folder that darkroomd may not read, enter and write (or it has the sticky bit), so it could not "

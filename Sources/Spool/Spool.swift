@@ -23,7 +23,7 @@ import SystemPackage
 /// | expired    | –      | `.expired-ID`      | –                     | removes `active/.expired-ID` |
 ///
 /// If NAME is a folder with a manifest and its pictures (`FolderJob`), submitted/NAME stays until the batch ends.
-/// Then `active/ID` becomes `active/.ended-ID.NUMBER` (`EndedFolders`).
+/// Then `active/ID` becomes `active/.ended-ID.NUMBER` (`EndedFolders`), or NAME becomes `outbox/ID/originals`.
 ///
 /// An ID never begins with a dot, because a file with such a name is not a manifest.
 ///
@@ -55,6 +55,8 @@ package final class Spool: Sendable {
     package let isReadOnly: Bool
     /// The folders of ended batches that are removed in the background.
     package let ended: EndedFolders
+    /// Whether the pictures of submitted folders stay in their answers (`retention.originals`).
+    package let keepsOriginals = Atomic(false)
     private let groupSync: GroupSync?
     private let lock: Descriptor
     /// The owner of the root folder, who may give commands to every batch.

@@ -14,6 +14,8 @@ struct StatusOutline: Decodable, Equatable, Sendable {
     struct Submitted: Decodable, Equatable, Sendable {
         /// The owner of the submitted file, if it is known.
         let uid: UInt32?
+        /// Whether it is a folder with pictures; absent if not.
+        let folder: Bool?
     }
 
     /// Reads the outline of `status.json` in a folder of the outbox; nil if it is missing, or if Darkroom has not

@@ -13,7 +13,8 @@ import SystemPackage
 /// A folder (`FolderJob`) stays as long as `active/ID`, because its pictures are needed. Only its manifest is copied.
 ///
 /// A file that cannot be copied is never removed. If it is too large for an answer, it goes back to the submitters'
-/// folder `tmp`. If it is not a regular file, it goes back into the inbox.
+/// folder `tmp`. If it is not a regular file, it goes back into the inbox. A folder without a manifest
+/// (`PictureFolder`) goes back to `tmp` if the manifest that it gets is rejected.
 package struct SubmittedFile {
     static let folderName: FileName = "submitted"
     /// Of a folder in which another one is given back.
@@ -40,20 +41,19 @@ package struct SubmittedFile {
 
     func information() throws(FileError) -> stat? { try folder.information(of: name) }
 
-    /// Its manifest; nil if there is none: it is neither a regular file with the name of a manifest nor a folder with
-    /// one.
-    func manifest() throws(FileError) -> OpenManifest? {
-        guard let information = try information() else { return nil }
+    /// Its manifest, or its pictures. It is unusable if it is neither a regular file with the name of a manifest nor
+    /// such a folder.
+    ///
+    /// - Parameter recipe: of a folder that names none.
+    func content(recipe: String?) throws(FileError) -> FolderJob.Finding {
+        guard let information = try information() else { return .unusable(.noManifest) }
         if information.isFolder {
-            switch try FolderJob.find(in: Directory(name, in: folder)) {
-            case .found(let manifest): return manifest
-            case .unusable: return nil
-            }
+            return try FolderJob.find(in: Directory(name, in: folder), recipe: recipe)
         }
         guard information.isRegularFile, let format = ManifestFormat(fileName: name.text) else {
-            return nil
+            return .unusable(.noManifest)
         }
-        return try OpenManifest(name, format, in: folder)
+        return .found(try OpenManifest(name, format, in: folder))
     }
 
     /// The folder with the pictures that were sent along, and its owner; nil for a file.

@@ -12,7 +12,8 @@ struct CheckCommand: ParsableCommand {
         abstract: "Check manifests: print all errors with their places.",
         discussion: """
             Reads each manifest as darkroomd does, with the limits of the daemon that works on the spool. Pictures are \
-            opened only with --sources.
+            opened only with --sources. A folder is checked as if it were in the inbox: it has one manifest and its \
+            pictures, or pictures and a recipe.
 
             --sources reads the header of each picture, with the daemon's rules for hosts and folders, and fetches at \
             most 64 KiB of each. It prints what will become of each image: its size, the size of its result and the \
@@ -22,6 +23,7 @@ struct CheckCommand: ParsableCommand {
             Examples:
               darkroom check holiday.yaml
               generate-manifest | darkroom check -
+              darkroom check holiday/
               darkroom check --sources holiday.yaml
               darkroom check --sources photos/*.jpg --filter crop:width=4000,height=3000,gravity=center
 
@@ -31,7 +33,7 @@ struct CheckCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Manifests; - is standard input. With --sources also pictures: files or URLs.",
+            "Manifests, or folders with pictures; - is standard input. With --sources also pictures: files or URLs.",
             valueName: "file"),
         completion: .file())
     var files: [String]
@@ -108,11 +110,11 @@ struct CheckCommand: ParsableCommand {
         }
         // What this user may not read, the daemon may.
         let roots = report?.limits.readableRoots ?? []
-        let finder = LocalSources(roots: roots, view: nil).guessingFinder
+        let local = LocalSources(roots: roots, view: nil)
         var worst = ClientExit.success
         var rejected = 0
         for input in inputs {
-            let exit = try check(input, rules, finder, &look)
+            let exit = try check(input, rules, local, &look)
             if exit != .success { rejected += 1 }
             worst = .worst(worst, exit)
         }
@@ -135,7 +137,10 @@ struct CheckCommand: ParsableCommand {
     }
 
     private func inputs(_ report: QueueReport?) throws(ClientError) -> [Input] {
-        guard sources, !files.contains(where: ManifestArgument.isManifest) else {
+        let hasManifests = files.contains {
+            ManifestArgument.isManifest($0) || FolderForecast.isFolder($0)
+        }
+        guard sources, !hasManifests else {
             guard pictures.isEmpty else {
                 throw ClientError(
                     .usage, code: "bad-option",
@@ -148,42 +153,67 @@ struct CheckCommand: ParsableCommand {
         return [.made(ManifestFile(try job.manifest(), shown: "the manifest"))]
     }
 
+    /// What the daemon would say about a manifest.
+    private struct Answer {
+        let shown: String
+        let outcome: Swift.Result<Manifest, ManifestRejection>
+        /// The pictures of a folder.
+        var pictures: SentPictures?
+
+        init(
+            _ input: Input, _ rules: ManifestRules, _ local: LocalSources
+        ) throws(ClientError) {
+            if case .path(let path) = input, FolderForecast.isFolder(path) {
+                let folder = try FolderForecast(
+                    path: path, rules, finders: local.guessingFinderMaker)
+                (shown, outcome, pictures) = (folder.shown, folder.outcome, folder.pictures)
+                return
+            }
+            let file: ManifestFile
+            switch input {
+            case .made(let made): file = made
+            case .path(let path): file = try ManifestFile(path: path, limits: rules.limits)
+            }
+            shown = file.shown
+            outcome = file.check(rules, finder: local.guessingFinder())
+        }
+    }
+
     /// Returns whether the manifest itself is right.
     private func check(
-        _ input: Input, _ rules: ManifestRules, _ finder: SourceFinder,
-        _ look: inout SourcesCheck?
+        _ input: Input, _ rules: ManifestRules, _ local: LocalSources, _ look: inout SourcesCheck?
     ) throws -> ClientExit {
-        let file: ManifestFile
-        switch input {
-        case .made(let made): file = made
-        case .path(let path):
-            do {
-                file = try ManifestFile(path: path, limits: rules.limits)
-            } catch {
-                if !json {
-                    Console.complain(error)
-                    if error.code == "not-a-manifest" {
-                        Console.complain("For pictures, add --sources.")
-                    }
+        let answer: Answer
+        do {
+            answer = try Answer(input, rules, local)
+        } catch {
+            guard case .path(let path) = input else { throw error }
+            if !json {
+                Console.complain(error)
+                if error.code == "not-a-manifest" {
+                    Console.complain("For pictures, add --sources.")
                 }
-                try tell(Result(file: FileName(path).text, message: error.message))
-                return error.exit
             }
+            try tell(Result(file: FileName(path).text, message: error.message))
+            return error.exit
         }
-        switch file.check(rules, finder: finder) {
+        switch answer.outcome {
         case .success(let manifest):
-            let forecast = try look?.check(manifest, of: file.shown)
-            try tell(Result(file: file.shown, images: manifest.images.count, forecast: forecast))
+            let forecast = try look?.check(manifest, of: answer.shown, sent: answer.pictures)
+            try tell(
+                Result(file: answer.shown, images: manifest.images.count, forecast: forecast))
             if manifest.hasUnknownSources, !json {
                 Console.problem(
-                    "\(file.shown): only the daemon can look up some of its patterns and folders")
+                    "\(answer.shown): only the daemon can look up some of its patterns and folders")
             }
             return .success
         case .failure(let rejection):
             if !json {
-                for problem in rejection.problems { Console.problem(file.line(of: problem)) }
+                for problem in rejection.problems {
+                    Console.problem(problem.line(in: answer.shown))
+                }
             }
-            try tell(Result(file: file.shown, errors: rejection.problems))
+            try tell(Result(file: answer.shown, errors: rejection.problems))
             return .rejected
         }
     }

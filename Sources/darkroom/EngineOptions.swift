@@ -106,8 +106,6 @@ extension ConfigurationLoader.Loaded {
         if configuration.recipesFolder != nil { return configuration.recipes }
         let content = RecipeFolder.read(
             RecipeFolder.standardPath, limit: configuration.manifestLimits.filters)
-        var book = RecipeBook(content.recipes)
-        book.isOnly = configuration.recipes.isOnly
-        return book
+        return configuration.recipes.holding(content.recipes)
     }
 }

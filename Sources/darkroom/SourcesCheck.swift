@@ -1,5 +1,6 @@
 import DarkroomClient
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import Glibc
 
@@ -18,7 +19,13 @@ struct SourcesCheck {
     }
 
     /// Prints what will become of the images of a manifest.
-    mutating func check(_ manifest: Manifest, of file: String) throws -> ForecastSummary {
+    ///
+    /// - Parameter sent: the pictures that come with it.
+    mutating func check(
+        _ manifest: Manifest, of file: String, sent: SentPictures? = nil
+    ) throws -> ForecastSummary {
+        var rules = rules
+        rules.sent = sent
         let forecast = try ManifestForecast(of: manifest, rules)
         var summary = ForecastSummary(rules)
         var seen = 0

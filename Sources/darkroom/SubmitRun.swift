@@ -126,7 +126,7 @@ struct SubmitRun {
         let file = try ManifestFile(path: path, limits: rules.limits)
         // With the pictures that are sent along, the daemon finds the same files.
         let beside = LocalSources(relativeTo: Self.folder(of: path), maximumBytes: .max)
-        guard let manifest = checked(file, command.copy ? beside.guessingFinder : .none) else {
+        guard let manifest = checked(file, command.copy ? beside.guessingFinder() : .none) else {
             return nil
         }
         let bytes =

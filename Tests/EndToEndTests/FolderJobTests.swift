@@ -127,14 +127,14 @@ import Testing
         let report = try await fixture.waitForReport(daemon, "the folders") {
             $0.counts["folder"] == 3 && $0.counts["not-a-file"] == 1
         }
-        let without = "it is a folder without a manifest, "
+        let without = SkipReason.folder(.noManifest).words
         let names = "manifest.json, manifest.yaml, manifest.yml or manifest.plist"
         let found = report.files.map { "\($0.name): \($0.reason.rawValue): \($0.message)" }
         #expect(
             found == [
                 "x.hold: not-a-file: it is not a regular file",
-                "none: folder: \(without)\(names)",
-                "other.jpg: folder: \(without)\(names)",
+                "none: folder: \(without)",
+                "other.jpg: folder: \(without)",
                 "several: folder: it is a folder with several manifests; one of \(names) is taken",
                 "link: ignored-name: \(SkipReason.otherEnding.words)",
             ])

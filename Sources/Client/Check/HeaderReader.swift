@@ -93,7 +93,7 @@ final class HeaderReader: Sendable {
 
     private func finding(path: String, _ name: String) -> SourceFinding {
         do {
-            let source = try rules.local.open(path)
+            let source = try rules.local.open(path, sent: rules.sent)
             if let refusal = try refusal(of: source, name) { return .failure(Failure(refusal)) }
             let header = try PictureHeader(
                 of: source.descriptor.file, name: name, limits: rules.pictures)

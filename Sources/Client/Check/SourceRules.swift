@@ -7,6 +7,8 @@ import DarkroomSpool
 package struct SourceRules: Sendable {
     let transfers: TransferSettings
     let local: LocalSources
+    /// The pictures that come with the manifest; nil if none do.
+    package var sent: SentPictures?
     let pictures: PictureLimits
     /// The memory that one picture may have, in bytes; nil if no daemon has reported.
     package let memory: Int?
@@ -46,7 +48,7 @@ package struct SourceRules: Sendable {
             transfers.proxy?.contains(RedactedURL.mark) == true
                 ? "darkroomd uses a proxy (downloads.proxy) that its report does not name" : nil
         case .local(let path):
-            user == nil && path.utf8.first != UInt8(ascii: "/")
+            user == nil && sent == nil && path.utf8.first != UInt8(ascii: "/")
                 ? "a relative path begins at sources.roots, and no darkroomd has reported them"
                 : nil
         }

@@ -57,6 +57,25 @@ import Testing
         #expect(try load("folders:").configuration.folders == [])
     }
 
+    /// The recipe of folders without a manifest must exist, too.
+    @Test func readsTheRecipeOfFolders() throws {
+        for (text, recipe) in [("web", "web"), ("''", nil)] {
+            let loaded = try load("inbox: {recipe: \(text)}")
+            #expect(loaded.configuration.recipes.ofFolders == recipe)
+            #expect(loaded.configuration.examination.recipes.ofFolders == recipe)
+            #expect(loaded.queueLimits(seenBy: nil).inboxRecipe == recipe)
+        }
+        for (text, words) in [
+            ("wbe", "there is no recipe wbe; did you mean web?"),
+            ("a/b", "must be the name of a recipe, not \"a/b\""),
+        ] {
+            let error = #expect(throws: ConfigurationError.self) {
+                try load("inbox: {recipe: \(text)}")
+            }
+            #expect(error?.problems == ["\(scratch.path)/darkroomd.yaml:2: inbox.recipe: \(words)"])
+        }
+    }
+
     static let form = "must be a list of folders such as [{path: /srv/scans, recipe: web}] "
 
     static let wrong: [(String, String)] = [

@@ -70,6 +70,7 @@ import Testing
         "Absolute path that ends in .prom": (["/x.prom"], ["/x", "x.prom"]),
         "File": ([""], ["no-such-file"]),
         "URL": (["http://proxy.example.org:3128", "socks5h://p"], ["ftp://proxy", "http://p/x"]),
+        "Name of a recipe": (["", "web-2.x"], ["a b", "../x"]),
         "List of absolute paths": (["[/a, /b]", "/a"], ["[a]"]),
         "List of filters": (["[mono, {blur: {sigma: 2}}]"], ["[momo]"]),
         "List of folders": (

@@ -23,6 +23,10 @@ import Testing
             "it is a folder whose manifest belongs to another user"
         ),
         (
+            .folder(.severalRecipes), .folder, true,
+            "it is a folder without a manifest and with several files NAME.recipe; leave one of them"
+        ),
+        (
             .picture, .picture, true,
             "it is a picture, but the inbox is for manifests; name the picture in a manifest, by its URL or, beneath "
                 + "one of sources.roots, by its path"

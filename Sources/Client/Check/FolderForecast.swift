@@ -1,0 +1,48 @@
+import DarkroomCore
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomSpool
+import Glibc
+
+/// A folder with pictures before it is submitted, and what a daemon would say about it (`FolderJob`).
+package struct FolderForecast {
+    /// For messages: the path of its manifest or, without one, of the folder.
+    package let shown: String
+    package let outcome: Result<Manifest, ManifestRejection>
+    package let pictures: SentPictures
+
+    /// Whether a path leads to a folder.
+    package static func isFolder(_ path: String) -> Bool {
+        var information = stat()
+        return stat(path, &information) == 0 && information.isFolder
+    }
+
+    /// Reads the folder as the daemon does.
+    ///
+    /// - Parameter finders: looks for the pictures of the folder, and for the files of patterns.
+    /// - Throws: also if the daemon would leave the folder in the inbox.
+    package init(
+        path: String, _ rules: ManifestRules, finders: @escaping Examination.FinderMaker
+    ) throws(ClientError) {
+        let name = FileName(path).text
+        let examination = Examination(
+            limits: rules.limits, defaultFilters: rules.defaultFilters, settle: 0,
+            recipes: rules.recipes, sources: finders)
+        let look: Examination.Look
+        do throws(FileError) {
+            let folder = try Directory(path: path)
+            pictures = .here(.init(folder, owner: try folder.information().st_uid))
+            look = try examination.look(at: folder)
+        } catch {
+            throw ClientError(error)
+        }
+        switch look {
+        case .manifest(let manifest):
+            shown = manifest.nameInFolder.map { "\(name)/\($0.text)" } ?? name
+            outcome = manifest.reading.outcome
+        case .unusable(let problem):
+            throw ClientError(
+                .rejected, code: InboxReason.folder.rawValue, "\(name): \(problem.words)")
+        }
+    }
+}

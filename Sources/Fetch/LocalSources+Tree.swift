@@ -1,0 +1,51 @@
+import DarkroomCore
+import Glibc
+import SystemPackage
+
+extension LocalSources {
+    /// The files of a submitted folder and of all folders within it, whose names match. Their sources are sorted by the
+    /// bytes of their paths. Names that begin with a dot are left out, and links to folders are not followed.
+    ///
+    /// A folder that cannot be read is not left out: then there is no listing, but the reason.
+    ///
+    /// - Parameter limit: the maximum number of files.
+    package func list(
+        allOf sent: SentPictures.Folder, limit: Int, matches: (FileName) -> Bool
+    ) -> Listing {
+        var files: [FileName] = []
+        var pending = [FileName(".")]
+        var left = Self.mostEntries
+        while let folder = pending.popLast() {
+            guard let way = String(validating: folder.bytes, as: UTF8.self) else {
+                return .nothing("the name of \(folder.text) is not UTF-8; rename it")
+            }
+            do throws(Errno) {
+                let place = try resolution.open(
+                    way, beneath: sent.directory.number, followsLinks: false)
+                let isWhole = try Self.entries(of: place.number, &left) { name, type in
+                    guard name.bytes.first != UInt8(ascii: ".") else { return true }
+                    let path =
+                        folder == "." ? name : FileName(bytes: folder.bytes + [slash] + name.bytes)
+                    switch Self.kind(of: name, type, in: place.number) {
+                    case .folder: pending.append(path)
+                    case .file where matches(name):
+                        guard files.count < limit else { return false }
+                        files.append(path)
+                    case .file, .other: break
+                    }
+                    return true
+                }
+                guard isWhole else { return .tooMany }
+            } catch .noSuchFileOrDirectory {
+                // Its submitter has removed it in the meantime.
+            } catch {
+                return .nothing("its folder \(folder.text) cannot be read: \(error)")
+            }
+        }
+        guard !files.isEmpty else { return .nothing("there is no picture in it") }
+        return Self.sources(
+            files.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }, in: "")
+    }
+}
+
+private let slash = UInt8(ascii: "/")

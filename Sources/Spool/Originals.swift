@@ -1,0 +1,90 @@
+import DarkroomCore
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// The pictures of a submitted folder (`FolderJob`) in its answer: `outbox/ID/originals`, if `retention.originals` is
+/// set. Each step is a rename:
+///
+/// | state    | in `active/ID`   | in `outbox/ID`            | after a crash                              |
+/// |----------|------------------|---------------------------|--------------------------------------------|
+/// | ended    | `submitted/NAME` | the last status           | the next start moves NAME                  |
+/// | kept     | `submitted`      | the last status,          | the next start removes `active/ID`         |
+/// |          |                  | `originals`               |                                            |
+/// | finished | –                | the same                  | nothing to do                              |
+/// | removed  | `.expired-ID`    | –                         | becomes `.ended-…` (`EndedFolders`)        |
+///
+/// The folder stays its submitter's, who may change it at any time and take away permissions. So nothing in it is
+/// followed or relied upon, and a batch that is removed takes it along by renaming folders of the daemon only. No
+/// output has its name, because the names of outputs end in the extension of a format.
+extension Spool {
+    /// Moves the submitted folder into the answer.
+    ///
+    /// - Returns: false if it is not kept: nobody wants this, or it is a copy that the daemon has made of pictures in a
+    ///   hot folder, or its submitter does not let the daemon move it.
+    func keepOriginals(
+        _ submitted: SubmittedFile, of id: String, durably: Bool
+    ) throws(FileError) -> Bool {
+        guard keepsOriginals.load(ordering: .relaxed), run == nil,
+            try submitted.information()?.isFolder == true,
+            try !HotStations(self).hasBatch(named: submitted.name)
+        else { return false }
+        do {
+            let answer = try BatchFolders(spool: self, id: id).outbox()
+            try submitted.folder.rename(submitted.name, to: answer, as: BatchFile.originals)
+            FaultPoint.originalsMoved.pass()
+            // Only after this, `active/ID` may be removed.
+            if durably { try answer.sync() }
+            FaultPoint.originalsSynced.pass()
+            return true
+        } catch  where error.fault == nil {
+            return false
+        }
+    }
+}
+
+extension BatchFolders {
+    /// The pictures that were kept in the answer, for a `retry`; nil if there are none, or if they cannot be used.
+    func originals() throws(FileError) -> (folder: Directory, owner: UInt32)? {
+        do {
+            let folder = try Directory(BatchFile.originals, in: outbox())
+            return (folder, try folder.information().st_uid)
+        } catch  where error.fault == nil {
+            return nil
+        }
+    }
+}
+
+extension FinishedBatch {
+    /// Whether an entry of an answer is the folder of its originals.
+    static func isOriginals(_ name: FileName, _ information: stat, of outline: StatusOutline)
+        -> Bool
+    {
+        name == BatchFile.originals && information.isFolder && outline.manifest.folder == true
+    }
+}
+
+extension Directory {
+    /// Folders deeper than this are not looked into, and not more entries: the submitter may make any number of them.
+    private static let deepest = 32
+    private static let mostEntries = 100_000
+
+    /// The disk space of a file or, as far as this user may look into them, of a folder and all that it contains.
+    func bytesOnDisk(of name: FileName) -> Int {
+        var left = Self.mostEntries
+        return bytesOnDisk(of: name, Self.deepest, &left)
+    }
+
+    private func bytesOnDisk(of name: FileName, _ depth: Int, _ left: inout Int) -> Int {
+        guard let information = try? information(of: name) else { return 0 }
+        var bytes = information.bytesOnDisk
+        guard information.isFolder, depth > 0, let folder = try? Directory(name, in: self),
+            let names = try? folder.names()
+        else { return bytes }
+        for name in names where left > 0 {
+            left -= 1
+            bytes = bytes.saturatingAdd(folder.bytesOnDisk(of: name, depth - 1, &left))
+        }
+        return bytes
+    }
+}

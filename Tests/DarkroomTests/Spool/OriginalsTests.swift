@@ -1,0 +1,217 @@
+import Foundation
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSpool
+
+/// The pictures of submitted folders that are kept in their answers: each step, and what the folder's owner may do.
+@Suite struct OriginalsTests {
+    let scratch: ScratchDirectory
+    let spool: Spool
+    let inbox: Directory
+    let examination = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 3600)
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        spool = try Spool(path: scratch.path)
+        inbox = try spool.openInbox()
+        spool.keepsOriginals.store(true, ordering: .relaxed)
+    }
+
+    private struct Unexpected: Error {}
+
+    private func take(_ name: FileName = "job") throws -> ClaimedManifest {
+        try inbox.makeDirectory(name)
+        let folder = try Directory(name, in: inbox)
+        for file: FileName in ["manifest.json", "a.png"] {
+            try folder.write(
+                Array(#"{"images": {"a": "a.png"}}"#.utf8), to: file, durably: false)
+        }
+        guard case .ready(let candidate) = examination.examine(name, in: inbox, isWhole: true)
+        else { throw Unexpected() }
+        let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: true)
+        return try #require(claim.take([candidate]).claimed.first)
+    }
+
+    /// A batch with its last status, which may be in `active` still.
+    private func end(_ name: FileName = "job") throws -> BatchFolders {
+        let (claimed, first) = try Receipt.issue(for: try take(name), durably: true)
+        var status = first
+        status.state = .cancelled
+        status.times.finished = Clock.timestamp
+        for index in status.images.indices { status.images[index].state = .cancelled }
+        try claimed.folders.writeLastStatus(status, durably: true)
+        return claimed.folders
+    }
+
+    private func finish(_ folders: BatchFolders) throws {
+        try Receipt.finish(folders, format: .json, durably: true)
+    }
+
+    private func names(_ folder: Directory) throws -> Set<String> {
+        Set(try folder.names().map(\.text))
+    }
+
+    static let answer: Set<String> = ["status.json", "progress.json", "manifest.json"]
+
+    @Test func areInTheAnswerWhenTheBatchHasEnded() throws {
+        let folders = try end()
+        let before = try inode("active/job/submitted/job")
+        try finish(folders)
+        #expect(try names(try folders.outbox()) == Self.answer.union(["originals"]))
+        #expect(try inode("outbox/job/originals") == before)
+        #expect(
+            try names(try Directory("originals", in: folders.outbox())) == [
+                "manifest.json", "a.png",
+            ])
+        #expect(try names(spool.active) == [])
+    }
+
+    private func inode(_ path: String) throws -> UInt64 {
+        var information = stat()
+        try #require(lstat("\(spool.root.path)/\(path)", &information) == 0)
+        return UInt64(information.st_ino)
+    }
+
+    @Test func areNotKeptUnlessThatIsSet() throws {
+        spool.keepsOriginals.store(false, ordering: .relaxed)
+        let folders = try end()
+        try finish(folders)
+        #expect(try names(try folders.outbox()) == Self.answer)
+        #expect(try spool.active.names().map { $0.text.hasPrefix(".ended-job.") } == [true])
+    }
+
+    /// Copies that the daemon has made of pictures in a hot folder are not originals.
+    @Test func areNotThoseOfHotFolders() throws {
+        let folders = try end()
+        let station = try HotStations(spool).open("/srv/scans")
+        try station.write([], to: "job.batch", durably: false)
+        try finish(folders)
+        #expect(try names(try folders.outbox()) == Self.answer)
+    }
+
+    /// A crash before and after the rename.
+    @Test(arguments: [false, true])
+    func arriveAfterACrash(isMoved: Bool) throws {
+        let folders = try end()
+        if isMoved {
+            let submitted = try #require(try SubmittedFile(in: folders.active()))
+            #expect(try spool.keepOriginals(submitted, of: "job", durably: true))
+        }
+        let recovery = Recovery(spool: spool, examination: examination, durably: true)
+        guard case .finished(givenBack: nil) = try recovery.recover("job") else {
+            throw Unexpected()
+        }
+        #expect(try names(try folders.outbox()) == Self.answer.union(["originals"]))
+        #expect(try names(spool.active) == [])
+    }
+
+    /// A reopened batch has them again, with the same rules; and not what somebody has put in their place.
+    @Test func areThereForARetry() throws {
+        let folders = try end()
+        try finish(folders)
+        var information = stat()
+        information.st_uid = geteuid()
+        information.st_ctim.tv_sec = Int(Clock.wall + 10)
+        let file = try #require(ControlFile("job.retry"))
+        let request = ControlRequest(file, information)
+        guard
+            case .reopened = try Reopening(spool: spool, examination: examination, durably: true)
+                .reopen("job", request.record)
+        else { throw Unexpected() }
+        guard case .here(let pictures, let owner) = try folders.pictures() else {
+            throw Unexpected()
+        }
+        #expect(owner == geteuid() && pictures.path.hasSuffix("/outbox/job/originals"))
+        let path = "\(spool.outbox.path)/job/originals"
+        #expect(rename(path, path + ".away") == 0)
+        guard case .gone = try folders.pictures() else { throw Unexpected() }
+        #expect(symlink("originals.away", path) == 0)
+        guard case .gone = try folders.pictures() else { throw Unexpected() }
+    }
+
+    // MARK: Removed
+
+    /// Whatever is in them: links are removed and not followed, and what a permission protects waits for the next hour.
+    @Test func goWithTheAnswer() throws {
+        let folders = try end()
+        try finish(folders)
+        let outside = scratch.path + "/outside"
+        try #require(mkdir(outside, 0o777) == 0)
+        try Data([1]).write(to: URL(filePath: outside + "/kept"))
+        let path = "\(spool.outbox.path)/job/originals"
+        try #require(mkdir(path + "/sub", 0o777) == 0)
+        try #require(symlink(outside, path + "/sub/link") == 0)
+        try #require(symlink("/etc/passwd", path + "/b.png") == 0)
+        try #require(mkfifo(path + "/fifo", 0o666) == 0)
+        let moved = Mutex<[FileName]>([])
+        spool.ended.onMove { name in moved.withLock { $0.append(name) } }
+        guard case .finished(let batch) = try FinishedBatch.read("job", in: spool.outbox) else {
+            throw Unexpected()
+        }
+        let expired = try #require(try batch.takeOut(of: spool))
+        #expect(try spool.outbox.names().isEmpty)
+        try Expired(spool: spool, isStopped: { false }).clear(expired)
+        #expect(try spool.active.names() == moved.withLock { $0 } && moved.withLock(\.count) == 1)
+        #expect(try ActiveFolder(of: spool).foreign.isEmpty)
+        #expect(try spool.ended.clear { false } == 1)
+        #expect(try spool.active.names().isEmpty)
+        #expect(FileManager.default.fileExists(atPath: outside + "/kept"))
+    }
+
+    /// They count for `retention.bytes`, however deep they are, and links do not lead out.
+    @Test func countForTheSize() throws {
+        let folders = try end()
+        try finish(folders)
+        func bytes() throws -> Int {
+            guard case .finished(let batch) = try FinishedBatch.read("job", in: spool.outbox) else {
+                throw Unexpected()
+            }
+            return batch.bytes
+        }
+        let before = try bytes()
+        let path = "\(spool.outbox.path)/job/originals"
+        try #require(symlink("/usr", path + "/usr") == 0)
+        #expect(try bytes() < before + 65536)
+        try #require(mkdir(path + "/sub", 0o777) == 0)
+        try Data(repeating: 1, count: 1 << 20).write(to: URL(filePath: path + "/sub/large.png"))
+        #expect(try bytes() >= before + 1 << 20)
+    }
+
+    /// Only that folder, and only in the answer of a folder.
+    @Test(arguments: [
+        ("originals", true, nil), ("other", true, "other"), ("originals", false, "originals"),
+    ])
+    func otherFoldersAreForeign(name: String, isFolder: Bool, foreign: String?) throws {
+        let folders = try end()
+        spool.keepsOriginals.store(false, ordering: .relaxed)
+        try finish(folders)
+        let answer = try folders.outbox()
+        var status = try #require(try Status(in: answer))
+        status.manifest.isFolder = isFolder ? true : nil
+        try answer.write(status.encoded(), to: "status.json", replacing: true, durably: false)
+        try answer.makeDirectory(FileName(name))
+        switch try FinishedBatch.read("job", in: spool.outbox) {
+        case .finished: #expect(foreign == nil)
+        case .foreign(let reason):
+            #expect(foreign.map { "it contains a folder, \($0)" } == reason)
+        default: throw Unexpected()
+        }
+    }
+
+    /// No output has the name of the folder, so no image needs another name.
+    @Test(arguments: ["originals", "Originals", "originals.png"])
+    func noOutputHasTheirName(name: String) {
+        #expect(ImageName.fault(of: ByteString(name)) == nil)
+        for format in OutputFormat.allCases {
+            #expect(
+                FileName(Manifest.Image.outputFile(named: ByteString(name), format).string)
+                    != BatchFile.originals)
+        }
+    }
+}
