@@ -68,14 +68,9 @@ extension Setting {
                         + error.problems.map(\.summary).joined(separator: "; "))
             }
         },
-        Setting(
-            "recipes.only", "false", "whether only recipes may have filters, and not manifests"
-        ) { text, configuration throws(SettingError) in
-            guard let isOnly = PlainScalar.boolean(ByteString(text)) else {
-                throw SettingError(expected: "true or false")
-            }
-            configuration.recipes.isOnly = isOnly
-        },
+        boolean(
+            "recipes.only", "false", "whether only recipes may have filters, and not manifests",
+            \.recipes.isOnly),
         integer(
             "batches.window", "64", 1...4096, "the maximum number of images of one batch in work",
             \.window),
@@ -83,6 +78,10 @@ extension Setting {
             "batches.maxWaiting", "10000", 1...1_000_000,
             "the maximum number of claimed batches that wait; further manifests stay in the inbox",
             \.maximumWaiting),
+        boolean(
+            "batches.page", "false",
+            "whether batches get a page if their manifests and recipes do not say so",
+            \.makesPages),
         integer(
             "downloads.concurrency", "16", 1...1024, "the maximum number of concurrent downloads",
             \.downloadConcurrency),

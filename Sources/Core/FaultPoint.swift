@@ -64,6 +64,13 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case publishOutputMoved = "publish-output-moved"
     case publishOutboxSynced = "publish-outbox-synced"
 
+    // The page of a batch.
+    /// The page is complete, but not in the outbox yet.
+    case pageMade = "page-made"
+    /// An earlier page was taken out of the outbox.
+    case pageWithdrawn = "page-withdrawn"
+    case pageMoved = "page-moved"
+
     // A status file, including the last one of a batch.
     case statusWritten = "status-written"
     case statusMoved = "status-moved"

@@ -50,14 +50,11 @@ package final class PicturePreview {
     }
 
     /// Writes the copy as a JPEG, if there is one. The file is neither synced nor closed.
-    ///
-    /// - Returns: whether there is one.
-    package func write(to file: FileDescriptor, name: String) throws(PictureError) -> Bool {
-        guard let layout else { return false }
+    package func write(to file: FileDescriptor, name: String) throws(PictureError) {
+        guard let layout else { return }
         _ = try JPEGWriter.write(
             try PreviewRows(layout, samples), to: file, name: name,
             options: OutputOptions(format: .jpeg, quality: 75))
-        return true
     }
 }
 

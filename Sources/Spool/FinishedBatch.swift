@@ -45,10 +45,12 @@ package struct FinishedBatch: Sendable {
         var bytes = 0
         for file in try folder.names() {
             guard let information = try folder.information(of: file) else { continue }
-            guard !information.isFolder else {
+            bytes = bytes.saturatingAdd(information.bytesOnDisk)
+            guard information.isFolder else { continue }
+            guard file == BatchFile.page, let page = try AnswerPage.bytesOnDisk(in: folder) else {
                 return .foreign("it contains a folder, \(file.text)")
             }
-            bytes = bytes.saturatingAdd(information.bytesOnDisk)
+            bytes = bytes.saturatingAdd(page)
         }
         return .finished(
             FinishedBatch(

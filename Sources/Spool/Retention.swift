@@ -136,7 +136,9 @@ package struct Retention {
     /// The size of all files of the batch; nil if it is not a batch.
     private func size(of name: FileName) -> Int? {
         guard let folder = try? openEntry(name), let files = try? folder.names() else { return nil }
+        let page = files.contains(BatchFile.page) ? try? AnswerPage.bytesOnDisk(in: folder) : nil
         return files.map { (try? folder.information(of: $0))?.bytesOnDisk ?? 0 }.saturatingSum()
+            .saturatingAdd(page ?? 0)
     }
 
     /// A finished batch of Darkroom; nil for anything else.
@@ -217,13 +219,22 @@ package struct Expired {
     }
 
     /// Removes the files in the folder, then the folder. Symbolic links are removed and not followed. Another folder in
-    /// it does not come from Darkroom, and this throws EISDIR.
+    /// it than a page does not come from Darkroom, and this throws EISDIR.
     package func clear(_ name: FileName) throws(FileError) {
         let folder = try Directory(name, in: spool.active)
         var pace = Pace()
         for file in try folder.names() {
             if isStopped() { return }
             pace.step()
+            if file == BatchFile.page, try folder.information(of: file)?.isFolder == true {
+                let isGone = try AnswerPage.remove(from: folder) {
+                    FaultPoint.expiredFileRemoved.pass()
+                    pace.step()
+                    return !isStopped()
+                }
+                guard isGone else { return }
+                continue
+            }
             try folder.remove(file)
             FaultPoint.expiredFileRemoved.pass()
         }
