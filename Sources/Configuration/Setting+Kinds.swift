@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomManifest
 import Foundation
 
 /// Kinds of settings: how a text becomes a number, a size, a time, a choice or a list.
@@ -40,6 +41,18 @@ extension Setting {
                     expected: "\(kind.words) from \(kind.text(range.lowerBound)) to "
                         + kind.text(range.upperBound),
                     correction: isTaken ? correction : nil)
+            }
+            configuration[keyPath: path] = value
+        }
+    }
+
+    static func boolean(
+        _ key: String, _ defaultValue: String, _ help: String,
+        _ path: WritableKeyPath<Configuration, Bool> & Sendable
+    ) -> Setting {
+        Setting(key, defaultValue, help) { text, configuration throws(SettingError) in
+            guard let value = PlainScalar.boolean(ByteString(text)) else {
+                throw SettingError(expected: "true or false")
             }
             configuration[keyPath: path] = value
         }
