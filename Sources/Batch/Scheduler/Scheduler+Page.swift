@@ -17,16 +17,20 @@ extension Scheduler {
 
     /// Makes the page of an ended batch if it gets one, and has its last status written.
     func finish(_ key: BatchKey) {
-        let batch = board.withLock { board in
-            board.batches[key].map { ($0.folders, $0.manifest, $0.shownStatus) }
-        }
-        guard let (folders, manifest, status) = batch, makesPage(manifest.wantsPage) else {
+        let wish = board.withLock { $0.batches[key]?.manifest.wantsPage }
+        guard makesPage(wish), let (folders, manifest, status) = ended(key) else {
             return statusKeeper.finish(key, self)
         }
         running.enter()
         queues.pages.add(images: status.images.count) { [self] in
             if makePage(of: folders, manifest, status) { statusKeeper.finish(key, self) }
             running.leave()
+        }
+    }
+
+    private func ended(_ key: BatchKey) -> (BatchFolders, Manifest, Status)? {
+        board.withLock { board in
+            board.batches[key].map { ($0.folders, $0.manifest, $0.shownStatus) }
         }
     }
 
