@@ -10,7 +10,8 @@ import Testing
 @Suite struct RecipeTests {
     private static let texts = [
         "web": "# for the web\nfilters: {resize: 800}\noutput: {format: jpeg, quality: 80}\n",
-        "small": "output: {compression: small}", "mono": "filters: mono\npriority: low", "look": "page: true",
+        "small": "output: {compression: small}", "mono": "filters: mono\npriority: low",
+        "look": "page: true",
         "none": "{}",
         "sizes":
             "output: jpeg\nvariants: [{suffix: -8, filters: {resize: 8}, output: {quality: 70}}, {suffix: ''}]",
