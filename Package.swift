@@ -167,7 +167,7 @@ let package = Package(
             name: "DarkroomBatch",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "CDarkroomShims",
+                "DarkroomSpool", "DarkroomPage", "CDarkroomShims",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "SystemPackage", package: "swift-system"),

@@ -12,6 +12,8 @@ package struct PictureJob: Sendable {
     package var format: OutputFormat?
     package var quality: Int?
     package var priority: Priority?
+    /// Whether the daemon makes a page; nil for what its configuration says.
+    package var wantsPage: Bool?
     /// Where the daemon reads local pictures, if this is known.
     package var roots: SourceRoots?
 
@@ -33,6 +35,7 @@ package struct PictureJob: Sendable {
         let filters = try filterValues(&layers)
         var entries: [ManifestValue.Entry] = []
         if let priority { entries.append(.init("priority", .text(priority.rawValue))) }
+        if let wantsPage { entries.append(.init("page", .boolean(wantsPage))) }
         if let recipe { entries.append(.init("recipe", .text(recipe))) }
         if recipe == nil || !filters.isEmpty {
             entries.append(.init("filters", .list(filters)))

@@ -32,6 +32,8 @@ package struct Configuration: Sendable, Equatable {
     package var folders: [HotFolder] = []
     package var window = 0
     package var maximumWaiting = 0
+    /// Whether batches get a page if their manifests and recipes do not say so.
+    package var makesPages = false
     package var downloadConcurrency = 0
     package var downloads = Downloads()
     /// The folder of the cache; nil for the default folder.
@@ -122,6 +124,7 @@ extension Configuration {
         settings.isDurable = isDurable
         settings.window = window
         settings.maximumWaiting = maximumWaiting
+        settings.makesPages = makesPages
         settings.downloadConcurrency = downloadConcurrency
         settings.perHost = downloads.perHost
         settings.retryPolicy = downloads.retryPolicy

@@ -87,6 +87,10 @@ extension Setting {
             "batches.maxWaiting", "10000", 1...1_000_000,
             "the maximum number of claimed batches that wait; further manifests stay in the inbox",
             \.maximumWaiting),
+        boolean(
+            "batches.page", "false",
+            "whether batches get a page if their manifests and recipes do not say so",
+            \.makesPages),
         integer(
             "downloads.concurrency", "16", 1...1024, "the maximum number of concurrent downloads",
             \.downloadConcurrency),

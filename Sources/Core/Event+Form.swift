@@ -91,6 +91,9 @@ extension Event {
             EventForm(
                 .warning, [.batch, .state, .error], many: "manifests whose folder was removed")
 
+        case .pageFailed:
+            EventForm(.warning, [.batch, .error], many: "batches without their pages", by: .error)
+
         case .manifestGivenBack:
             EventForm(.notice, [.batch, .file], many: "manifests moved back to tmp/")
 

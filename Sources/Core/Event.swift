@@ -37,6 +37,7 @@ package enum Event: String, Sendable, CaseIterable {
     case batchBegun = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e015"
     case batchProgressed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e016"
     case batchRemoved = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e035"
+    case pageFailed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e017"
     case manifestGivenBack = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e01c"
 
     // Control files.

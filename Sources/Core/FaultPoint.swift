@@ -65,6 +65,13 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     /// All outputs of a group are in the outbox.
     case publishOutputsMoved = "publish-outputs-moved"
 
+    // The page of a batch.
+    /// The page is complete, but not in the outbox yet.
+    case pageMade = "page-made"
+    /// An earlier page was taken out of the outbox.
+    case pageWithdrawn = "page-withdrawn"
+    case pageMoved = "page-moved"
+
     // A status file, including the last one of a batch.
     case statusWritten = "status-written"
     case statusMoved = "status-moved"

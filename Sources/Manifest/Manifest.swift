@@ -7,6 +7,8 @@ package struct Manifest: Sendable, Equatable {
     package var images: [Image]
     package var priority: Priority
     package var qualityOfService: QualityOfServiceName
+    /// Whether the daemon makes a page of the batch; nil if neither the manifest nor its recipe says so.
+    package var wantsPage: Bool?
     /// The recipes that it uses, sorted by their names. Their settings are in those of the images already.
     package var recipes: [Recipe]
     /// What its patterns and folders mean. Their files are among the images already.
@@ -18,13 +20,15 @@ package struct Manifest: Sendable, Equatable {
 
     package init(
         images: [Image], priority: Priority = .normal,
-        qualityOfService: QualityOfServiceName = .default, recipes: [Recipe] = [],
+        qualityOfService: QualityOfServiceName = .default, wantsPage: Bool? = nil,
+        recipes: [Recipe] = [],
         found: [FoundSources] = [], hasUnknownSources: Bool = false,
         usesDefaultFilters: Bool = false
     ) {
         self.images = images
         self.priority = priority
         self.qualityOfService = qualityOfService
+        self.wantsPage = wantsPage
         self.recipes = recipes
         self.found = found
         self.hasUnknownSources = hasUnknownSources

@@ -40,6 +40,7 @@ package enum ManifestReader {
         var images: [ImageDraft] = []
         var priority = Priority.normal
         var qualityOfService = QualityOfServiceName.default
+        var wantsPage: Bool?
         var recipes: [Recipe] = []
         var found: [FoundSources] = []
         var hasUnknownSources = false
@@ -64,7 +65,7 @@ package enum ManifestReader {
 
     static let keys: [ByteString] = [
         "images", "recipe", "filters", "autoOrient", "output", "variants", "priority",
-        "qualityOfService",
+        "qualityOfService", "page",
     ]
 
     private static func draft(
@@ -99,6 +100,9 @@ package enum ManifestReader {
         let qualityOfService: QualityOfServiceName? = map["qualityOfService"].flatMap {
             reader.word($0, "‘qualityOfService’", at: .key(.root, "qualityOfService"))
         }
+        let wantsPage = map["page"].flatMap {
+            reader.boolean($0, "‘page’", at: .key(.root, "page"))
+        }
         var images = ImageListReader(
             limits: limits, recipes: defaults.recipes, finder: defaults.finder,
             defaultValue: settings)
@@ -112,6 +116,7 @@ package enum ManifestReader {
         return Draft(
             images: images.drafts, priority: priority ?? recipe?.priority ?? .normal,
             qualityOfService: qualityOfService ?? .default,
+            wantsPage: wantsPage ?? recipe?.wantsPage,
             recipes: reader.usedRecipes.values.sorted { $0.name < $1.name },
             found: images.found, hasUnknownSources: images.hasUnknownSources,
             problems: reader.problems, format: format)
@@ -185,7 +190,8 @@ extension ManifestReader.Draft {
         }
         return Manifest(
             images: resolved, priority: priority, qualityOfService: qualityOfService,
-            recipes: recipes, found: found, hasUnknownSources: hasUnknownSources,
+            wantsPage: wantsPage, recipes: recipes, found: found,
+            hasUnknownSources: hasUnknownSources,
             usesDefaultFilters: images.contains { $0.settings.filters.isDefault })
     }
 }

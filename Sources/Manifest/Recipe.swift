@@ -17,8 +17,9 @@ package struct Recipe: Sendable, Equatable {
     package private(set) var output: OutputChanges?
     package private(set) var variants: [VariantDraft]?
     package private(set) var priority: Priority?
+    package private(set) var wantsPage: Bool?
 
-    static let keys: [ByteString] = ["filters", "output", "variants", "priority"]
+    static let keys: [ByteString] = ["filters", "output", "variants", "priority", "page"]
 
     /// Reads a recipe.
     ///
@@ -52,6 +53,9 @@ package struct Recipe: Sendable, Equatable {
         }
         priority = map?["priority"].flatMap {
             reader.word($0, "‘priority’", at: .key(.root, "priority"))
+        }
+        wantsPage = map?["page"].flatMap {
+            reader.boolean($0, "‘page’", at: .key(.root, "page"))
         }
         try reader.problems.throwIfAny()
     }

@@ -15,6 +15,8 @@ struct BatchPage {
     let zone: TimeZone
     /// The folder of the results, from the folder of the page.
     let results: String
+    /// Whether it shows the files of the results, and not only copies of them.
+    var showsResults = false
     /// The page of all batches, if there is one.
     let overview: PageLink?
 
@@ -58,7 +60,8 @@ struct BatchPage {
                     pages()
                     entries.indices.map { view(of: $0) }
                 }
-                PageParts.footer(of: summary.frame, zone, results: results)
+                PageParts.footer(
+                    of: summary.frame, zone, results: results, showsResults: showsResults)
                 Markup(.script, literal: PageTheme.program)
             }
         }.html

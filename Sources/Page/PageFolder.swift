@@ -1,5 +1,6 @@
 import DarkroomClient
 import DarkroomCore
+import DarkroomSpool
 import Foundation
 import Glibc
 
@@ -13,8 +14,7 @@ import Glibc
 /// | `NAME` with `page.json` | whole                   | renamed to `.NAME.old-PROCESS` when a new one is whole |
 /// | `.NAME.old-PROCESS`     | replaced                | removed; after a kill, removed by the next one         |
 struct PageFolder: Sendable {
-    /// The file that marks a folder of pages.
-    static let marker: FileName = "page.json"
+    private static let marker = AnswerPage.marker
 
     private let target: FileName
     private let parent: Directory
@@ -68,7 +68,7 @@ struct PageFolder: Sendable {
             let folder = try Directory(name, in: parent)
             let value = try fill(folder)
             try folder.write(
-                Array("{\"schemaVersion\": 1}\n".utf8), to: Self.marker, durably: false)
+                AnswerPage.markerContent, to: Self.marker, durably: false)
             try publish(name)
             return value
         } catch {

@@ -21,8 +21,9 @@ enum PageParts {
     /// - Parameters:
     ///   - frame: the status of which the page was made; nil for all batches.
     ///   - results: the folder to which the links to the results lead.
+    ///   - showsResults: whether the page shows the files of the results, and not only copies of them.
     static func footer(
-        of frame: Status?, _ zone: TimeZone, results: String? = nil
+        of frame: Status?, _ zone: TimeZone, results: String? = nil, showsResults: Bool = false
     ) -> Markup {
         Markup(.footer) {
             Markup(.small) {
@@ -35,7 +36,10 @@ enum PageParts {
                 if let results {
                     " The results themselves are in the folder "
                     Markup(.bdi) { results }
-                    ", seen from this page. Without it, the links to them lead nowhere; the pictures of this page stay."
+                    ", seen from this page. "
+                    showsResults
+                        ? "The page shows them from there; without it, only small copies of large ones stay."
+                        : "Without it, the links to them lead nowhere; the pictures of this page stay."
                 }
             }
         }

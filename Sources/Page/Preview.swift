@@ -1,5 +1,6 @@
 import DarkroomCore
 import DarkroomPicture
+import DarkroomSpool
 
 /// Small copies of a picture, beside the pages.
 struct Preview: Sendable, Equatable {
@@ -24,7 +25,7 @@ struct PreviewMaker: Sendable {
     let folder: String
     let limits: PictureLimits
 
-    static let folderName = "previews"
+    static let folderName = AnswerPage.previews.text
     static let smallSide = 256
     static let largeSide = 1024
 

@@ -23,6 +23,7 @@ package struct PicturePipeline {
     ///   - output: written from the current offset on. It is neither synced nor closed. After an error, its content is
     ///     not a picture.
     ///   - handOver: the file for the filtered pixels, for other images.
+    ///   - preview: receives a small copy of the result.
     ///   - cores: one of them is this thread's; idle ones help to compress.
     ///   - openImage: opens the pixels of another image, for `overlay`.
     ///   - admit: called after the header has been read, before anything else is read.
@@ -30,8 +31,8 @@ package struct PicturePipeline {
     package static func run(
         input: FileDescriptor, inputName: String, autoOrient: Bool = true, filters: [Filter],
         output: FileDescriptor, outputName: String, options: OutputOptions = OutputOptions(),
-        handOver: HandOverFile? = nil, limits: PictureLimits = PictureLimits(),
-        cores: Cores = .shared,
+        handOver: HandOverFile? = nil, preview: PicturePreview? = nil,
+        limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
         openImage: @escaping StageContext.ImageOpener = StageContext.noImage,
         stage: @escaping StageMaker = FilterStage.make,
         admit: Admission? = nil,
@@ -41,7 +42,8 @@ package struct PicturePipeline {
             autoOrient: autoOrient, filters: filters, limits: limits, cores: cores,
             openImage: openImage, stage: stage, checkpoint: checkpoint)
         let result = PictureResult(
-            file: output, name: outputName, options: options, handOver: handOver)
+            file: output, name: outputName, options: options, handOver: handOver,
+            preview: preview)
         return try run(inputName, steps, result, admit: admit) { () throws(PictureError) in
             try steps.open(input, name: inputName)
         }

@@ -8,6 +8,8 @@ struct PictureResult {
     let name: String
     let options: OutputOptions
     var handOver: HandOverFile?
+    /// Receives a small copy.
+    var preview: PicturePreview?
 
     /// What has been written, and the contents of its file in addition to pixels.
     struct Written {
@@ -21,7 +23,7 @@ struct PictureResult {
         _ filtered: PictureSteps.Filtered, of reader: any PictureReader, _ steps: PictureSteps,
         _ context: StageContext, _ ahead: ReadAhead?
     ) throws(PictureError) -> Written {
-        let last = filtered.stage
+        let last = preview?.stage(on: filtered.stage, filtered.palette) ?? filtered.stage
         let colour = reader.colour.carried(through: filtered.effective, to: filtered.layout)
         let exif =
             options.keepsExif ? Exif.carried(reader.exif, isUpright: steps.autoOrient) : nil

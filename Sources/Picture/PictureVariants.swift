@@ -12,12 +12,15 @@ package struct PictureVariant {
     package let outputName: String
     package let options: OutputOptions
     package let handOver: HandOverFile?
+    /// Receives a small copy of the result.
+    package let preview: PicturePreview?
     /// Opens the pixels of another image, for `overlay`.
     package let openImage: StageContext.ImageOpener
 
     package init(
         filters: [Filter], output: FileDescriptor, outputName: String,
         options: OutputOptions = OutputOptions(), handOver: HandOverFile? = nil,
+        preview: PicturePreview? = nil,
         openImage: @escaping StageContext.ImageOpener = StageContext.noImage
     ) {
         self.filters = filters
@@ -25,11 +28,13 @@ package struct PictureVariant {
         self.outputName = outputName
         self.options = options
         self.handOver = handOver
+        self.preview = preview
         self.openImage = openImage
     }
 
     var result: PictureResult {
-        PictureResult(file: output, name: outputName, options: options, handOver: handOver)
+        PictureResult(
+            file: output, name: outputName, options: options, handOver: handOver, preview: preview)
     }
 }
 

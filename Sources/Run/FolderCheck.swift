@@ -154,6 +154,7 @@ package final class FolderCheck {
             unowned.remove(name)
         }
         if frame.manifest.isFolder == true { unowned.remove(BatchFile.originals) }
+        if AnswerPage.isThere(in: folder) { unowned.remove(BatchFile.page) }
         guard let name = frame.manifest.file, let sha256 = frame.manifest.sha256 else { return }
         unowned.remove(FileName(name))
         let check = OutputCheck(outputs: folder, readsContent: true)

@@ -82,6 +82,7 @@ package struct KillRun {
             }
             try dropSome()
             if point == .receiptManifestMoved { try drop(.rejected) }
+            if [.pageMade, .pageMoved].contains(point) { try drop(.failing) }
             if point == .submittedGivenBack { try drop(.tooLarge) }
             if point.needsOriginals { try drop(.folder) }
             if [.handOverWritten, .handOverMoved, .handOverRemoved].contains(point) {
@@ -237,7 +238,7 @@ package struct KillRun {
         switch point {
         case .controlRecorded, .controlMoved, .controlConsumed:
             [Wish(id: try drop(.cancelled), command: .cancel)]
-        case .retryBuilt, .retryMoved:
+        case .retryBuilt, .retryMoved, .pageWithdrawn:
             [Wish(id: try drop(.failing), command: .retry)]
         case .removeSynced: [Wish(id: try drop(.failing), command: .remove)]
         default: []
@@ -338,7 +339,7 @@ extension FaultPoint {
         switch self {
         case .pauseMarked, .pauseSynced, .pauseUnmarked, .receiptManifestMoved,
             .submittedGivenBack, .controlRecorded, .controlMoved, .controlConsumed, .retryBuilt,
-            .retryMoved, .removeSynced:
+            .retryMoved, .removeSynced, .pageMade, .pageWithdrawn, .pageMoved:
             false
         default: needsDeath == nil
         }

@@ -12,6 +12,8 @@ package struct SampleManifest: Sendable {
     package let outcome: (filtered: Int, failed: Int)?
     /// Whether a cancellation follows it. Then any of its images may be cancelled.
     package var isCancelled = false
+    /// Whether it gets a page.
+    package var hasPage: Bool { text.contains("\"page\": true") }
     /// Pictures that are submitted in one folder with it.
     package var pictures: [FileName] = []
     /// Whether it is larger than `limit`, so that its entry in the outbox has no copy of it.
@@ -104,11 +106,11 @@ extension SampleManifest {
             """,
         outcome: (5, 0), isCancelled: true)
 
-    /// Some images fail, and fail again when they are retried.
+    /// Some images fail, and fail again when they are retried. It gets a page, a new one for each retry.
     package static let failing = SampleManifest(
         kind: "größe", format: .json,
         text: """
-            {"images": {"good": "small.png", "missing": "nowhere.png", "words": "words.png",
+            {"page": true, "images": {"good": "small.png", "missing": "nowhere.png", "words": "words.png",
              "cut": "cut.png", "orphan": {"from": "cut"},
              "late": {"source": "gray.png", "after": ["cut"]}}}
 

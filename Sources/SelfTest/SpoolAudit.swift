@@ -19,7 +19,7 @@ package struct SpoolAudit {
     package let reference: Reference
     /// Whether the test's faults may cause this failure.
     package var mayFail: (Failure) -> Bool = { _ in false }
-    /// Whether the test's faults may refuse progress files.
+    /// Whether the test's faults may refuse progress files and pages.
     package var mayLackProgress = false
 
     package private(set) var manifests = 0
@@ -237,7 +237,11 @@ package struct SpoolAudit {
         let ours =
             [BatchFile.status, BatchFile.progress]
             + (status.manifest.file.map { [FileName($0)] } ?? [])
-        for name in names where !ours.contains(name) {
+        if manifest.hasPage {
+            wrong += try comparePage(of: id, isFinal: status.state.isFinal)
+        }
+        for name in names
+        where !ours.contains(name) && !(manifest.hasPage && name == BatchFile.page) {
             if name == BatchFile.originals {
                 if try !spool.holdsOriginals(of: manifest, in: id) {
                     wrong.append(
@@ -265,6 +269,23 @@ package struct SpoolAudit {
 }
 
 extension SpoolAudit {
+    /// The errors in the page next to a status. A page is whole whenever it is there, and it is there before the end.
+    private func comparePage(
+        of id: FileName, isFinal: Bool
+    ) throws(SelfTestError) -> [String] {
+        let folder = "outbox/\(id.text)/\(BatchFile.page.text)"
+        guard try spool.exists(FileName(folder)) else {
+            return isFinal && !mayLackProgress ? ["\(folder) is missing"] : []
+        }
+        return try onFiles { () throws(FileError) in
+            let page = try Directory(path: "\(spool.path)/\(folder)")
+            guard try page.exists(AnswerPage.marker), try page.exists("index.html"),
+                try page.read("index.html").suffix(8).elementsEqual("</html>\n".utf8)
+            else { return ["\(folder) is not whole"] }
+            return []
+        }
+    }
+
     /// The errors in the progress file next to a status.
     private func compareProgress(
         of id: FileName, _ status: Status, hasEnded: Bool

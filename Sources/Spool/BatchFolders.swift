@@ -25,6 +25,13 @@ package enum BatchFile {
     /// Shows that the pictures which came with the manifest are gone; the batch was reopened.
     static let picturesGone: FileName = "pictures-gone"
 
+    /// The page of the batch, in both folders; see `AnswerPage`.
+    package static let page: FileName = "page"
+    /// An earlier page that was taken out of the outbox.
+    static let formerPage: FileName = "page.old"
+    /// One byte for each time that the page was begun.
+    static let pageAttempts: FileName = "page.attempts"
+
     /// The manifest, in both folders.
     package static func manifest(_ format: ManifestFormat) -> FileName {
         FileName("manifest.\(format.rawValue)")

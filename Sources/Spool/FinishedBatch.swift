@@ -45,8 +45,12 @@ package struct FinishedBatch: Sendable {
         var bytes = 0
         for file in try folder.names() {
             guard let information = try folder.information(of: file) else { continue }
-            guard !information.isFolder || isOriginals(file, information, of: outline) else {
-                return .foreign("it contains a folder, \(file.text)")
+            if information.isFolder {
+                let isPage =
+                    try file == BatchFile.page && AnswerPage.bytesOnDisk(in: folder) != nil
+                guard isPage || isOriginals(file, information, of: outline) else {
+                    return .foreign("it contains a folder, \(file.text)")
+                }
             }
             bytes = bytes.saturatingAdd(folder.bytesOnDisk(of: file))
         }

@@ -217,8 +217,8 @@ package struct Expired {
     }
 
     /// Removes the files in the folder, then the folder. Symbolic links are removed and not followed. Another folder in
-    /// it does not come from Darkroom, and this throws EISDIR. Only originals may be there: then the whole is moved aside
-    /// and removed like the pictures of other batches.
+    /// it than a page does not come from Darkroom, and this throws EISDIR. With originals, the whole is moved aside and
+    /// removed like the pictures of other batches.
     package func clear(_ name: FileName) throws(FileError) {
         let folder = try Directory(name, in: spool.active)
         if try folder.information(of: BatchFile.originals)?.isFolder == true {
@@ -228,6 +228,15 @@ package struct Expired {
         for file in try folder.names() {
             if isStopped() { return }
             pace.step()
+            if file == BatchFile.page, try folder.information(of: file)?.isFolder == true {
+                let isGone = try AnswerPage.remove(from: folder) {
+                    FaultPoint.expiredFileRemoved.pass()
+                    pace.step()
+                    return !isStopped()
+                }
+                guard isGone else { return }
+                continue
+            }
             try folder.remove(file)
             FaultPoint.expiredFileRemoved.pass()
         }

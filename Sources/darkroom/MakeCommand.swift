@@ -31,6 +31,7 @@ struct MakeCommand: ParsableCommand {
 
     @OptionGroup var pictures: PictureOptions
     @OptionGroup var priority: PriorityOption
+    @OptionGroup var page: PageOption
 
     @Option(
         name: .shortAndLong,
@@ -45,7 +46,8 @@ struct MakeCommand: ParsableCommand {
         let format = try outputFormat()
         // Without a spool, the manifest is the same for most pictures.
         let report = try? spool.open().queue()
-        let job = try pictures.job(files, priority: priority.value(), report)
+        let job = try pictures.job(
+            files, priority: priority.value(), page: page.page, report)
         let manifest = try job.manifest()
         let file = ManifestFile(manifest, shown: "the manifest")
         if case .failure(let rejection) = file.check(ManifestRules(report)) {

@@ -15,7 +15,8 @@ struct PageCommand: ParsableCommand {
             The page shows what became of each picture: the failures with their reasons, all results as small pictures, \
             and each one before and after where the source is still on this machine. It opens in a browser without a \
             server. It works on an answer in the outbox, and on a folder of darkroom run or darkroom merge. A name \
-            without a slash is that of a folder if there is one, otherwise an ID.
+            without a slash is that of a folder if there is one, otherwise an ID. With page: true in its manifest, a \
+            batch also has a page from the daemon, which this command does not change.
 
             Examples:
               darkroom page holiday

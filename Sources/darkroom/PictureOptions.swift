@@ -48,11 +48,12 @@ struct PictureOptions: ParsableArguments {
     /// The pictures with these options.
     ///
     /// - Parameters:
+    ///   - page: whether the daemon makes a page.
     ///   - report: the daemon's last report, if there is one.
     ///   - usualFormat: the format of the results if the options have none.
     ///   - mayBeGone: whether the files need not exist any more.
     func job(
-        _ files: [String], priority: Priority?, _ report: QueueReport?,
+        _ files: [String], priority: Priority?, page: Bool = false, _ report: QueueReport?,
         usualFormat: OutputFormat? = nil, mayBeGone: Bool = false
     ) throws(ClientError) -> PictureJob {
         if recipe != nil, !filters.isEmpty || !watermarks.isEmpty {
@@ -66,6 +67,7 @@ struct PictureOptions: ParsableArguments {
         job.format = try chosenFormat() ?? usualFormat
         job.quality = try checkedQuality(job.format)
         job.priority = priority
+        job.wantsPage = page ? true : nil
         job.roots = report.map { SourceRoots($0.limits) }
         for file in files {
             if ManifestArgument.isManifest(file) {
@@ -136,6 +138,15 @@ struct PriorityOption: ParsableArguments {
         guard let priority else { return nil }
         return try Words.choice(priority, of: "--priority")
     }
+}
+
+/// The option of commands that make or submit manifests for a daemon.
+struct PageOption: ParsableArguments {
+    @Flag(
+        help:
+            "Have the daemon make a page of the batch, beside its results; the key page of the manifest."
+    )
+    var page = false
 }
 
 extension Words {

@@ -7,7 +7,7 @@ struct RecipesCommand: ParsableCommand {
         commandName: "recipes",
         abstract: "List the recipes that manifests may use, or show one.",
         discussion: """
-            A recipe is a file NAME.yaml with filters, an output, variants and a priority, in the folder recipes beside \
+            A recipe is a file NAME.yaml with filters, an output, variants, a priority and a page, in the folder recipes beside \
             the configuration of the daemon. A manifest uses it with recipe: NAME, and darkroom submit with --recipe NAME.
 
             Examples:

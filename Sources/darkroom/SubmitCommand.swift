@@ -36,6 +36,7 @@ struct SubmitCommand: ParsableCommand {
 
     @OptionGroup var pictures: PictureOptions
     @OptionGroup var priority: PriorityOption
+    @OptionGroup var page: PageOption
 
     @Option(
         help: ArgumentHelp(

@@ -129,18 +129,23 @@ struct SubmitRun {
         guard let manifest = checked(file, command.copy ? beside.guessingFinder() : .none) else {
             return nil
         }
-        let bytes =
-            try priority.map { priority throws(ClientError) in
-                try file.bytes(with: priority, of: manifest, rules)
-            } ?? file.bytes
+        var (changed, meaning) = (file, manifest)
+        if let priority {
+            changed = file.with(try file.bytes(with: priority, of: manifest, rules))
+            meaning.priority = priority
+        }
+        if command.page.page {
+            changed = file.with(try changed.bytesWithPage(of: meaning, rules))
+        }
         let stem = name ?? file.fileName.map { SubmissionName.of($0) } ?? "manifest"
         return Prepared(
             stem: stem, shown: file.shown, base: Self.folder(of: path), format: file.format,
-            bytes: bytes, manifest: manifest)
+            bytes: changed.bytes, manifest: manifest)
     }
 
     private func preparePictures(name: String?, _ priority: Priority?) throws -> Prepared {
-        let job = try command.pictures.job(command.files, priority: priority, queue)
+        let job = try command.pictures.job(
+            command.files, priority: priority, page: command.page.page, queue)
         let stem = name ?? SubmissionName.of(job.pictures)
         let file = ManifestFile(try job.manifest(), shown: stem)
         guard let manifest = checked(file) else { throw ClientExit.rejected }

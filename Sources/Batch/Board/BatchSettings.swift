@@ -28,6 +28,8 @@ package struct BatchSettings: Sendable {
     package var memory = 0
     /// Seconds between two updates of a status file.
     package var statusInterval = 0.0
+    /// Whether batches get a page if their manifests do not say so.
+    package var makesPages = false
     package var examination: Examination
 
     package init(examination: Examination) {

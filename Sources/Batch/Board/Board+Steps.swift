@@ -64,6 +64,8 @@ struct FilterJob: Sendable {
     let isAgain: Bool
     /// Whether the manifest was submitted in a folder, with pictures.
     var isFolder = false
+    /// Whether the manifest wants a page; nil if it does not say so.
+    var wantsPage: Bool?
     /// The number of the last crash while it was filtered; 0 for none.
     let crashes: Int
     let cancellation: CancellationFlag
@@ -113,7 +115,7 @@ extension Board {
             overlays: Dictionary(uniqueKeysWithValues: overlays),
             output: image.encoding, resultName: image.resultName,
             isPublished: image.isPublished, handsOver: handsOver,
-            isAgain: isAgain, isFolder: batch.isFolder,
+            isAgain: isAgain, isFolder: batch.isFolder, wantsPage: batch.manifest.wantsPage,
             crashes: batch.crashes[index]?.last ?? 0, cancellation: batch.cancellation)
     }
 

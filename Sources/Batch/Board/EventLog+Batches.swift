@@ -149,6 +149,12 @@ extension EventLog {
             ])
     }
 
+    package func pageFailed(_ failure: Failure, batch id: String) {
+        say(
+            .pageFailed, "\(id): its page cannot be made: \(failure.message)",
+            [.batch: id, .error: failure.code])
+    }
+
     // MARK: Internals
 
     private func fields(of manifest: Status.ManifestReference, _ status: Status) -> Fields {

@@ -8,6 +8,7 @@ final class WorkQueues: Sendable {
     /// For examinations of local files, which no server may delay.
     let localLooks = OperationQueue()
     let filters = FilterQueues()
+    let pages = PageQueues()
     private let operations = Mutex<[Admission.Ticket: Operation]>([:])
 
     init() {

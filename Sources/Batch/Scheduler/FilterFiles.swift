@@ -9,15 +9,19 @@ final class FilterFiles {
     let job: FilterJob
     private let active: Directory
     private let durably: Bool
+    /// The small copy of the output for the page of the batch, if there will be one.
+    private let preview: PicturePreview?
     private var output: Descriptor?
     private var pixels: Descriptor?
     /// Those of the two.
     private var outputFile: FileDescriptor?
     private var pixelsFile: FileDescriptor?
 
-    init(_ job: FilterJob, durably: Bool) throws {
+    /// - Parameter hasPage: whether the batch gets a page.
+    init(_ job: FilterJob, hasPage: Bool, durably: Bool) throws {
         self.job = job
         self.durably = durably
+        preview = hasPage && job.isPublished && !job.isAgain ? PicturePreview() : nil
         active = try job.folders.active()
         let output = try active.create(outputName, replacing: true)
         outputFile = output.file
@@ -48,11 +52,12 @@ final class FilterFiles {
             filters: job.filters, output: outputFile, outputName: job.resultName,
             options: job.output,
             handOver: pixelsFile.map { HandOverFile(file: $0, name: pixelsName.text) },
-            openImage: openImage)
+            preview: preview, openImage: openImage)
     }
 
     /// The picture has been written: gives the files their names.
     func complete() throws {
+        writePreview()
         do {
             try completePixels()
             if job.isAgain {
@@ -70,6 +75,21 @@ final class FilterFiles {
         try Self.close(&output, path: active.path(of: outputName))
         FaultPoint.filterWritten.pass()
         if !job.isPublished { try settlePixels() }
+    }
+
+    /// Writes the small copy. The picture does not fail with it: without a copy, the page shows the output.
+    private func writePreview() {
+        guard let preview, preview.layout != nil,
+            let folder = try? AnswerPage.previews(in: active)
+        else { return }
+        let name = AnswerPage.preview(job.image)
+        do {
+            let file = try folder.create(name, replacing: true)
+            try preview.write(to: file.file, name: name.text)
+            try file.close(path: folder.path(of: name))
+        } catch {
+            try? folder.remove(name)
+        }
     }
 
     private func completePixels() throws {

@@ -87,7 +87,7 @@ extension Scheduler {
             guard let folders = board.withLock({ $0.batches[key]?.folders }) else { break }
             // After its pending entries in the journal, for example a cancellation.
             publisher.afterwards(of: FileName(folders.id)) { [self] in
-                statusKeeper.finish(key, self)
+                finish(key)
             }
         }
     }

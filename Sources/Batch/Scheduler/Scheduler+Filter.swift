@@ -13,6 +13,8 @@ struct FilterStep {
     let sources: LocalSources
     let limits: PictureLimits
     let durably: Bool
+    /// Whether the batch gets a page.
+    let hasPage: Bool
 
     private var job: FilterJob { jobs[0] }
 
@@ -29,7 +31,7 @@ struct FilterStep {
         var files: [(index: Int, files: FilterFiles)] = []
         for (index, job) in jobs.enumerated() {
             do {
-                files.append((index, try FilterFiles(job, durably: durably)))
+                files.append((index, try FilterFiles(job, hasPage: hasPage, durably: durably)))
             } catch {
                 results[index] = .failure(Failure(erasing: error))
             }
@@ -82,8 +84,9 @@ struct FilterStep {
                         try PicturePipeline.run(
                             input: input.file, inputName: inputName, autoOrient: job.autoOrient,
                             filters: one.filters, output: one.output, outputName: one.outputName,
-                            options: one.options, handOver: one.handOver, limits: limits,
-                            openImage: one.openImage, admit: admit, checkpoint: checkpoint))
+                            options: one.options, handOver: one.handOver, preview: one.preview,
+                            limits: limits, openImage: one.openImage, admit: admit,
+                            checkpoint: checkpoint))
                 ]
             }
             var sha256: String?
@@ -165,7 +168,7 @@ extension Scheduler {
         let job = jobs[0]
         let step = FilterStep(
             jobs: jobs, sources: settings.localSources, limits: settings.pictureLimits,
-            durably: settings.isDurable)
+            durably: settings.isDurable, hasPage: makesPage(job.wantsPage))
         do throws(FileError) {
             return try spool.attempts.record(
                 batch: job.folders.id, image: job.image, before: job.crashes

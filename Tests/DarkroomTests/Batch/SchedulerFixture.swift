@@ -396,8 +396,9 @@ extension Manifest {
             if image.output.format == .jpeg { fields.append(#""output": {"format": "jpeg"}"#) }
             return "{\(fields.joined(separator: ", "))}"
         }
+        let page = wantsPage.map { #""page": \#($0), "# } ?? ""
         return """
-            {"priority": "\(priority.rawValue)", "qualityOfService": "\(qualityOfService.rawValue)",
+            {\(page)"priority": "\(priority.rawValue)", "qualityOfService": "\(qualityOfService.rawValue)",
             "images": [\(written.joined(separator: ", "))]}
             """
     }

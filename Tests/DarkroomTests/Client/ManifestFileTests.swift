@@ -98,6 +98,22 @@ import Testing
     }
 
     @Test(arguments: [
+        ("a.json", #"{"images": ["a.png"]}"#, #"{"page": true, "images": ["a.png"]}"#),
+        (
+            "a.json", #"{"images": ["a.png"], "page":false}"#,
+            #"{"images": ["a.png"], "page":true}"#
+        ),
+        ("a.yaml", "images: [a.png]\n", "page: true\nimages: [a.png]\n"),
+        ("a.yaml", "page: False # no\nimages: [a.png]\n", "page: true # no\nimages: [a.png]\n"),
+        ("a.yaml", "images: [a.png]\npage: true\n", "images: [a.png]\npage: true\n"),
+    ]) func addsTheWishForAPage(name: String, text: String, result: String) throws {
+        let file = try file(name, text)
+        let rules = ManifestRules(nil)
+        let bytes = try file.bytesWithPage(of: try file.check(rules).get(), rules)
+        #expect(String(decoding: bytes, as: UTF8.self) == result)
+    }
+
+    @Test(arguments: [
         ("a.plist", "<plist><dict><key>a</key><string>http://h/a.png</string></dict></plist>"),
         ("a.yaml", "images: [a.png]\npriority: &p low\nqualityOfService: default\n"),
     ]) func refusesToGuess(name: String, text: String) throws {

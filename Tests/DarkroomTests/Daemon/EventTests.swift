@@ -93,6 +93,7 @@ import Testing
         (.batchBegun, { $0.begun(.init(id: "h", images: 2, isContinued: false, waited: 9)) }),
         (.batchFinished, { $0.finished(StatusTests.full, microseconds: 1) }),
         (.batchRemoved, { $0.batchRemoved(StatusTests.full) }),
+        (.pageFailed, { $0.pageFailed(failure, batch: "h") }),
         (.manifestGivenBack, { $0.givenBack(id: "h", "n") }),
         (.batchCancelled, { $0.obeyed(id: "h", ControlRecord(.cancel, uid: 1)) }),
         (.batchHeld, { $0.obeyed(id: "h", ControlRecord(.hold, uid: 1)) }),

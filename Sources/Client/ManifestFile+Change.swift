@@ -1,8 +1,18 @@
 import DarkroomCore
 import DarkroomManifest
 
-/// Changes the priority in the text of a manifest, and nothing else.
+/// Changes one key in the text of a manifest, and nothing else.
 extension ManifestFile {
+    /// A key with its new value.
+    private struct Change {
+        let option: String
+        let key: String
+        /// In YAML where nothing stood before.
+        let plain: String
+        /// In JSON, and in place of another value.
+        let quoted: String
+    }
+
     /// The text with this priority.
     ///
     /// - Parameter manifest: what the text means now.
@@ -13,19 +23,47 @@ extension ManifestFile {
         if manifest.priority == priority { return bytes }
         var wanted = manifest
         wanted.priority = priority
+        let word = priority.rawValue
+        return try bytes(
+            with: Change(
+                option: "--priority", key: "priority", plain: word, quoted: "\"\(word)\""),
+            meaning: wanted, rules)
+    }
+
+    /// The text with a wish for a page.
+    ///
+    /// - Parameter manifest: what the text means now.
+    /// - Throws: if the text has a form in which this is not clear.
+    package func bytesWithPage(
+        of manifest: Manifest, _ rules: ManifestRules
+    ) throws(ClientError) -> [UInt8] {
+        if manifest.wantsPage == true { return bytes }
+        var wanted = manifest
+        wanted.wantsPage = true
+        return try bytes(
+            with: Change(option: "--page", key: "page", plain: "true", quoted: "true"),
+            meaning: wanted, rules)
+    }
+
+    private func bytes(
+        with change: Change, meaning wanted: Manifest, _ rules: ManifestRules
+    ) throws(ClientError) -> [UInt8] {
         // The text is read again, so that a mistake here cannot change anything else.
-        guard let changed = edited(priority, rules),
+        guard let changed = edited(change, rules),
             case .success(let result) = ManifestFile(changed, like: self).check(rules),
             result == wanted
         else {
             throw ClientError(
-                .usage, code: "bad-priority",
-                "\(shown): --priority cannot change this file; write ‘priority’ into it")
+                .usage, code: "bad-\(change.key)",
+                "\(shown): \(change.option) cannot change this file; write ‘\(change.key)’ into it")
         }
         return changed
     }
 
-    private func edited(_ priority: Priority, _ rules: ManifestRules) -> [UInt8]? {
+    /// The same file with another text.
+    package func with(_ bytes: [UInt8]) -> ManifestFile { ManifestFile(bytes, like: self) }
+
+    private func edited(_ change: Change, _ rules: ManifestRules) -> [UInt8]? {
         let budget = NodeBudget(images: rules.limits.images)
         let root: Document.Node?
         switch format {
@@ -34,10 +72,12 @@ extension ManifestFile {
         case .plist: return nil
         }
         guard let root, case .map(let map) = root.value else { return nil }
-        if let value = map["priority"] { return replacing(value.place, with: priority) }
+        if let value = map[ByteString(change.key)] {
+            return replacing(value.place, with: change.quoted)
+        }
         guard let start = offset(of: root.place) else { return nil }
         if bytes[start] == UInt8(ascii: "{") {
-            let entry = "\"priority\": \"\(priority.rawValue)\", "
+            let entry = "\"\(change.key)\": \(change.quoted), "
             return Array(bytes[...start]) + Array(entry.utf8) + bytes[(start + 1)...]
         }
         // A map of YAML without braces: its first key gets a line before it.
@@ -45,12 +85,12 @@ extension ManifestFile {
             return nil
         }
         let indentation = String(repeating: " ", count: Int(first.column) - 1)
-        let line = "priority: \(priority.rawValue)\n\(indentation)"
+        let line = "\(change.key): \(change.plain)\n\(indentation)"
         return Array(bytes[..<start]) + Array(line.utf8) + bytes[start...]
     }
 
     /// Replaces a word at a place, with its quotes.
-    private func replacing(_ place: Document.Place, with priority: Priority) -> [UInt8]? {
+    private func replacing(_ place: Document.Place, with quoted: String) -> [UInt8]? {
         guard let start = offset(of: place) else { return nil }
         let rest = bytes[start...]
         let end: Int
@@ -60,7 +100,7 @@ extension ManifestFile {
         } else {
             end = rest.firstIndex { !($0 | 0x20).isLowercaseLetter } ?? rest.endIndex
         }
-        return Array(bytes[..<start]) + Array("\"\(priority.rawValue)\"".utf8) + bytes[end...]
+        return Array(bytes[..<start]) + Array(quoted.utf8) + bytes[end...]
     }
 
     /// The index of the byte at a place.

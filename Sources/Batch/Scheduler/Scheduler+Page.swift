@@ -1,0 +1,57 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomPage
+import DarkroomSpool
+import Dispatch
+import Synchronization
+import SystemPackage
+
+/// The page of a batch, between its last image and its last status.
+extension Scheduler {
+    /// Whether a batch gets a page. `darkroom run` makes none.
+    ///
+    /// - Parameter wish: what its manifest says; nil for nothing.
+    func makesPage(_ wish: Bool?) -> Bool {
+        spool.run == nil && wish ?? settings.makesPages
+    }
+
+    /// Makes the page of an ended batch if it gets one, and has its last status written.
+    func finish(_ key: BatchKey) {
+        let wish = board.withLock { $0.batches[key]?.manifest.wantsPage }
+        guard makesPage(wish), let (folders, manifest, status) = ended(key) else {
+            return statusKeeper.finish(key, self)
+        }
+        running.enter()
+        queues.pages.add(images: status.images.count) { [self] in
+            if makePage(of: folders, manifest, status) { statusKeeper.finish(key, self) }
+            running.leave()
+        }
+    }
+
+    private func ended(_ key: BatchKey) -> (BatchFolders, Manifest, Status)? {
+        board.withLock { board in
+            board.batches[key].map { ($0.folders, $0.manifest, $0.shownStatus) }
+        }
+    }
+
+    /// Makes a page. Without it, the batch ends all the same.
+    ///
+    /// - Returns: false if the daemon stops meanwhile. Then the page is made after the next start.
+    private func makePage(
+        of folders: BatchFolders, _ manifest: Manifest, _ status: Status
+    ) -> Bool {
+        let page = AnswerPage(of: folders)
+        do {
+            let pages = EndedPages(of: status, manifest)
+            try page.make { folder, hasPreview in
+                try pages.write(to: folder, hasPreview: hasPreview) { !gate.isAborting }
+            }
+        } catch let error as FileError where error.errno == .canceled {
+            return false
+        } catch {
+            page.discard()
+            log.pageFailed(Failure(erasing: error), batch: folders.id)
+        }
+        return true
+    }
+}

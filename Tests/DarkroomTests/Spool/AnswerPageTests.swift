@@ -1,0 +1,174 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DarkroomCore
+@testable import DarkroomSpool
+
+/// The states of a page: each is made by hand, as a kill leaves it, and then the page is made.
+@Suite struct AnswerPageTests {
+    let scratch: ScratchDirectory
+    let spool: Spool
+    let folders: BatchFolders
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        spool = try Spool(path: scratch.path)
+        folders = BatchFolders(spool: spool, id: "x")
+        try spool.active.makeDirectory("x", mode: 0o700)
+        try spool.outbox.makeDirectory("x")
+    }
+
+    private func write(_ text: String, _ path: String) throws {
+        let url = scratch.url.appending(path: path)
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url)
+    }
+
+    private func text(_ path: String) throws -> String {
+        try String(contentsOf: scratch.url.appending(path: path), encoding: .utf8)
+    }
+
+    private func list(_ path: String) throws -> [String] {
+        try Directory(path: scratch.url.appending(path: path).path).names().map(\.text).sorted()
+    }
+
+    /// A whole page, with previews.
+    private func writePage(_ folder: String, _ text: String, previews: [Int]) throws {
+        try write(text, "\(folder)/index.html")
+        try write("{}", "\(folder)/page.json")
+        for index in previews { try write("\(text) \(index)", "\(folder)/previews/\(index).jpg") }
+    }
+
+    enum State: CaseIterable, Sendable {
+        case nothing, collecting, writing, made, retried, withdrawn, moved, movedOver
+    }
+
+    /// The numbers of images whose previews must be found again, and where each comes from.
+    private func bring(about state: State) throws -> [Int: String] {
+        switch state {
+        case .nothing:
+            return [:]
+        case .collecting:
+            try write("new 1", "active/x/page/previews/1.jpg")
+            return [1: "new 1"]
+        case .writing:
+            try write("new 1", "active/x/page/previews/1.jpg")
+            try write("<ht", "active/x/page/index.html")
+            return [1: "new 1"]
+        case .made:
+            try writePage("active/x/page", "new", previews: [1, 2])
+            return [1: "new 1", 2: "new 2"]
+        case .retried:
+            try write("new 1", "active/x/page/previews/1.jpg")
+            try writePage("outbox/x/page", "old", previews: [1, 2])
+            return [1: "new 1", 2: "old 2"]
+        case .withdrawn:
+            try writePage("active/x/page", "new", previews: [1])
+            try writePage("active/x/page.old", "old", previews: [1, 2])
+            return [1: "new 1", 2: "old 2"]
+        case .moved:
+            try writePage("outbox/x/page", "new", previews: [1, 2])
+            return [1: "new 1", 2: "new 2"]
+        case .movedOver:
+            try writePage("outbox/x/page", "new", previews: [1])
+            try writePage("active/x/page.old", "old", previews: [2])
+            return [1: "new 1", 2: "old 2"]
+        }
+    }
+
+    @Test(arguments: State.allCases) func isWholeAfterEachState(state: State) throws {
+        let previews = try bring(about: state)
+        // An empty one, as a failure of the machine leaves it.
+        try write("", "active/x/page/previews/3.jpg")
+        var found: [Bool] = []
+        try AnswerPage(of: folders).make { page, hasPreview in
+            found = (0..<4).map { hasPreview($0) }
+            try page.write(Array("last".utf8), to: "index.html", replacing: true, durably: false)
+        }
+        #expect(found == [previews[1] != nil, previews[2] != nil, false, false])
+        #expect(try list("outbox/x") == ["page"])
+        #expect(try list("outbox/x/page") == ["index.html", "page.json", "previews"])
+        #expect(try text("outbox/x/page/index.html") == "last")
+        for (number, content) in previews {
+            #expect(try text("outbox/x/page/previews/\(number).jpg") == content)
+        }
+        #expect(try !list("active/x").contains("page"))
+        #expect(AnswerPage.isThere(in: try folders.outbox()))
+    }
+
+    struct Stop: Error {}
+
+    @Test func aFailedOneLeavesTheFormerPage() throws {
+        try writePage("outbox/x/page", "old", previews: [1])
+        let page = AnswerPage(of: folders)
+        #expect(throws: Stop.self) { try page.make { _, _ in throw Stop() } }
+        page.discard()
+        #expect(try text("outbox/x/page/index.html") == "old")
+        #expect(try list("active/x") == [])
+    }
+
+    @Test(arguments: ["outbox/x/page", "outbox/x/page/index.html", "outbox/x/page/mine/a"])
+    func replacesNothingOfSomebodyElse(path: String) throws {
+        if path.hasSuffix("/a") { try write("{}", "outbox/x/page/page.json") }
+        try write("mine", path)
+        let error = #expect(throws: FileError.self) {
+            try AnswerPage(of: folders).make { _, _ in }
+        }
+        #expect(error?.code == "file-exists")
+        #expect(try text(path) == "mine")
+    }
+
+    @Test func isGivenUpWhenTheProcessEndsEachTime() throws {
+        try write(".....", "active/x/page.attempts")
+        // A failure is not an end of the process.
+        #expect(throws: Stop.self) { try AnswerPage(of: folders).make { _, _ in throw Stop() } }
+        try write("......", "active/x/page.attempts")
+        let error = #expect(throws: Failure.self) {
+            try AnswerPage(of: folders).make { _, _ in }
+        }
+        #expect(
+            error?.message == "x: darkroomd has ended 6 times while it made the page")
+    }
+
+    @Test func itsFilesCountAndGoWithTheAnswer() throws {
+        try writePage("outbox/x/page", String(repeating: "a", count: 50_000), previews: [1, 2])
+        let outbox = try folders.outbox()
+        #expect(try AnswerPage.bytesOnDisk(in: outbox) ?? 0 >= 150_000)
+        try spool.outbox.rename("x", to: spool.active, as: ".expired-x")
+        try Expired(spool: spool, isStopped: { false }).clear(".expired-x")
+        #expect(try list("active") == ["x"])
+    }
+
+    /// The removal goes on, whichever file was the last.
+    @Test func anInterruptedRemovalGoesOn() throws {
+        for count in 1...4 {
+            try writePage("active/.expired-x/page", "a", previews: [1, 2])
+            let asked = Counter()
+            let first = Expired(spool: spool) { asked.next() > count }
+            try first.clear(".expired-x")
+            try Expired(spool: spool, isStopped: { false }).clear(".expired-x")
+            #expect(try list("active") == ["x"])
+        }
+    }
+
+    @Test func aFolderOfSomebodyElseInItStays() throws {
+        try writePage("active/.expired-x/page", "a", previews: [])
+        try write("mine", "active/.expired-x/page/mine/a")
+        #expect(throws: FileError.self) {
+            try Expired(spool: spool, isStopped: { false }).clear(".expired-x")
+        }
+        #expect(try text("active/.expired-x/page/mine/a") == "mine")
+    }
+
+    private final class Counter: @unchecked Sendable {
+        // One thread uses it.
+        private var count = 0
+
+        func next() -> Int {
+            count += 1
+            return count
+        }
+    }
+}
