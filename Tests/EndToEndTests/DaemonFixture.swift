@@ -116,7 +116,7 @@ final class DaemonFixture: Sendable {
         }
         let outputs = status.images.compactMap(\.output)
         let kept = outputs.map(\.file) + [status.manifest.file].compactMap { $0 }
-        let found = spool.exists("\(folder)/sources.json") ? ["sources.json"] : []
+        let found = ["originals", "sources.json"].filter { spool.exists("\(folder)/\($0)") }
         let expected = kept + found + ["progress.json", "status.json"]
         #expect(spool.list(folder) == expected.sorted(), sourceLocation: sourceLocation)
         let progress = try #require(
