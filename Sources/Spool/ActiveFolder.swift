@@ -88,7 +88,8 @@ package struct ActiveFolder {
     private static func isScrap(_ name: FileName) -> Bool {
         BatchFile.isScratch(name)
             || [
-                BatchFile.newStatus, BatchFile.newProgress, ItemJournal.fileName, "journal.new",
+                BatchFile.newStatus, BatchFile.newProgress, BatchFile.sources, ItemJournal.fileName,
+                "journal.new",
                 SubmittedFile.folderName, BatchFile.picturesGone, BatchFile.newManifest,
             ].contains(name)
     }

@@ -46,8 +46,8 @@ package struct FinishedBatch: Sendable {
         for file in try folder.names() {
             guard let information = try folder.information(of: file) else { continue }
             if information.isFolder {
-                let isPage =
-                    try file == BatchFile.page && AnswerPage.bytesOnDisk(in: folder) != nil
+                var isPage = false
+                if file == BatchFile.page { isPage = try AnswerPage.bytesOnDisk(in: folder) != nil }
                 guard isPage || isOriginals(file, information, of: outline) else {
                     return .foreign("it contains a folder, \(file.text)")
                 }

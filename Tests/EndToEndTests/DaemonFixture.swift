@@ -116,9 +116,8 @@ final class DaemonFixture: Sendable {
         }
         let outputs = status.images.compactMap(\.output)
         let kept = outputs.map(\.file) + [status.manifest.file].compactMap { $0 }
-        let found = spool.exists("\(folder)/sources.json") ? ["sources.json"] : []
-        let page = spool.exists("\(folder)/page") ? ["page"] : []
-        let expected = kept + found + page + ["progress.json", "status.json"]
+        let found = ["originals", "page", "sources.json"].filter { spool.exists("\(folder)/\($0)") }
+        let expected = kept + found + ["progress.json", "status.json"]
         #expect(spool.list(folder) == expected.sorted(), sourceLocation: sourceLocation)
         let progress = try #require(
             BatchProgress(decoding: try spool.bytes("\(folder)/progress.json")),
