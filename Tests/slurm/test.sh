@@ -105,7 +105,8 @@ says_nothing_of() { ! says "$@" >/dev/null || { cat "$1"; return 1; }; } # FILE 
 # still. A test need not wait.
 says_later() {
     says "$share/log-$1" "$2" && return
-    ! in_state "$1" PENDING || scontrol update "JobId=$1" StartTime=now
+    # A node refuses a credential of the second in which it ended the former start.
+    ! in_state "$1" PENDING || { sleep 2 && scontrol update "JobId=$1" StartTime=now; }
     return 1
 }
 
