@@ -155,23 +155,22 @@ package struct Examination: Sendable {
         } catch  where error.errno == .permissionDenied {
             return .ignored(.folder(.closed))
         }
-        let finding = try FolderJob.find(in: folder, recipe: recipes.ofFolders)
-        if case .unusable(let problem) = finding {
+        func settling() throws(FileError) -> Verdict? {
+            guard !isWhole, let last = try FolderJob.lastChange(of: name, in: inbox),
+                last.age(at: Clock.steady) < settle
+            else { return nil }
+            return .settling(last)
+        }
+        switch try FolderJob.find(in: folder, recipe: recipes.ofFolders) {
+        case .unusable(let problem):
             if !isWhole, FileIdentity(information).age(at: Clock.steady) < settle,
                 let last = try FolderJob.lastChange(of: name, in: inbox)
             {
                 return .settling(last)
             }
             return .ignored(.folder(problem))
-        }
-        if !isWhole, let last = try FolderJob.lastChange(of: name, in: inbox),
-            last.age(at: Clock.steady) < settle
-        {
-            return .settling(last)
-        }
-        switch finding {
-        case .unusable(let problem): return .ignored(.folder(problem))
         case .pictures(let pictures):
+            if let verdict = try settling() { return verdict }
             // It takes as long as a pattern.
             guard largest == .max else { return .large }
             switch try look(at: pictures) {
@@ -183,6 +182,7 @@ package struct Examination: Sendable {
                         reading: manifest.reading, dropped: information.statusChanged))
             }
         case .found(let manifest):
+            if let verdict = try settling() { return verdict }
             let identity = FileIdentity(manifest.information)
             if identity.size > largest, identity.size <= limits.bytes { return .large }
             let reading = try read(manifest, looksUp: largest == .max)
