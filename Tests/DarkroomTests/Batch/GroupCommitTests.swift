@@ -115,7 +115,7 @@ import Testing
 
     private func filtered(_ name: String) -> ImageStatus {
         ImageStatus(
-            name: ByteString(name), source: "s", state: .filtered,
+            name: name, source: "s", state: .filtered,
             output: .init(
                 file: "\(name).png", format: .png, sha256: "0", bytes: 1, width: 1, height: 1,
                 depth: 8, channels: 3))
