@@ -75,7 +75,8 @@ import Testing
         let rejected = try Directory("bad", in: spool.outbox)
         #expect(try Status(in: rejected)?.state == .rejected)
         #expect(try rejected.read("manifest.json") == Array("{".utf8))
-        #expect(try spool.active.names().map(\.text).sorted() == ["a", "taken-2", "z"])
+        let active = try spool.active.names().filter { !EndedFolders.isOne($0) }
+        #expect(active.map(\.text).sorted() == ["a", "taken-2", "z"])
         #expect(try Directory("taken", in: spool.outbox).names().isEmpty)
     }
 

@@ -77,7 +77,7 @@ import Testing
         (
             "retention: 30d",
             "darkroomd.yaml:1: unknown key retention: it is a section, with retention.age, retention.bytes, "
-                + "retention.tmp; write retention: {age: 30d} or retention: {tmp: 30d}"
+                + "retention.originals, retention.tmp; write retention: {age: 30d} or retention: {tmp: 30d}"
         ),
         (
             "sources:\n  - /srv/a\n  - '/srv/b: c'",

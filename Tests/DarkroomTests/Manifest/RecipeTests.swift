@@ -11,7 +11,7 @@ import Testing
     private static let texts = [
         "web": "# for the web\nfilters: {resize: 800}\noutput: {format: jpeg, quality: 80}\n",
         "small": "output: {compression: small}", "mono": "filters: mono\npriority: low",
-        "look": "page: true",
+        "shown": "page: true",
         "none": "{}",
         "sizes":
             "output: jpeg\nvariants: [{suffix: -8, filters: {resize: 8}, output: {quality: 70}}, {suffix: ''}]",
@@ -61,9 +61,9 @@ import Testing
             "images: [{source: a, variants: [{suffix: x}]}, {source: b, output: jpeg, variants: [{suffix: -8, filters: {resize: 8}, output: {quality: 70}}, {suffix: ''}]}]"
         ),
         ("recipe: mono\nimages: [a]", "filters: [mono]\npriority: low\nimages: [a]"),
-        ("recipe: look\nimages: [a]", "page: true\nimages: [a]"),
-        ("recipe: look\npage: false\nimages: [a]", "page: false\nimages: [a]"),
-        ("images: [{source: a, recipe: look}]", "images: [a]"),
+        ("recipe: shown\nimages: [a]", "page: true\nimages: [a]"),
+        ("recipe: shown\npage: false\nimages: [a]", "page: false\nimages: [a]"),
+        ("images: [{source: a, recipe: shown}]", "images: [a]"),
         // What stands beside it replaces it.
         (
             "recipe: web\nfilters: sepia\nimages: [a]",
@@ -127,11 +127,11 @@ import Testing
         ("recipe: wbe\nimages: [a]", "1:9 unknown-recipe recipe → web", "there is no recipe ‘wbe’"),
         (
             "recipe: zzzzzz\nimages: [a]", "1:9 unknown-recipe recipe",
-            "there is no recipe ‘zzzzzz’; the recipes are look, mono, none, sizes, small and web"
+            "there is no recipe ‘zzzzzz’; the recipes are mono, none, shown, sizes, small and web"
         ),
         (
             "recipe: \"\"\nimages: [a]", "1:9 unknown-recipe recipe",
-            "there is no recipe ‘’; the recipes are look, mono, none, sizes, small and web"
+            "there is no recipe ‘’; the recipes are mono, none, shown, sizes, small and web"
         ),
         (
             "recipe: [web]\nimages: [a]", "1:9 wrong-type recipe",
@@ -246,7 +246,7 @@ import Testing
         }
         let content = RecipeFolder.read(scratch.path, limit: 64)
         #expect(content.problems == [])
-        #expect(content.recipes.map(\.name) == ["mono", "none", "sizes", "small", "web"])
+        #expect(content.recipes.map(\.name) == ["mono", "none", "shown", "sizes", "small", "web"])
         #expect(RecipeBook(content.recipes) == (try Self.book()))
         let missing = RecipeFolder.read("\(scratch.path)/none", limit: 64)
         #expect(missing.recipes.isEmpty && missing.problems.isEmpty)
