@@ -142,7 +142,8 @@ import Testing
         "downloads.maxHeaderBytes": "2KiB", "downloads.allowNetworks": "[127.0.0.0/16]",
         "downloads.allowHosts": "[127.0.0.1]", "downloads.denyHosts": "[x.example]",
         "cache.folder": "/tmp/other", "cache.maxBytes": "0", "sources.roots": "[/srv]",
-        "retention.age": "1h", "retention.bytes": "1GiB", "status.interval": "0.25s",
+        "retention.age": "1h", "retention.bytes": "1GiB", "retention.originals": "true",
+        "status.interval": "0.25s", "inbox.recipe": "\"\"", "batches.page": "true",
         "metrics.textfile": "\"\"", "limits.memory": "1GiB", "folders": "[]",
     ]
 
