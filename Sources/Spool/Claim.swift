@@ -279,7 +279,7 @@ extension ClaimedManifest {
         guard !isFolder else { return }
         do {
             try SubmittedFile.remove(FileName(name), of: id, from: folders.spool.active)
-        } catch {
+        } catch  where error.errno == .noSuchFileOrDirectory {
             // Its name may not be valid Unicode.
             let active = try folders.active()
             try SubmittedFile(in: active)?.remove(from: active)

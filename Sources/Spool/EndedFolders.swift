@@ -73,10 +73,8 @@ extension Spool {
             do {
                 try active.remove(FileName("\(id)/\(file.text)"))
                 FaultPoint.treeEntryRemoved.pass()
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                // It had none.
-            } catch {
-                break
+            } catch  where [.noSuchFileOrDirectory, .isDirectory].contains(error.errno) {
+                // It had none, or it is removed below.
             }
         }
         do {

@@ -188,16 +188,22 @@ extension Publisher {
         var rest: [Item] = []
         var done: [Item] = []
         var corrected: [Item] = []
-        // Without it, each image tries to open it, and has the error.
         let hasOutputs = items.contains { $0.status.output != nil }
-        let outputs = hasOutputs ? try? folders.restoredOutputs() : nil
+        var outputs: Directory?
+        var refusal: FileError?
+        do throws(FileError) {
+            if hasOutputs { outputs = try folders.restoredOutputs() }
+        } catch {
+            refusal = error
+        }
         for var item in items {
             item.isUndecided = false
             guard let output = item.status.output else {
                 done.append(item)
                 continue
             }
-            do {
+            do throws(FileError) {
+                if let refusal { throw refusal }
                 let failure = try folders.publish(
                     item.index, as: output, from: active, to: outputs, durably: durably)
                 if let failure {
