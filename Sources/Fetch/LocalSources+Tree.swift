@@ -8,13 +8,15 @@ extension LocalSources {
     ///
     /// A folder that cannot be read is not left out: then there is no listing, but the reason.
     ///
-    /// - Parameter limit: the maximum number of files.
+    /// - Parameter limit: the maximum number of files. Their paths have a limit of their own, because the status repeats
+    ///   them.
     package func list(
         allOf sent: SentPictures.Folder, limit: Int, matches: (FileName) -> Bool
     ) -> Listing {
         var files: [FileName] = []
         var pending = [FileName(".")]
         var left = Self.mostEntries
+        var pathBytes = 0
         while let folder = pending.popLast() {
             guard let way = String(validating: folder.bytes, as: UTF8.self) else {
                 return .nothing("the name of \(folder.text) is not UTF-8; rename it")
@@ -31,11 +33,17 @@ extension LocalSources {
                     case .file where matches(name):
                         guard files.count < limit else { return false }
                         files.append(path)
+                        pathBytes += path.bytes.count
                     case .file, .other: break
                     }
                     return true
                 }
                 guard isWhole else { return .tooMany }
+                guard pathBytes <= Self.mostPathBytes else {
+                    return .nothing(
+                        "the paths of its pictures have more than \(Units.bytes(Self.mostPathBytes)) together; divide the folder"
+                    )
+                }
             } catch .noSuchFileOrDirectory {
                 // Its submitter has removed it in the meantime.
             } catch {
@@ -46,6 +54,11 @@ extension LocalSources {
         return Self.sources(
             files.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }, in: "")
     }
+}
+
+extension LocalSources {
+    /// 160 bytes for each of 100,000 pictures.
+    fileprivate static let mostPathBytes = 16 << 20
 }
 
 private let slash = UInt8(ascii: "/")

@@ -91,6 +91,7 @@ package struct ActiveFolder {
                 BatchFile.newStatus, BatchFile.newProgress, BatchFile.sources, ItemJournal.fileName,
                 "journal.new",
                 SubmittedFile.folderName, BatchFile.picturesGone, BatchFile.newManifest,
+                BatchFile.page, BatchFile.formerPage, BatchFile.pageAttempts,
             ].contains(name)
     }
 }

@@ -72,6 +72,7 @@ package struct AnswerPage: Sendable {
             try? active.remove(BatchFile.pageAttempts)
             throw error
         }
+        try? active.remove(BatchFile.pageAttempts)
     }
 
     /// Removes what there is of a page that could not be made, because the space may be needed.

@@ -100,14 +100,12 @@ package struct Claim {
     /// there could be a receipt, and the manifest could be in the inbox again and get a second answer.
     package func sync(_ claimed: [ClaimedManifest]) throws(FileError) {
         guard !claimed.isEmpty else { return }
-        if claimed.count > 1, spool.syncTogether() {
+        let hasFolder = claimed.contains(where: \.isFolder)
+        if claimed.count > 1 || hasFolder, spool.syncTogether() {
             for _ in claimed { FaultPoint.claimFolderSynced.pass() }
             FaultPoint.claimActiveSynced.pass()
             return FaultPoint.claimInboxSynced.pass()
         }
-        // A receipt promises that the pictures of a folder are there too. One call for all of them is faster than one for
-        // each.
-        if claimed.contains(where: \.isFolder) { try spool.active.syncFileSystem() }
         for manifest in claimed {
             do {
                 let folder = try manifest.folders.active()
@@ -118,6 +116,8 @@ package struct Claim {
                     // The submitted file is the only one. Its name alone does not justify a sync.
                     try submitted.folder.sync()
                 }
+                // A receipt promises that the pictures of a folder are there too.
+                if manifest.isFolder { try SubmittedFile(in: folder)?.syncPictures() }
                 try folder.sync()
                 FaultPoint.claimFolderSynced.pass()
             } catch  where error.errno == .noSuchFileOrDirectory {

@@ -156,10 +156,15 @@ package struct Examination: Sendable {
             return .ignored(.folder(.closed))
         }
         func settling() throws(FileError) -> Verdict? {
-            guard !isWhole, let last = try FolderJob.lastChange(of: name, in: inbox),
-                last.age(at: Clock.steady) < settle
-            else { return nil }
-            return .settling(last)
+            do throws(FileError) {
+                guard !isWhole, let last = try FolderJob.lastChange(of: name, in: inbox),
+                    last.age(at: Clock.steady) < settle
+                else { return nil }
+                return .settling(last)
+            } catch  where error.errno == .permissionDenied {
+                // A folder in it is closed, which the listing explains.
+                return nil
+            }
         }
         switch try FolderJob.find(in: folder, recipe: recipes.ofFolders) {
         case .unusable(let problem):

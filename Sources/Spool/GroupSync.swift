@@ -10,7 +10,10 @@ import Synchronization
 /// - if it is as reliable as fsync: on ext4, XFS and Btrfs. FUSE and network file systems do not pass it on;
 /// - if it reports failed writes: since Linux 5.8;
 /// - if other programs have not left many dirty pages for which it would wait: if /proc says so, and not for a minute
-///   after a call that took long.
+///   after a call that took long;
+/// - if it has not failed within the last hour. The kernel reports a failed write once to each open folder, for whichever
+///   file it was: perhaps one that is not synced yet. No file waits that long for its sync. Until then fsync reports the
+///   errors of each file.
 package final class GroupSync: Sendable {
     package init() {}
 
@@ -20,8 +23,11 @@ package final class GroupSync: Sendable {
     private static let long: UInt64 = 500_000_000
     private static let pause: UInt64 = 60_000_000_000
 
-    /// It is not used before this time, in nanoseconds.
-    private let notBefore = Atomic<UInt64>(0)
+    private static let pauseAfterFailure: UInt64 = 3_600_000_000_000
+
+    /// It is not used before this time, in nanoseconds. Locked during a call: nobody else may get a success while the
+    /// error is on its way.
+    private let notBefore = Mutex<UInt64>(0)
 
     /// The numbers of ext2 to ext4, XFS and Btrfs in statfs(2).
     private static let fileSystems: Set<Int64> = [0xEF53, 0x5846_5342, 0x9123_683E]
@@ -43,20 +49,32 @@ package final class GroupSync: Sendable {
         return (numbers[0], numbers[1]) >= (5, 8)
     }
 
-    /// Waits until everything that was written before is on the disk, for the file system of `folder`. An error is
-    /// reported as long as the folder is open, for whichever file it occurred.
+    /// Waits until everything that was written before is on the disk, for the file system of `folder`.
     ///
+    /// - Parameter folder: open since before the writes, and always the same one.
     /// - Returns: false if this was not done or something has failed. Then each file must be synced separately.
     func sync(_ folder: Directory) -> Bool {
-        let begin = Clock.nanoseconds
-        guard Self.kernelTellsErrors, begin >= notBefore.load(ordering: .relaxed),
+        guard Self.kernelTellsErrors,
             Self.fileSystems.contains(darkroom_filesystem_type(folder.number)),
             Self.dirtyBytes ?? 0 <= Self.maximumDirty
         else { return false }
-        let isSynced = darkroom_sync_file_system(folder.number) == 0
-        let end = Clock.nanoseconds
-        if end - begin > Self.long { notBefore.store(end + Self.pause, ordering: .relaxed) }
-        return isSynced
+        return sync { darkroom_sync_file_system(folder.number) == 0 }
+    }
+
+    /// The same with any call.
+    func sync(by call: () -> Bool) -> Bool {
+        notBefore.withLock { notBefore in
+            let begin = Clock.nanoseconds
+            guard begin >= notBefore else { return false }
+            let isSynced = call()
+            let end = Clock.nanoseconds
+            if !isSynced {
+                notBefore = end + Self.pauseAfterFailure
+            } else if end - begin > Self.long {
+                notBefore = end + Self.pause
+            }
+            return isSynced
+        }
     }
 
     /// The data that waits to be written to all of the machine's disks, in bytes; nil for a service that sees only its

@@ -55,16 +55,16 @@ extension BatchFolders {
     }
 }
 
-extension FinishedBatch {
-    /// Whether an entry of an answer is the folder of its originals.
-    static func isOriginals(_ name: FileName, _ information: stat, of outline: StatusOutline)
-        -> Bool
-    {
-        name == BatchFile.originals && information.isFolder && outline.manifest.folder == true
-    }
-}
-
 extension Directory {
+    /// Whether there is a folder of this name, or something that nobody may look at.
+    func mayBeFolder(_ name: FileName) -> Bool {
+        do {
+            return try information(of: name)?.isFolder == true
+        } catch {
+            return true
+        }
+    }
+
     /// Folders deeper than this are not looked into, and not more entries: the submitter may make any number of them.
     private static let deepest = 32
     private static let mostEntries = 100_000

@@ -221,7 +221,7 @@ package struct Expired {
     /// removed like the pictures of other batches.
     package func clear(_ name: FileName) throws(FileError) {
         let folder = try Directory(name, in: spool.active)
-        if try folder.information(of: BatchFile.originals)?.isFolder == true {
+        if folder.mayBeFolder(BatchFile.originals) {
             return try spool.ended.moveAside(name)
         }
         var pace = Pace()

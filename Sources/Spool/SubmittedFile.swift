@@ -78,6 +78,17 @@ package struct SubmittedFile {
         try active.removeDirectory(FileName("\(id)/\(folderName.text)"))
     }
 
+    /// Waits until the pictures of a folder are on the disk, each by itself. What the daemon may not read is left out:
+    /// it cannot become a picture.
+    func syncPictures() throws(FileError) {
+        guard try information()?.isFolder == true else { return }
+        try folder.syncTree(name, depth: Self.depth)
+    }
+
+    /// Folders deeper than this are not looked into. The pictures of a manifest are not as deep: a path has at most 4096
+    /// bytes, but a descriptor is open for each level.
+    private static let depth = 128
+
     /// Puts it back into the inbox; throws if its name exists there.
     func putBack(to inbox: Directory) throws(FileError) {
         try folder.rename(name, to: inbox, as: name)
@@ -110,6 +121,32 @@ package struct SubmittedFile {
             }
         }
     }
+}
+
+extension Directory {
+    fileprivate func syncTree(_ name: FileName, depth: Int) throws(FileError) {
+        do throws(FileError) {
+            let folder = try Directory(name, in: self)
+            for name in try folder.names() {
+                guard let information = try folder.information(of: name) else { continue }
+                if information.isRegularFile {
+                    do throws(FileError) {
+                        try folder.open(name).sync(path: folder.path(of: name))
+                    } catch  where error.isOfItsSubmitter {
+                    }
+                } else if information.isFolder, depth > 0 {
+                    try folder.syncTree(name, depth: depth - 1)
+                }
+            }
+            try folder.sync()
+        } catch  where error.isOfItsSubmitter {
+        }
+    }
+}
+
+extension FileError {
+    /// Whether the owner of the file has changed or locked it.
+    fileprivate var isOfItsSubmitter: Bool { fault == nil && errno != .ioError }
 }
 
 extension FileName {

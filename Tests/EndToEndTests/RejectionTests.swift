@@ -86,7 +86,7 @@ import Testing
         try fixture.checkOutcome(tooLarge)
         // It is not lost: its submitter finds it where it came from.
         #expect(try fixture.spool.bytes("tmp/large.json") == Array(large.utf8))
-        try await daemon.says("large: its manifest was moved back to tmp/large.json")
+        try await daemon.says("large: what was submitted was moved back to tmp/large.json")
 
         try fixture.drop("many", images: (0..<4).map { ("\($0)", fixture.url("\($0).png")) })
         let tooMany = try await fixture.spool.finish("many", daemon)

@@ -46,7 +46,7 @@ extension EventLog {
     /// - Parameter name: its name in `tmp`.
     package func givenBack(id: String, _ name: FileName) {
         say(
-            .manifestGivenBack, "\(id): its manifest was moved back to tmp/\(name.text)",
+            .manifestGivenBack, "\(id): what was submitted was moved back to tmp/\(name.text)",
             [.batch: id, .file: name.text])
     }
 

@@ -44,7 +44,9 @@ extension Scheduler {
         do {
             let pages = EndedPages(of: status, manifest)
             try page.make { folder, hasPreview in
-                try pages.write(to: folder, hasPreview: hasPreview) { !gate.isAborting }
+                try pages.write(to: folder, hasPreview: hasPreview) {
+                    !gate.isStopping && !gate.isAborting
+                }
             }
         } catch let error as FileError where error.errno == .canceled {
             return false

@@ -19,6 +19,22 @@ import Testing
         #expect(GroupSync.dirtyBytes(meminfo: "MemTotal: 1 kB\n") == nil)
     }
 
+    /// The error of one file may be reported to whoever waits for another one.
+    @Test func isNotUsedAfterAFailure() {
+        let groupSync = GroupSync()
+        var calls = 0
+        func sync(succeeds: Bool) -> Bool {
+            groupSync.sync {
+                calls += 1
+                return succeeds
+            }
+        }
+        #expect(sync(succeeds: true))
+        #expect(!sync(succeeds: false))
+        #expect(!sync(succeeds: true))
+        #expect(calls == 2)
+    }
+
     /// procfs stands for the file systems on which syncfs says nothing of what is on a disk.
     @Test func leavesOtherFileSystemsToFsync() throws {
         #expect(!GroupSync().sync(try Directory(path: "/proc")))

@@ -70,7 +70,7 @@ import Testing
         ("notes.txt", true), ("journal.d", true), (".hidden", true), ("manifest.txt", true),
         ("source-3", false), ("output-0", false), ("journal", false), ("status.new", false),
         ("journal.new", false), ("progress.new", false), ("progress.json", true),
-        ("sources.json", false),
+        ("sources.json", false), ("page", false), ("page.old", false), ("page.attempts", false),
     ])
     func keepsAFolderThatSomeoneElsePutThere(file: String, isForeign: Bool) throws {
         try spool.active.makeDirectory("x")
