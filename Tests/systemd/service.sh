@@ -12,7 +12,7 @@ repository=$1 stage=$2
 readonly event=7d6e6b1c0f5d4d0e9a3f2b8c51a0e0
 readonly watching=${event}08 refused=${event}44 suspected=${event}50 stuck=${event}51 not_started=${event}0e
 # Images of a batch that is stopped or killed in the middle.
-readonly many=100
+readonly many=500
 readonly origin=/srv/origin metrics=/var/lib/prometheus/node-exporter
 
 main() {
