@@ -132,7 +132,7 @@ struct WholeDaemon: AsyncParsableCommand {
     private func measure(
         _ line: Line, _ file: Pictures.File, _ source: String, _ folder: URL, _ cores: Int
     ) async throws {
-        let form = #"{"format": "\#(line.isJPEG ? "jpeg" : "png")", "quality": 85}"#
+        let form = line.isJPEG ? #"{"format": "jpeg", "quality": 85}"# : #"{"format": "png"}"#
         let run = try await DaemonRun(in: folder, of: source)
         defer { run.remove() }
         // A first batch has every part in use, and says how many pictures take the time.
