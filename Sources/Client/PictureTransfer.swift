@@ -3,33 +3,28 @@ import DarkroomCore
 import Glibc
 import SystemPackage
 
-/// Puts a picture into a staged folder: by a hard link, or by a copy.
+/// Copies a picture into a staged folder. A file system that can (Btrfs, XFS) shares the bytes.
 ///
-/// A link costs nothing, but the daemon needs the permission to read the file, and the file must belong to the user: the
-/// daemon refuses other people's files in a folder. In all other cases the bytes are copied; a file system that can
-/// (Btrfs, XFS) shares them.
+/// A hard link would cost less, but the daemon refuses files with further links: such a picture could change until it is
+/// filtered.
 struct PictureTransfer: ~Copyable {
     /// In bytes: between two pieces, the progress is told and an interruption is noticed.
     private static let piece = 16 << 20
 
     private let file: Descriptor
-    private let information: stat
     /// For messages.
     private let path: String
-
-    private var bytes: Int { information.length }
 
     /// Opens the picture at `path`. Symbolic links are followed, as by the user's other programs.
     init(_ path: String) throws(FileError) {
         let shown = FileName(path).text
         let file = try Self.open(path, shown)
-        let information = try Self.information(of: file, shown)
-        self.init(file: file, information: information, path: shown)
+        try Self.check(file, shown)
+        self.init(file: file, path: shown)
     }
 
-    private init(file: consuming Descriptor, information: stat, path: String) {
+    private init(file: consuming Descriptor, path: String) {
         self.file = file
-        self.information = information
         self.path = path
     }
 
@@ -44,9 +39,7 @@ struct PictureTransfer: ~Copyable {
         }
     }
 
-    private static func information(
-        of file: borrowing Descriptor, _ shown: String
-    ) throws(FileError) -> stat {
+    private static func check(_ file: borrowing Descriptor, _ shown: String) throws(FileError) {
         var information = stat()
         guard fstat(file.number, &information) == 0 else {
             throw FileError("examine", shown, Errno(rawValue: errno))
@@ -54,7 +47,6 @@ struct PictureTransfer: ~Copyable {
         guard information.st_mode & S_IFMT == S_IFREG else {
             throw FileError("send it along (it is not a regular file)", shown, .notSupported)
         }
-        return information
     }
 
     /// - Parameter told: receives the number of bytes of each piece; returns false to stop.
@@ -63,28 +55,11 @@ struct PictureTransfer: ~Copyable {
         into folder: Directory, of staged: StagedFolder, as name: FileName,
         told: (Int) -> Bool
     ) throws(FileError) {
-        if try mayLink(into: folder, of: staged),
-            name.withCString({ darkroom_name_file(file.number, folder.number, $0) }) == 0
-        {
-            return try tell(bytes, told)
-        }
         try copy(to: folder.create(name), folder.path(of: name), of: staged, told: told)
     }
 
     private func tell(_ count: Int, _ told: (Int) -> Bool) throws(FileError) {
         guard told(count) else { throw FileError("copy", path, .canceled) }
-    }
-
-    private func mayLink(
-        into folder: Directory, of staged: StagedFolder
-    ) throws(FileError) -> Bool {
-        let there = try folder.information()
-        guard information.st_uid == geteuid(), information.st_dev == there.st_dev,
-            information.st_mode & S_IRGRP != 0
-        else { return false }
-        // The daemon is a member of the spool's group, and perhaps of no other.
-        return information.st_mode & S_IROTH != 0
-            || staged.isOfTheGroup && information.st_gid == there.st_gid
     }
 
     private func copy(

@@ -74,11 +74,6 @@ package final class StagedFolder {
         }
     }
 
-    /// Whether the daemon has access as a member of the folder's group.
-    var isOfTheGroup: Bool {
-        if case .group = access { true } else { false }
-    }
-
     /// Lets the daemon read a new file in the folder.
     func share(_ file: borrowing Descriptor) {
         Self.share(file.number, with: access, isFolder: false)

@@ -20,7 +20,7 @@ extension LocalSources {
     static let mostEntries = 2_000_000
 
     /// The files of a folder whose names match: in the folder that was sent along or, if that has none, in the first
-    /// root that has any.
+    /// root that has any. A folder that begins with `./` is looked for in no root if one was sent along.
     ///
     /// Regular files and symbolic links count. Where a link leads is examined when it is opened, as for a single
     /// source.
@@ -45,6 +45,9 @@ extension LocalSources {
                 if !found.isEmpty { return Self.sources(found, in: folder) }
             } catch {
                 reason = Self.words(for: error, sent: true)
+            }
+            if SentPictures.isOnlySent(folder) {
+                return .nothing(reason ?? "there is no such file in the submitted folder")
             }
         }
         if let base {

@@ -3,8 +3,8 @@ import Glibc
 import SystemPackage
 
 extension LocalSources {
-    /// The files of a submitted folder and of all folders within it, whose names match. Their sources are sorted by the
-    /// bytes of their paths. Names that begin with a dot are left out, and links to folders are not followed.
+    /// The files of a submitted folder and of all folders within it, whose names match. Their sources begin with `./`
+    /// and are sorted by the bytes of their paths. Names that begin with a dot are left out, and links to folders are not followed.
     ///
     /// A folder that cannot be read is not left out: then there is no listing, but the reason.
     ///
@@ -52,7 +52,7 @@ extension LocalSources {
         }
         guard !files.isEmpty else { return .nothing("there is no picture in it") }
         return Self.sources(
-            files.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }, in: "")
+            files.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }, in: ".")
     }
 }
 

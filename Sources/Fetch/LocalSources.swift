@@ -69,7 +69,7 @@ package struct LocalSources: Sendable, Equatable {
         package consuming func takeDescriptor() -> Descriptor { descriptor }
     }
 
-    /// Opens the file `path`: the one that was sent along, or else one in the roots.
+    /// Opens the file `path`: the one that was sent along, or else one in the roots, unless it begins with `./`.
     ///
     /// - Parameter sent: the pictures that came with the manifest; nil if it came without a folder.
     package func open(
@@ -82,6 +82,7 @@ package struct LocalSources: Sendable, Equatable {
         if case .here(let folder)? = sent, let found = try openSent(path, in: folder, shown) {
             return found
         }
+        if let sent, SentPictures.isOnlySent(path) { throw .notSent(shown, sent) }
         if let base { return try open(path, from: base, shown) }
         do throws(FetchError) {
             return try open(path, shown)
@@ -160,7 +161,7 @@ package struct LocalSources: Sendable, Equatable {
 
     /// Returns the file if it is a regular file of an allowed size, and not on a pseudo file system.
     ///
-    /// - Parameter owner: who must own it; nil if anybody may.
+    /// - Parameter owner: for a picture that was sent along: who must own it. It must have one link only.
     func checked(
         _ descriptor: consuming Descriptor, path: String, owner: UInt32? = nil, shown: RedactedURL
     ) throws(FetchError) -> OpenedFile {
@@ -178,6 +179,13 @@ package struct LocalSources: Sendable, Equatable {
                 .sourceForbidden,
                 "\(shown): it belongs to user \(status.st_uid), but the folder in which it was submitted "
                     + "belongs to user \(owner ?? 0)")
+        }
+        // The submitter may have any number of links to a file of his own, but what they lead to can change later.
+        guard owner == nil || status.st_nlink <= 1 else {
+            throw FetchError(
+                .sourceForbidden,
+                "\(shown): it has \(status.st_nlink) hard links, so it can be changed from elsewhere; put a copy "
+                    + "into the folder")
         }
         let fileSystem = darkroom_filesystem_type(descriptor.number)
         guard !Self.pseudoFileSystems.contains(fileSystem) else {

@@ -6,6 +6,9 @@ import SystemPackage
 /// Their sources are looked for there first. A relative source is a path in the folder. An absolute one is a path as if
 /// the folder were `/`: `/home/me/a.jpg` is `home/me/a.jpg` in the folder. So nobody has to rewrite a manifest in order
 /// to send its pictures along, and its answer names the pictures as their owner does.
+///
+/// A source that begins with `./` is looked for there only (`isOnlySent`), also after the folder is gone: another file
+/// of the same path in the roots is another picture. The manifests that the daemon writes have such sources.
 package enum SentPictures: Sendable {
     case here(Folder)
     /// They were removed when the batch ended, and a `retry` has reopened it.
@@ -21,6 +24,13 @@ package enum SentPictures: Sendable {
             self.directory = directory
             self.owner = owner
         }
+    }
+}
+
+extension SentPictures {
+    /// Whether a source, or the folder of a pattern, means only what was sent along.
+    static func isOnlySent(_ path: String) -> Bool {
+        path == "." || path.utf8.starts(with: "./".utf8)
     }
 }
 
@@ -61,6 +71,15 @@ extension FetchError {
         _ shown: RedactedURL, by sent: SentPictures, roots: String
     ) -> FetchError {
         guard kind == .sourceMissing || kind == .sourceForbidden else { return self }
+        return .notSent(shown, sent, roots: roots)
+    }
+
+    /// The error for a file that is not among the pictures that were sent along.
+    ///
+    /// - Parameter roots: where else it is not; empty if it was looked for nowhere else.
+    static func notSent(
+        _ shown: RedactedURL, _ sent: SentPictures, roots: String = ""
+    ) -> FetchError {
         switch sent {
         case .here:
             let places = roots.isEmpty ? "" : ", nor in sources.roots (\(roots))"

@@ -49,7 +49,7 @@ struct SubmitCommand: ParsableCommand {
 
     @Flag(
         help:
-            "Send the local pictures along, so that the daemon need not be able to read them where they are: by hard links if possible, else by copies."
+            "Send the local pictures along, so that the daemon need not be able to read them where they are."
     )
     var copy = false
 

@@ -89,6 +89,7 @@ final class HotFolderFixture: Sendable {
 
     /// An image of an answer.
     struct Answer {
+        /// The name of the copy that was submitted.
         let source: String
         let image: ImageStatus
         let id: String
@@ -101,7 +102,12 @@ final class HotFolderFixture: Sendable {
         var answers: [Answer] = []
         for id in spool.list("outbox") {
             guard let status = try spool.status(of: id), status.state.isFinal else { continue }
-            answers += status.images.map { Answer(source: $0.source ?? "?", image: $0, id: id) }
+            answers += status.images.map { image in
+                // No file of the roots is ever taken for it.
+                let source = image.source ?? "?"
+                #expect(source.hasPrefix("./"))
+                return Answer(source: String(source.dropFirst(2)), image: image, id: id)
+            }
         }
         return answers.sorted { $0.source < $1.source }
     }

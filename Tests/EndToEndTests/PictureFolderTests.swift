@@ -46,7 +46,7 @@ import Testing
     private func expectAll(_ status: Status, _ recipe: String = "small") throws {
         try fixture.checkCompleted(status)
         #expect(status.images.map(\.name) == Self.names)
-        #expect(status.images.map(\.source) == Self.pictures)
+        #expect(status.images.map(\.source) == Self.pictures.map { "./\($0)" })
         #expect(status.images.map(\.output?.width) == [8, 8, 8])
         #expect(status.recipes?.map(\.name) == [recipe])
         #expect(status.manifest.isFolder == true && status.manifest.file == "manifest.json")
@@ -80,6 +80,30 @@ import Testing
         let second = try await run()
         try expectAll(try await fixture.spool.finish("holiday", second))
         #expect(fixture.spool.list("outbox") == ["holiday"])
+    }
+
+    /// A file of the same path in the roots is another picture.
+    @Test func aRetryTakesNoOtherPicture() async throws {
+        let root = "\(scratch.path)/root"
+        try FileManager.default.createDirectory(
+            atPath: "\(root)/sub", withIntermediateDirectories: true)
+        try Data(DaemonFixture.picture).write(to: URL(filePath: "\(root)/sub/a.png"))
+        let daemon = try await run(["sources.roots": root])
+        try fixture.makeFolder(
+            "holiday",
+            files: [
+                ("a.png", DaemonFixture.picture), ("sub/a.png", [1]), ("small.recipe", []),
+            ])
+        try fixture.dropMade("holiday")
+        let first = try await fixture.spool.finish("holiday", daemon)
+        #expect(first.images.map(\.state) == [.filtered, .failed])
+        try await fixture.waitForRemoval()
+        try fixture.spool.drop("holiday.retry", "")
+        let second = try await fixture.spool.waitForStatus(of: "holiday", daemon, "ended again") {
+            $0.state.isFinal && $0.retries == 1
+        }
+        #expect(second.images.map(\.state) == [.filtered, .failed])
+        #expect(second.images[1].error?.code == "source-gone")
     }
 
     /// What the recipe's name says wrong is answered, and the folder comes back.

@@ -19,7 +19,7 @@ extension HotFolderStation {
         /// Pictures that were taken before, with their new places, and the identities that they replace.
         var known: [TakenPicture] = []
         var replaced: [ByteString] = []
-        var sources: Set<ByteString> = []
+        var copyNames: Set<ByteString> = []
         var numbering = NameNumbering()
         var bytes = 0
     }
@@ -132,8 +132,8 @@ extension HotFolderStation {
         guard !collection.pictures.contains(where: { $0.stamp.identity == stamp.identity }) else {
             return
         }
-        let source = source(for: path, &collection)
-        let name = FileName(source.string)
+        let copyName = copyName(for: path, &collection)
+        let name = FileName(copyName.string)
         let digest = try copy(
             file, length: before.length, shown, to: name, in: collection.copies)
         let after = try reading { () throws(FileError) in try file.information(path: shown) }
@@ -155,12 +155,12 @@ extension HotFolderStation {
             }
             return
         }
-        collection.sources.insert(source)
+        collection.copyNames.insert(copyName)
         collection.bytes += before.length
         collection.pictures.append(
             TakenPicture(
                 path: path, stamp: stamp, sha256: digest, batch: collection.name,
-                source: source.string))
+                source: "./\(copyName)"))
     }
 
     private func copy(
@@ -236,10 +236,10 @@ extension HotFolderStation {
         }
     }
 
-    /// The source in the manifest: the path with hyphens instead of slashes, without characters that have a meaning in
-    /// a source, and without those that the status does not show: the picture is found there by its source. The image
+    /// The name of the copy: the path with hyphens instead of slashes, without characters that have a meaning in
+    /// a source, and without those that the status does not show: the picture is found there by its name. The image
     /// gets its name from it.
-    private func source(
+    private func copyName(
         for path: RelativePath, _ collection: inout Group
     ) -> ByteString {
         let joined = path.names.map(\.text).joined(separator: "-")
@@ -252,8 +252,8 @@ extension HotFolderStation {
             text.partsAtLastDot.map { ($0.stem, "." + $0.ending) } ?? (text[...], "")
         let base = ByteString(
             String(stem).prefix(utf8: ImageName.maximumBytes - ending.utf8.count) + ending)
-        guard collection.sources.contains(base) else { return base }
-        let taken = collection.sources
+        guard collection.copyNames.contains(base) else { return base }
+        let taken = collection.copyNames
         return collection.numbering.name(for: base) { taken.contains($0) }
     }
 

@@ -145,7 +145,11 @@ import Testing
         #expect(list("/photos") == found("/photos/t.png"))
         #expect(list("") == found("s.png", "./x:y.png"))
         #expect(list("/") == found("/s.png", "/x:y.png"))
-        // From the roots, because the folder has none.
+        #expect(list(".") == found("./s.png", "./x:y.png"))
+        #expect(list("./photos") == found("./photos/t.png"))
+        // From the roots, because the folder has none; but not what begins with `./`.
+        #expect(
+            list("./only") == .nothing("there is no such file in the submitted folder"))
         #expect(
             list("only") == found("@/two/only/d.png", "@/two/only/link.png", "@/two/only/x:y.png"))
         #expect(

@@ -32,6 +32,10 @@ import Testing
             try manager.createSymbolicLink(
                 atPath: scratch.path + "/" + path, withDestinationPath: target)
         }
+        try manager.linkItem(
+            atPath: scratch.path + "/secret.png", toPath: scratch.path + "/sent/twice.png")
+        try manager.linkItem(
+            atPath: scratch.path + "/secret.png", toPath: scratch.path + "/sent/again.png")
         #expect(mkfifo(scratch.path + "/sent/fifo.png", 0o600) == 0)
         sent = .here(.init(try Directory(path: scratch.path + "/sent"), owner: geteuid()))
     }
@@ -70,6 +74,9 @@ import Testing
         ("../secret.png", .sourceMissing), ("/../secret.png", .sourceMissing),
         ("BASE/secret.png", .sourceMissing), ("none.png", .sourceMissing),
         ("/", .sourceMissing), ("a.png/b", .sourceMissing),
+        // The root has b.png. The two last ones are links to one file.
+        ("./b.png", .sourceMissing), ("twice.png", .sourceForbidden),
+        ("./again.png", .sourceForbidden),
     ]
 
     @Test(arguments: bad, LocalSources.Resolution.allCases)
@@ -100,7 +107,8 @@ import Testing
     @Test func areGoneAfterTheEnd() throws {
         let sources = sources(.kernel)
         #expect(content(try sources.open("b.png", sent: .gone)) == "b")
-        for source in ["none.png", "/home/me/a.png"] {
+        // The root has another picture b.png.
+        for source in ["none.png", "/home/me/a.png", "./b.png"] {
             let error = #expect(throws: FetchError.self) {
                 _ = try sources.open(source, sent: .gone)
             }
