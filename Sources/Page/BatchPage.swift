@@ -147,7 +147,7 @@ struct BatchPage {
             return Markup(.span) {
                 isRetryable
                     ? "A retry may help: the same command with "
-                    : "A retry alone does not help. Correct the cause, and repeat the command with "
+                    : "It fails again as long as its cause is there. Correct the cause, then repeat the command with "
                 Markup(.code) { "--retry" }
             }
         }
@@ -157,8 +157,11 @@ struct BatchPage {
                 "A retry may help: "
                 Markup(.code) { command }
             }
-            : Markup(
-                text: "A retry alone does not help. Correct the cause, and submit the image again.")
+            : Markup(.span) {
+                "It fails again as long as its cause is there. After a correction of the source: "
+                Markup(.code) { command }
+                ". After one of the manifest, submit it again."
+            }
     }
 
     /// A rejected manifest has no images, but reasons.

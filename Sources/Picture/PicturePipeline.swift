@@ -23,6 +23,7 @@ package struct PicturePipeline {
     ///   - output: written from the current offset on. It is neither synced nor closed. After an error, its content is
     ///     not a picture.
     ///   - handOver: the file for the filtered pixels, for other images.
+    ///   - sourcePreview: receives a small copy of the source, upright.
     ///   - preview: receives a small copy of the result.
     ///   - cores: one of them is this thread's; idle ones help to compress.
     ///   - openImage: opens the pixels of another image, for `overlay`.
@@ -31,7 +32,8 @@ package struct PicturePipeline {
     package static func run(
         input: FileDescriptor, inputName: String, autoOrient: Bool = true, filters: [Filter],
         output: FileDescriptor, outputName: String, options: OutputOptions = OutputOptions(),
-        handOver: HandOverFile? = nil, preview: PicturePreview? = nil,
+        handOver: HandOverFile? = nil, sourcePreview: PicturePreview? = nil,
+        preview: PicturePreview? = nil,
         limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
         openImage: @escaping StageContext.ImageOpener = StageContext.noImage,
         stage: @escaping StageMaker = FilterStage.make,
@@ -40,7 +42,8 @@ package struct PicturePipeline {
     ) throws(PictureError) -> PictureReport {
         let steps = PictureSteps(
             autoOrient: autoOrient, filters: filters, limits: limits, cores: cores,
-            openImage: openImage, stage: stage, checkpoint: checkpoint)
+            openImage: openImage, stage: stage, sourcePreview: sourcePreview,
+            checkpoint: checkpoint)
         let result = PictureResult(
             file: output, name: outputName, options: options, handOver: handOver,
             preview: preview)
@@ -88,6 +91,7 @@ package struct PicturePipeline {
             let written = try result.write(filtered, of: reader, steps, context, ahead)
 
             // A filter that needed only a part of the picture has not read the rest.
+            try filtered.drain()
             while try source.nextBand() != nil {}
             return result.report(
                 written, filtered, of: reader, wasTurned: steps.autoOrient,

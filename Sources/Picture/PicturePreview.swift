@@ -1,6 +1,7 @@
 package import SystemPackage
 
-/// A small copy of a result for a page, made of the rows that go to the writer.
+/// A small copy of a picture for a page, made of the rows that pass a place of the pipeline: the source, upright, before
+/// its filters, or the result before its writer.
 ///
 /// It costs little beside the picture: it looks at a few samples only, and of each of its pixels at the same number. Each
 /// side of the picture is divided into as many equal parts as there are samples, and the pixel in the middle of a part
@@ -9,44 +10,101 @@ package import SystemPackage
 ///
 /// It belongs to one thread at a time.
 package final class PicturePreview {
-    /// The longest side, in pixels.
-    package static let side = 128
-
-    /// A result with at most this many pixels has no copy: a browser shows it as fast.
+    /// A browser shows a result with at most this many pixels as fast as a copy.
     package static let mostPixelsWithout = 1 << 19
 
-    /// The layout of the copy: gray or RGB; nil if the result is small, or before its last row.
+    /// The longest side of a copy of a picture with `mostPixelsWithout`, in pixels, and of any copy. In between, its
+    /// number of pixels grows with that of the picture, and so do the costs of both.
+    private static let sides = 96...512
+
+    /// The layout of the copy: gray or RGB; nil before the last row.
     package private(set) var layout: PixelLayout?
     /// One row after the other.
     package private(set) var samples: [UInt8] = []
+    /// The layout of the whole picture.
+    private var picture: PixelLayout?
 
     package init() {}
 
-    /// The size of the copy of a picture; nil if it has none.
-    package static func size(ofWidth width: Int, height: Int) -> (width: Int, height: Int)? {
-        guard width.multipliedReportingOverflow(by: height).partialValue > mostPixelsWithout else {
-            return nil
-        }
+    /// The size of the copy of a picture.
+    package static func size(ofWidth width: Int, height: Int) -> (width: Int, height: Int) {
+        let pixels = width.multipliedReportingOverflow(by: height)
+        let factor =
+            (Double(pixels.overflow ? .max : pixels.partialValue) / Double(mostPixelsWithout))
+            .squareRoot()
+        let side = min(
+            sides.upperBound, Int(Double(sides.lowerBound) * min(100, max(1, factor))))
         let longest = max(width, height)
+        guard longest > side else { return (width, height) }
         return (max(1, width * side / longest), max(1, height * side / longest))
     }
 
-    /// The stage that looks at the rows of `upstream`; `upstream` itself if the result has no copy.
+    /// Whether a page needs a copy of a result of this size.
+    package static func isNeeded(forWidth width: Int, height: Int) -> Bool {
+        let pixels = width.multipliedReportingOverflow(by: height)
+        return pixels.overflow || pixels.partialValue > mostPixelsWithout
+    }
+
+    /// Whether a page needs this copy, if it is of a result.
+    package var isNeeded: Bool {
+        picture.map { Self.isNeeded(forWidth: $0.width, height: $0.height) } ?? false
+    }
+
+    /// The stage that looks at the rows of `upstream`.
     ///
     /// - Parameter palette: if the rows are indices: their colours.
-    func stage(on upstream: any Stage, _ palette: FilteredPalette?) -> any Stage {
+    func stage(on upstream: any Stage, _ palette: FilteredPalette? = nil) -> any Stage {
         layout = nil
         samples = []
         let picture = palette?.layout ?? upstream.layout
-        guard let size = Self.size(ofWidth: picture.width, height: picture.height) else {
-            return upstream
-        }
+        self.picture = picture
+        let size = Self.size(ofWidth: picture.width, height: picture.height)
         let small = PixelLayout(
             width: size.width, height: size.height, channels: picture.colourChannels, depth: 8)
         return PreviewStage(upstream, PreviewSampler(picture, palette, small)) { [self] samples in
             layout = small
             self.samples = samples
         }
+    }
+
+    /// A copy that is bright where the copies of two pictures of the same size differ: the absolute difference of each
+    /// channel. nil if the sizes are not the same, or a copy is not complete.
+    package func difference(from other: PicturePreview) -> PicturePreview? {
+        guard let picture, let otherPicture = other.picture, let layout,
+            let otherLayout = other.layout,
+            picture.width == otherPicture.width, picture.height == otherPicture.height
+        else { return nil }
+        let result = PicturePreview()
+        result.picture = picture
+        let channels = max(layout.channels, otherLayout.channels)
+        result.layout = PixelLayout(
+            width: layout.width, height: layout.height, channels: channels, depth: 8)
+        // A gray sample stands for all channels.
+        let (step, otherStep) = (
+            layout.channels == channels ? 1 : 3, otherLayout.channels == channels ? 1 : 3
+        )
+        let pixels = layout.width * layout.height
+        result.samples = [UInt8](unsafeUninitializedCapacity: pixels * channels) { buffer, count in
+            samples.withUnsafeBufferPointer { own in
+                other.samples.withUnsafeBufferPointer { other in
+                    guard step != 1 || otherStep != 1 else {
+                        // Without a division, this takes a tenth of the time.
+                        for index in buffer.indices {
+                            let (a, b) = (Int16(own[index]), Int16(other[index]))
+                            buffer[index] = UInt8(truncatingIfNeeded: abs(a - b))
+                        }
+                        count = buffer.count
+                        return
+                    }
+                    for index in buffer.indices {
+                        let (a, b) = (Int16(own[index / step]), Int16(other[index / otherStep]))
+                        buffer[index] = UInt8(truncatingIfNeeded: abs(a - b))
+                    }
+                }
+            }
+            count = buffer.count
+        }
+        return result
     }
 
     /// Writes the copy as a JPEG, if there is one. The file is neither synced nor closed.
@@ -83,8 +141,9 @@ private final class PreviewStage: Stage {
 
 /// Takes the samples of a preview from bands of rows.
 struct PreviewSampler {
-    /// The means of the rows that are complete.
-    private(set) var result: [UInt8] = []
+    /// The means, whose first `end` are complete.
+    private(set) var result: [UInt8]
+    private var end = 0
 
     private let width: Int
     /// 1 or 3.
@@ -95,8 +154,10 @@ struct PreviewSampler {
     private let alpha: Int?
     /// If a row has indices: four samples of each.
     private let colours: [UInt8]
-    /// The logarithm of the number of samples on each side of a pixel.
+    /// The logarithm of the number of samples of a pixel in a row.
     private let shift: Int
+    /// The number of rows of which a pixel has samples: 1, 2 or 4.
+    private let rowsOfPixel: Int
     /// The places in a row from which samples are taken, in bytes.
     private let columns: [Int]
     /// The rows from which samples are taken.
@@ -112,7 +173,7 @@ struct PreviewSampler {
     init(_ picture: PixelLayout, _ palette: FilteredPalette?, _ small: PixelLayout) {
         width = small.width
         channels = small.channels
-        shift = Self.shift(of: picture)
+        shift = Self.shift(of: picture, small)
         colours = palette?.colours ?? []
         step = palette == nil ? picture.depth / 8 : 1
         // A palette always has four samples.
@@ -121,14 +182,18 @@ struct PreviewSampler {
         // Of 16 bits in the machine's byte order, the byte with the higher bits.
         let high = palette == nil && picture.depth == 16 && 1.littleEndian == 1 ? 1 : 0
         columns = Self.places(small.width << shift, of: picture.width).map { $0 * bytes + high }
-        rows = Self.places(small.height << shift, of: picture.height)
+        rowsOfPixel =
+            PicturePreview.isNeeded(forWidth: picture.width, height: picture.height)
+            ? 1 << shift : 1
+        rows = Self.places(small.height * rowsOfPixel, of: picture.height)
         sums = [UInt16](repeating: 0, count: small.width * small.channels)
-        result.reserveCapacity(small.bytes)
+        result = [UInt8](repeating: 0, count: small.bytes)
     }
 
-    /// 2 × 2 samples for a pixel, or 4 × 4 if it stands for more than 16 × 16 pixels.
-    private static func shift(of picture: PixelLayout) -> Int {
-        max(picture.width, picture.height) > 16 * PicturePreview.side ? 2 : 1
+    /// 2 × 2 samples for a pixel, or 4 × 4 if it stands for more than 16 × 16 pixels. Of a small picture, where a copy
+    /// costs a larger part of the time, one row has the samples.
+    private static func shift(of picture: PixelLayout, _ small: PixelLayout) -> Int {
+        max(picture.width, picture.height) > 16 * max(small.width, small.height) ? 2 : 1
     }
 
     /// The middles of `count` equal parts of `length` pixels.
@@ -149,29 +214,32 @@ struct PreviewSampler {
                 add(indices: row)
             }
             done += 1
-            if done % (1 << shift) == 0 { endRow() }
+            if done % rowsOfPixel == 0 { endRow() }
         }
         return done == rows.count
     }
 
     private mutating func add(_ row: UnsafePointer<UInt8>) {
-        let (step, shift, channels, alpha) = (step, shift, channels, alpha)
+        let (step, count, channels, alpha) = (step, 1 << shift, channels, alpha)
         columns.withUnsafeBufferPointer { columns in
             sums.withUnsafeMutableBufferPointer { sums in
-                for index in columns.indices {
-                    let pixel = row + columns[index]
-                    let place = (index >> shift) * channels
-                    if let alpha {
-                        for channel in 0..<channels {
-                            sums[place + channel] &+= Self.onWhite(
-                                pixel[channel * step], pixel[alpha])
+                var column = 0
+                for place in stride(from: 0, to: sums.count, by: channels) {
+                    for _ in 0..<count {
+                        let pixel = row + columns[column]
+                        column &+= 1
+                        if let alpha {
+                            for channel in 0..<channels {
+                                sums[place + channel] &+= Self.onWhite(
+                                    pixel[channel * step], pixel[alpha])
+                            }
+                        } else if channels == 3 {
+                            sums[place] &+= UInt16(pixel[0])
+                            sums[place + 1] &+= UInt16(pixel[step])
+                            sums[place + 2] &+= UInt16(pixel[2 * step])
+                        } else {
+                            sums[place] &+= UInt16(pixel[0])
                         }
-                    } else if channels == 3 {
-                        sums[place] &+= UInt16(pixel[0])
-                        sums[place + 1] &+= UInt16(pixel[step])
-                        sums[place + 2] &+= UInt16(pixel[2 * step])
-                    } else {
-                        sums[place] &+= UInt16(pixel[0])
                     }
                 }
             }
@@ -195,12 +263,20 @@ struct PreviewSampler {
         return UInt16((value * alpha + 255 * (255 - alpha) + 127) / 255)
     }
 
+    /// Appends the means, without the checks of arrays: this is a large part of the cost of a copy.
     private mutating func endRow() {
-        let half = UInt16(1 << (2 * shift - 1))
-        for index in sums.indices {
-            result.append(UInt8((sums[index] + half) >> (2 * shift)))
-            sums[index] = 0
+        let bits = UInt16(shift + rowsOfPixel.trailingZeroBitCount)
+        let half = UInt16(1 << (bits - 1))
+        sums.withUnsafeMutableBufferPointer { sums in
+            result.withUnsafeMutableBufferPointer { result in
+                let row = UnsafeMutableBufferPointer(rebasing: result[end..<(end + sums.count)])
+                for index in sums.indices {
+                    row[index] = UInt8(truncatingIfNeeded: (sums[index] &+ half) &>> bits)
+                    sums[index] = 0
+                }
+            }
         }
+        end += sums.count
     }
 }
 

@@ -29,7 +29,10 @@ extension PictureSteps {
             layout: PixelLayout(
                 width: reader.layout.width, height: reader.layout.height,
                 channels: layout.channels, depth: 8))
-        filtered.stage = IndexRows(source, reader.layout)
+        let indices = IndexRows(source, reader.layout)
+        filtered.stage =
+            sourcePreview?.stage(
+                on: indices, FilteredPalette(colours: colours, layout: reader.layout)) ?? indices
         return filtered
     }
 

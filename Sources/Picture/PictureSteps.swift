@@ -9,6 +9,8 @@ struct PictureSteps {
     var cores = Cores.shared
     var openImage: StageContext.ImageOpener = StageContext.noImage
     var stage: PicturePipeline.StageMaker = FilterStage.make
+    /// Receives a small copy of the source, upright.
+    var sourcePreview: PicturePreview?
     let checkpoint: @Sendable () -> Bool
 
     /// The rows of a picture after its last filter.
@@ -18,6 +20,13 @@ struct PictureSteps {
         var effective: [Filter]
         /// If the rows are indices: their colours.
         var palette: FilteredPalette?
+        /// What looks at the rows of the source for its small copy. The filters may not pull all of them.
+        var lookout: (any Stage)?
+
+        /// Pulls the rows that the filters did not need.
+        func drain() throws(PictureError) {
+            while try lookout?.nextBand() != nil {}
+        }
 
         /// The layout of the pixels.
         var layout: PixelLayout { palette?.layout ?? stage.layout }
@@ -83,7 +92,21 @@ struct PictureSteps {
     func filtered(
         _ source: any Stage, of reader: any PictureReader, _ context: StageContext
     ) throws(PictureError) -> Filtered {
-        try chain((autoOrient ? reader.orientation.filters : []) + filters, on: source, context)
+        try chain(
+            autoOrient ? reader.orientation.filters : [], then: filters, on: source, context)
+    }
+
+    /// The filters that turn a picture upright on top of a stage, then others.
+    func chain(
+        _ turns: [Filter], then filters: [Filter], on source: any Stage, _ context: StageContext
+    ) throws(PictureError) -> Filtered {
+        guard let sourcePreview else { return try chain(turns + filters, on: source, context) }
+        let upright = try chain(turns, on: source, context)
+        let lookout = sourcePreview.stage(on: upright.stage)
+        var filtered = try chain(filters, on: lookout, context)
+        filtered.effective = upright.effective + filtered.effective
+        filtered.lookout = lookout
+        return filtered
     }
 
     /// Filters on top of a stage.

@@ -19,10 +19,13 @@ extension PictureVariants {
     func alone(
         _ input: FileDescriptor, _ member: Int, _ admit: PicturePipeline.Admission?
     ) throws(PictureError) -> Outcome {
+        var steps = branches[member]
+        // One copy of the source is enough.
+        if sourcePreview?.layout == nil { steps.sourcePreview = sourcePreview }
         var refusal: PictureError?
         let outcome = Outcome { () throws(PictureError) in
             try PicturePipeline.develop(
-                inputName, branches[member], variants[member].result,
+                inputName, steps, variants[member].result,
                 admit: { bytes throws(PictureError) in
                     do throws(PictureError) {
                         try admit?(bytes)
@@ -32,7 +35,7 @@ extension PictureVariants {
                     }
                 }
             ) { () throws(PictureError) in
-                try branches[member].open(input, name: inputName)
+                try steps.open(input, name: inputName)
             }
         }
         // That concerns all.

@@ -55,24 +55,29 @@ package struct PictureVariants {
     /// Everything up to the last common filter.
     private let trunk: PictureSteps
     let branches: [PictureSteps]
+    let sourcePreview: PicturePreview?
 
     /// - Parameters:
     ///   - inputName: the name of the source in messages, without its query and credentials.
     ///   - commonFilters: the number of filters at the beginning that are the same for all results.
+    ///   - sourcePreview: receives a small copy of the source, upright.
     ///   - checkpoint: returns false to stop with `PictureError.Code.cancelled`. Several threads may call it at once.
     package init(
         of inputName: String, autoOrient: Bool = true, commonFilters: Int,
         _ variants: [PictureVariant], limits: PictureLimits = PictureLimits(),
         cores: Cores = .shared, stage: @escaping PicturePipeline.StageMaker = FilterStage.make,
+        sourcePreview: PicturePreview? = nil,
         checkpoint: @escaping @Sendable () -> Bool = { true }
     ) {
         self.inputName = inputName
         self.variants = variants
+        self.sourcePreview = sourcePreview
         let common = variants[0].filters.prefix(commonFilters)
         precondition(variants.allSatisfy { $0.filters.prefix(commonFilters) == common })
         trunk = PictureSteps(
             autoOrient: autoOrient, filters: Array(common), limits: limits, cores: cores,
-            openImage: variants[0].openImage, stage: stage, checkpoint: checkpoint)
+            openImage: variants[0].openImage, stage: stage, sourcePreview: sourcePreview,
+            checkpoint: checkpoint)
         branches = variants.map {
             PictureSteps(
                 autoOrient: autoOrient, filters: $0.filters, limits: limits, cores: cores,
@@ -157,6 +162,9 @@ package struct PictureVariants {
         let reader = try branches[members[0]].open(input, name: inputName)
         if let admit { try admit(try need(of: reader, members)) }
         let context = try trunk.context(for: reader)
+        var trunk = trunk
+        // The first size is the largest one.
+        if sourcePreview?.layout != nil { trunk.sourcePreview = nil }
         let ahead = reader.canBeReadAhead ? ReadAhead(reader, trunk.cores) : nil
         defer { ahead?.close() }
         let common = try trunk.filtered(ahead ?? reader, of: reader, context)
@@ -172,6 +180,8 @@ package struct PictureVariants {
                 commonBytes: context.memory.held, tee: tee)
         }
         VariantRun.all(runs)
+        // The results are decided. An error in the rest of the source concerns its copy only.
+        try? common.drain()
         return runs.map { $0.outcome(inputName, context.remarks.all) }
     }
 
@@ -216,10 +226,14 @@ extension PictureVariants {
         let tee = try BandTee(source, lanes: lanes, cores: trunk.cores)
         // Each size is turned upright for itself.
         let turns = trunk.autoOrient ? reader.orientation.filters : []
+        // The largest size gives the copy of the source.
+        let looking = lanes.firstIndex(of: 0)
         let runs = variants.indices.map { number in
-            VariantRun(
-                number: number, layout: source.layouts[lanes[number]], steps: branches[number],
-                filters: turns + variants[number].filters, result: variants[number].result,
+            var steps = branches[number]
+            if number == looking { steps.sourcePreview = sourcePreview }
+            return VariantRun(
+                number: number, layout: source.layouts[lanes[number]], steps: steps, turns: turns,
+                filters: variants[number].filters, result: variants[number].result,
                 reader: reader, common: [], commonBytes: reader.heldBytes, tee: tee)
         }
         VariantRun.all(runs)

@@ -12,6 +12,8 @@ final class VariantRun: @unchecked Sendable {
     private let number: Int
     private let layout: PixelLayout
     private let steps: PictureSteps
+    /// The filters that turn the picture upright.
+    private let turns: [Filter]
     private let filters: [Filter]
     private let result: PictureResult
     private let reader: any PictureReader
@@ -22,13 +24,14 @@ final class VariantRun: @unchecked Sendable {
     private var end: Result<(PictureResult.Written, PictureSteps.Filtered, [String]), PictureError>?
 
     init(
-        number: Int, layout: PixelLayout, steps: PictureSteps, filters: [Filter],
-        result: PictureResult, reader: any PictureReader, common: [Filter],
+        number: Int, layout: PixelLayout, steps: PictureSteps, turns: [Filter] = [],
+        filters: [Filter], result: PictureResult, reader: any PictureReader, common: [Filter],
         commonBytes: Int, tee: BandTee
     ) {
         self.number = number
         self.layout = layout
         self.steps = steps
+        self.turns = turns
         self.filters = filters
         self.result = result
         self.reader = reader
@@ -70,16 +73,17 @@ final class VariantRun: @unchecked Sendable {
         try context.memory.take(
             commonBytes - context.memory.held, for: "the filters of all variants")
         let source = TeeStage(tee, number, layout, isChanged: mayChange(layout))
-        var filtered = try steps.chain(filters, on: source, context)
+        var filtered = try steps.chain(turns, then: filters, on: source, context)
         filtered.effective = common + filtered.effective
         let written = try result.write(filtered, of: reader, steps, context, nil)
+        try filtered.drain()
         try source.drain()
         return (written, filtered, context.remarks.all)
     }
 
     /// Whether the first stage changes the rows that it borrows, or lends them to one that does.
     private func mayChange(_ layout: PixelLayout) -> Bool {
-        guard case .resize(let resize)? = filters.first, resize.kernel != .nearest else {
+        guard case .resize(let resize)? = (turns + filters).first, resize.kernel != .nearest else {
             return true
         }
         let scaled = ResizePlan(resize, width: layout.width, height: layout.height).scaled

@@ -27,8 +27,18 @@ package struct AnswerPage: Sendable {
     package static let marker: FileName = "page.json"
     package static let markerContent = Array("{\"schemaVersion\": 1}\n".utf8)
 
-    /// The preview of the image with this index.
-    package static func preview(_ index: Int) -> FileName { "\(index + 1).jpg" }
+    /// A small copy of a picture.
+    package enum Preview: String, CaseIterable, Sendable {
+        /// The source, upright.
+        case before = "-before"
+        /// The result, if it is large.
+        case after = ""
+        /// Where source and result differ, if they have the same size.
+        case difference = "-difference"
+
+        /// The file for the image with this index.
+        package func name(of index: Int) -> FileName { "\(index + 1)\(rawValue).jpg" }
+    }
 
     // MARK: Previews
 
@@ -50,9 +60,9 @@ package struct AnswerPage: Sendable {
     /// Makes the page, and puts it into the outbox.
     ///
     /// - Parameter write: writes the files of the page. It gets the folder of the page, where files of an earlier attempt
-    ///   may be, and a function that tells whether an image has a preview there.
+    ///   may be, and a function that tells which previews an image has there.
     package func make(
-        _ write: (_ page: Directory, _ hasPreview: (Int) -> Bool) throws -> Void
+        _ write: (_ page: Directory, _ previews: (Int) -> Set<Preview>) throws -> Void
     ) throws {
         let active = try folders.active()
         try countAttempt(in: active)
@@ -61,7 +71,7 @@ package struct AnswerPage: Sendable {
             let page = try active.folder(BatchFile.page)
             let previews = try page.folder(Self.previews)
             try write(page) { index in
-                Self.hasPreview(index, in: previews, orIn: former)
+                Self.find(index, in: previews, orIn: former)
             }
             try page.write(Self.markerContent, to: Self.marker, replacing: true, durably: false)
             FaultPoint.pageMade.pass()
@@ -104,18 +114,28 @@ package struct AnswerPage: Sendable {
         }
     }
 
-    private static func hasPreview(
+    /// The previews of an image. All are of one attempt: those in `previews` or, if there are none, the former ones.
+    private static func find(
         _ index: Int, in previews: Directory, orIn former: [Directory]
-    ) -> Bool {
-        let name = preview(index)
-        func isThere(_ folder: Directory) -> Bool {
-            guard let found = try? folder.information(of: name) else { return false }
-            return found.isRegularFile && found.length > 0
+    ) -> Set<Preview> {
+        func those(in folder: Directory) -> Set<Preview> {
+            Set(
+                Preview.allCases.filter { preview in
+                    let found = try? folder.information(of: preview.name(of: index))
+                    return found.map { $0.isRegularFile && $0.length > 0 } ?? false
+                })
         }
-        if isThere(previews) { return true }
-        return former.contains { folder in
-            isThere(folder) && (try? folder.link(name, to: previews, as: name)) != nil
+        let found = those(in: previews)
+        if !found.isEmpty { return found }
+        for folder in former {
+            let found = those(in: folder)
+            if found.isEmpty { continue }
+            return found.filter {
+                let name = $0.name(of: index)
+                return (try? folder.link(name, to: previews, as: name)) != nil
+            }
         }
+        return []
     }
 
     /// Takes an earlier page out of the outbox.

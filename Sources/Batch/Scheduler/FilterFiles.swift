@@ -9,7 +9,8 @@ final class FilterFiles {
     let job: FilterJob
     private let active: Directory
     private let durably: Bool
-    /// The small copy of the output for the page of the batch, if there will be one.
+    /// The small copies of the source and of the output for the page of the batch, if there will be one.
+    private let sourcePreview: PicturePreview?
     private let preview: PicturePreview?
     private var output: Descriptor?
     private var pixels: Descriptor?
@@ -17,11 +18,12 @@ final class FilterFiles {
     private var outputFile: FileDescriptor?
     private var pixelsFile: FileDescriptor?
 
-    /// - Parameter hasPage: whether the batch gets a page.
-    init(_ job: FilterJob, hasPage: Bool, durably: Bool) throws {
+    /// - Parameter sourcePreview: the small copy of the source; nil if the batch gets no page.
+    init(_ job: FilterJob, _ sourcePreview: PicturePreview?, durably: Bool) throws {
         self.job = job
         self.durably = durably
-        preview = hasPage && job.isPublished && !job.isAgain ? PicturePreview() : nil
+        self.sourcePreview = job.isPublished && !job.isAgain ? sourcePreview : nil
+        preview = self.sourcePreview == nil ? nil : PicturePreview()
         active = try job.folders.active()
         let output = try active.create(outputName, replacing: true)
         outputFile = output.file
@@ -57,7 +59,7 @@ final class FilterFiles {
 
     /// The picture has been written: gives the files their names.
     func complete() throws {
-        writePreview()
+        writePreviews()
         do {
             try completePixels()
             if job.isAgain {
@@ -77,15 +79,25 @@ final class FilterFiles {
         if !job.isPublished { try settlePixels() }
     }
 
-    /// Writes the small copy. The picture does not fail with it: without a copy, the page shows the output.
-    private func writePreview() {
-        guard let preview, preview.layout != nil,
+    /// Writes the small copies. The picture does not fail with them: without copies, the page shows the output only.
+    private func writePreviews() {
+        guard let preview, let sourcePreview,
             let folder = try? AnswerPage.previews(in: active)
         else { return }
-        let name = AnswerPage.preview(job.image)
+        write(preview.isNeeded ? preview : nil, .after, to: folder)
+        write(preview.difference(from: sourcePreview), .difference, to: folder)
+        // The others are valid only with this one.
+        write(sourcePreview, .before, to: folder)
+    }
+
+    private func write(
+        _ copy: PicturePreview?, _ kind: AnswerPage.Preview, to folder: Directory
+    ) {
+        guard let copy, copy.layout != nil else { return }
+        let name = kind.name(of: job.image)
         do {
             let file = try folder.create(name, replacing: true)
-            try preview.write(to: file.file, name: name.text)
+            try copy.write(to: file.file, name: name.text)
             try file.close(path: folder.path(of: name))
         } catch {
             try? folder.remove(name)

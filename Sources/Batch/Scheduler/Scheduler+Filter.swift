@@ -13,8 +13,20 @@ struct FilterStep {
     let sources: LocalSources
     let limits: PictureLimits
     let durably: Bool
-    /// Whether the batch gets a page.
-    let hasPage: Bool
+    /// The small copy of the source for the page.
+    private let sourcePreview: PicturePreview?
+
+    init(
+        jobs: [FilterJob], sources: LocalSources, limits: PictureLimits, durably: Bool,
+        hasPage: Bool
+    ) {
+        self.jobs = jobs
+        self.sources = sources
+        self.limits = limits
+        self.durably = durably
+        sourcePreview =
+            hasPage && jobs.contains { $0.isPublished && !$0.isAgain } ? PicturePreview() : nil
+    }
 
     private var job: FilterJob { jobs[0] }
 
@@ -31,7 +43,8 @@ struct FilterStep {
         var files: [(index: Int, files: FilterFiles)] = []
         for (index, job) in jobs.enumerated() {
             do {
-                files.append((index, try FilterFiles(job, hasPage: hasPage, durably: durably)))
+                files.append(
+                    (index, try FilterFiles(job, sourcePreview, durably: durably)))
             } catch {
                 results[index] = .failure(Failure(erasing: error))
             }
@@ -75,7 +88,8 @@ struct FilterStep {
             if variants.count > 1 {
                 outcomes = try PictureVariants(
                     of: inputName, autoOrient: job.autoOrient, commonFilters: job.commonFilters,
-                    variants, limits: limits, checkpoint: checkpoint
+                    variants, limits: limits, sourcePreview: sourcePreview,
+                    checkpoint: checkpoint
                 ).run(input: input.file, admit: admit)
             } else {
                 let one = variants[0]
@@ -84,7 +98,8 @@ struct FilterStep {
                         try PicturePipeline.run(
                             input: input.file, inputName: inputName, autoOrient: job.autoOrient,
                             filters: one.filters, output: one.output, outputName: one.outputName,
-                            options: one.options, handOver: one.handOver, preview: one.preview,
+                            options: one.options, handOver: one.handOver,
+                            sourcePreview: sourcePreview, preview: one.preview,
                             limits: limits, openImage: one.openImage, admit: admit,
                             checkpoint: checkpoint))
                 ]

@@ -43,8 +43,8 @@ extension Scheduler {
         let page = AnswerPage(of: folders)
         do {
             let pages = EndedPages(of: status, manifest)
-            try page.make { folder, hasPreview in
-                try pages.write(to: folder, hasPreview: hasPreview) {
+            try page.make { folder, previews in
+                try pages.write(to: folder, previews: previews) {
                     !gate.isStopping && !gate.isAborting
                 }
             }

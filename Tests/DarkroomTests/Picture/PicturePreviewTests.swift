@@ -24,10 +24,14 @@ import Testing
     ) -> (layout: PixelLayout, samples: [UInt8]) {
         let from = picture.layout
         let longest = max(from.width, from.height)
+        let wanted = 96 * (Double(from.width * from.height) / 524_288).squareRoot()
+        let most = min(longest, 512, max(96, Int(wanted)))
         let layout = PixelLayout(
-            width: max(1, from.width * 128 / longest), height: max(1, from.height * 128 / longest),
+            width: max(1, from.width * most / longest),
+            height: max(1, from.height * most / longest),
             channels: from.channels > 2 ? 3 : 1, depth: 8)
-        let side = longest > 2048 ? 4 : 2
+        let side = longest > 16 * most ? 4 : 2
+        let rows = from.width * from.height > 524_288 ? side : 1
         func place(_ part: Int, _ parts: Int, _ length: Int) -> Int {
             Int((Double(part) + 0.5) * Double(length) / Double(parts))
         }
@@ -37,10 +41,10 @@ import Testing
             for x in 0..<layout.width {
                 for channel in 0..<layout.channels {
                     var sum = 0
-                    for row in 0..<side {
+                    for row in 0..<rows {
                         for column in 0..<side {
                             let start =
-                                (place(y * side + row, layout.height * side, from.height)
+                                (place(y * rows + row, layout.height * rows, from.height)
                                     * from.width
                                     + place(x * side + column, layout.width * side, from.width))
                                 * from.channels
@@ -51,7 +55,7 @@ import Testing
                             sum += (value * alpha + 255 * (255 - alpha) + 127) / 255
                         }
                     }
-                    samples.append(UInt8((sum + side * side / 2) / (side * side)))
+                    samples.append(UInt8((sum + side * rows / 2) / (side * rows)))
                 }
             }
         }
@@ -102,19 +106,96 @@ import Testing
         ).run(input: source.descriptor)
         #expect(try outcomes.map { try $0.get().height } == [900, 16])
         #expect(previews[0].samples == expected.samples)
-        #expect(previews[1].layout == nil)
+        #expect(previews.map(\.isNeeded) == [true, false])
     }
 
     @Test(
         arguments: [
-            (1024, 512, nil), (1024, 513, (128, 64)), (1, 524_289, (1, 128)),
-            (524_289, 1, (128, 1)),
-            (4000, 3000, (128, 96)), (1_000_000, 1_000_000, (128, 128)),
-        ] as [(Int, Int, (Int, Int)?)])
-    func isOfLargeResultsOnly(width: Int, height: Int, size: (Int, Int)?) {
+            (1024, 512, false, (96, 48)), (1024, 513, true, (96, 48)), (60, 40, false, (60, 40)),
+            (1, 524_289, true, (1, 96)), (524_289, 1, true, (96, 1)),
+            (2048, 1536, true, (235, 176)), (4000, 3000, true, (459, 344)),
+            (6000, 4000, true, (512, 341)),
+            (1_000_000, 1_000_000, true, (512, 512)), (Int.max, 2, true, (512, 1)),
+        ] as [(Int, Int, Bool, (Int, Int))])
+    func growsWithThePicture(width: Int, height: Int, isNeeded: Bool, size: (Int, Int)) {
+        guard width < Int.max else {
+            // Such a picture does not exist, but a status may say so.
+            #expect(PicturePreview.isNeeded(forWidth: width, height: height))
+            return
+        }
         let found = PicturePreview.size(ofWidth: width, height: height)
-        #expect(found?.width == size?.0)
-        #expect(found?.height == size?.1)
+        #expect(found.width == size.0 && found.height == size.1)
+        #expect(PicturePreview.isNeeded(forWidth: width, height: height) == isNeeded)
+    }
+
+    /// The copy of the source is the one that the picture has without filters, upright, whatever the filters pull of it.
+    @Test(
+        arguments: kinds,
+        [[], [.crop(.init(width: 9, height: 8))], [.rotate(.quarter)]] as [[Filter]])
+    func theSourceHasACopyToo(kind: PixelKind, filters: [Filter]) throws {
+        var maker = kind.noise(width: 331, height: 219)
+        if kind.colourType == .palette { maker.transparency = [0, 128] }
+        let file = maker.encoded
+        let (alone, before, after) = (PicturePreview(), PicturePreview(), PicturePreview())
+        _ = try Self.run(file, [], OutputOptions(compression: .fast), alone)
+        let (source, target) = (try UnnamedFile(file), try UnnamedFile())
+        _ = try PicturePipeline.run(
+            input: source.descriptor, inputName: "in", filters: filters + [.invert(amount: 1)],
+            output: target.descriptor, outputName: "out",
+            options: OutputOptions(compression: .fast), sourcePreview: before, preview: after)
+        #expect(
+            try target.contents()
+                == Self.run(
+                    file, filters + [.invert(amount: 1)], OutputOptions(compression: .fast), nil))
+        #expect(before.layout?.width == 96 && before.layout?.height == 63)
+        #expect(before.samples == alone.samples)
+        let difference = after.difference(from: before)
+        #expect((difference == nil) == !filters.isEmpty)
+        guard let difference else { return }
+        let channels = difference.layout?.channels ?? 0
+        #expect(difference.samples.count == 96 * 63 * channels)
+        for (index, sample) in difference.samples.enumerated() {
+            let a = before.samples[index * before.samples.count / difference.samples.count]
+            let b = after.samples[index * after.samples.count / difference.samples.count]
+            #expect(sample == (a > b ? a - b : b - a))
+        }
+    }
+
+    /// Of a gray source and a coloured result.
+    @Test func aGraySampleStandsForAllChannels() throws {
+        let (before, after) = (PicturePreview(), PicturePreview())
+        let file = PixelKind.all[0].noise(width: 200, height: 100).encoded
+        for (filters, preview) in [([Filter.grayscale(amount: 1)], before), ([], after)] {
+            _ = try Self.run(file, filters, OutputOptions(compression: .fast), preview)
+        }
+        let pairs = [after.difference(from: before), before.difference(from: after)]
+        #expect(pairs[0]?.samples == pairs[1]?.samples)
+        #expect(pairs[0]?.layout?.channels == 3)
+        #expect(
+            pairs[0]?.samples
+                == after.samples.indices.map { index in
+                    UInt8(abs(Int(after.samples[index]) - Int(before.samples[index / 3])))
+                })
+    }
+
+    /// Variants share the copy of their source, however it is read.
+    @Test(arguments: [0, 1]) func variantsShareTheCopyOfTheSource(common: Int) throws {
+        let file = PixelKind.all[0].noise(width: 400, height: 300).encoded
+        let alone = PicturePreview()
+        _ = try Self.run(file, [], OutputOptions(compression: .fast), alone)
+        let before = PicturePreview()
+        let (source, first, second) = (try UnnamedFile(file), try UnnamedFile(), try UnnamedFile())
+        let filters: [Filter] = [.crop(.init(width: 50, height: 40)), .invert(amount: 1)]
+        _ = try PictureVariants(
+            of: "in", commonFilters: common,
+            [
+                PictureVariant(filters: filters, output: first.descriptor, outputName: "a"),
+                PictureVariant(
+                    filters: Array(filters.prefix(common)), output: second.descriptor,
+                    outputName: "b"),
+            ], sourcePreview: before
+        ).run(input: source.descriptor)
+        #expect(before.samples == alone.samples)
     }
 
     @Test func isWrittenAsAJPEG() throws {
@@ -129,6 +210,6 @@ import Testing
         try target.descriptor.seek(offset: 0, from: .start)
         let header = try PictureHeader(of: target.descriptor, name: "p")
         #expect(header.kind == .jpeg)
-        #expect((header.layout.width, header.layout.height) == (128, 85))
+        #expect((header.layout.width, header.layout.height) == (97, 64))
     }
 }

@@ -82,12 +82,12 @@ import Testing
         let previews = try bring(about: state)
         // An empty one, as a failure of the machine leaves it.
         try write("", "active/x/page/previews/3.jpg")
-        var found: [Bool] = []
-        try AnswerPage(of: folders).make { page, hasPreview in
-            found = (0..<4).map { hasPreview($0) }
+        var found: [Set<AnswerPage.Preview>] = []
+        try AnswerPage(of: folders).make { page, find in
+            found = (0..<4).map { find($0) }
             try page.write(Array("last".utf8), to: "index.html", replacing: true, durably: false)
         }
-        #expect(found == [previews[1] != nil, previews[2] != nil, false, false])
+        #expect(found == (1...4).map { previews[$0] == nil ? [] : [.after] })
         #expect(try list("outbox/x") == ["page"])
         #expect(try list("outbox/x/page") == ["index.html", "page.json", "previews"])
         #expect(try text("outbox/x/page/index.html") == "last")
@@ -96,6 +96,21 @@ import Testing
         }
         #expect(try !list("active/x").contains("page"))
         #expect(AnswerPage.isThere(in: try folders.outbox()))
+    }
+
+    /// The copies of an image belong together: none of a former attempt stands beside those of the last one.
+    @Test func doesNotMixAttempts() throws {
+        for name in ["1", "1-before", "1-difference", "2-before", "2-difference"] {
+            try write("old", "outbox/x/page/previews/\(name).jpg")
+        }
+        try write("{}", "outbox/x/page/page.json")
+        try write("new", "active/x/page/previews/1-before.jpg")
+        var found: [Set<AnswerPage.Preview>] = []
+        try AnswerPage(of: folders).make { _, find in found = (0..<2).map { find($0) } }
+        #expect(found == [[.before], [.before, .difference]])
+        #expect(
+            try list("outbox/x/page/previews")
+                == ["1-before.jpg", "2-before.jpg", "2-difference.jpg"])
     }
 
     struct Stop: Error {}
