@@ -94,6 +94,23 @@ static void count_all(
     plan->literal_counts[END_OF_BLOCK] = 1;
 }
 
+/* Takes over what the caller has counted. */
+static void copy_counts(block_plan *plan, const darkroom_counts *counts)
+{
+    static const unsigned none[2] = {0, 0};
+    memcpy(plan->literal_counts, counts->literals, sizeof counts->literals);
+    memcpy(plan->literal_counts + LITERAL_SYMBOLS, none, sizeof none);
+    memcpy(plan->distance_counts, counts->distances, sizeof counts->distances);
+    memcpy(plan->distance_counts + DISTANCE_SYMBOLS, none, sizeof none);
+    plan->literal_counts[END_OF_BLOCK] = 1;
+    plan->extra_bits = 0;
+    /* The last length has a symbol without extra bits; from the 8th symbol on, each four have one more. */
+    for (unsigned i = 8; i < LITERAL_SYMBOLS - 1 - FIRST_LENGTH; i++)
+        plan->extra_bits += counts->literals[FIRST_LENGTH + i] * (uint64_t)(i / 4 - 1);
+    for (unsigned i = 4; i < DISTANCE_SYMBOLS; i++)
+        plan->extra_bits += counts->distances[i] * (uint64_t)(i / 2 - 1);
+}
+
 static void set_fixed_lengths(block_plan *plan)
 {
     memset(plan->literal_lengths, 8, sizeof plan->literal_lengths);
@@ -287,7 +304,9 @@ INLINE void put_all(
     darkroom_bits out = *result;
     const uint8_t *end = bytes + count;
     for (size_t i = 0; i < sequence_count; i++) {
-        put_literals(&out, tables->literals, bytes, sequences[i].literals);
+        /* In many pictures matches follow each other. */
+        if (sequences[i].literals > 0)
+            put_literals(&out, tables->literals, bytes, sequences[i].literals);
         put_match(&out, tables, sequences[i]);
         bytes += sequences[i].literals + sequences[i].length;
     }
@@ -338,14 +357,13 @@ void darkroom_align(darkroom_bits *out)
     put_stored(out, (const uint8_t *)"", 0);
 }
 
-void darkroom_block(
-    darkroom_bits *out, const uint8_t *bytes, size_t count, const darkroom_sequence *sequences,
-    size_t sequence_count)
+/* Writes the block whose symbols are counted in the plan. */
+static void put_block(
+    darkroom_bits *out, block_plan plan, const uint8_t *bytes, size_t count,
+    const darkroom_sequence *sequences, size_t sequence_count)
 {
-    block_plan plan;
     block_header header;
     block_tables tables;
-    count_all(&plan, bytes, count, sequences, sequence_count);
     darkroom_code_lengths(
         plan.literal_counts, LITERAL_SYMBOLS, LONGEST_CODE, plan.literal_lengths);
     darkroom_code_lengths(
@@ -383,4 +401,22 @@ void darkroom_block(
     }
 #endif
     put_all_plain(out, &tables, bytes, count, sequences, sequence_count);
+}
+
+void darkroom_block(
+    darkroom_bits *out, const uint8_t *bytes, size_t count, const darkroom_sequence *sequences,
+    size_t sequence_count)
+{
+    block_plan plan;
+    count_all(&plan, bytes, count, sequences, sequence_count);
+    put_block(out, plan, bytes, count, sequences, sequence_count);
+}
+
+void darkroom_counted_block(
+    darkroom_bits *out, const uint8_t *bytes, size_t count, const darkroom_sequence *sequences,
+    size_t sequence_count, const darkroom_counts *counts)
+{
+    block_plan plan;
+    copy_counts(&plan, counts);
+    put_block(out, plan, bytes, count, sequences, sequence_count);
 }

@@ -35,6 +35,17 @@ void darkroom_block(
     darkroom_bits *out, const uint8_t *bytes, size_t count, const darkroom_sequence *sequences,
     size_t sequence_count);
 
+/* How often each symbol appears in a block. */
+typedef struct {
+    uint32_t literals[LITERAL_SYMBOLS]; /* and lengths */
+    uint32_t distances[DISTANCE_SYMBOLS];
+} darkroom_counts;
+
+/* The same if the caller has counted the symbols, all except the end of the block. */
+void darkroom_counted_block(
+    darkroom_bits *out, const uint8_t *bytes, size_t count, const darkroom_sequence *sequences,
+    size_t sequence_count, const darkroom_counts *counts);
+
 /* An empty stored block, which ends at a byte boundary. */
 void darkroom_align(darkroom_bits *out);
 

@@ -51,6 +51,22 @@ INLINE unsigned distance_symbol(unsigned distance, unsigned *extra)
     return 2 * power + ((value >> *extra) & 1);
 }
 
+/* A table of distances has a place for each distance up to 256, and then for each 128 of them, which have the
+ * same symbol. */
+enum { DISTANCE_STEPS = 512 };
+
+INLINE unsigned distance_step(unsigned distance)
+{
+    const unsigned value = distance - 1;
+    return value < 256 ? value : 256 + (value >> 7);
+}
+
+/* The least distance in a place of such a table. Nothing is in the places 256 and 257. */
+INLINE unsigned step_distance(unsigned step)
+{
+    return step < 256 ? step + 1 : ((step - 256) << 7) + 1;
+}
+
 /*
  * The lengths of a Huffman code, at most `longest`, for symbols that appear `counts[i]` times; 0 for those
  * that do not appear. At least two symbols get a code, so that the code is complete: some decoders refuse

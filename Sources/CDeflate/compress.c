@@ -239,28 +239,42 @@ static void try_pixels(
     take_shorter(strip, lines, as_pixels(strip, lines, 0, strip->rows), data, length);
 }
 
-/* The same for a toned strip. Its pixels often repeat more than their differences; then none of the filters is
- * best. Parts of the strip decide. */
-static darkroom_strip_result try_toned(darkroom_strip *strip, uint8_t *data, size_t *length)
+/* The lines of a toned strip with which it is smallest. Its pixels often repeat more than their differences;
+ * then none of the filters is best. Parts of the strip decide. `*least` is their size. NULL if there is no
+ * memory. */
+static const uint8_t *choose_toned(darkroom_strip *strip, const part parts[PARTS], size_t *least)
 {
-    enum { SHARE = 32 };
     static const int filters[] = {NONE, UP};
     if (!make_pixels(strip) || !make_uniform_room(strip))
-        return DARKROOM_STRIP_MEMORY;
+        return NULL;
+    const size_t chosen = sum_of_parts(strip, strip->filtered, parts, as_pixels);
+    size_t best;
+    const int filter =
+        best_filter(strip, parts, filters, sizeof filters / sizeof *filters, as_pixels, &best);
+    *least = best < chosen ? best : chosen;
+    if (best >= chosen)
+        return strip->filtered;
+    make_uniform(strip, filter);
+    return strip->uniform;
+}
+
+enum { TONED_SHARE = 32 };
+
+/* Searches a toned strip for matches of whole pixels. */
+static darkroom_strip_result try_toned(darkroom_strip *strip, uint8_t *data, size_t *length)
+{
     const uint8_t *lines = strip->filtered;
     /* The lines of a seam have other filters. */
     if (!strip->knows_seam && !strip->has_seam) {
         part parts[PARTS];
-        choose_parts(strip, SHARE, parts);
-        const size_t chosen = sum_of_parts(strip, strip->filtered, parts, as_pixels);
-        size_t best;
-        const int filter =
-            best_filter(strip, parts, filters, sizeof filters / sizeof *filters, as_pixels, &best);
-        if (best < chosen) {
-            make_uniform(strip, filter);
-            lines = strip->uniform;
-        }
+        size_t least;
+        choose_parts(strip, TONED_SHARE, parts);
+        lines = choose_toned(strip, parts, &least);
+    } else if (!make_pixels(strip)) {
+        lines = NULL;
     }
+    if (lines == NULL)
+        return DARKROOM_STRIP_MEMORY;
     try_pixels(strip, lines, data, length);
     return DARKROOM_STRIP_OK;
 }
@@ -380,18 +394,66 @@ static darkroom_strip_result try_all(darkroom_strip *strip, uint8_t *data, size_
     return result;
 }
 
-/* Tries other methods that may be shorter than the runs of which the chunk's data consist so far. */
-static darkroom_strip_result try_more(darkroom_strip *strip, uint8_t *data, size_t *length)
+/* The rows as they are, and as they are filtered. */
+static darkroom_rows plain_rows(const darkroom_strip *strip)
 {
-    const darkroom_rows plain = {
-        pixel_row(strip, 0), strip->row_bytes, strip->stride, strip->rows};
-    const darkroom_rows filtered = {
+    return (darkroom_rows){pixel_row(strip, 0), strip->row_bytes, strip->stride, strip->rows};
+}
+
+static darkroom_rows filtered_rows(const darkroom_strip *strip)
+{
+    return (darkroom_rows){
         strip->filtered + 1, strip->row_bytes, line_bytes(strip), strip->rows};
+}
+
+/*
+ * Compresses a strip that is certainly toned, by its parts, without the runs of the whole, which would not be
+ * used. Sets `*length` to 0 if it is not certain. The parts give the methods' sizes within a few per cent.
+ */
+static darkroom_strip_result compress_toned(
+    darkroom_strip *strip, darkroom_foresight seen, uint8_t *data, size_t *length)
+{
+    enum { LEAST_PART_BYTES = 2 << 10 };
+    part parts[PARTS];
+    *length = 0;
+    if (strip->effort != DARKROOM_DEFLATE_BALANCED || strip->knows_seam || strip->has_seam
+        || !darkroom_may_be_toned(seen))
+        return DARKROOM_STRIP_OK;
+    choose_parts(strip, TONED_SHARE, parts);
+    const size_t rows = parts[0].to - parts[0].from + parts[1].to - parts[1].from;
+    if (rows * line_bytes(strip) < PARTS * LEAST_PART_BYTES)
+        return DARKROOM_STRIP_OK;
+    if (!make_pixels(strip))
+        return DARKROOM_STRIP_MEMORY;
+    const darkroom_rows plain = plain_rows(strip), filtered = filtered_rows(strip);
+    const size_t runs = sum_of_parts(strip, strip->filtered, parts, as_runs);
+    const size_t expected = runs * strip->rows / rows;
+    if (darkroom_look(&plain, &filtered, strip->pixel_bytes, seen, expected) != DARKROOM_TONED)
+        return DARKROOM_STRIP_OK;
+    size_t least;
+    const uint8_t *lines = choose_toned(strip, parts, &least);
+    if (lines == NULL)
+        return DARKROOM_STRIP_MEMORY;
+    if (least > runs - runs / 16)
+        return DARKROOM_STRIP_OK;
+    const size_t count = as_pixels(strip, lines, 0, strip->rows);
+    if (count > expected)
+        return DARKROOM_STRIP_OK;
+    *length = SIZE_MAX;
+    take_shorter(strip, lines, count, data, length);
+    return DARKROOM_STRIP_OK;
+}
+
+/* Tries other methods that may be shorter than the runs of which the chunk's data consist so far. */
+static darkroom_strip_result try_more(
+    darkroom_strip *strip, darkroom_foresight seen, uint8_t *data, size_t *length)
+{
+    const darkroom_rows plain = plain_rows(strip), filtered = filtered_rows(strip);
     const int is_fast = strip->effort == DARKROOM_DEFLATE_FAST;
     if (strip->effort == DARKROOM_DEFLATE_SMALL)
         return try_all(strip, data, length);
     const darkroom_content content =
-        darkroom_look(&plain, &filtered, strip->pixel_bytes, strip->depth, *length);
+        darkroom_look(&plain, &filtered, strip->pixel_bytes, seen, *length);
     switch (content) {
     case DARKROOM_PHOTOGRAPHED:
         return DARKROOM_STRIP_OK;
@@ -410,9 +472,16 @@ darkroom_strip_result darkroom_strip_compress(
 {
     if (!make_lines(strip))
         return DARKROOM_STRIP_MEMORY;
-    strip->lines = strip->filtered;
-    *length = darkroom_deflate_runs(strip->filtered, filtered_bytes(strip), strip->scratch, data);
-    const darkroom_strip_result result = try_more(strip, data, length);
+    const darkroom_rows plain = plain_rows(strip), filtered = filtered_rows(strip);
+    const darkroom_foresight seen =
+        darkroom_foresee(&plain, &filtered, strip->pixel_bytes, strip->depth);
+    darkroom_strip_result result = compress_toned(strip, seen, data, length);
+    if (result == DARKROOM_STRIP_OK && *length == 0) {
+        strip->lines = strip->filtered;
+        *length = darkroom_deflate_runs(
+            strip->filtered, filtered_bytes(strip), strip->scratch, data);
+        result = try_more(strip, seen, data, length);
+    }
     /* Only now it is known which lines are used, because the shortest method was chosen. */
     strip->adler = darkroom_adler32(1, strip->lines, filtered_bytes(strip));
     return result;

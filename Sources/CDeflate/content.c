@@ -33,28 +33,69 @@ static unsigned repetition(const uint8_t *bytes, size_t count, size_t step)
     return (unsigned)(covered * 1000 / count);
 }
 
-/* How often the value of a channel can be predicted, in `told` attempts. */
+/* Pieces of rows from a whole strip. */
 typedef struct {
-    unsigned told;
-    unsigned foretold; /* it is what it was when the channel before it last had this value */
-    unsigned repeated; /* it is what it was in the last pixel */
-} foresight;
+    size_t pixels, count; /* of a piece, and of all pieces */
+} pieces;
 
-/* Examines pieces of rows from the whole strip. */
-static foresight foresee(const darkroom_rows *rows, size_t step)
+static pieces pieces_of(const darkroom_rows *rows, size_t step)
 {
-    enum { PIXELS = 4096, PIECE = 256, OFFSETS = 8 };
-    uint8_t second_of[256] = {0}, third_of[256] = {0};
-    uint8_t second = 0, third = 0;
-    foresight result = {0};
+    enum { PIXELS = 4096, PIECE = 256 };
     const size_t width = rows->bytes / step;
     const size_t piece = width < PIECE ? width : PIECE;
-    const size_t pieces = rows->count < PIXELS / piece ? rows->count : PIXELS / piece;
-    for (size_t i = 0; i < pieces; i++) {
-        const size_t row = (2 * i + 1) * rows->count / (2 * pieces);
-        const size_t column = (width - piece) / (OFFSETS - 1) * (i * 5 % OFFSETS);
-        const uint8_t *pixel = rows->first + row * rows->stride + column * step;
-        const uint8_t *end = pixel + piece * step;
+    return (pieces){piece, rows->count < PIXELS / piece ? rows->count : PIXELS / piece};
+}
+
+static const uint8_t *piece_at(const darkroom_rows *rows, pieces all, size_t index, size_t step)
+{
+    enum { OFFSETS = 8 };
+    const size_t row = (2 * index + 1) * rows->count / (2 * all.count);
+    const size_t column = (rows->bytes / step - all.pixels) / (OFFSETS - 1) * (index * 5 % OFFSETS);
+    return rows->first + row * rows->stride + column * step;
+}
+
+/* Whether the pieces have at most as many colours as a palette. In a photograph a few hundred pixels have more. */
+static int has_few_colours(const darkroom_rows *plain, size_t step)
+{
+    enum { COLOURS = 256, HASH_BITS = 10, SLOTS = 1 << HASH_BITS };
+    uint32_t colours[SLOTS];
+    uint8_t is_used[SLOTS] = {0};
+    const pieces all = pieces_of(plain, step);
+    unsigned count = 0;
+    for (size_t i = 0; i < all.count; i++) {
+        const uint8_t *pixel = piece_at(plain, all, i, step);
+        const uint8_t *end = pixel + all.pixels * step;
+        for (; pixel < end; pixel += step) {
+            uint32_t colour = 0;
+            for (size_t k = 0; k < step; k++)
+                colour |= (uint32_t)pixel[k] << 8 * k;
+            uint32_t slot = colour * 0x9e3779b1u >> (32 - HASH_BITS);
+            while (is_used[slot] && colours[slot] != colour)
+                slot = (slot + 1) % SLOTS;
+            if (is_used[slot])
+                continue;
+            if (++count > COLOURS)
+                return 0;
+            is_used[slot] = 1;
+            colours[slot] = colour;
+        }
+    }
+    return 1;
+}
+
+darkroom_foresight darkroom_foresee(
+    const darkroom_rows *plain, const darkroom_rows *filtered, int pixel_bytes, int depth)
+{
+    uint8_t second_of[256] = {0}, third_of[256] = {0};
+    uint8_t second = 0, third = 0;
+    darkroom_foresight result = {0};
+    const size_t step = (size_t)pixel_bytes;
+    if (depth != 8 || step < 3)
+        return result;
+    const pieces all = pieces_of(filtered, step);
+    for (size_t i = 0; i < all.count; i++) {
+        const uint8_t *pixel = piece_at(filtered, all, i, step);
+        const uint8_t *end = pixel + all.pixels * step;
         for (; pixel < end; pixel += step) {
             result.foretold +=
                 (unsigned)(second_of[pixel[0]] == pixel[1]) + (third_of[pixel[1]] == pixel[2]);
@@ -63,9 +104,13 @@ static foresight foresee(const darkroom_rows *rows, size_t step)
             third_of[pixel[1]] = third = pixel[2];
         }
     }
-    result.told = (unsigned)(2 * piece * pieces);
+    result.told = (unsigned)(2 * all.pixels * all.count);
+    result.has_few_colours = has_few_colours(plain, step);
     return result;
 }
+
+/* From this number of bits for a byte on, being toned does not depend on it. */
+enum { MANY_MILLIBITS = 4000 };
 
 /*
  * Whether a pixel's first channel predicts the second, and this the third, much more often than by chance. If
@@ -75,13 +120,20 @@ static foresight foresee(const darkroom_rows *rows, size_t step)
  * required here, and matches make the strips 9 to 21 % smaller. Other strips pass only if they become at
  * least 3 % smaller.
  */
-static int is_toned(foresight seen, size_t millibits)
+static int is_toned(darkroom_foresight seen, size_t millibits)
 {
+    if (seen.told == 0)
+        return 0;
     const unsigned thousandths = seen.foretold * 1000 / seen.told;
-    if (millibits >= 4000)
+    if (millibits >= MANY_MILLIBITS)
         return thousandths >= 370
             || (thousandths >= 270 && seen.foretold * 10 >= seen.repeated * 31);
     return thousandths * 1000 + 140 * millibits >= (430 * 1000 + 140 * 3170);
+}
+
+int darkroom_may_be_toned(darkroom_foresight seen)
+{
+    return seen.has_few_colours || is_toned(seen, MANY_MILLIBITS);
 }
 
 /* The same for a piece in the middle of the strip, where a picture's border is least likely. */
@@ -129,19 +181,19 @@ int darkroom_has_repeated_rows(const darkroom_rows *rows)
 }
 
 darkroom_content darkroom_look(
-    const darkroom_rows *plain, const darkroom_rows *filtered, int pixel_bytes, int depth,
-    size_t coded)
+    const darkroom_rows *plain, const darkroom_rows *filtered, int pixel_bytes,
+    darkroom_foresight seen, size_t coded)
 {
     enum { MUCH = 400, SMOOTH_MILLIBITS = 2000 };
     const size_t step = (size_t)pixel_bytes;
     const size_t millibits = 8000 * coded / (filtered->stride * filtered->count);
     if (repetition_in(plain, step) >= MUCH || darkroom_has_repeated_rows(plain))
         return DARKROOM_DRAWN;
-    const int toned = depth == 8 && step >= 3 && is_toned(foresee(filtered, step), millibits);
+    const int toned = is_toned(seen, millibits);
     if (toned && millibits >= SMOOTH_MILLIBITS)
         return DARKROOM_TONED;
     /* So do toned photographs, but these need more bits. */
     if (repetition_in(filtered, step) >= MUCH)
         return DARKROOM_SMOOTH;
-    return toned ? DARKROOM_TONED : DARKROOM_PHOTOGRAPHED;
+    return toned || seen.has_few_colours ? DARKROOM_TONED : DARKROOM_PHOTOGRAPHED;
 }

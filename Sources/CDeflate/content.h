@@ -8,8 +8,8 @@
 typedef enum {
     /* A photograph: a search for matches is not useful. */
     DARKROOM_PHOTOGRAPHED,
-    /* A photograph whose channels depend on each other, for example because it is toned with one colour:
-     * whole pixels repeat. */
+    /* A photograph whose channels depend on each other, for example because it is toned with one colour, or
+     * with few colours: whole pixels repeat. */
     DARKROOM_TONED,
     /* A blurred or enlarged photograph, or a gradient: it repeats only in its differences. */
     DARKROOM_SMOOTH,
@@ -37,10 +37,27 @@ size_t darkroom_repeat_reach(size_t row_bytes);
  */
 int darkroom_has_repeated_rows(const darkroom_rows *rows);
 
+/* How often the value of a channel can be predicted, in `told` attempts: none if pixels have fewer than three
+ * channels of 8 bits. */
+typedef struct {
+    unsigned told;
+    unsigned foretold; /* it is what it was when the channel before it last had this value */
+    unsigned repeated; /* it is what it was in the last pixel */
+    /* The pixels have few colours, as those of a palette: they repeat, but not their differences. */
+    int has_few_colours;
+} darkroom_foresight;
+
+/* Examines pieces of rows from the whole strip: of the unfiltered rows, and of the filtered ones. */
+darkroom_foresight darkroom_foresee(
+    const darkroom_rows *plain, const darkroom_rows *filtered, int pixel_bytes, int depth);
+
+/* Whether the channels depend on each other so much, or the colours are so few, that a sample is worth its time. */
+int darkroom_may_be_toned(darkroom_foresight seen);
+
 /* Determines the kind from a few thousand of the bytes: of the unfiltered rows, and of the filtered ones.
  * `coded` is the number of bytes that Huffman codes and runs need for all of them. */
 darkroom_content darkroom_look(
-    const darkroom_rows *plain, const darkroom_rows *filtered, int pixel_bytes, int depth,
-    size_t coded);
+    const darkroom_rows *plain, const darkroom_rows *filtered, int pixel_bytes,
+    darkroom_foresight seen, size_t coded);
 
 #endif

@@ -30,17 +30,16 @@ enum {
 typedef struct {
     uint32_t literal[LITERALS];
     uint32_t length[LONGEST_MATCH + 1];
-    /* For a distance minus one: below 256 the value itself, else its 128th part. */
-    uint32_t distance[512];
+    uint32_t distance[DISTANCE_STEPS];
 } cost_table;
 
 typedef struct {
-    uint32_t last_1[1 << HASH_BITS_1];
-    uint32_t last_2[1 << HASH_BITS_2];
+    /* The last places of pixels, by their lowest bits. This is enough, because a copy is compared anyway. */
+    uint16_t last_1[1 << HASH_BITS_1];
+    uint16_t last_2[1 << HASH_BITS_2];
     cost_table costs;
-    uint32_t literal_counts[LITERALS];
-    uint32_t length_counts[LONGEST_MATCH + 1];
-    uint32_t distance_counts[DISTANCE_SYMBOLS];
+    darkroom_counts counts;
+    uint32_t distance_counts[DISTANCE_STEPS];
     darkroom_sequence sequences[(BLOCK_BYTES + PART * 4) / SHORTEST_MATCH + 1];
 } search;
 
@@ -72,34 +71,37 @@ static uint32_t total_of(const uint32_t *counts, unsigned count)
 
 static void clear_counts(search *s)
 {
-    memset(s->literal_counts, 0, sizeof s->literal_counts);
-    memset(s->length_counts, 0, sizeof s->length_counts);
+    memset(&s->counts, 0, sizeof s->counts);
     memset(s->distance_counts, 0, sizeof s->distance_counts);
 }
 
 /* The approximate costs of the symbols in the previous block: their entropy. */
 static void learn(search *s)
 {
-    uint32_t symbols[LITERAL_SYMBOLS - FIRST_LENGTH] = {0};
     unsigned extra;
-    for (unsigned length = SHORTEST_MATCH; length <= LONGEST_MATCH; length++)
-        symbols[length_symbol(length, &extra) - FIRST_LENGTH] += s->length_counts[length];
-    const uint32_t total = total_of(s->literal_counts, LITERALS)
-        + total_of(s->length_counts, LONGEST_MATCH + 1) + 1;
+    const uint32_t total = total_of(s->counts.literals, LITERAL_SYMBOLS) + 1;
     const uint32_t log2_total = log2_units(total);
     for (unsigned i = 0; i < LITERALS; i++)
-        s->costs.literal[i] = cost_of(s->literal_counts[i], log2_total);
+        s->costs.literal[i] = cost_of(s->counts.literals[i], log2_total);
     for (unsigned length = SHORTEST_MATCH; length <= LONGEST_MATCH; length++) {
-        const uint32_t count = symbols[length_symbol(length, &extra) - FIRST_LENGTH];
+        const uint32_t count = s->counts.literals[length_symbol(length, &extra)];
         s->costs.length[length] = cost_of(count, log2_total) + UNIT * extra;
     }
     const uint32_t log2_distances =
-        log2_units(total_of(s->distance_counts, DISTANCE_SYMBOLS) + 1);
-    for (unsigned i = 0; i < 512; i++) {
-        const unsigned symbol = distance_symbol(i < 256 ? i + 1 : ((i - 256) << 7) + 1, &extra);
-        s->costs.distance[i] = cost_of(s->distance_counts[symbol], log2_distances) + UNIT * extra;
+        log2_units(total_of(s->counts.distances, DISTANCE_SYMBOLS) + 1);
+    for (unsigned i = 0; i < DISTANCE_STEPS; i++) {
+        const unsigned symbol = distance_symbol(step_distance(i), &extra);
+        s->costs.distance[i] = cost_of(s->counts.distances[symbol], log2_distances) + UNIT * extra;
     }
     clear_counts(s);
+}
+
+/* The distances by their symbols. */
+static void sum_distances(search *s)
+{
+    unsigned extra;
+    for (unsigned i = 0; i < DISTANCE_STEPS; i++)
+        s->counts.distances[distance_symbol(step_distance(i), &extra)] += s->distance_counts[i];
 }
 
 /* Before the first block: literals by the frequency of their bytes, matches by usual values. */
@@ -110,13 +112,13 @@ static void guess(search *s, const uint8_t *bytes, size_t count)
         38, 38, 42, 42, 44, 44, 44, 44, 44, 44};
     clear_counts(s);
     for (size_t i = 0; i < count; i++)
-        s->literal_counts[bytes[i]]++;
-    s->length_counts[3] = (uint32_t)(count / 8);
-    s->length_counts[6] = (uint32_t)(count / 12);
-    s->length_counts[9] = (uint32_t)(count / 30);
-    s->length_counts[12] = (uint32_t)(count / 60);
+        s->counts.literals[bytes[i]]++;
+    s->counts.literals[FIRST_LENGTH] = (uint32_t)(count / 8);
+    s->counts.literals[FIRST_LENGTH + 3] = (uint32_t)(count / 12);
+    s->counts.literals[FIRST_LENGTH + 6] = (uint32_t)(count / 30);
+    s->counts.literals[FIRST_LENGTH + 8] = (uint32_t)(count / 60);
     for (unsigned i = 0; i < DISTANCE_SYMBOLS; i++)
-        s->distance_counts[i] = distances[i];
+        s->counts.distances[i] = distances[i];
     learn(s);
 }
 
@@ -127,11 +129,6 @@ INLINE uint64_t word_at(const uint8_t *bytes)
     uint64_t word;
     memcpy(&word, bytes, sizeof word);
     return word;
-}
-
-INLINE uint32_t distance_cost(const search *s, uint32_t less_one)
-{
-    return s->costs.distance[less_one < 256 ? less_one : 256 + (less_one >> 7)];
 }
 
 /* How many bytes up to `limit` are equal, at least `known`. Does not read beyond `limit`. */
@@ -160,34 +157,47 @@ INLINE uint64_t both_mask(size_t step)
     return step == 4 ? UINT64_MAX : (UINT64_C(1) << 16 * step) - 1;
 }
 
-/* The last places of a pixel, alone and with the next one. */
-typedef struct {
-    size_t one, two;
-} places;
-
-/* Enters a place, and returns those before it. */
-INLINE places enter(search *s, uint64_t word, size_t at, size_t step)
+INLINE uint16_t *slot_1(search *s, uint64_t word, size_t step)
 {
-    uint32_t *one = &s->last_1[(uint32_t)(word & first_mask(step)) * 0x9e3779b1u
-        >> (32 - HASH_BITS_1)];
-    uint32_t *two = &s->last_2[(word & both_mask(step)) * UINT64_C(0x9e3779b97f4a7c15)
-        >> (64 - HASH_BITS_2)];
-    const places found = {*one, *two};
-    *one = *two = (uint32_t)at;
+    return &s->last_1[(uint32_t)(word & first_mask(step)) * 0x9e3779b1u >> (32 - HASH_BITS_1)];
+}
+
+INLINE uint16_t *slot_2(search *s, uint64_t word, size_t step)
+{
+    return &s->last_2[(word & both_mask(step)) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - HASH_BITS_2)];
+}
+
+/* Enters the places of pixels without a search. */
+INLINE void enter_all(search *s, const uint8_t *bytes, size_t from, size_t to, size_t step)
+{
+    for (size_t at = from; at < to; at += step) {
+        const uint64_t word = word_at(bytes + at);
+        *slot_1(s, word, step) = *slot_2(s, word, step) = (uint16_t)at;
+    }
+}
+
+/*
+ * The distances of the last copies of a pixel, alone and with the next one, or 0.
+ *
+ * A slot has the lowest bits of a place, and 0 if it has none. So it stands for a place between the beginning
+ * of `bytes` and `at`: if this is in the window and has the same bytes, it is a copy.
+ */
+typedef struct {
+    uint32_t one, two;
+} distances;
+
+/* Enters a place, and returns how far the places before it are. */
+INLINE distances enter(search *s, uint64_t word, size_t at, size_t step)
+{
+    uint16_t *last_1 = slot_1(s, word, step), *last_2 = slot_2(s, word, step);
+    const distances found = {(uint16_t)(at - *last_1), (uint16_t)(at - *last_2)};
+    *last_1 = *last_2 = (uint16_t)at;
     return found;
 }
 
-INLINE void enter_all(search *s, const uint8_t *bytes, size_t from, size_t to, size_t step)
+INLINE int is_copy(const uint8_t *here, uint32_t distance, uint64_t word, uint64_t mask)
 {
-    for (size_t at = from; at < to; at += step)
-        enter(s, word_at(bytes + at), at, step);
-}
-
-/* Whether there is a place before `at` whose pixels under the mask are the same. `bytes` begins one byte before
- * the first pixel, so that place 0 means none. */
-INLINE int is_copy(const uint8_t *bytes, size_t place, size_t at, uint64_t word, uint64_t mask)
-{
-    return ((word_at(bytes + place) ^ word) & mask) == 0 && at - place <= WINDOW && place != 0;
+    return (((word_at(here - distance) ^ word) & mask) | (distance - 1) >> 15) == 0;
 }
 
 INLINE uint32_t literals_cost(const search *s, const uint8_t *bytes, size_t count)
@@ -198,9 +208,9 @@ INLINE uint32_t literals_cost(const search *s, const uint8_t *bytes, size_t coun
     return cost;
 }
 
-INLINE int is_cheaper(const search *s, const uint8_t *here, size_t length, size_t distance)
+INLINE int is_cheaper(const search *s, const uint8_t *here, size_t length, uint32_t distance)
 {
-    return s->costs.length[length] + distance_cost(s, (uint32_t)distance - 1)
+    return s->costs.length[length] + s->costs.distance[distance_step(distance)]
         < literals_cost(s, here, length);
 }
 
@@ -213,30 +223,30 @@ INLINE size_t find_matches(
     while (at < end) {
         const uint8_t *here = bytes + at;
         const uint64_t word = word_at(here);
-        const places last = enter(s, word, at, step);
+        const distances last = enter(s, word, at, step);
         const size_t left = end - at;
-        size_t length = 0, distance = 0;
-        if (left >= 2 * step && is_copy(bytes, last.two, at, word, both_mask(step))) {
+        size_t length = 0;
+        uint32_t distance = last.two;
+        if (left >= 2 * step && is_copy(here, distance, word, both_mask(step))) {
             const size_t most = left < LONGEST_MATCH ? left : LONGEST_MATCH - LONGEST_MATCH % step;
-            length = equal_bytes(here, bytes + last.two, 2 * step, most) / step * step;
-            distance = at - last.two;
+            length = equal_bytes(here, here - distance, 2 * step, most) / step * step;
             if (length == 2 * step && !is_cheaper(s, here, length, distance))
                 length = 0;
         }
-        if (length == 0 && is_copy(bytes, last.one, at, word, first_mask(step))
-            && is_cheaper(s, here, step, at - last.one)) {
-            length = step;
-            distance = at - last.one;
-        }
         if (length == 0) {
-            for (size_t k = 0; k < step; k++)
-                s->literal_counts[here[k]]++;
-            at += step;
-            continue;
+            distance = last.one;
+            if (!is_copy(here, distance, word, first_mask(step))
+                || !is_cheaper(s, here, step, distance)) {
+                for (size_t k = 0; k < step; k++)
+                    s->counts.literals[here[k]]++;
+                at += step;
+                continue;
+            }
+            length = step;
         }
         unsigned extra;
-        s->length_counts[length]++;
-        s->distance_counts[distance_symbol((unsigned)distance, &extra)]++;
+        s->counts.literals[length_symbol((unsigned)length, &extra)]++;
+        s->distance_counts[distance_step(distance)]++;
         s->sequences[count++] = (darkroom_sequence){
             .literals = (uint32_t)(at - *done), .length = (uint16_t)length,
             .distance = (uint16_t)(distance - 1)};
@@ -263,13 +273,15 @@ INLINE size_t deflate_rows(
     for (size_t row = from; row < to; row++) {
         size_t at = row * stride;
         const size_t end = at + stride;
-        s->literal_counts[bytes[at++]]++;
+        s->counts.literals[bytes[at++]]++;
         while (at < end) {
             const size_t stop = end - at < PART * step ? end : at + PART * step;
             count = find_matches(s, bytes, at, stop, step, &done, count);
             at = stop;
             if (at - block >= BLOCK_BYTES || at == total) {
-                darkroom_block(&bits, bytes + block, at - block, s->sequences, count);
+                sum_distances(s);
+                darkroom_counted_block(
+                    &bits, bytes + block, at - block, s->sequences, count, &s->counts);
                 learn(s);
                 block = done = at;
                 count = 0;

@@ -112,6 +112,7 @@ void darkroom_png_reader_free(darkroom_png_reader *reader)
     if (reader->png != NULL && setjmp(reader->trap.jump) == 0)
         png_destroy_read_struct(&reader->png, &reader->info, NULL);
     darkroom_png_rows_free(reader->rows);
+    darkroom_png_source_end(&reader->source);
     free(reader);
 }
 
@@ -218,6 +219,17 @@ void darkroom_png_reader_keep_indices(darkroom_png_reader *reader)
 {
     darkroom_png_rows_keep_indices(reader->rows);
     reader->row_bytes = reader->header.width;
+}
+
+bool darkroom_png_reader_keep_data(darkroom_png_reader *reader)
+{
+    return reader->rows != NULL && darkroom_png_source_keep(&reader->source);
+}
+
+size_t darkroom_png_reader_take_data(
+    darkroom_png_reader *reader, uint8_t *bytes, size_t count, bool is_end)
+{
+    return darkroom_png_kept_take(&reader->source.kept, bytes, count, is_end);
 }
 
 /* One row by libpng. */

@@ -21,6 +21,20 @@ void darkroom_png_source_start(darkroom_png_source *source, int fd)
     source->fd = fd;
     source->state = SOURCE_SIGNATURE;
     source->left = 8;
+    darkroom_png_kept_start(&source->kept);
+}
+
+void darkroom_png_source_end(darkroom_png_source *source)
+{
+    darkroom_png_kept_free(&source->kept);
+}
+
+bool darkroom_png_source_keep(darkroom_png_source *source)
+{
+    /* The first piece was collected with its header. */
+    source->kept.is_on = source->state == SOURCE_HEADER && source->is_in_data
+        && darkroom_png_is_compressed_well(source->held, source->held_count);
+    return source->kept.is_on;
 }
 
 /* ---- From the file ---- */
@@ -359,6 +373,9 @@ darkroom_png_result darkroom_png_source_data(
     }
     *bytes = source->held;
     *count = source->held_count;
+    if (source->kept.is_on
+        && !darkroom_png_kept_add(&source->kept, source->held, source->held_count))
+        return fail(source, DARKROOM_PNG_MEMORY, "IDAT", ": not enough memory to keep the data");
     if (*count == 0) {
         source->is_in_data = false;
         source->state = SOURCE_PIECE_CHECKSUM;

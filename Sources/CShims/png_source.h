@@ -3,6 +3,7 @@
 #define DARKROOM_PNG_SOURCE_H
 
 #include "darkroom_png.h"
+#include "png_kept.h"
 
 #include <stdbool.h>
 
@@ -63,6 +64,8 @@ typedef struct {
     /* The reader sets this after the last row: there must be no more data. */
     bool is_after_rows;
 
+    darkroom_png_kept kept; /* the data for a caller without libpng, if it is on */
+
     darkroom_png_result failure; /* stays once it is set */
     int system_error;
     char message[64];
@@ -77,6 +80,11 @@ typedef struct {
 
 /* `source` is all zeros. */
 void darkroom_png_source_start(darkroom_png_source *source, int fd);
+void darkroom_png_source_end(darkroom_png_source *source);
+
+/* Before the first call of darkroom_png_source_data: has the data be kept if they were compressed with some
+ * effort. Returns whether they will be. */
+bool darkroom_png_source_keep(darkroom_png_source *source);
 
 /* Copies up to `count` of the file's first bytes, before any byte is read. */
 darkroom_png_result darkroom_png_source_prefix(

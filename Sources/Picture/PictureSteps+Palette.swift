@@ -1,5 +1,6 @@
 /// Pictures with a palette whose filters look at one pixel at a time. The colours are filtered, the indices are not
-/// touched, and the result has a palette too: a third of the bytes, and nearly no work.
+/// touched, and the result has a palette too: a third of the bytes, and nearly no work. The compressed indices are
+/// copied, unless `compression` is `small`, or their compressor made little effort.
 ///
 /// The pixels are those that the filters would make of the picture without its palette, because these filters give the
 /// same colour for the same colour everywhere. All checks of the source's data stay. Gray results have no palette: they
@@ -33,6 +34,12 @@ extension PictureSteps {
         filtered.stage =
             sourcePreview?.stage(
                 on: indices, FilteredPalette(colours: colours, layout: reader.layout)) ?? indices
+        // As many bits in the source as the result has.
+        if result.options.compression != .small, filtered.palette?.bits == reader.header.depth,
+            reader.keepData()
+        {
+            filtered.palette?.copy = try CopiedIndices(of: reader)
+        }
         return filtered
     }
 

@@ -113,6 +113,16 @@ const uint8_t (*darkroom_png_reader_palette(
 /* Has the rows be the indices of this palette, of 8 bits each, instead of colours. There must be one. */
 void darkroom_png_reader_keep_indices(darkroom_png_reader *reader);
 
+/* After that, before the first row: has the compressed data be kept as they are read, so that the same indices can be
+ * written without compressing them again. Returns whether they are; not if they were compressed with little effort. */
+bool darkroom_png_reader_keep_data(darkroom_png_reader *reader);
+
+/* Moves the next `count` bytes of these to `bytes`; 0 if so many have not been read yet, or with `is_end` the rest,
+ * after the last row. Returns their number. It declares the largest window, and is a zlib stream if the rows were good.
+ * A thread may take while another one fetches. */
+size_t darkroom_png_reader_take_data(
+    darkroom_png_reader *reader, uint8_t *bytes, size_t count, bool is_end);
+
 /* Reads the next `count` rows into `rows`, one after another. An interlaced picture's rows are requested
  * seven times, each time all of them and into the same memory: each pass adds its pixels. With the last row,
  * the compressed data must have ended, including its checksum. */

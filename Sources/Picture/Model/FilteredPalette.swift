@@ -4,6 +4,8 @@ struct FilteredPalette {
     let colours: [UInt8]
     /// That of the pixels that the indices stand for.
     let layout: PixelLayout
+    /// If the source's compressed indices are written as they are.
+    var copy: CopiedIndices?
 
     var count: Int { colours.count / 4 }
 

@@ -84,6 +84,16 @@ final class PNGFile {
     /// Has the rows be indices of the palette, of 8 bits each.
     func keepIndices() { darkroom_png_reader_keep_indices(reader) }
 
+    /// Has the compressed data be kept.
+    ///
+    /// - Returns: false if they were compressed with little effort, or if libpng decodes the picture.
+    func keepData() -> Bool { darkroom_png_reader_keep_data(reader) }
+
+    /// Moves kept data to memory: as many bytes as there is room for, or none, or the rest at the end.
+    func takeData(_ memory: UnsafeMutableBufferPointer<UInt8>, isEnd: Bool) -> Int {
+        darkroom_png_reader_take_data(reader, memory.baseAddress, memory.count, isEnd)
+    }
+
     /// Reads the next rows. The numbers are used only in messages.
     func read(
         _ rows: Range<Int>, of height: Int, to start: UnsafeMutableRawPointer

@@ -101,6 +101,17 @@ package final class PNGReader: TwoStepStage {
     /// indices are examined as before. There must be a palette.
     func keepIndices() { file.keepIndices() }
 
+    /// After `keepIndices`: has the compressed data be kept, so that the same indices can be written as they are.
+    ///
+    /// - Returns: false if they were compressed with little effort; then they are not kept.
+    func keepData() -> Bool { file.keepData() }
+
+    /// Moves kept data to memory: as many bytes as there is room for, or none if so many have not been read, or the rest
+    /// after the last row. The data are good if all rows are.
+    func takeData(_ memory: UnsafeMutableBufferPointer<UInt8>, isEnd: Bool) -> Int {
+        file.takeData(memory, isEnd: isEnd)
+    }
+
     /// Remarks so far that are not errors: the first few of libpng.
     package var warnings: [String] { file.warnings + (remark.map { [$0] } ?? []) }
 

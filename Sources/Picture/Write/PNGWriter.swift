@@ -92,6 +92,7 @@ package final class PNGWriter {
 
     /// Adds a band's rows, which are copied.
     func add(_ band: Band) throws(PictureError) {
+        if let copy = palette?.copy { return try copy.write(isEnd: false, output: put) }
         guard let palette, palette.bits < 8 else { return try strips.add(band, output: put) }
         let (width, bytes) = (palette.layout.width, palette.packedLayout.bytesPerRow)
         let memory: FilterBuffer<UInt8>
@@ -112,7 +113,11 @@ package final class PNGWriter {
 
     /// Writes the rest, after the last row.
     func finish() throws(PictureError) -> Output {
-        try strips.finish(output: put)
+        if let copy = palette?.copy {
+            try copy.write(isEnd: true, output: put)
+        } else {
+            try strips.finish(output: put)
+        }
         try check(darkroom_png_writer_finish(writer), step: "writing the end")
         try flush()
         return Output(bytes: output.bytes, sha256: output.sha256, chunks: chunks)

@@ -185,6 +185,25 @@ import Testing
         }
     }
 
+    /// The furthest copy that deflate reaches is taken. One that is twice as far is not, although the search
+    /// remembers places without their highest bits.
+    @Test(arguments: [(5461, 2, true), (21_845, 1, false)])
+    func pixelsAtTheEndOfTheWindow(width: Int, apart: Int, isTaken: Bool) throws {
+        let rows = (0..<apart).map { index in
+            Self.tonedRows(
+                width: width, height: 1, pixelBytes: 3, values: 256, seed: UInt64(index + 40)
+            ).map { $0 &* 167 }
+        }
+        let bytes = (0..<4).flatMap { rows[$0 % apart].map { $0 } }
+        #expect(rows[0].count * apart == (isTaken ? 32_768 : 65_536))
+        let deflated = Self.deflatePixels(bytes, height: 4, pixelBytes: 3)
+        let isSame = try Self.inflate([deflated], of: bytes) == bytes
+        #expect(isSame)
+        let first = Array(bytes.prefix(bytes.count / 4 * apart))
+        let once = Self.deflatePixels(first, height: apart, pixelBytes: 3)
+        #expect((deflated.count < once.count * 11 / 10) == isTaken)
+    }
+
     /// Lines in several pieces, of which each refers to those before it.
     @Test(arguments: [3, 4])
     func pixelsKnowWhatCameBefore(pixelBytes: Int) throws {

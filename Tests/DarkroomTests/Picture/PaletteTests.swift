@@ -70,6 +70,62 @@ import Testing
                     run(maker.encoded, [.sepia(intensity: 1)], asColours: true).file))
     }
 
+    // MARK: The compressed indices
+
+    /// The zlib stream of a file's pixels, and the sizes of its pieces.
+    private func stream(_ file: [UInt8]) throws -> (bytes: [UInt8], pieces: [Int]) {
+        let data = try #require(PNGChunk.all(in: file)).filter { $0.type == "IDAT" }.map(\.data)
+        return (data.flatMap { $0 }, data.map(\.count))
+    }
+
+    /// They are copied if their compressor made an effort, in other chunks, and declare the largest window.
+    @Test(
+        arguments: [
+            ([0x78, 0x9C], true), ([0x78, 0xDA], true), ([0x58, 0x85], true),
+            ([0x78, 0x01], false),
+            ([0x78, 0x5E], false),
+        ] as [([UInt8], Bool)])
+    func indicesAreCopied(head: [UInt8], isCopied: Bool) throws {
+        for (width, height, bytesPerIDAT) in [(400, 1000, 8192), (31, 23, 1), (30, 20, 8192)] {
+            var maker = PixelKind(colourType: .palette, depth: 8, interlaced: false)
+                .noise(width: width, height: height)
+            maker.method = .stored
+            maker.bytesPerIDAT = bytesPerIDAT
+            let given = head + maker.stream(of: maker.filteredRows()).dropFirst(2)
+            let source = PNGChunk.file(maker.chunks(around: given))
+            let expected = try PNGDecoder.decode(
+                run(source, [.sepia(intensity: 1)], asColours: true).file)
+            for compression in PNGWriter.Compression.allCases {
+                let options = OutputOptions(compression: compression)
+                let file = try run(source, [.sepia(intensity: 1)], options).file
+                let (bytes, pieces) = try stream(file)
+                let isSame = try PNGDecoder.decode(file) == expected
+                #expect(isSame)
+                let isCopy = bytes.dropFirst(2) == given.dropFirst(2)
+                #expect(isCopy == (isCopied && compression != .small), "\(compression)")
+                if !isCopy { continue }
+                #expect(bytes[0] == 0x78 && bytes[1] & 0xC0 == head[1] & 0xC0)
+                #expect((Int(bytes[0]) << 8 | Int(bytes[1])) % 31 == 0)
+                #expect(pieces.dropLast().allSatisfy { $0 == 64 << 10 })
+            }
+        }
+    }
+
+    /// The result has fewer bits than the source.
+    @Test func indicesThatBecomeShorterAreNotCopied() throws {
+        var maker = PixelKind(colourType: .palette, depth: 8, interlaced: false)
+            .noise(width: 37, height: 19)
+        maker.palette = Array(maker.palette[..<16])
+        maker.samples = maker.samples.map { $0 % 16 }
+        let given = [0x78, 0x9C] + maker.stream(of: maker.filteredRows()).dropFirst(2)
+        let source = PNGChunk.file(maker.chunks(around: given))
+        let file = try run(source, [.sepia(intensity: 1)]).file
+        #expect(header(file) == (3, 4))
+        #expect(
+            try PNGDecoder.decode(file)
+                == PNGDecoder.decode(run(source, [.sepia(intensity: 1)], asColours: true).file))
+    }
+
     /// Those that look at other pixels or places, those that give gray, and other formats.
     @Test(
         arguments: [
@@ -104,7 +160,20 @@ import Testing
             .noise(width: 23, height: 40)
         let whole = maker.encoded
         maker.palette.removeLast()
-        for file in (8..<whole.count).map({ Array(whole[..<$0]) }) + [maker.encoded] {
+        // The same as a stream that would be copied.
+        let copied = [0x78, 0x9C] + maker.stream(of: maker.filteredRows()).dropFirst(2)
+        let wrong =
+            [0x78, 0x9C] + maker.stream(of: maker.filteredRows(), adlerError: 1).dropFirst(2)
+        let files =
+            [maker.encoded] + [copied, wrong].map { PNGChunk.file(maker.chunks(around: $0)) }
+        var good = maker
+        good.palette =
+            PixelKind(colourType: .palette, depth: 4, interlaced: false)
+            .noise(width: 23, height: 40).palette
+        let cut = PNGChunk.file(good.chunks(around: copied))
+        let wrongAdler = PNGChunk.file(good.chunks(around: wrong))
+        let starts = [whole, cut].flatMap { file in (8..<file.count).map { Array(file[..<$0]) } }
+        for file in starts + files + [wrongAdler] {
             let error = #expect(throws: PictureError.self) { try run(file, [.sepia(intensity: 1)]) }
             let expected = #expect(throws: PictureError.self) {
                 try run(file, [.sepia(intensity: 1)], asColours: true)

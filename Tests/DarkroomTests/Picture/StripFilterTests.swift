@@ -18,6 +18,10 @@ import Testing
         case grained
         /// One colour's shades: a pixel tells its channels.
         case toned
+        /// The same with fewer shades.
+        case faint
+        /// The colours of a palette: pixels repeat, and their differences do not.
+        case indexed
         /// A slope that repeats in every row.
         case gradient
         /// Few shapes on a ground.
@@ -32,6 +36,10 @@ import Testing
                 return Content.smooth.sample(x, y, channel, noise: 0)
                     + UInt16(noise >> (8 * channel) & 15)
             case .toned: return (100 + UInt16(noise & 31)) * UInt16([10, 9, 7][channel]) / 10
+            case .faint: return Content.toned.sample(x, y, channel, noise: noise & 1)
+            case .indexed:
+                let index = UInt16((x + y) / 20) + UInt16(noise & 31)
+                return (index * [37, 101, 59][channel] + UInt16(channel) * 40) & 255
             case .gradient: return UInt16((x + y + channel * 20) / 8)
             case .drawn:
                 let isShape = (x / 7 * 13 + y / 9 * 29) % 5 == 0
@@ -95,6 +103,9 @@ import Testing
             testDescription: "toned", content: { _, _ in .toned }, balanced: [0, 0],
             fast: [nil, nil]),
         Decision(
+            testDescription: "indexed", content: { _, _ in .indexed }, balanced: [0, 0],
+            fast: [nil, nil]),
+        Decision(
             testDescription: "gradient", content: { _, _ in .gradient }, balanced: [nil, nil],
             fast: [nil, nil]),
         Decision(
@@ -136,6 +147,31 @@ import Testing
             let uniform = expected[strip].map { [UInt8](repeating: $0, count: chosen[strip].count) }
             #expect(found[strip] == uniform ?? chosen[strip], "strip \(strip)")
         }
+    }
+
+    /// The parts of a toned strip tell nothing of the rest: it is compressed as if they did not exist.
+    @Test func partsOfATonedStripMayMislead() throws {
+        func file(_ content: (Int, Int) -> Content, _ compression: PNGWriter.Compression) throws
+            -> [UInt8]
+        {
+            let picture = Self.picture(content)
+            let file = try StripEncoderTests.write(
+                ArrayStage(picture), cores: Cores(count: 1), compression: compression
+            ).file
+            let isSame = try PNGDecoder.decode(file) == picture
+            #expect(isSame)
+            return file
+        }
+        let rows = 262_144 / (Self.width * 3 + 1)
+        let content = { (x: Int, y: Int) in
+            let place = Double(y % rows) / Double(rows)
+            return abs(abs(place - 0.5) - 0.25) < 0.03 ? Content.faint : .toned
+        }
+        let balanced = try file(content, .balanced).count
+        let fast = try file(content, .fast).count
+        let toned = try file({ _, _ in .toned }, .balanced).count
+        #expect(balanced < fast * 85 / 100)
+        #expect(balanced < toned)
     }
 
     /// A picture is hardly larger than its halves alone.
