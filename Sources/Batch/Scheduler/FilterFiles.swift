@@ -8,6 +8,8 @@ import SystemPackage
 final class FilterFiles {
     let job: FilterJob
     private let active: Directory
+    /// The folder's name in `active`. The files are used by their paths, because to open the folder costs more.
+    private let id: FileName
     private let durably: Bool
     /// The small copy of the output for the page of the batch, if there will be one.
     private let preview: PicturePreview?
@@ -22,7 +24,8 @@ final class FilterFiles {
         self.job = job
         self.durably = durably
         preview = hasPage && job.isPublished && !job.isAgain ? PicturePreview() : nil
-        active = try job.folders.active()
+        active = job.folders.spool.active
+        id = FileName(job.folders.id)
         let output = try active.create(outputName, replacing: true)
         outputFile = output.file
         self.output = consume output
@@ -40,10 +43,10 @@ final class FilterFiles {
     /// The output of a repeated filter must not have a name with which a restart would rename it into the outbox.
     private var outputName: FileName {
         guard job.isPublished else { return pixelsName }
-        return job.isAgain ? BatchFile.outputAgain(job.image) : BatchFile.output(job.image)
+        return id / (job.isAgain ? BatchFile.outputAgain(job.image) : BatchFile.output(job.image))
     }
 
-    private var pixelsName: FileName { BatchFile.newPixels(job.image) }
+    private var pixelsName: FileName { id / BatchFile.newPixels(job.image) }
 
     /// One of several results of a picture.
     func variant(openImage: @escaping StageContext.ImageOpener) -> PictureVariant? {
@@ -51,7 +54,7 @@ final class FilterFiles {
         return PictureVariant(
             filters: job.filters, output: outputFile, outputName: job.resultName,
             options: job.output,
-            handOver: pixelsFile.map { HandOverFile(file: $0, name: pixelsName.text) },
+            handOver: pixelsFile.map { HandOverFile(file: $0, name: BatchFile.newPixels(job.image).text) },
             preview: preview, openImage: openImage)
     }
 
@@ -72,6 +75,8 @@ final class FilterFiles {
             discard()
             throw error
         }
+        // The publisher waits less, and for several images at once.
+        if durably, job.isPublished, !job.isAgain { output?.startWriting() }
         try Self.close(&output, path: active.path(of: outputName))
         FaultPoint.filterWritten.pass()
         if !job.isPublished { try settlePixels() }
@@ -80,6 +85,7 @@ final class FilterFiles {
     /// Writes the small copy. The picture does not fail with it: without a copy, the page shows the output.
     private func writePreview() {
         guard let preview, preview.layout != nil,
+            let active = try? job.folders.active(),
             let folder = try? AnswerPage.previews(in: active)
         else { return }
         let name = AnswerPage.preview(job.image)
@@ -97,6 +103,7 @@ final class FilterFiles {
         let path = active.path(of: pixelsName)
         // For others, the publisher does this before the journal refers to the file.
         if job.isAgain, durably { try Self.sync(&pixels, path: path) }
+        if !job.isAgain, durably { pixels?.startWriting() }
         try Self.close(&pixels, path: path)
         try namePixels()
     }
@@ -110,7 +117,7 @@ final class FilterFiles {
     private func namePixels() throws(FileError) {
         FaultPoint.handOverWritten.pass()
         try active.rename(
-            pixelsName, to: active, as: BatchFile.pixels(job.image), replacing: true)
+            pixelsName, to: active, as: id / BatchFile.pixels(job.image), replacing: true)
         FaultPoint.handOverMoved.pass()
     }
 
