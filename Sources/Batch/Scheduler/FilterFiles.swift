@@ -54,7 +54,9 @@ final class FilterFiles {
         return PictureVariant(
             filters: job.filters, output: outputFile, outputName: job.resultName,
             options: job.output,
-            handOver: pixelsFile.map { HandOverFile(file: $0, name: BatchFile.newPixels(job.image).text) },
+            handOver: pixelsFile.map {
+                HandOverFile(file: $0, name: BatchFile.newPixels(job.image).text)
+            },
             preview: preview, openImage: openImage)
     }
 

@@ -129,7 +129,7 @@ import Testing
         #expect(answer.unanswered.isEmpty && answer.uncleared.isEmpty)
         let rejected = try Directory("bad", in: spool.outbox)
         #expect(try rejected.read("manifest.json") == Array("{".utf8))
-        #expect(try spool.active.names() == ["a"])
+        #expect(try spool.active.names().filter { !EndedFolders.isOne($0) } == ["a"])
     }
 
     /// The manifest is not opened again if it is still the same, but its owner and its identity are those of the file
