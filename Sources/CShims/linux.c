@@ -30,6 +30,16 @@ int darkroom_birth(int dir, const char *name, int64_t *seconds, int64_t *nanosec
     return 1;
 }
 
+const char *darkroom_thread_folder(void)
+{
+    static _Thread_local char folder[64];
+    if (!folder[0]) {
+        ssize_t length = readlink("/proc/thread-self", folder, sizeof folder - 1);
+        folder[length > 0 ? length : 0] = 0;
+    }
+    return folder;
+}
+
 int darkroom_open_folder(const char *path)
 {
     return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);

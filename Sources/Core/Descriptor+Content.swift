@@ -60,8 +60,11 @@ extension Descriptor {
         for start in stride(from: 0, to: bytes.count, by: block) {
             let piece = bytes[start..<min(start + block, bytes.count)]
             if piece.allSatisfy({ $0 == 0 }) { continue }
-            guard lseek(number, place + start, SEEK_SET) >= 0 else {
-                throw FileError("write", path, Errno(rawValue: errno))
+            // A new file is at its beginning.
+            if place + start > 0 {
+                guard lseek(number, place + start, SEEK_SET) >= 0 else {
+                    throw FileError("write", path, Errno(rawValue: errno))
+                }
             }
             try write(piece, path: path)
             end = place + piece.endIndex

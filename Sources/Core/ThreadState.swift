@@ -1,16 +1,14 @@
-import Glibc
+import CDarkroomShims
 
 /// The state of a thread of this process, as the kernel shows it (proc_pid_stat(5)).
 package struct ThreadState: Sendable {
     /// The thread's folder beneath /proc, `PID/task/TID`; nil if there is no /proc.
-    private let folder: String?
+    let folder: String?
 
     /// The calling thread.
     package static var current: ThreadState {
-        var bytes = [CChar](repeating: 0, count: 64)
-        let count = readlink("/proc/thread-self", &bytes, bytes.count)
-        let text = bytes.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }
-        return ThreadState(folder: text.isEmpty ? nil : String(decoding: text, as: UTF8.self))
+        let text = String(cString: darkroom_thread_folder())
+        return ThreadState(folder: text.isEmpty ? nil : text)
     }
 
     /// Whether the thread waits in the kernel for a disk or a file server, in a call that a signal cannot end.

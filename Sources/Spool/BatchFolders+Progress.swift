@@ -64,12 +64,12 @@ extension BatchFolders {
 
 extension Directory {
     /// Writes the progress of a batch into its receipt.
-    func write(_ progress: BatchProgress) {
+    func write(_ progress: BatchProgress, to name: FileName) {
         do {
-            try write(progress.encoded(), to: BatchFile.progress, durably: false)
+            try write(progress.encoded(), to: name, durably: false)
         } catch {
             // Without half a file, readers know that they have to read the status.
-            try? remove(BatchFile.progress)
+            try? remove(name)
         }
     }
 }

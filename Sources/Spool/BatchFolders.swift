@@ -141,6 +141,12 @@ package struct BatchFolders: Sendable {
         return try spool.outbox.exists(FileName(id))
     }
 
+    /// Whether the folder of the answer contains a file, without opening the folder.
+    func holdsAnswer(_ name: FileName) throws(FileError) -> Bool {
+        if let run = spool.run { return try run.answer.exists(name) }
+        return try spool.outbox.exists(FileName(id) / name)
+    }
+
     /// Replaces `outbox/ID/status.json` as a whole. A folder that someone has removed is created again: a batch gets
     /// its answer even if the first one was removed.
     ///
@@ -210,7 +216,7 @@ package struct BatchFolders: Sendable {
     }
 
     /// In `active`, by its path: no part of it is anybody's but the daemon's.
-    private var newStatus: FileName { FileName("\(id)/\(BatchFile.newStatus.text)") }
+    private var newStatus: FileName { FileName(id) / BatchFile.newStatus }
 
     /// Writes a status whose content comes in pieces: `content` receives a function that writes one piece.
     func writeStatus(

@@ -136,58 +136,64 @@ package struct Claim {
         let folders = try spool.makeBatch(
             Claim.id(of: candidate.name.text, isFolder: candidate.isFolder))
         FaultPoint.claimFolderMade.pass()
-        let active = try folders.active()
-        let submitted: SubmittedFile
+        let id = FileName(folders.id)
         do {
-            submitted = try move(candidate, to: active)
+            try move(candidate, to: id)
         } catch {
             // If an empty folder stays, the next start removes it.
-            try? active.removeDirectory(SubmittedFile.folderName)
-            try? spool.active.removeDirectory(FileName(folders.id))
+            try? spool.active.removeDirectory(id / SubmittedFile.folderName)
+            try? spool.active.removeDirectory(id)
             // Its owner has removed it in between.
             if error.errno == .noSuchFileOrDirectory { return nil }
             throw error
         }
         do {
-            return try claimed(candidate, submitted, folders, active)
+            return try claimed(candidate, folders)
         } catch {
-            undo(candidate, submitted, folders, active, &stranded)
+            undo(candidate, folders, &stranded)
             throw error
         }
     }
 
-    private func move(
-        _ candidate: Candidate, to active: Directory
-    ) throws(FileError) -> SubmittedFile {
-        try active.makeDirectory(SubmittedFile.folderName, mode: 0o700)
+    /// All by their paths from `active`, of which no part is anybody's but the daemon's.
+    private func move(_ candidate: Candidate, to id: FileName) throws(FileError) {
+        let place = id / SubmittedFile.folderName
+        try spool.active.makeDirectory(place, mode: 0o700)
         FaultPoint.claimPlaceMade.pass()
-        let submitted = SubmittedFile(
-            name: candidate.name, folder: try Directory(SubmittedFile.folderName, in: active))
-        try inbox.rename(candidate.name, to: submitted.folder, as: candidate.name)
+        try inbox.rename(candidate.name, to: spool.active, as: place / candidate.name)
         FaultPoint.claimMoved.pass()
-        return submitted
     }
 
     /// The file has no other name in the spool any more, but someone may have it open or linked and may still write to
     /// it. So only the bytes that were read and copied count.
     private func claimed(
-        _ candidate: Candidate, _ submitted: SubmittedFile, _ folders: BatchFolders,
-        _ active: Directory
+        _ candidate: Candidate, _ folders: BatchFolders
     ) throws(FileError) -> ClaimedManifest {
-        let (reading, uid) = try read(candidate, submitted)
-        try reading.copy(to: active, candidate.format, durably: durably)
+        let id = FileName(folders.id)
+        let place = id / SubmittedFile.folderName / candidate.name
+        let information = try spool.active.information(of: place)
+        let (reading, uid) = try read(candidate, information, id)
+        try reading.copy(to: spool.active, within: id, candidate.format, durably: durably)
         return ClaimedManifest(
             folders: folders, name: candidate.name.text, isFolder: candidate.isFolder,
             format: candidate.format, received: Clock.timestamp, reading: reading, uid: uid,
-            identity: try submitted.folder.droppedIdentity(of: submitted.name),
+            identity: try information.map { information throws(FileError) in
+                try spool.active.droppedIdentity(of: place, information)
+            },
             dropped: candidate.dropped)
     }
 
     /// The content of the claimed manifest and its owner. If it has changed since it was read, it is read again. So are
     /// the names of the pictures of a folder without a manifest.
     private func read(
-        _ candidate: Candidate, _ submitted: SubmittedFile
+        _ candidate: Candidate, _ information: stat?, _ id: FileName
     ) throws(FileError) -> (ManifestReading, uid: UInt32) {
+        if let information, information.isRegularFile, !candidate.isFolder,
+            candidate.identity == FileIdentity(information)
+        {
+            return (candidate.reading, information.st_uid)
+        }
+        let submitted = try claimed(candidate, id)
         guard let manifest = try examination.read(submitted, candidate),
             try submitted.information()?.isFolder == candidate.isFolder,
             manifest.format == candidate.format
@@ -199,22 +205,31 @@ package struct Claim {
         return (manifest.reading, manifest.uid)
     }
 
+    private func claimed(
+        _ candidate: Candidate, _ id: FileName
+    ) throws(FileError) -> SubmittedFile {
+        SubmittedFile(
+            name: candidate.name,
+            folder: try Directory(id / SubmittedFile.folderName, in: spool.active))
+    }
+
     /// Puts the file back into the inbox, where it is examined again.
     private func undo(
-        _ candidate: Candidate, _ submitted: SubmittedFile, _ folders: BatchFolders,
-        _ active: Directory, _ stranded: inout [String]
+        _ candidate: Candidate, _ folders: BatchFolders, _ stranded: inout [String]
     ) {
+        let (active, id) = (spool.active, FileName(folders.id))
         do {
-            try submitted.putBack(to: inbox)
+            try active.rename(
+                id / SubmittedFile.folderName / candidate.name, to: inbox, as: candidate.name)
         } catch {
             return stranded.append(folders.id)
         }
         // This needs no further descriptor, because a lack of them may be why the claim has failed. If it fails, the next
         // start removes the folder.
-        try? active.remove(BatchFile.manifest(candidate.format))
-        try? active.remove(BatchFile.sources)
-        try? active.removeDirectory(SubmittedFile.folderName)
-        try? spool.active.removeDirectory(FileName(folders.id))
+        try? active.remove(id / BatchFile.manifest(candidate.format))
+        try? active.remove(id / BatchFile.sources)
+        try? active.removeDirectory(id / SubmittedFile.folderName)
+        try? active.removeDirectory(id)
     }
 
     /// The name without its extension, cut to 200 bytes so that a number still fits into a file name.

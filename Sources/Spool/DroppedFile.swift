@@ -54,7 +54,14 @@ extension Directory {
     /// The identity of the submitted file, which is in this folder now; nil if it is not there.
     package func droppedIdentity(of name: FileName) throws(FileError) -> String? {
         guard let information = try information(of: name) else { return nil }
-        return DroppedFile.identity(
+        return try droppedIdentity(of: name, information)
+    }
+
+    /// The same for a file that has just been examined.
+    func droppedIdentity(
+        of name: FileName, _ information: stat
+    ) throws(FileError) -> String {
+        DroppedFile.identity(
             inode: UInt64(information.st_ino),
             birth: try DroppedFile.birth(of: name, in: number, path(of: name)))
     }

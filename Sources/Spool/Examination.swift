@@ -317,17 +317,19 @@ package struct Examination: Sendable {
 extension ManifestReading {
     /// Writes the daemon's own copy of the read bytes to `active/ID`, over an incomplete one. It is on the disk only
     /// after a sync; with `durably`, the kernel begins to write it.
+    ///
+    /// - Parameter id: the name of `active/ID` within `active`; "." if it is open.
     package func copy(
-        to active: Directory, _ format: ManifestFormat, durably: Bool
+        to active: Directory, within id: FileName = ".", _ format: ManifestFormat, durably: Bool
     ) throws(FileError) {
         guard let bytes else { return }
         // It must be there when the manifest is.
         if case .success(let manifest) = outcome, !manifest.found.isEmpty {
             try active.write(
-                FoundSources.encoded(manifest.found), to: BatchFile.sources, replacing: true,
+                FoundSources.encoded(manifest.found), to: id / BatchFile.sources, replacing: true,
                 durably: durably)
         }
-        let name = BatchFile.manifest(format)
+        let name = id / BatchFile.manifest(format)
         let path = active.path(of: name)
         let file = try active.create(name, replacing: true)
         try file.write(sparsely: bytes, path: path)

@@ -25,6 +25,17 @@ package final class GroupSync: Sendable {
 
     private static let pauseAfterFailure: UInt64 = 3_600_000_000_000
 
+    private struct Known {
+        var isReliable: Bool?
+        var isDirty = false
+        /// In nanoseconds.
+        var dirtyUntil: UInt64 = 0
+    }
+
+    private let known = Mutex(Known())
+    /// In nanoseconds.
+    private static let moment: UInt64 = 50_000_000
+
     /// It is not used before this time, in nanoseconds. Locked during a call: nobody else may get a success while the
     /// error is on its way.
     private let notBefore = Mutex<UInt64>(0)
@@ -54,11 +65,30 @@ package final class GroupSync: Sendable {
     /// - Parameter folder: open since before the writes, and always the same one.
     /// - Returns: false if this was not done or something has failed. Then each file must be synced separately.
     func sync(_ folder: Directory) -> Bool {
-        guard Self.kernelTellsErrors,
-            Self.fileSystems.contains(darkroom_filesystem_type(folder.number)),
-            Self.dirtyBytes ?? 0 <= Self.maximumDirty
-        else { return false }
+        guard Self.kernelTellsErrors, isReliable(folder), !othersAreWriting else { return false }
         return sync { darkroom_sync_file_system(folder.number) == 0 }
+    }
+
+    /// Whether the folder's file system is one of the above. It is asked once, because the folder is always the same.
+    private func isReliable(_ folder: Directory) -> Bool {
+        known.withLock { known in
+            if let isReliable = known.isReliable { return isReliable }
+            let isReliable = Self.fileSystems.contains(darkroom_filesystem_type(folder.number))
+            known.isReliable = isReliable
+            return isReliable
+        }
+    }
+
+    /// Whether there are many dirty pages. What /proc says counts for a moment: a burst of small groups takes no
+    /// longer to sync than to read it, and no disk writes that fast.
+    private var othersAreWriting: Bool {
+        known.withLock { known in
+            let now = Clock.nanoseconds
+            if now < known.dirtyUntil { return known.isDirty }
+            known.isDirty = Self.dirtyBytes ?? 0 > Self.maximumDirty
+            known.dirtyUntil = now + Self.moment
+            return known.isDirty
+        }
     }
 
     /// The same with any call.

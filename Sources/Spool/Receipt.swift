@@ -76,32 +76,40 @@ package enum Receipt {
         _ status: Status, manifest bytes: [UInt8]?, in folders: BatchFolders, durably: Bool,
         stop: CancellationFlag = CancellationFlag()
     ) throws(FileError) {
-        let active = try folders.active()
-        try withdraw(from: active)
-        try active.makeDirectory(BatchFile.receipt)
+        // By their paths, of which no part is anybody's but the daemon's before `place`.
+        let (active, id) = (folders.spool.active, FileName(folders.id))
+        let receipt = id / BatchFile.receipt
+        do {
+            try active.makeDirectory(receipt)
+        } catch  where error.errno == .fileExists {
+            try withdraw(from: folders.active())
+            try active.makeDirectory(receipt)
+        }
         FaultPoint.receiptFolderMade.pass()
-        let receipt = try Directory(BatchFile.receipt, in: active)
-        try receipt.write(to: BatchFile.status, durably: durably) {
+        try active.write(to: receipt / BatchFile.status, durably: durably) {
             write throws(FileError) in
             try status.writtenNow.encode { piece throws(FileError) in
-                try stop.check("write", receipt.path(of: BatchFile.status))
+                try stop.check("write", active.path(of: receipt / BatchFile.status))
                 try write(piece)
             }
         }
         FaultPoint.receiptStatusWritten.pass()
-        receipt.write(BatchProgress(of: status))
+        active.write(BatchProgress(of: status), to: receipt / BatchFile.progress)
         if let name = status.manifest.file.map({ FileName($0) }) {
             if status.state == .rejected {
-                try active.rename(name, to: receipt, as: name)
+                try active.rename(id / name, to: active, as: receipt / name)
                 FaultPoint.receiptManifestMoved.pass()
             } else if let bytes {
-                try receipt.write(sparsely: bytes, to: name, durably: durably)
+                try active.write(sparsely: bytes, to: receipt / name, durably: durably)
                 FaultPoint.receiptManifestWritten.pass()
             }
         }
-        if status.state != .rejected { try copySources(from: active, to: receipt, durably) }
+        if status.state != .rejected, try active.exists(id / BatchFile.sources) {
+            try copySources(
+                from: folders.active(), to: Directory(receipt, in: active), durably)
+        }
         if durably {
-            try receipt.sync()
+            try Directory(receipt, in: active).sync()
             FaultPoint.receiptSynced.pass()
         }
     }
@@ -119,8 +127,9 @@ package enum Receipt {
 
     /// Renames the folder to `outbox/ID`.
     package static func place(_ folders: BatchFolders) throws(FileError) {
-        try folders.active().rename(
-            BatchFile.receipt, to: folders.spool.outbox, as: FileName(folders.id))
+        let id = FileName(folders.id)
+        try folders.spool.active.rename(
+            id / BatchFile.receipt, to: folders.spool.outbox, as: id)
         FaultPoint.receiptMoved.pass()
     }
 
@@ -177,10 +186,10 @@ package enum Receipt {
     package static func finish(
         _ folders: BatchFolders, format: ManifestFormat, durably: Bool
     ) throws(FileError) -> FileName? {
-        let outbox = try folders.outbox()
         let name = BatchFile.manifest(format)
         var givenBack: FileName?
-        if try !outbox.exists(name) {
+        if try !folders.holdsAnswer(name) {
+            let outbox = try folders.outbox()
             let active = try folders.active()
             if try active.exists(name) {
                 try active.rename(name, to: outbox, as: name)

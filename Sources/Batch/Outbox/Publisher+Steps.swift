@@ -76,10 +76,7 @@ extension Publisher {
         let count = rounds.reduce(0) { sum, round in
             sum + round.group.items.filter(\.awaitsSync).reduce(0) { $0 + $1.files.count }
         }
-        if count > 1 {
-            for round in rounds { startWriting(round.group.items, in: round.active) }
-            if spool.syncTogether() { return }
-        }
+        if count > 1, spool.syncTogether() { return }
         carryOut(&rounds, &rests) { round throws(FileError) in
             try sync(&round.group.items, in: round.active)
         } failed: { round, error in
@@ -139,14 +136,6 @@ extension Publisher {
         // If this fails too, a restart may find the lines and finish the renames. The outputs are complete, because
         // they were synced before.
         try? ItemJournal.append(items.map(\.record), in: active, durably: false)
-    }
-
-    /// Starts writing all outputs of a group to the disk before the wait for the first.
-    private func startWriting(_ items: [Item], in active: Directory) {
-        // If a file cannot be opened, the sync reports this.
-        for file in items.lazy.filter(\.awaitsSync).flatMap(\.files) {
-            try? active.open(file).startWriting()
-        }
     }
 
     /// Waits until the outputs are on the disk. Outputs that cannot be written fail. Those for which there was no space

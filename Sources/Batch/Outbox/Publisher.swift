@@ -43,6 +43,7 @@ package final class Publisher: Sendable {
     let durably: Bool
     let storage: StorageGuard
     private let log: EventLog
+    private let burst = BurstPause()
 
     package init(durably: Bool, storage: StorageGuard, log: EventLog) {
         self.durably = durably
@@ -106,6 +107,7 @@ package final class Publisher: Sendable {
 
     /// Processes all entries so far.
     private func publishGroup() {
+        if durably { burst.wait() }
         let entries = pending.withLock { pending in
             defer { pending = [] }
             return pending
@@ -130,6 +132,7 @@ package final class Publisher: Sendable {
             _ = attempt(Array(left.prefix(Self.batchesAtOnce)))
             left = left.dropFirst(Self.batchesAtOnce)
         }
+        burst.ended(batches: groups.count)
     }
 
     /// If an earlier group of the same batch waits for the disk, this group waits too, because the journal's lines are

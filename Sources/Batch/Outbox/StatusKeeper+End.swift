@@ -38,10 +38,13 @@ extension StatusKeeper {
     }
 
     private func finishAll() {
+        if durably { burst.wait() }
         var batches = state.withLock { state in
             defer { state.ending = [] }
             return state.ending[...]
         }
+        let count = batches.count
+        defer { burst.ended(batches: count) }
         while !batches.isEmpty {
             guard storage.mayWork else {
                 return batches.forEach { batch in refusedEnds.keep { [self] in finish(batch) } }

@@ -92,6 +92,7 @@ package final class StatusKeeper: Sendable {
     /// The last statuses of batches that have ended.
     let refusedEnds: RefusedWrites
     let durably: Bool
+    let burst = BurstPause()
     let storage: StorageGuard
     let log: EventLog
     let time: TimeSource

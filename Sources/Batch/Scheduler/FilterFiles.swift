@@ -8,6 +8,8 @@ import SystemPackage
 final class FilterFiles {
     let job: FilterJob
     private let active: Directory
+    /// The folder's name in `active`. The files are used by their paths, because to open the folder costs more.
+    private let id: FileName
     private let durably: Bool
     /// The small copies of the source and of the output for the page of the batch, if there will be one.
     private let sourcePreview: PicturePreview?
@@ -24,7 +26,8 @@ final class FilterFiles {
         self.durably = durably
         self.sourcePreview = job.isPublished && !job.isAgain ? sourcePreview : nil
         preview = self.sourcePreview == nil ? nil : PicturePreview()
-        active = try job.folders.active()
+        active = job.folders.spool.active
+        id = FileName(job.folders.id)
         let output = try active.create(outputName, replacing: true)
         outputFile = output.file
         self.output = consume output
@@ -42,10 +45,10 @@ final class FilterFiles {
     /// The output of a repeated filter must not have a name with which a restart would rename it into the outbox.
     private var outputName: FileName {
         guard job.isPublished else { return pixelsName }
-        return job.isAgain ? BatchFile.outputAgain(job.image) : BatchFile.output(job.image)
+        return id / (job.isAgain ? BatchFile.outputAgain(job.image) : BatchFile.output(job.image))
     }
 
-    private var pixelsName: FileName { BatchFile.newPixels(job.image) }
+    private var pixelsName: FileName { id / BatchFile.newPixels(job.image) }
 
     /// One of several results of a picture.
     func variant(openImage: @escaping StageContext.ImageOpener) -> PictureVariant? {
@@ -53,7 +56,9 @@ final class FilterFiles {
         return PictureVariant(
             filters: job.filters, output: outputFile, outputName: job.resultName,
             options: job.output,
-            handOver: pixelsFile.map { HandOverFile(file: $0, name: pixelsName.text) },
+            handOver: pixelsFile.map {
+                HandOverFile(file: $0, name: BatchFile.newPixels(job.image).text)
+            },
             preview: preview, openImage: openImage)
     }
 
@@ -74,6 +79,8 @@ final class FilterFiles {
             discard()
             throw error
         }
+        // The publisher waits less, and for several images at once.
+        if durably, job.isPublished, !job.isAgain { output?.startWriting() }
         try Self.close(&output, path: active.path(of: outputName))
         FaultPoint.filterWritten.pass()
         if !job.isPublished { try settlePixels() }
@@ -81,7 +88,7 @@ final class FilterFiles {
 
     /// Writes the small copies. The picture does not fail with them: without copies, the page shows the output only.
     private func writePreviews() {
-        guard let preview, let sourcePreview,
+        guard let preview, let sourcePreview, let active = try? job.folders.active(),
             let folder = try? AnswerPage.previews(in: active)
         else { return }
         write(preview.isNeeded ? preview : nil, .after, to: folder)
@@ -109,6 +116,7 @@ final class FilterFiles {
         let path = active.path(of: pixelsName)
         // For others, the publisher does this before the journal refers to the file.
         if job.isAgain, durably { try Self.sync(&pixels, path: path) }
+        if !job.isAgain, durably { pixels?.startWriting() }
         try Self.close(&pixels, path: path)
         try namePixels()
     }
@@ -122,7 +130,7 @@ final class FilterFiles {
     private func namePixels() throws(FileError) {
         FaultPoint.handOverWritten.pass()
         try active.rename(
-            pixelsName, to: active, as: BatchFile.pixels(job.image), replacing: true)
+            pixelsName, to: active, as: id / BatchFile.pixels(job.image), replacing: true)
         FaultPoint.handOverMoved.pass()
     }
 

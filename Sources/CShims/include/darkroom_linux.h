@@ -24,6 +24,9 @@ int darkroom_open_beneath(int dir, const char *path, int follow);
  * follows no link, and ".." returns to a folder that is still open. */
 int darkroom_walk_beneath(int dir, const char *path, int follow);
 
+/* The calling thread's folder beneath /proc, PID/task/TID, which is read once for each thread; "" without /proc. */
+const char *darkroom_thread_folder(void);
+
 /* open(2) of a folder with O_PATH, close-on-exec: a starting point for paths, which does not need the
  * permission to list the folder. */
 int darkroom_open_folder(const char *path);

@@ -112,6 +112,53 @@ import Testing
         #expect(try spool.outbox.names().map(\.text).sorted() == ["a", "b", "c"])
     }
 
+    /// A receipt that was built and not moved, because the disk has refused the next one, is built again.
+    @Test(arguments: [true, false])
+    func aReceiptThatWasNotMovedIsBuiltAgain(isTogether: Bool) throws {
+        let spool = try openSpool(isTogether: isTogether)
+        let claimed = try claim([("a.json", #"{"images": ["a.png"]}"#), ("bad.json", "{")], spool)
+        for manifest in claimed {
+            for _ in 0..<2 {
+                try Receipt.build(
+                    Receipt.status(of: manifest), manifest: manifest.reading.bytes,
+                    in: manifest.folders, durably: true)
+            }
+        }
+        let answer = issuer(spool).answer(claimed)
+        #expect(answer.batches.map(\.status.id) == ["a"])
+        #expect(answer.unanswered.isEmpty && answer.uncleared.isEmpty)
+        let rejected = try Directory("bad", in: spool.outbox)
+        #expect(try rejected.read("manifest.json") == Array("{".utf8))
+        #expect(try spool.active.names().filter { !EndedFolders.isOne($0) } == ["a"])
+    }
+
+    /// The manifest is not opened again if it is still the same, but its owner and its identity are those of the file
+    /// that was taken; if it has changed since, it is read again.
+    @Test func aClaimKnowsTheFileThatWasTaken() throws {
+        let spool = try openSpool(isTogether: true)
+        let inbox = try spool.openInbox()
+        let examination = Examination(
+            limits: ManifestLimits(), defaultFilters: [], settle: 0)
+        var candidates: [Candidate] = []
+        for name: FileName in ["same.json", "other.json"] {
+            try inbox.write(Array(#"{"images": ["a.png"]}"#.utf8), to: name, durably: false)
+            guard
+                case .ready(let candidate) = examination.examine(name, in: inbox, isWhole: true)
+            else { throw Unexpected() }
+            candidates.append(candidate)
+        }
+        let identities = try candidates.map { try inbox.droppedIdentity(of: $0.name) }
+        let new = Array(#"{"images": ["a.png", "b.png"]}"#.utf8)
+        try inbox.write(new, to: "other.json", replacing: true, durably: false)
+        let outcome = Claim(
+            spool: spool, inbox: inbox, examination: examination, durably: true
+        ).take(candidates)
+        #expect(outcome.claimed.map(\.identity) == identities)
+        #expect(outcome.claimed.allSatisfy { $0.uid == geteuid() })
+        #expect(outcome.claimed.map(\.reading.byteCount) == [21, new.count])
+        #expect(try outcome.claimed[1].folders.active().read("manifest.json") == new)
+    }
+
     // MARK: Outputs and journals
 
     private func filtered(_ name: String) -> ImageStatus {

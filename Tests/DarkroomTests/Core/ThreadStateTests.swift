@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import DarkroomCore
@@ -15,5 +16,8 @@ import Testing
     /// Who asks runs.
     @Test func thisThreadDoesNotWait() {
         #expect(!ThreadState.current.waitsForDisk)
+        // The second time, it is not asked for again.
+        #expect(ThreadState.current.folder == ThreadState.current.folder)
+        #expect(ThreadState.current.folder?.hasPrefix("\(getpid())/task/") == true)
     }
 }
