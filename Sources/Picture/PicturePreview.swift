@@ -154,10 +154,8 @@ struct PreviewSampler {
     private let alpha: Int?
     /// If a row has indices: four samples of each.
     private let colours: [UInt8]
-    /// The logarithm of the number of samples of a pixel in a row.
+    /// The logarithm of the number of samples on each side of a pixel.
     private let shift: Int
-    /// The number of rows of which a pixel has samples: 1, 2 or 4.
-    private let rowsOfPixel: Int
     /// The places in a row from which samples are taken, in bytes.
     private let columns: [Int]
     /// The rows from which samples are taken.
@@ -182,18 +180,18 @@ struct PreviewSampler {
         // Of 16 bits in the machine's byte order, the byte with the higher bits.
         let high = palette == nil && picture.depth == 16 && 1.littleEndian == 1 ? 1 : 0
         columns = Self.places(small.width << shift, of: picture.width).map { $0 * bytes + high }
-        rowsOfPixel =
-            PicturePreview.isNeeded(forWidth: picture.width, height: picture.height)
-            ? 1 << shift : 1
-        rows = Self.places(small.height * rowsOfPixel, of: picture.height)
+        rows = Self.places(small.height << shift, of: picture.height)
         sums = [UInt16](repeating: 0, count: small.width * small.channels)
         result = [UInt8](repeating: 0, count: small.bytes)
     }
 
-    /// 2 × 2 samples for a pixel, or 4 × 4 if it stands for more than 16 × 16 pixels. Of a small picture, where a copy
-    /// costs a larger part of the time, one row has the samples.
+    /// 2 × 2 samples for a pixel, or 4 × 4 if it stands for more than 16 × 16 pixels. One for a small picture, where a
+    /// copy costs a larger part of the time.
     private static func shift(of picture: PixelLayout, _ small: PixelLayout) -> Int {
-        max(picture.width, picture.height) > 16 * max(small.width, small.height) ? 2 : 1
+        guard PicturePreview.isNeeded(forWidth: picture.width, height: picture.height) else {
+            return 0
+        }
+        return max(picture.width, picture.height) > 16 * max(small.width, small.height) ? 2 : 1
     }
 
     /// The middles of `count` equal parts of `length` pixels.
@@ -214,7 +212,7 @@ struct PreviewSampler {
                 add(indices: row)
             }
             done += 1
-            if done % rowsOfPixel == 0 { endRow() }
+            if done % (1 << shift) == 0 { endRow() }
         }
         return done == rows.count
     }
@@ -265,8 +263,8 @@ struct PreviewSampler {
 
     /// Appends the means, without the checks of arrays: this is a large part of the cost of a copy.
     private mutating func endRow() {
-        let bits = UInt16(shift + rowsOfPixel.trailingZeroBitCount)
-        let half = UInt16(1 << (bits - 1))
+        let bits = UInt16(2 * shift)
+        let half: UInt16 = (1 << bits) / 2
         sums.withUnsafeMutableBufferPointer { sums in
             result.withUnsafeMutableBufferPointer { result in
                 let row = UnsafeMutableBufferPointer(rebasing: result[end..<(end + sums.count)])

@@ -42,14 +42,14 @@ package struct AnswerPage: Sendable {
 
     // MARK: Previews
 
-    /// Opens the folder for previews in `active/ID`, and creates it if it is missing.
-    package static func previews(in active: Directory) throws(FileError) -> Directory {
-        do {
-            return try Directory(previews, in: Directory(BatchFile.page, in: active))
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            let page = try active.folder(BatchFile.page)
-            return try page.folder(previews)
-        }
+    /// The file of a preview while its batch is in work, from `active/ID`.
+    package static func path(of preview: Preview, _ index: Int) -> FileName {
+        BatchFile.page / previews / preview.name(of: index)
+    }
+
+    /// Creates the folder for previews in `active/ID`.
+    package static func makePreviews(in active: Directory) throws(FileError) {
+        _ = try active.folder(BatchFile.page).folder(previews)
     }
 
     // MARK: The page

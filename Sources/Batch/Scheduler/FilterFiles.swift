@@ -88,26 +88,33 @@ final class FilterFiles {
 
     /// Writes the small copies. The picture does not fail with them: without copies, the page shows the output only.
     private func writePreviews() {
-        guard let preview, let sourcePreview, let active = try? job.folders.active(),
-            let folder = try? AnswerPage.previews(in: active)
-        else { return }
-        write(preview.isNeeded ? preview : nil, .after, to: folder)
-        write(preview.difference(from: sourcePreview), .difference, to: folder)
-        // The others are valid only with this one.
-        write(sourcePreview, .before, to: folder)
+        guard let preview, let sourcePreview else { return }
+        if preview.isNeeded { write(preview, .after) }
+        if let difference = preview.difference(from: sourcePreview) {
+            write(difference, .difference)
+        }
+        write(sourcePreview, .before)
     }
 
-    private func write(
-        _ copy: PicturePreview?, _ kind: AnswerPage.Preview, to folder: Directory
-    ) {
-        guard let copy, copy.layout != nil else { return }
-        let name = kind.name(of: job.image)
+    private func write(_ copy: PicturePreview, _ kind: AnswerPage.Preview) {
+        guard copy.layout != nil else { return }
+        let name = id / AnswerPage.path(of: kind, job.image)
         do {
-            let file = try folder.create(name, replacing: true)
+            let file = try create(preview: name)
             try copy.write(to: file.file, name: name.text)
-            try file.close(path: folder.path(of: name))
+            try file.close(path: active.path(of: name))
         } catch {
-            try? folder.remove(name)
+            try? active.remove(name)
+        }
+    }
+
+    /// The first one of a batch creates the folder.
+    private func create(preview name: FileName) throws(FileError) -> Descriptor {
+        do {
+            return try active.create(name, replacing: true)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            try AnswerPage.makePreviews(in: job.folders.active())
+            return try active.create(name, replacing: true)
         }
     }
 
