@@ -184,6 +184,6 @@ package struct HotBatch: Sendable, Equatable {
     /// The name of the first output of a picture, for the name of its original in the answer.
     package func outputName(of picture: TakenPicture, in status: Status) -> String {
         status.images.first { $0.source.map { ByteString($0) } == picture.source }?.name
-            ?? picture.source.string.split(separator: "/").last.map { String($0) } ?? ""
+            ?? picture.copyName
     }
 }

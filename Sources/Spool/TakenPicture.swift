@@ -82,6 +82,12 @@ package struct TakenPicture: Sendable, Equatable {
         self.source = ByteString(source)
     }
 
+    /// The name of the copy in the submitted folder.
+    var copyName: String {
+        let parts = Array(source.utf8).split(separator: UInt8(ascii: "/"))
+        return String(decoding: parts.last ?? [], as: UTF8.self)
+    }
+
     /// Words that are separated by single spaces.
     var line: String {
         [

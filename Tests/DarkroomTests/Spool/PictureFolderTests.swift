@@ -108,10 +108,10 @@ import Testing
     static let contents: [(files: [String], recipe: String?, said: [String])] = [
         (["a.png"], nil, [noRecipe]), ([".web.recipe", "a.png", "recipe"], nil, [noRecipe]),
         (["web.recipe/", "a.png", "sub/web.recipe"], nil, [noRecipe]),
-        (["web.recipe", "a.png"], nil, ["web", "a.png → a.png"]),
-        (["web.RECIPE", "a.png"], nil, ["web", "a.png → a.png"]),
-        (["web.recipe", "a.png"], "small", ["web", "a.png → a.png"]),
-        (["a.png"], "small", ["small", "a.png → a.png"]),
+        (["web.recipe", "a.png"], nil, ["web", "./a.png → a.png"]),
+        (["web.RECIPE", "a.png"], nil, ["web", "./a.png → a.png"]),
+        (["web.recipe", "a.png"], "small", ["web", "./a.png → a.png"]),
+        (["a.png"], "small", ["small", "./a.png → a.png"]),
         (["web.recipe", "small.recipe", "a.png"], "web", [several]),
         (["wbe.recipe", "a.png"], nil, ["unknown-recipe: there is no recipe ‘wbe’; web?"]),
         (["a.png"], "smal", ["unknown-recipe: there is no recipe ‘smal’; small?"]),
@@ -124,8 +124,9 @@ import Testing
             ],
             nil,
             [
-                "web", "a.jpg → a.png", "b-/x.png → x.png", "b.png → b.png", "b/a.png → a-2.png",
-                "b/c/a*.PNG → a*.png", "./x:y.png → x:y.png", "é.png → é.png",
+                "web", "./a.jpg → a.png", "./b-/x.png → x.png", "./b.png → b.png",
+                "./b/a.png → a-2.png",
+                "./b/c/a*.PNG → a*.png", "./x:y.png → x:y.png", "./é.png → é.png",
             ]
         ),
     ]
@@ -161,7 +162,7 @@ import Testing
         for (link, target) in [("b.png", "../other/secret.png"), ("other", "../other")] {
             #expect(symlink(target, "\(inbox.path)/job/\(link)") == 0)
         }
-        #expect(try daemon(examination(nil)) == ["web", "a.png → a.png", "b.png → b.png"])
+        #expect(try daemon(examination(nil)) == ["web", "./a.png → a.png", "./b.png → b.png"])
         // Only a file names a recipe.
         #expect(remove("\(inbox.path)/job/web.recipe") == 0)
         #expect(symlink("a.png", "\(inbox.path)/job/web.recipe") == 0)
@@ -239,7 +240,7 @@ import Testing
                 """)
         #expect(
             try FoundSources.read(in: answer)
-                == [FoundSources(pattern: "./", files: ["a.png", "sub/b.png", "sub/c.png"])])
+                == [FoundSources(pattern: "./", files: ["./a.png", "./sub/b.png", "./sub/c.png"])])
     }
 
     /// The daemon wrote the manifest that it rejects, so nothing of the submitter's may go with it.
