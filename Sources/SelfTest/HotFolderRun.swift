@@ -85,7 +85,7 @@ struct HotFolderRun {
                 try scans.write(picture, to: ".new", durably: false)
                 try scans.rename(".new", to: scans, as: FileName(name))
             }
-            sources.append(ByteString(name))
+            sources.append(ByteString("./\(name)"))
         }
     }
 
