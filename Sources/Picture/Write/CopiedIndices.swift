@@ -4,7 +4,7 @@ import CDarkroomDeflate
 ///
 /// They are written while the rows are read and examined: if a row is not good, there is no result. The source's chunks
 /// do not matter: all have the same size here, so that timing does not change the bytes.
-final class CopiedIndices {
+final class CopiedIndices: CompressedIndices {
     private let reader: PNGReader
     private let chunk: FilterBuffer<UInt8>
 
