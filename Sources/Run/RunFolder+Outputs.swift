@@ -33,7 +33,9 @@ extension RunFolder {
     func check() throws(RunError) -> Finding {
         let status = try runError { () throws(FileError) in try Status(in: answer) }
         guard let status else { throw .unreadable(answer.path(of: BatchFile.status)) }
-        let end = status.times.finished.flatMap { Clock.date($0) }?.timeIntervalSince1970
+        // The kernel takes the times of files from its last tick, which is up to 10 ms old.
+        let end = status.times.finished.flatMap { Clock.date($0) }?
+            .addingTimeInterval(-0.02).timeIntervalSince1970
         let isIncomplete = try !missing(status.images, after: end).isEmpty
         let isRepeated = job.retries && status.images.contains { $0.state != .filtered }
         let hasSources = try restoreSources(of: status)
