@@ -44,7 +44,8 @@ extension BatchPage {
     private func pair(_ entry: PageEntry) -> Markup {
         Markup(.div, .class("pair")) {
             figure(
-                "Before", entry.before?.large, entry.beforeNote, alt: "\(entry.image.name) before")
+                entry.isBeforeReduced ? "Before (a small copy)" : "Before", entry.before?.large,
+                entry.beforeNote, alt: "\(entry.image.name) before")
             figure("After", entry.after?.large, entry.afterNote, alt: "\(entry.image.name) after")
             if let difference = entry.difference {
                 figure(

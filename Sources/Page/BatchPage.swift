@@ -28,7 +28,7 @@ struct BatchPage {
     }
 
     /// The whole document.
-    var html: String {
+    var html: [UInt8] {
         let id = summary.frame.id
         return Markup.document(language: "en") {
             PageParts.head(title: number == 1 ? id : "\(id), page \(number)")
@@ -64,7 +64,7 @@ struct BatchPage {
                     of: summary.frame, zone, results: results, showsResults: showsResults)
                 Markup(.script, literal: PageTheme.program)
             }
-        }.html
+        }.bytes
     }
 
     // MARK: The head
@@ -273,8 +273,24 @@ struct BatchPage {
     // MARK: Words
 
     func picture(_ image: PageImage, alt: String) -> Markup {
-        Markup(
-            .img, .src(image.link), .width(image.width), .height(image.height), .lazy, .alt(alt))
+        let part: (class: Markup.Attribute, height: Double)
+        switch image.part {
+        case .upper(let height): part = (.class("upper"), height)
+        case .lower(let height): part = (.class("lower"), height)
+        case nil:
+            // So few pixels would look like nothing.
+            let isTiny = max(image.width, image.height) < 32
+            return Markup(
+                .img, isTiny ? .class("tiny") : nil, .src(image.link), .width(image.width),
+                .height(image.height), .lazy, .alt(alt))
+        }
+        // The drawing has no content. It gives the frame its proportions.
+        return Markup(.span, .class("part")) {
+            Markup(.svg, .box(image.width, image.height), .width(image.width), .hiddenFromReaders)
+            Markup(
+                .img, part.class, .src(image.link), .fixed("width", "100%"),
+                .percent("height", part.height), .lazy, .alt(alt))
+        }
     }
 
     func milliseconds(_ count: Int) -> String {

@@ -111,7 +111,7 @@ package struct BatchPages: Sendable {
                 summary: summary, number: number, entries: entries, zone: settings.zone,
                 results: up.map(\.string).joined(separator: "/"), overview: overview)
             try folder.write(
-                Array(page.html.utf8), to: FileName(BatchPage.fileName(number)), durably: false)
+                page.html, to: FileName(BatchPage.fileName(number)), durably: false)
         }
         return Report(
             page: "\(path)/\(BatchPage.fileName(1))",

@@ -47,46 +47,67 @@ package struct EndedPages {
             let indices = start..<min(start + BatchPage.perPage, status.images.count)
             let page = BatchPage(
                 summary: summary, number: number,
-                entries: indices.map { entry(at: $0, previews($0), folder) }, zone: zone,
+                entries: indices.map { entry(at: $0, previews, folder) }, zone: zone,
                 results: "..", showsResults: true, overview: nil)
             try folder.write(
-                Array(page.html.utf8), to: name, replacing: true, durably: false)
+                page.html, to: name, replacing: true, durably: false)
         }
     }
 
     private func entry(
-        at index: Int, _ previews: Set<AnswerPage.Preview>, _ folder: Directory
+        at index: Int, _ previews: (Int) -> Set<AnswerPage.Preview>, _ folder: Directory
     ) -> PageEntry {
         let image = status.images[index]
         var entry = PageEntry(
             number: index + 1, image: image,
             filters: manifest.images[index].filters.map { FilterSentence.text($0) })
-        guard let output = image.output else { return entry }
-        let link = PageLink("..", output.file)
-        let large = PageImage(
-            link: link, output.width, output.height, within: PreviewMaker.largeSide)
-        entry.output = link
-        let copy = PicturePreview.size(ofWidth: output.width, height: output.height)
-        if previews.contains(.after) {
-            let small = PageImage(
-                link: Self.link(.after, index), copy.width, copy.height,
-                within: PreviewMaker.smallSide)
-            entry.after = Preview(small: small, large: large)
-        } else {
-            let small = PageImage(
-                link: link, output.width, output.height, within: PreviewMaker.smallSide)
-            entry.after = Preview(small: small, large: large)
+        guard let output = image.output else {
+            if image.state == .filtered {
+                entry.afterNote = "This image is not published. Others are made from its pixels."
+            }
+            return entry
         }
-        if previews.contains(.difference) {
+        let previews = previews(index)
+        let settings = manifest.images[index]
+        // Browsers turn such a picture, and its copies.
+        let isTransposed =
+            !settings.autoOrient && settings.output.keepsExif
+            && Self.header(ofSource: index, folder)?.orientation.isTransposed ?? false
+        func size(_ width: Int, _ height: Int) -> PageSize {
+            isTransposed ? PageSize(height, width) : PageSize(width, height)
+        }
+        let whole = size(output.width, output.height)
+        let copy = PicturePreview.size(ofWidth: output.width, height: output.height)
+        let copySize = size(copy.width, copy.height)
+
+        let link = PageLink("..", output.file)
+        entry.output = link
+        let large = PageImage(link, whole.within(PreviewMaker.largeSide))
+        let small =
+            previews.contains(.after)
+            ? PageImage(Self.link(.after, index), copySize.within(PreviewMaker.smallSide))
+            : PageImage(link, whole.within(PreviewMaker.smallSide))
+        entry.after = Preview(small: small, large: large)
+
+        if previews.contains(.pair) {
             // The source has the size of the result, so both are shown in one size.
-            entry.difference = PageImage(
-                link: Self.link(.difference, index), width: copy.width, height: copy.height)
+            let pair = PreviewPair(rows: copy.height)
+            let height = Double(pair.height) / Double(pair.rows)
+            let link = Self.link(.pair, index)
             let before = PageImage(
-                link: Self.link(.before, index), width: large.width, height: large.height)
+                link: link, width: large.width, height: large.height,
+                part: .upper(ofHeight: height))
             entry.before = Preview(small: before, large: before)
-        } else if previews.contains(.before), let size = Self.size(ofSource: index, folder) {
+            entry.difference = PageImage(
+                link: link, width: large.width, height: large.height,
+                part: .lower(ofHeight: height))
+            entry.isBeforeReduced = copySize != whole
+        } else if previews.contains(.before), let header = Self.header(ofSource: index, folder) {
+            let copy = size(header.layout.width, header.layout.height)
+            entry.isBeforeReduced = max(copy.width, copy.height) >= PicturePreview.smallSide
             let before = PageImage(
-                link: Self.link(.before, index), width: size.width, height: size.height)
+                Self.link(.before, index),
+                entry.isBeforeReduced ? copy.filling(PreviewMaker.smallSide) : copy)
             entry.before = Preview(small: before, large: before)
         } else {
             entry.beforeNote =
@@ -99,23 +120,40 @@ package struct EndedPages {
         PageLink(AnswerPage.previews.text, preview.name(of: index).text)
     }
 
-    /// The size of the small copy of a source; nil if it cannot be read.
-    private static func size(ofSource index: Int, _ folder: Directory) -> PixelLayout? {
+    /// The header of the small copy of a source; nil if it cannot be read.
+    private static func header(ofSource index: Int, _ folder: Directory) -> PictureHeader? {
         let name = AnswerPage.Preview.before.name(of: index)
         guard let previews = try? Directory(AnswerPage.previews, in: folder),
             let file = try? previews.open(name)
         else { return nil }
-        return (try? PictureHeader(of: file.file, name: name.text))?.layout
+        return try? PictureHeader(of: file.file, name: name.text)
+    }
+}
+
+/// The width and height in which a page shows a picture.
+private struct PageSize: Equatable {
+    let width: Int
+    let height: Int
+
+    init(_ width: Int, _ height: Int) {
+        self.width = width
+        self.height = height
+    }
+
+    /// The same, or reduced so that no side is longer than `side`.
+    func within(_ side: Int) -> PageSize { max(width, height) <= side ? self : scaled(to: side) }
+
+    /// The same, or enlarged so that one side is as long as `side`.
+    func filling(_ side: Int) -> PageSize { max(width, height) >= side ? self : scaled(to: side) }
+
+    private func scaled(to side: Int) -> PageSize {
+        let longest = max(width, height, 1)
+        return PageSize(max(1, width * side / longest), max(1, height * side / longest))
     }
 }
 
 extension PageImage {
-    /// A picture that is shown reduced, so that no side is longer than `side`.
-    fileprivate init(link: PageLink, _ width: Int, _ height: Int, within side: Int) {
-        let longest = max(width, height, 1)
-        let isSmall = longest <= side
-        self.init(
-            link: link, width: isSmall ? width : max(1, width * side / longest),
-            height: isSmall ? height : max(1, height * side / longest))
+    fileprivate init(_ link: PageLink, _ size: PageSize) {
+        self.init(link: link, width: size.width, height: size.height)
     }
 }

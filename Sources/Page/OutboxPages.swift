@@ -70,7 +70,7 @@ package struct OutboxPages: Sendable {
                 progress(ids.count, ids.count)
                 let html = html(rows.sorted { $1.frame.times.received < $0.frame.times.received })
                 try folder.write(
-                    Array(html.utf8), to: FileName(BatchPage.fileName(1)), durably: false)
+                    html, to: FileName(BatchPage.fileName(1)), durably: false)
                 return Report(
                     page: "\(target.path)/\(BatchPage.fileName(1))", batches: rows.count,
                     images: images, withoutPreview: withoutPreview, failures: failures)
@@ -99,7 +99,7 @@ package struct OutboxPages: Sendable {
 
     // MARK: The page
 
-    private func html(_ rows: [Row]) -> String {
+    private func html(_ rows: [Row]) -> [UInt8] {
         let total = rows.reduce(0) { $0.saturatingAdd($1.frame.counts.total) }
         return Markup.document(language: "en") {
             PageParts.head(title: "Darkroom")
@@ -115,7 +115,7 @@ package struct OutboxPages: Sendable {
                 }
                 PageParts.footer(of: nil, settings.zone)
             }
-        }.html
+        }.bytes
     }
 
     private func card(_ row: Row) -> Markup {

@@ -32,7 +32,7 @@ enum PageParts {
                     " from status.json of "
                     time(written, zone)
                 }
-                "."
+                ". All times are in the zone \(zone.identifier)."
                 if let results {
                     " The results themselves are in the folder "
                     Markup(.bdi) { results }

@@ -54,7 +54,7 @@ enum PageTheme {
         .grid a{display:block;color:inherit;text-decoration:none}
         .frame{display:flex;align-items:center;justify-content:center;height:11rem;margin-bottom:.5rem;\
         background:var(--shade);border-radius:.25rem;text-align:center;font-size:.85rem;color:var(--soft)}
-        .frame img{max-width:100%;max-height:100%;object-fit:contain}
+        .frame img{width:auto;height:auto;max-width:100%;max-height:100%;background:#fff}
         .name{display:block;font-size:.9rem}
         .view{display:none;position:fixed;inset:0;z-index:1;overflow:auto;padding:1rem;background:var(--paper)}
         .view:target{display:block}
@@ -65,11 +65,18 @@ enum PageTheme {
         dd ol,dd ul{margin:0;padding-left:1.2rem}
         .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));gap:1rem;margin:1rem 0}
         .pair figure,.slider figure{margin:0}
-        .pair img,.slider img{display:block;max-width:100%;height:auto;background:var(--shade)}
+        .pair figure>img,.stack>img{display:block;max-width:100%;height:auto;background:#fff}
+        .pair figure>img,.pair .part{outline:1px solid var(--line)}
+        .part{display:block;position:relative;overflow:hidden;width:fit-content;max-width:100%;background:#fff}
+        .part svg{display:block;max-width:100%;height:auto}
+        .part img{position:absolute;left:0}.part .upper{top:0}.part .lower{bottom:0}
         figcaption{color:var(--soft);font-size:.85rem;margin-bottom:.25rem}
         .slider>div{display:inline-block;max-width:100%}
         .stack{position:relative;display:block;max-width:100%}
         .stack .top{position:absolute;inset:0;clip-path:inset(0 50% 0 0)}
+        .top>img{width:100%;height:100%;background:#fff}
+        .top>.part{position:absolute;inset:0;width:auto}.top svg{display:none}
+        :is(.frame,.pair,.stack) img.tiny{width:4rem;height:4rem;object-fit:contain;image-rendering:pixelated}
         .slider input{display:block;width:100%;min-width:12rem;margin:.25rem 0 .5rem;accent-color:var(--accent)}
         @media (prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
         @media print{.view{display:none!important}}

@@ -183,7 +183,7 @@ struct TimelineDrawing {
                 Markup(.p) {
                     Markup(
                         .svg, .class("key"), .fixed("width", "8"), .fixed("height", "8"),
-                        .fixed("aria-hidden", "true")
+                        .hiddenFromReaders
                     ) {
                         Markup(
                             .circle, .class("again"), .fixed("cx", "4"), .fixed("cy", "4"),

@@ -1,3 +1,4 @@
+import Glibc
 package import SystemPackage
 
 /// A small copy of a picture for a page, made of the rows that pass a place of the pipeline: the source, upright, before
@@ -5,17 +6,20 @@ package import SystemPackage
 ///
 /// It costs little beside the picture: it looks at a few samples only, and of each of its pixels at the same number. Each
 /// side of the picture is divided into as many equal parts as there are samples, and the pixel in the middle of a part
-/// is taken. A pixel of the copy is the rounded mean of its samples. Transparent pixels are laid over white, 16 bits
-/// are cut to 8, and a colour profile is not kept.
+/// is taken. A pixel of the copy is the rounded mean of its samples. Transparent pixels are laid over white, and 16 bits
+/// are cut to 8. The file has the picture's colour profile, or its samples are converted from the picture's gamma, so
+/// that a browser shows the copy as it shows the picture.
 ///
 /// It belongs to one thread at a time.
 package final class PicturePreview {
     /// A browser shows a result with at most this many pixels as fast as a copy.
     package static let mostPixelsWithout = 1 << 19
 
-    /// The longest side of a copy of a picture with `mostPixelsWithout`, in pixels, and of any copy. In between, its
-    /// number of pixels grows with that of the picture, and so do the costs of both.
-    private static let sides = 96...512
+    /// The longest side of the copy of a picture with at most `mostPixelsWithout`, in pixels.
+    package static let smallSide = 96
+    /// The longest side of the copy of a picture with one pixel more, and of any copy. In between, its number of pixels
+    /// grows with that of the picture, and so do the costs of both.
+    private static let sides = 160...512
 
     /// The layout of the copy: gray or RGB; nil before the last row.
     package private(set) var layout: PixelLayout?
@@ -23,20 +27,28 @@ package final class PicturePreview {
     package private(set) var samples: [UInt8] = []
     /// The layout of the whole picture.
     private var picture: PixelLayout?
+    /// The meaning of the picture's values. Of it, the profile and the gamma are used.
+    var colour = PNGColour()
+    /// How a viewer turns the picture, because its file says so. The copy's file then says it, too.
+    package internal(set) var orientation = Orientation.topLeft
 
     package init() {}
 
     /// The size of the copy of a picture.
     package static func size(ofWidth width: Int, height: Int) -> (width: Int, height: Int) {
+        let side = side(ofWidth: width, height: height)
+        let longest = max(width, height)
+        guard longest > side else { return (width, height) }
+        return (max(1, width * side / longest), max(1, height * side / longest))
+    }
+
+    private static func side(ofWidth width: Int, height: Int) -> Int {
+        guard isNeeded(forWidth: width, height: height) else { return smallSide }
         let pixels = width.multipliedReportingOverflow(by: height)
         let factor =
             (Double(pixels.overflow ? .max : pixels.partialValue) / Double(mostPixelsWithout))
             .squareRoot()
-        let side = min(
-            sides.upperBound, Int(Double(sides.lowerBound) * min(100, max(1, factor))))
-        let longest = max(width, height)
-        guard longest > side else { return (width, height) }
-        return (max(1, width * side / longest), max(1, height * side / longest))
+        return min(sides.upperBound, Int(Double(sides.lowerBound) * min(100, factor)))
     }
 
     /// Whether a page needs a copy of a result of this size.
@@ -56,6 +68,7 @@ package final class PicturePreview {
     func stage(on upstream: any Stage, _ palette: FilteredPalette? = nil) -> any Stage {
         layout = nil
         samples = []
+        orientation = .topLeft
         let picture = palette?.layout ?? upstream.layout
         self.picture = picture
         let size = Self.size(ofWidth: picture.width, height: picture.height)
@@ -108,11 +121,60 @@ package final class PicturePreview {
     }
 
     /// Writes the copy as a JPEG, if there is one. The file is neither synced nor closed.
-    package func write(to file: FileDescriptor, name: String) throws(PictureError) {
-        guard let layout else { return }
+    ///
+    /// - Parameters:
+    ///   - difference: a copy of the same size that is written below this one, see `PreviewPair`.
+    ///   - orientation: how a viewer is to turn it.
+    package func write(
+        to file: FileDescriptor, name: String, above difference: PicturePreview? = nil,
+        orientation: Orientation = .topLeft
+    ) throws(PictureError) {
+        guard let layout, let picture else { return }
+        let isReduced = layout.width < picture.width || layout.height < picture.height
+        let rows = try PreviewRows(self, above: difference, colour.gammaTable)
+        var kept = PNGColour()
+        if let profile = colour.profile, profile.isGray == (rows.layout.channels == 1) {
+            kept.profile = profile
+        }
         _ = try JPEGWriter.write(
-            try PreviewRows(layout, samples), to: file, name: name,
-            options: OutputOptions(format: .jpeg, quality: 75))
+            rows, to: file, name: name, colour: kept,
+            exif: orientation == .topLeft ? nil : Exif.stating(orientation),
+            // A picture of a few pixels would lose its colours.
+            options: OutputOptions(format: .jpeg, quality: isReduced ? 75 : 92),
+            hasFullChroma: !isReduced)
+    }
+}
+
+/// Two small copies of one size in one file, because a second file would cost as much as its content: the upper one,
+/// rows that are not shown, the lower one.
+package struct PreviewPair: Sendable, Equatable {
+    /// The rows of each copy.
+    package let rows: Int
+
+    package init(rows: Int) { self.rows = rows }
+
+    /// The rows in between repeat the ones beside them. So a browser that enlarges the copies does not mix them, and
+    /// neither does JPEG: the lower copy and its 8 rows before it begin with blocks of their own.
+    package var gap: Int {
+        let least = 9
+        return least + (16 - (rows + least) % 16) % 16
+    }
+
+    /// The rows of the file.
+    package var height: Int { 2 * rows + gap }
+}
+
+extension PNGColour {
+    /// The samples of sRGB for the samples of a picture that only states its gamma; nil if they are nearly the same. A
+    /// JPEG cannot state a gamma. (PNG 3, section 13.13; of sRGB, the exponent 1 / 2.2 is near enough.)
+    fileprivate var gammaTable: [UInt8]? {
+        guard let gamma, gamma > 0, profile == nil, renderingIntent == nil, codePoints == nil
+        else { return nil }
+        let exponent = 1 / (2.2 * Double(gamma) / 100_000)
+        guard abs(exponent - 1) > 0.02 else { return nil }
+        return (0...255).map {
+            UInt8((pow(Double($0) / 255, exponent) * 255).rounded())
+        }
     }
 }
 
@@ -139,156 +201,54 @@ private final class PreviewStage: Stage {
     }
 }
 
-/// Takes the samples of a preview from bands of rows.
-struct PreviewSampler {
-    /// The means, whose first `end` are complete.
-    private(set) var result: [UInt8]
-    private var end = 0
-
-    private let width: Int
-    /// 1 or 3.
-    private let channels: Int
-    /// From a sample of a pixel to its next one, in bytes.
-    private let step: Int
-    /// From the first sample of a pixel to its alpha, in bytes; nil if it has none.
-    private let alpha: Int?
-    /// If a row has indices: four samples of each.
-    private let colours: [UInt8]
-    /// The logarithm of the number of samples on each side of a pixel.
-    private let shift: Int
-    /// The places in a row from which samples are taken, in bytes.
-    private let columns: [Int]
-    /// The rows from which samples are taken.
-    private let rows: [Int]
-    /// The number of those that are done.
-    private var done = 0
-    private var sums: [UInt16]
-
-    /// - Parameters:
-    ///   - picture: the layout of the pixels.
-    ///   - palette: if the rows are indices: their colours.
-    ///   - small: the layout of the preview.
-    init(_ picture: PixelLayout, _ palette: FilteredPalette?, _ small: PixelLayout) {
-        width = small.width
-        channels = small.channels
-        shift = Self.shift(of: picture, small)
-        colours = palette?.colours ?? []
-        step = palette == nil ? picture.depth / 8 : 1
-        // A palette always has four samples.
-        alpha = picture.hasAlpha || palette != nil ? (palette == nil ? channels * step : 3) : nil
-        let bytes = palette == nil ? picture.bytesPerPixel : 1
-        // Of 16 bits in the machine's byte order, the byte with the higher bits.
-        let high = palette == nil && picture.depth == 16 && 1.littleEndian == 1 ? 1 : 0
-        columns = Self.places(small.width << shift, of: picture.width).map { $0 * bytes + high }
-        rows = Self.places(small.height << shift, of: picture.height)
-        sums = [UInt16](repeating: 0, count: small.width * small.channels)
-        result = [UInt8](repeating: 0, count: small.bytes)
-    }
-
-    /// 2 × 2 samples for a pixel, or 4 × 4 if it stands for more than 16 × 16 pixels. One for a small picture, where a
-    /// copy costs a larger part of the time.
-    private static func shift(of picture: PixelLayout, _ small: PixelLayout) -> Int {
-        guard PicturePreview.isNeeded(forWidth: picture.width, height: picture.height) else {
-            return 0
-        }
-        return max(picture.width, picture.height) > 16 * max(small.width, small.height) ? 2 : 1
-    }
-
-    /// The middles of `count` equal parts of `length` pixels.
-    private static func places(_ count: Int, of length: Int) -> [Int] {
-        (0..<count).map { (2 * $0 + 1) * length / (2 * count) }
-    }
-
-    /// - Returns: whether this band has the last row that was needed.
-    mutating func add(_ band: Band, bytesPerRow: Int) -> Bool {
-        guard done < rows.count else { return false }
-        while done < rows.count, rows[done] < band.rows.upperBound {
-            let row =
-                band.start.assumingMemoryBound(to: UInt8.self)
-                + (rows[done] - band.rows.lowerBound) * bytesPerRow
-            if colours.isEmpty {
-                add(row)
-            } else {
-                add(indices: row)
-            }
-            done += 1
-            if done % (1 << shift) == 0 { endRow() }
-        }
-        return done == rows.count
-    }
-
-    private mutating func add(_ row: UnsafePointer<UInt8>) {
-        let (step, count, channels, alpha) = (step, 1 << shift, channels, alpha)
-        columns.withUnsafeBufferPointer { columns in
-            sums.withUnsafeMutableBufferPointer { sums in
-                var column = 0
-                for place in stride(from: 0, to: sums.count, by: channels) {
-                    for _ in 0..<count {
-                        let pixel = row + columns[column]
-                        column &+= 1
-                        if let alpha {
-                            for channel in 0..<channels {
-                                sums[place + channel] &+= Self.onWhite(
-                                    pixel[channel * step], pixel[alpha])
-                            }
-                        } else if channels == 3 {
-                            sums[place] &+= UInt16(pixel[0])
-                            sums[place + 1] &+= UInt16(pixel[step])
-                            sums[place + 2] &+= UInt16(pixel[2 * step])
-                        } else {
-                            sums[place] &+= UInt16(pixel[0])
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    private mutating func add(indices row: UnsafePointer<UInt8>) {
-        for index in columns.indices {
-            // The reader has checked the indices.
-            let colour = 4 * Int(row[columns[index]])
-            guard colour + 3 < colours.count else { continue }
-            for channel in 0..<channels {
-                sums[(index >> shift) * channels + channel] &+= Self.onWhite(
-                    colours[colour + channel], colours[colour + 3])
-            }
-        }
-    }
-
-    private static func onWhite(_ value: UInt8, _ alpha: UInt8) -> UInt16 {
-        let (value, alpha) = (UInt32(value), UInt32(alpha))
-        return UInt16((value * alpha + 255 * (255 - alpha) + 127) / 255)
-    }
-
-    /// Appends the means, without the checks of arrays: this is a large part of the cost of a copy.
-    private mutating func endRow() {
-        let bits = UInt16(2 * shift)
-        let half: UInt16 = (1 << bits) / 2
-        sums.withUnsafeMutableBufferPointer { sums in
-            result.withUnsafeMutableBufferPointer { result in
-                let row = UnsafeMutableBufferPointer(rebasing: result[end..<(end + sums.count)])
-                for index in sums.indices {
-                    row[index] = UInt8(truncatingIfNeeded: (sums[index] &+ half) &>> bits)
-                    sums[index] = 0
-                }
-            }
-        }
-        end += sums.count
-    }
-}
-
-/// The rows of a preview, in one band.
+/// The rows of a preview or of two, in one band.
 private final class PreviewRows: Stage {
     let layout: PixelLayout
     private let memory: FilterBuffer<UInt8>
     private var isLent = false
 
-    init(_ layout: PixelLayout, _ samples: [UInt8]) throws(PictureError) {
-        precondition(samples.count == layout.bytes)
-        self.layout = layout
+    /// - Parameter table: the sample that is written for each sample of the upper one; nil for the same.
+    init(
+        _ upper: PicturePreview, above lower: PicturePreview?, _ table: [UInt8]?
+    ) throws(PictureError) {
+        guard let own = upper.layout else { preconditionFailure("a copy without rows") }
+        var layout = own
+        if let other = lower?.layout {
+            precondition(other.width == own.width && other.height == own.height)
+            layout.height = PreviewPair(rows: own.height).height
+            layout.channels = max(own.channels, other.channels)
+        }
         memory = try FilterBuffer(count: layout.bytes)
-        for (index, sample) in samples.enumerated() { memory.start[index] = sample }
+        self.layout = layout
+        put(upper, at: 0, table)
+        guard let lower else { return }
+        let pair = PreviewPair(rows: own.height)
+        let first = own.height + pair.gap
+        put(lower, at: first, nil)
+        for row in own.height..<first {
+            copy(row < first - 8 ? own.height - 1 : first, to: row)
+        }
+    }
+
+    private func put(_ preview: PicturePreview, at row: Int, _ table: [UInt8]?) {
+        let target = memory.start + row * layout.bytesPerRow
+        // A gray sample stands for all channels.
+        let copies = preview.layout?.channels == layout.channels ? 1 : layout.channels
+        guard table != nil || copies > 1 else {
+            preview.samples.withUnsafeBufferPointer {
+                if let start = $0.baseAddress { target.update(from: start, count: $0.count) }
+            }
+            return
+        }
+        for (index, sample) in preview.samples.enumerated() {
+            let sample = table?[Int(sample)] ?? sample
+            for copy in 0..<copies { target[index * copies + copy] = sample }
+        }
+    }
+
+    private func copy(_ row: Int, to other: Int) {
+        let bytes = layout.bytesPerRow
+        (memory.start + other * bytes).update(from: memory.start + row * bytes, count: bytes)
     }
 
     func nextBand() throws(PictureError) -> Band? {

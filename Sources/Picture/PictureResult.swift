@@ -27,6 +27,11 @@ struct PictureResult {
         let colour = reader.colour.carried(through: filtered.effective, to: filtered.layout)
         let exif =
             options.keepsExif ? Exif.carried(reader.exif, isUpright: steps.autoOrient) : nil
+        if let preview {
+            preview.colour = colour
+            // The file of the result keeps the orientation of its source.
+            if exif != nil, !steps.autoOrient { preview.orientation = reader.orientation }
+        }
         let copied = try handOver.map { handOver throws(PictureError) in
             try HandOverStage(
                 last, to: handOver, colour: colour, exif: exif, cores: steps.cores, ahead: ahead)

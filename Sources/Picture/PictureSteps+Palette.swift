@@ -31,6 +31,7 @@ extension PictureSteps {
                 width: reader.layout.width, height: reader.layout.height,
                 channels: layout.channels, depth: 8))
         let indices = IndexRows(source, reader.layout)
+        sourcePreview?.colour = reader.colour
         filtered.stage =
             sourcePreview?.stage(
                 on: indices, FilteredPalette(colours: colours, layout: reader.layout)) ?? indices

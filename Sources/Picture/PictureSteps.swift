@@ -21,11 +21,11 @@ struct PictureSteps {
         /// If the rows are indices: their colours.
         var palette: FilteredPalette?
         /// What looks at the rows of the source for its small copy. The filters may not pull all of them.
-        var lookout: (any Stage)?
+        var previewedRows: (any Stage)?
 
         /// Pulls the rows that the filters did not need.
         func drain() throws(PictureError) {
-            while try lookout?.nextBand() != nil {}
+            while try previewedRows?.nextBand() != nil {}
         }
 
         /// The layout of the pixels.
@@ -93,19 +93,22 @@ struct PictureSteps {
         _ source: any Stage, of reader: any PictureReader, _ context: StageContext
     ) throws(PictureError) -> Filtered {
         try chain(
-            autoOrient ? reader.orientation.filters : [], then: filters, on: source, context)
+            autoOrient ? reader.orientation.filters : [], then: filters, on: source, of: reader,
+            context)
     }
 
-    /// The filters that turn a picture upright on top of a stage, then others.
+    /// The filters that turn the picture of `reader` upright on top of a stage, then others.
     func chain(
-        _ turns: [Filter], then filters: [Filter], on source: any Stage, _ context: StageContext
+        _ turns: [Filter], then filters: [Filter], on source: any Stage,
+        of reader: any PictureReader, _ context: StageContext
     ) throws(PictureError) -> Filtered {
         guard let sourcePreview else { return try chain(turns + filters, on: source, context) }
         let upright = try chain(turns, on: source, context)
-        let lookout = sourcePreview.stage(on: upright.stage)
-        var filtered = try chain(filters, on: lookout, context)
+        let previewedRows = sourcePreview.stage(on: upright.stage)
+        sourcePreview.colour = reader.colour
+        var filtered = try chain(filters, on: previewedRows, context)
         filtered.effective = upright.effective + filtered.effective
-        filtered.lookout = lookout
+        filtered.previewedRows = previewedRows
         return filtered
     }
 

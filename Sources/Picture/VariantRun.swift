@@ -73,7 +73,7 @@ final class VariantRun: @unchecked Sendable {
         try context.memory.take(
             commonBytes - context.memory.held, for: "the filters of all variants")
         let source = TeeStage(tee, number, layout, isChanged: mayChange(layout))
-        var filtered = try steps.chain(turns, then: filters, on: source, context)
+        var filtered = try steps.chain(turns, then: filters, on: source, of: reader, context)
         filtered.effective = common + filtered.effective
         let written = try result.write(filtered, of: reader, steps, context, nil)
         try filtered.drain()

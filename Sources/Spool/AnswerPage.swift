@@ -29,12 +29,12 @@ package struct AnswerPage: Sendable {
 
     /// A small copy of a picture.
     package enum Preview: String, CaseIterable, Sendable {
+        /// The source, upright, and below it the difference of source and result, if they have the same size.
+        case pair = "-pair"
         /// The source, upright.
         case before = "-before"
         /// The result, if it is large.
         case after = ""
-        /// Where source and result differ, if they have the same size.
-        case difference = "-difference"
 
         /// The file for the image with this index.
         package func name(of index: Int) -> FileName { "\(index + 1)\(rawValue).jpg" }
@@ -118,12 +118,14 @@ package struct AnswerPage: Sendable {
     private static func find(
         _ index: Int, in previews: Directory, orIn former: [Directory]
     ) -> Set<Preview> {
+        func isThere(_ preview: Preview, in folder: Directory) -> Bool {
+            let found = try? folder.information(of: preview.name(of: index))
+            return found.map { $0.isRegularFile && $0.length > 0 } ?? false
+        }
         func those(in folder: Directory) -> Set<Preview> {
-            Set(
-                Preview.allCases.filter { preview in
-                    let found = try? folder.information(of: preview.name(of: index))
-                    return found.map { $0.isRegularFile && $0.length > 0 } ?? false
-                })
+            let source = [Preview.pair, .before].first { isThere($0, in: folder) }
+            let result = [Preview.after].filter { isThere($0, in: folder) }
+            return Set(result).union(source.map { [$0] } ?? [])
         }
         let found = those(in: previews)
         if !found.isEmpty { return found }

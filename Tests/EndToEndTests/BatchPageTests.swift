@@ -34,17 +34,15 @@ import Testing
         #expect(
             fixture.spool.list(page).sorted() == ["index.html", "page.json", "previews"])
         #expect(
-            fixture.spool.list("\(page)/previews") == [
-                "1-before.jpg", "1-difference.jpg", "1.jpg", "2-before.jpg", "2-difference.jpg",
-            ])
+            fixture.spool.list("\(page)/previews") == ["1-pair.jpg", "1.jpg", "2-pair.jpg"])
         let html = String(decoding: try fixture.spool.bytes("\(page)/index.html"), as: UTF8.self)
         #expect(html.hasSuffix("</html>\n"))
         #expect(html.contains("3 images: 2 filtered and 1 failed"))
         #expect(html.contains("src=\"previews/1.jpg\""))
         #expect(html.contains("src=\"../small.png\""))
         for number in 1...2 {
-            #expect(html.contains("src=\"previews/\(number)-before.jpg\""))
-            #expect(html.contains("src=\"previews/\(number)-difference.jpg\""))
+            // Before, in the slider, and the difference.
+            #expect(html.components(separatedBy: "src=\"previews/\(number)-pair.jpg\"").count == 4)
         }
         #expect(html.components(separatedBy: "class=\"slider\"").count == 3)
         #expect(try fixture.spool.bytes("\(page)/previews/1.jpg").starts(with: [0xFF, 0xD8]))
@@ -120,8 +118,7 @@ import Testing
         #expect(html.contains("src=\"previews/1.jpg\""))
         #expect(
             fixture.spool.list("\(Self.page)/previews") == [
-                "1-before.jpg", "1-difference.jpg", "1.jpg", "2-before.jpg", "2-difference.jpg",
-                "3-before.jpg", "3-difference.jpg",
+                "1-pair.jpg", "1.jpg", "2-pair.jpg", "3-pair.jpg",
             ])
         #expect(try await daemon.stop() == .exited(0))
     }

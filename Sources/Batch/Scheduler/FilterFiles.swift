@@ -89,19 +89,29 @@ final class FilterFiles {
     /// Writes the small copies. The picture does not fail with them: without copies, the page shows the output only.
     private func writePreviews() {
         guard let preview, let sourcePreview else { return }
-        if preview.isNeeded { write(preview, .after) }
-        if let difference = preview.difference(from: sourcePreview) {
-            write(difference, .difference)
+        if preview.isNeeded { write(preview, .after, preview.orientation) }
+        // A browser turns each file as a whole, so it cannot turn both copies of a pair.
+        let difference =
+            preview.orientation == .topLeft ? preview.difference(from: sourcePreview) : nil
+        if difference == nil {
+            // From an attempt before a restart, of another source.
+            try? active.remove(id / AnswerPage.path(of: .pair, job.image))
         }
-        write(sourcePreview, .before)
+        write(
+            sourcePreview, difference == nil ? .before : .pair, above: difference,
+            preview.orientation)
     }
 
-    private func write(_ copy: PicturePreview, _ kind: AnswerPage.Preview) {
+    private func write(
+        _ copy: PicturePreview, _ kind: AnswerPage.Preview, above difference: PicturePreview? = nil,
+        _ orientation: Orientation
+    ) {
         guard copy.layout != nil else { return }
         let name = id / AnswerPage.path(of: kind, job.image)
         do {
             let file = try create(preview: name)
-            try copy.write(to: file.file, name: name.text)
+            try copy.write(
+                to: file.file, name: name.text, above: difference, orientation: orientation)
             try file.close(path: active.path(of: name))
         } catch {
             try? active.remove(name)

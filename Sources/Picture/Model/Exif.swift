@@ -24,4 +24,12 @@ enum Exif {
             return bytes
         }
     }
+
+    /// A TIFF structure with the orientation only. (TIFF 6.0, section 2.)
+    static func stating(_ orientation: Orientation) -> [UInt8] {
+        let header: [UInt8] = Array("II".utf8) + [42, 0, 8, 0, 0, 0]
+        // One entry: the tag 274, the type of 16 bits, one number, the number. Then no further directory.
+        let entry: [UInt8] = [0x12, 0x01, 3, 0, 1, 0, 0, 0, UInt8(orientation.rawValue), 0, 0, 0]
+        return header + [1, 0] + entry + [0, 0, 0, 0]
+    }
 }

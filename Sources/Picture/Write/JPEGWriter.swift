@@ -33,6 +33,7 @@ package final class JPEGWriter {
     ///   - name: the name of the file in messages.
     ///   - colour: of this, the profile and the density can be written.
     ///   - exif: a TIFF structure for an Exif segment.
+    ///   - hasFullChroma: whether colour is stored at full resolution; if it is nil, the quality decides.
     ///   - memory: the budget for the coefficients of a progressive picture.
     ///   - checkpoint: called before each band; false ends writing with `PictureError.Code.cancelled`.
     /// - Throws: `tooManyPixels` if a side is longer than JPEG allows, or if a progressive picture is larger than may
@@ -40,6 +41,7 @@ package final class JPEGWriter {
     package static func write(
         _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour = PNGColour(),
         exif: [UInt8]? = nil, options: OutputOptions = OutputOptions(format: .jpeg),
+        hasFullChroma: Bool? = nil,
         memory: PictureMemory = PictureMemory(limit: PictureLimits().wholePictureBytes),
         checkpoint: () -> Bool = { true }
     ) throws(PictureError) -> WrittenPicture {
@@ -48,6 +50,7 @@ package final class JPEGWriter {
         let held = try heldBytes(layout, name: name, options: options)
         try memory.take(held, for: "\(name): writing a progressive picture")
         defer { memory.giveBack(held) }
+        if let hasFullChroma { settings.full_chroma = hasFullChroma ? 1 : 0 }
         let items = settings.add(density: colour.density)
         let writer = try JPEGWriter(file: file, name: name)
         try writer.start(&settings, profile: colour.profile, exif: exif)

@@ -50,10 +50,10 @@ import Testing
         try fixture.accept("x", Self.manifest(true), missing: ["none"])
         try await fixture.finish()
         let page = try #require(Self.page(fixture))
-        #expect(page.contains("<img src=\"previews/1.jpg\" width=\"110\" height=\"77\""))
+        #expect(page.contains("<img src=\"previews/1.jpg\" width=\"184\" height=\"128\""))
         #expect(page.contains("<img src=\"../a.png\" width=\"1000\" height=\"700\""))
         let folder = try Directory(path: fixture.spool.outbox.path(of: "x") + "/page/previews")
-        #expect(Set(try folder.names()) == ["1.jpg", "1-before.jpg", "1-difference.jpg"])
+        #expect(Set(try folder.names()) == ["1.jpg", "1-pair.jpg"])
         #expect(try folder.read("1.jpg").starts(with: [0xFF, 0xD8, 0xFF]))
     }
 

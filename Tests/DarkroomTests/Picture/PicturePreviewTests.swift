@@ -1,3 +1,4 @@
+import Foundation
 import SystemPackage
 import TestSupport
 import Testing
@@ -24,8 +25,9 @@ import Testing
     ) -> (layout: PixelLayout, samples: [UInt8]) {
         let from = picture.layout
         let longest = max(from.width, from.height)
-        let wanted = 96 * (Double(from.width * from.height) / 524_288).squareRoot()
-        let most = min(longest, 512, max(96, Int(wanted)))
+        let isLarge = from.width * from.height > 524_288
+        let wanted = 160 * (Double(from.width * from.height) / 524_288).squareRoot()
+        let most = min(longest, isLarge ? min(512, Int(wanted)) : 96)
         let layout = PixelLayout(
             width: max(1, from.width * most / longest),
             height: max(1, from.height * most / longest),
@@ -110,9 +112,9 @@ import Testing
 
     @Test(
         arguments: [
-            (1024, 512, false, (96, 48)), (1024, 513, true, (96, 48)), (60, 40, false, (60, 40)),
-            (1, 524_289, true, (1, 96)), (524_289, 1, true, (96, 1)),
-            (2048, 1536, true, (235, 176)), (4000, 3000, true, (459, 344)),
+            (1024, 512, false, (96, 48)), (1024, 513, true, (160, 80)), (60, 40, false, (60, 40)),
+            (1, 524_289, true, (1, 160)), (524_289, 1, true, (160, 1)),
+            (2048, 1536, true, (391, 293)), (4000, 3000, true, (512, 384)),
             (6000, 4000, true, (512, 341)),
             (1_000_000, 1_000_000, true, (512, 512)), (Int.max, 2, true, (512, 1)),
         ] as [(Int, Int, Bool, (Int, Int))])
@@ -212,6 +214,93 @@ import Testing
         try target.descriptor.seek(offset: 0, from: .start)
         let header = try PictureHeader(of: target.descriptor, name: "p")
         #expect(header.kind == .jpeg)
-        #expect((header.layout.width, header.layout.height) == (97, 64))
+        #expect((header.layout.width, header.layout.height) == (162, 108))
+    }
+
+    /// The copies of two pictures of one size in one file, and what is between them.
+    @Test(
+        arguments: [(300, 200), (96, 63), (64, 1), (5, 7), (1, 1), (1000, 700)] as [(Int, Int)],
+        [false, true])
+    func twoCopiesShareAFile(size: (width: Int, height: Int), isGray: Bool) throws {
+        let kind = try #require(Self.kinds.first { $0.colourType == (isGray ? .gray : .rgb) })
+        let file = kind.noise(width: size.width, height: size.height).encoded
+        let (before, after) = (PicturePreview(), PicturePreview())
+        _ = try Self.run(file, [], OutputOptions(compression: .fast), before)
+        _ = try Self.run(file, [.invert(amount: 1)], OutputOptions(compression: .fast), after)
+        let difference = try #require(after.difference(from: before))
+        let layout = try #require(before.layout)
+        func pixels(
+            _ copy: PicturePreview, above other: PicturePreview? = nil
+        ) throws -> ReferencePicture {
+            let target = try UnnamedFile()
+            try copy.write(to: target.descriptor, name: "p", above: other)
+            let (source, png) = (try UnnamedFile(target.contents()), try UnnamedFile())
+            _ = try PicturePipeline.run(
+                input: source.descriptor, inputName: "p", filters: [], output: png.descriptor,
+                outputName: "q")
+            return try PNGReader.pixels(of: png.contents()).picture
+        }
+        let pair = PreviewPair(rows: layout.height)
+        let both = try pixels(before, above: difference)
+        #expect(both.layout.width == layout.width)
+        #expect(both.layout.height == pair.height && (9...24).contains(pair.gap))
+        #expect((layout.height + pair.gap) % 16 == 0)
+        // The lower one is as it is alone. Of the upper one, the last blocks have other rows below.
+        let row = layout.width * both.layout.channels
+        let lower = Array(both.samples.suffix(layout.height * row))
+        #expect(try lower == pixels(difference).samples)
+        let alone = try pixels(before).samples
+        let whole = layout.height / 16 * 16 * row
+        #expect(
+            both.samples.prefix(max(0, whole - 16 * row)) == alone.prefix(max(0, whole - 16 * row)))
+        let worst = zip(both.samples.prefix(alone.count), alone).map { abs(Int($0) - Int($1)) }
+            .max()
+        #expect(try #require(worst) <= 64)
+    }
+
+    /// A browser shows the copy as it shows the picture.
+    @Test func hasTheProfileOfThePicture() throws {
+        let kind = try #require(Self.kinds.first { $0.colourType == .rgb })
+        var maker = kind.noise(width: 300, height: 200)
+        let profile = ICCProfileMaker.profile(space: "RGB ")
+        maker.early = [ICCProfileMaker.chunk(name: "p", profile: profile)]
+        let preview = PicturePreview()
+        _ = try Self.run(maker.encoded, [], OutputOptions(compression: .fast), preview)
+        let target = try UnnamedFile()
+        try preview.write(to: target.descriptor, name: "p", orientation: .rightTop)
+        try target.descriptor.seek(offset: 0, from: .start)
+        let header = try PictureHeader(of: target.descriptor, name: "p")
+        #expect(header.profileBytes == profile.count)
+        #expect(header.orientation == .rightTop)
+        #expect((header.layout.width, header.layout.height) == (96, 64))
+    }
+
+    /// JPEG has no gamma. `light = sample ^ (1 / gamma)`, and `sRGB = light ^ (1 / 2.2)`.
+    @Test(arguments: [nil, 45_455, 46_000, 100_000, 20_000] as [UInt32?])
+    func isConvertedFromTheGammaOfThePicture(gamma: UInt32?) throws {
+        // Flat parts, which JPEG keeps.
+        let values = (0..<64 * 64).map { UInt16($0 / 8 % 8 * 32 + 16) }
+        var maker = PNGMaker(width: 64, height: 64, colourType: .gray, depth: 8, samples: values)
+        if let gamma {
+            maker.early = [
+                PNGChunk("gAMA", (0..<4).map { UInt8(truncatingIfNeeded: gamma >> (24 - 8 * $0)) })
+            ]
+        }
+        let preview = PicturePreview()
+        _ = try Self.run(maker.encoded, [], OutputOptions(compression: .fast), preview)
+        let target = try UnnamedFile()
+        try preview.write(to: target.descriptor, name: "p")
+        let png = try UnnamedFile()
+        _ = try PicturePipeline.run(
+            input: UnnamedFile(target.contents()).descriptor, inputName: "p", filters: [],
+            output: png.descriptor, outputName: "q")
+        let found = try PNGReader.pixels(of: png.contents()).picture.samples
+        // A gamma of 1 / 2.2, or nearly so, is that of sRGB.
+        let exponent =
+            gamma.map { abs(Int($0) - 45_455) < 900 ? 1 : 100_000 / (2.2 * Double($0)) } ?? 1
+        for (sample, value) in zip(found, values) {
+            let expected = pow(Double(value) / 255, exponent) * 255
+            #expect(abs(Double(sample) - expected) <= 2)
+        }
     }
 }

@@ -100,17 +100,17 @@ import Testing
 
     /// The copies of an image belong together: none of a former attempt stands beside those of the last one.
     @Test func doesNotMixAttempts() throws {
-        for name in ["1", "1-before", "1-difference", "2-before", "2-difference"] {
+        for name in ["1", "1-pair", "2", "2-pair", "2-before", "3-before"] {
             try write("old", "outbox/x/page/previews/\(name).jpg")
         }
         try write("{}", "outbox/x/page/page.json")
         try write("new", "active/x/page/previews/1-before.jpg")
         var found: [Set<AnswerPage.Preview>] = []
-        try AnswerPage(of: folders).make { _, find in found = (0..<2).map { find($0) } }
-        #expect(found == [[.before], [.before, .difference]])
+        try AnswerPage(of: folders).make { _, find in found = (0..<3).map { find($0) } }
+        #expect(found == [[.before], [.pair, .after], [.before]])
         #expect(
             try list("outbox/x/page/previews")
-                == ["1-before.jpg", "2-before.jpg", "2-difference.jpg"])
+                == ["1-before.jpg", "2-pair.jpg", "2.jpg", "3-before.jpg"])
     }
 
     struct Stop: Error {}
