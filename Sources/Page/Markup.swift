@@ -85,7 +85,7 @@ package struct Markup: Sendable, Equatable {
                 if scalar.isControl {
                     result += escaped(scalar.escaped(asASCII: true))
                 } else {
-                    result += UTF8.encode(scalar)!
+                    result += String(scalar).utf8
                 }
             }
         }

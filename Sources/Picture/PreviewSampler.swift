@@ -88,8 +88,9 @@ struct PreviewSampler {
         let count = 3 * width
         columns.withUnsafeBufferPointer { columns in
             result.withUnsafeMutableBytes { result in
+                guard let start = result.baseAddress else { return }
                 let row = UnsafeRawPointer(row)
-                let target = result.baseAddress! + end
+                let target = start + end
                 // Four bytes at once take half the time of three. The last pixel of a row may have no byte behind it.
                 for index in 0..<(columns.count - 1) {
                     let pixel = (row + columns[index]).loadUnaligned(as: UInt32.self)
