@@ -273,20 +273,23 @@ struct BatchPage {
     // MARK: Words
 
     func picture(_ image: PageImage, alt: String) -> Markup {
+        // A few pixels would look like nothing.
+        let longest = max(image.width, image.height, 1)
+        let isTiny = longest < 32
+        let factor = isTiny ? 64 / longest : 1
+        let (width, height) = (image.width * factor, image.height * factor)
         let part: (class: Markup.Attribute, height: Double)
         switch image.part {
         case .upper(let height): part = (.class("upper"), height)
         case .lower(let height): part = (.class("lower"), height)
         case nil:
-            // So few pixels would look like nothing.
-            let isTiny = max(image.width, image.height) < 32
             return Markup(
-                .img, isTiny ? .class("tiny") : nil, .src(image.link), .width(image.width),
-                .height(image.height), .lazy, .alt(alt))
+                .img, isTiny ? .class("tiny") : nil, .src(image.link), .width(width),
+                .height(height), .lazy, .alt(alt))
         }
         // The drawing has no content. It gives the frame its proportions.
-        return Markup(.span, .class("part")) {
-            Markup(.svg, .box(image.width, image.height), .width(image.width), .hiddenFromReaders)
+        return Markup(.span, isTiny ? .class("part", "tiny") : .class("part")) {
+            Markup(.svg, .box(width, height), .width(width), .hiddenFromReaders)
             Markup(
                 .img, part.class, .src(image.link), .fixed("width", "100%"),
                 .percent("height", part.height), .lazy, .alt(alt))

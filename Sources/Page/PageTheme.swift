@@ -72,11 +72,12 @@ enum PageTheme {
         .part img{position:absolute;left:0}.part .upper{top:0}.part .lower{bottom:0}
         figcaption{color:var(--soft);font-size:.85rem;margin-bottom:.25rem}
         .slider>div{display:inline-block;max-width:100%}
-        .stack{position:relative;display:block;max-width:100%}
+        .stack{position:relative;width:fit-content;max-width:100%}
         .stack .top{position:absolute;inset:0;clip-path:inset(0 50% 0 0)}
         .top>img{width:100%;height:100%;background:#fff}
         .top>.part{position:absolute;inset:0;width:auto}.top svg{display:none}
-        :is(.frame,.pair,.stack) img.tiny{width:4rem;height:4rem;object-fit:contain;image-rendering:pixelated}
+        .tiny,.tiny img{image-rendering:pixelated}
+        .frame img.tiny{width:4rem;height:4rem;object-fit:contain;background:none}
         .slider input{display:block;width:100%;min-width:12rem;margin:.25rem 0 .5rem;accent-color:var(--accent)}
         @media (prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
         @media print{.view{display:none!important}}
