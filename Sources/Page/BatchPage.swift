@@ -275,7 +275,7 @@ struct BatchPage {
     func picture(_ image: PageImage, alt: String) -> Markup {
         // A few pixels would look like nothing.
         let longest = max(image.width, image.height, 1)
-        let isTiny = longest < 32
+        let isTiny = longest < 32 && min(image.width, image.height) > 0
         let factor = isTiny ? 64 / longest : 1
         let (width, height) = (image.width * factor, image.height * factor)
         let part: (class: Markup.Attribute, height: Double)

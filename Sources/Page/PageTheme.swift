@@ -54,7 +54,7 @@ enum PageTheme {
         .grid a{display:block;color:inherit;text-decoration:none}
         .frame{display:flex;align-items:center;justify-content:center;height:11rem;margin-bottom:.5rem;\
         background:var(--shade);border-radius:.25rem;text-align:center;font-size:.85rem;color:var(--soft)}
-        .frame img{width:auto;height:auto;max-width:100%;max-height:100%;background:#fff}
+        .frame img{max-width:100%;max-height:100%;object-fit:contain}
         .name{display:block;font-size:.9rem}
         .view{display:none;position:fixed;inset:0;z-index:1;overflow:auto;padding:1rem;background:var(--paper)}
         .view:target{display:block}
@@ -77,7 +77,7 @@ enum PageTheme {
         .top>img{width:100%;height:100%;background:#fff}
         .top>.part{position:absolute;inset:0;width:auto}.top svg{display:none}
         .tiny,.tiny img{image-rendering:pixelated}
-        .frame img.tiny{width:4rem;height:4rem;object-fit:contain;background:none}
+        .frame img.tiny{width:4rem;height:4rem;object-fit:contain}
         .slider input{display:block;width:100%;min-width:12rem;margin:.25rem 0 .5rem;accent-color:var(--accent)}
         @media (prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
         @media print{.view{display:none!important}}

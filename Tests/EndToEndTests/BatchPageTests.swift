@@ -162,4 +162,53 @@ import Testing
         #expect(fixture.spool.exists("\(Self.page)/index.html"))
         #expect(try await daemon.stop() == .exited(0))
     }
+
+    /// The two copies of a file are shown one by one, and the slider lays the source exactly over the result.
+    @Test(.enabled(if: Browser.path != nil, "there is no chromium"))
+    func aBrowserShowsEachCopyInItsFrame() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        for (name, width, height) in [("large", 1000, 700), ("flat", 1000, 11), ("tiny", 7, 3)] {
+            try Data(Starfield.png(width: width, height: height, seed: 3)).write(
+                to: fixture.documents.url.appending(path: "\(name).png"))
+        }
+        let daemon = try await fixture.run()
+        let names = ["large", "flat", "tiny"]
+        try fixture.drop(
+            "x",
+            [
+                "page": true, "filters": ["invert"],
+                "images": names.map { ["name": $0, "source": fixture.url("\($0).png")] },
+            ])
+        _ = try await fixture.spool.finish("x", daemon)
+        #expect(try await daemon.stop() == .exited(0))
+        let url = "file://\(fixture.spool.path)/\(Self.page)/index.html"
+        try await Browser.use { browser in
+            try browser.show(width: 1100, height: 900)
+            for number in 1...names.count {
+                try browser.open(url + "#view-\(number)")
+                let faults = try browser.value(
+                    """
+                    (() => {
+                      const view = document.querySelector(':target'), faults = [];
+                      const box = e => e.getBoundingClientRect();
+                      const near = (a, b, what) => { if (Math.abs(a - b) > 0.6) faults.push(what + ' ' + a + ' ' + b); };
+                      const parts = [...view.querySelectorAll('.part')];
+                      if (parts.length != 3) faults.push(parts.length + ' parts');
+                      for (const part of parts) {
+                        const image = part.querySelector('img'), [p, i] = [box(part), box(image)];
+                        const isUpper = image.className == 'upper';
+                        near(i.width, p.width, 'width');
+                        near(isUpper ? i.top : i.bottom, isUpper ? p.top : p.bottom, image.className);
+                        near(i.height, p.height * parseFloat(image.getAttribute('height')) / 100, 'height');
+                        if (p.height < 1) faults.push('flat');
+                      }
+                      const [below, above] = [view.querySelector('.stack > img'), view.querySelector('.top .part')].map(box);
+                      for (const side of ['left', 'top', 'right', 'bottom']) near(below[side], above[side], side);
+                      return faults;
+                    })()
+                    """, as: [String].self)
+                #expect(faults == [], "\(names[number - 1])")
+            }
+        }
+    }
 }

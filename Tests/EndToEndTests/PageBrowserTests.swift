@@ -63,11 +63,12 @@ struct PageBrowserTests {
             #expect(names.count == 5 + 2 * Self.hostile.count)
             for name in Self.hostile { #expect(names.contains(name), "\(name)") }
             #expect(try browser.value("document.title", as: String.self) == "m")
-            // Each picture has its size before it is loaded, and the right one.
+            // Each picture has its size before it is loaded, and the right one. Tiny ones are enlarged evenly.
             let wrong = try browser.value(
                 """
                 [...document.images].filter(i => !i.width || !i.height || i.complete && i.naturalWidth &&
-                  (i.naturalWidth != i.getAttribute('width') || i.naturalHeight != i.getAttribute('height')))
+                  (i.getAttribute('width') % i.naturalWidth || i.naturalWidth > 31 && i.getAttribute('width') != i.naturalWidth ||
+                    i.getAttribute('height') * i.naturalWidth != i.getAttribute('width') * i.naturalHeight))
                   .map(i => i.src)
                 """, as: [String].self)
             #expect(wrong.filter { $0.contains("small") } == [])

@@ -39,7 +39,7 @@ import Testing
         guard let page else { return }
         #expect(page.hasSuffix("</html>\n"))
         #expect(page.contains("completed with errors"))
-        #expect(page.contains("<img src=\"../a.png\" width=\"4\" height=\"3\""))
+        #expect(page.contains("<img class=\"tiny\" src=\"../a.png\" width=\"64\" height=\"48\""))
         #expect(page.contains("&lt;b&gt;") && !page.contains("<b>"))
         #expect(try fixture.spool.active.names() == [])
     }
