@@ -58,6 +58,7 @@ static int read_block_header(darkroom_inflate *s, span *p)
     if (!need(s, p, 3))
         return DARKROOM_INFLATE_MORE;
     s->is_final = take(s, 1) != 0;
+    darkroom_inflate_begin_chains(s);
     switch (take(s, 2)) {
     case 0:
         drop(s, s->bit_count & 7);
@@ -219,7 +220,7 @@ darkroom_inflate_result darkroom_inflate_run(
     darkroom_inflate *s, const uint8_t *in, size_t count, size_t *taken, uint8_t *out, size_t room,
     size_t *made)
 {
-    span p = {in, in + count, out, out + room, out - s->history, out};
+    span p = {in, in + count, in, out, out + room, out - s->history, out};
     int answer = GO_ON;
     while (answer == GO_ON)
         answer = read_part(s, &p);

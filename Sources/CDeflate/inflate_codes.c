@@ -15,6 +15,12 @@ static const uint16_t distance_bases[30] = {
     193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577,
 };
 
+/* The number of further bits, once as itself and once as a part of the bits that are consumed. */
+static uint32_t with_further(uint32_t bits)
+{
+    return bits << 8 | bits;
+}
+
 static uint32_t length_entry(unsigned symbol)
 {
     if (symbol < 256)
@@ -23,16 +29,16 @@ static uint32_t length_entry(unsigned symbol)
         return IS_SPECIAL | IS_END;
     if (symbol > 285)
         return IS_SPECIAL;
-    return (uint32_t)length_bases[symbol - 257] << 16
-        | (uint32_t)length_further[symbol - 257] << 10;
+    return (uint32_t)length_bases[symbol - 257] << 16 | IS_LENGTH | IS_PART
+        | with_further(length_further[symbol - 257]);
 }
 
 static uint32_t distance_entry(unsigned symbol)
 {
     if (symbol > 29)
         return IS_SPECIAL;
-    return (uint32_t)distance_bases[symbol] << 16
-        | (uint32_t)(symbol < 2 ? 0 : symbol / 2 - 1) << 10;
+    return (uint32_t)distance_bases[symbol] << 16 | IS_PART
+        | with_further(symbol < 2 ? 0 : symbol / 2 - 1);
 }
 
 static uint32_t number_entry(unsigned symbol)
@@ -68,10 +74,10 @@ static unsigned table_bits(const unsigned *counts, unsigned length, unsigned roo
 /*
  * Makes the table of a code from the lengths of its symbols. Returns false if there is no such code: with
  * more codes than the bits can distinguish, or with fewer. Only two exceptions are allowed: a single code of
- * one bit, whose other half is invalid, and no code at all if `may_be_empty`.
+ * one bit, whose other half is invalid, and no code at all if `may_be_empty`. The second tables begin at `end`.
  */
 static bool make_table(
-    uint32_t *table, unsigned root, const uint8_t *lengths, unsigned count,
+    uint32_t *table, unsigned root, unsigned end, const uint8_t *lengths, unsigned count,
     uint32_t (*entry)(unsigned), bool may_be_empty)
 {
     unsigned counts[LONGEST_CODE + 1] = {0};
@@ -105,10 +111,10 @@ static bool make_table(
      * written once, and not for all bits that may follow it. */
     const uint32_t mask = (1u << root) - 1;
     uint32_t code = 0, prefix = ~0u, grown = 2;
-    unsigned end = 1u << root, start = 0, selecting = 0;
+    unsigned start = 0, selecting = 0;
     for (unsigned i = 0; i < starts[longest]; i++) {
         const unsigned length = lengths[sorted[i]];
-        const uint32_t made = entry(sorted[i]) | length;
+        const uint32_t made = entry(sorted[i]) + length;
         const uint32_t needed = 1u << (length < root ? length : root);
         for (; grown < needed; grown *= 2)
             memcpy(table + grown, table, grown * sizeof *table);
@@ -120,7 +126,7 @@ static bool make_table(
                 selecting = table_bits(counts, length, root, longest);
                 start = end;
                 end += 1u << selecting;
-                table[prefix] = IS_SPECIAL | IS_TABLE | selecting << 10 | start << 16;
+                table[prefix] = IS_SPECIAL | IS_TABLE | selecting << 8 | start << 16;
             }
             for (uint32_t j = code >> root; j < 1u << selecting; j += 1u << (length - root))
                 table[start + j] = made;
@@ -136,18 +142,18 @@ static bool make_table(
 bool darkroom_inflate_make_number_table(darkroom_inflate *s)
 {
     /* Unlike the others, this code must be complete. */
-    return make_table(s->number_table, NUMBER_ROOT, s->number_lengths, 19, number_entry, false)
+    return make_table(s->number_table, NUMBER_ROOT, 0, s->number_lengths, 19, number_entry, false)
         && (s->number_table[(1 << NUMBER_ROOT) - 1] & IS_SPECIAL) == 0;
 }
 
 bool darkroom_inflate_make_tables(darkroom_inflate *s)
 {
     if (!make_table(
-            s->length_table, LENGTH_ROOT, s->lengths, s->length_count, length_entry, false)
+            s->table, ROOT, SECOND_LENGTHS, s->lengths, s->length_count, length_entry, false)
         || !make_table(
-            s->distance_table, DISTANCE_ROOT, s->lengths + s->length_count, s->distance_count,
-            distance_entry, true))
+            s->table + DISTANCES, ROOT, SECOND_DISTANCES - DISTANCES,
+            s->lengths + s->length_count, s->distance_count, distance_entry, true))
         return false;
-    darkroom_inflate_join_literals(s->length_table);
+    darkroom_inflate_join_literals(s->table);
     return true;
 }

@@ -11,7 +11,7 @@ static void join(uint32_t *table, uint32_t count)
         const uint32_t next = table[i >> BITS(entry)];
         const uint32_t bits = BITS(entry) + BITS(next);
         const uint32_t joined = (entry & 0xff0000) | (next & 0xff0000) << 8 | 2 * IS_LITERAL | bits;
-        const bool fits = (entry & next & IS_LITERAL) != 0 && bits <= LENGTH_ROOT;
+        const bool fits = (entry & next & IS_LITERAL) != 0 && bits <= ROOT;
         table[i] = fits ? joined : entry;
     }
 }
@@ -28,7 +28,7 @@ AVX2 static void join_avx2(uint32_t *table)
     const __m256i steps = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     const __m256i is_literal = _mm256_set1_epi32(IS_LITERAL);
     const __m256i literal = _mm256_set1_epi32(0xff0000);
-    for (uint32_t i = 1u << LENGTH_ROOT; (i -= 8) > 0;) {
+    for (uint32_t i = 1u << ROOT; (i -= 8) > 0;) {
         const __m256i entry = _mm256_loadu_si256((const __m256i *)(table + i));
         const __m256i own = _mm256_and_si256(entry, _mm256_set1_epi32(BITS(~0u)));
         const __m256i place =
@@ -43,7 +43,7 @@ AVX2 static void join_avx2(uint32_t *table)
             _mm256_or_si256(_mm256_set1_epi32(2 * IS_LITERAL), bits));
         const __m256i are_literals = _mm256_cmpeq_epi32(
             _mm256_and_si256(_mm256_and_si256(entry, next), is_literal), is_literal);
-        const __m256i is_too_long = _mm256_cmpgt_epi32(bits, _mm256_set1_epi32(LENGTH_ROOT));
+        const __m256i is_too_long = _mm256_cmpgt_epi32(bits, _mm256_set1_epi32(ROOT));
         const __m256i fits = _mm256_andnot_si256(is_too_long, are_literals);
         _mm256_storeu_si256(
             (__m256i *)(table + i), _mm256_blendv_epi8(entry, joined, fits));
@@ -61,5 +61,5 @@ void darkroom_inflate_join_literals(uint32_t *length_table)
         return;
     }
 #endif
-    join(length_table, 1u << LENGTH_ROOT);
+    join(length_table, 1u << ROOT);
 }

@@ -3,28 +3,32 @@
 #define DARKROOM_INFLATE_STATE_H
 
 #include "darkroom_inflate.h"
+#include "inflate_chains.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
 
 /*
- * Tables of codes. The next `root` bits of the input select an entry. If the code is longer, the entry leads
- * to a second table, from which the following bits select.
+ * Tables of codes. The next ROOT bits of the input select an entry. If the code is longer, the entry leads to a second
+ * table, from which the following bits select.
  *
- * The lowest byte of an entry is the number of bits of the code. The 2 bits above are the number of its
- * literals, one or two. They are in the upper half, the first one lower. The masks below describe other
- * entries.
+ * The lowest six bits of an entry are the number of bits that it consumes, with the further bits of a length or distance.
+ * The two bits above are the number of its literals, one or two. They are in the upper half, the first one lower. The
+ * masks below describe other entries.
  *
- * A second table of 2^k entries has codes of at least k + 1 symbols, and k is at most 15 - root. That limits
- * the size of all second tables: 286 / 5 · 16 for lengths, 30 / 8 · 128 for distances.
+ * One table after the other: of literals and lengths, of distances, and the second tables of both. A second table of 2^k
+ * entries has codes of at least k + 1 symbols, and k is at most 15 - ROOT. That limits the size of all second tables:
+ * 286 / 5 · 16 for lengths, 30 / 5 · 16 for distances.
  */
 enum {
-    LENGTH_ROOT = 11,
-    DISTANCE_ROOT = 8,
+    ROOT = 11,
     NUMBER_ROOT = 7,
-    LENGTH_SIZE = (1 << LENGTH_ROOT) + 1024,
-    DISTANCE_SIZE = (1 << DISTANCE_ROOT) + 512,
+    DISTANCES = 1 << ROOT,
+    SECOND_LENGTHS = 2 << ROOT,
+    SECOND_DISTANCES = SECOND_LENGTHS + 1024,
+    TABLE_SIZE = SECOND_DISTANCES + 128,
     LONGEST_CODE = 15,
     MOST_LENGTHS = 288,
     MOST_DISTANCES = 32,
@@ -33,16 +37,19 @@ enum {
 };
 
 #define BITS(entry) ((entry) & 63)
-#define LITERALS(entry) ((entry) >> 8 & 3)
-#define IS_LITERAL 0x100u
-#define ARE_LITERALS 0x300u
+#define LITERALS(entry) ((entry) >> 6 & 3)
+#define IS_LITERAL 0x40u
+#define ARE_LITERALS 0xc0u
+/* Of a match. The second mask is also the offset of the table for what follows a length, in bytes. */
+#define IS_PART 0x1000u
+#define IS_LENGTH 0x2000u
 /* The meaning of an entry that is neither literals nor a length or distance: nothing, or: */
 #define IS_SPECIAL 0x8000u
 #define IS_END 0x4000u
 #define IS_TABLE 0x80000000u /* its offset is BASE, and FURTHER bits select from it */
 /* A length or distance: its base, and the number of its further bits. */
 #define BASE(entry) ((entry) >> 16 & 0x7fff)
-#define FURTHER(entry) ((entry) >> 10 & 15)
+#define FURTHER(entry) ((entry) >> 8 & 15)
 
 struct darkroom_inflate {
     enum {
@@ -70,13 +77,16 @@ struct darkroom_inflate {
     uint8_t lengths[MOST_LENGTHS + MOST_DISTANCES]; /* of codes, 0 where a symbol has none */
     uint8_t number_lengths[19];
     uint32_t number_table[1 << NUMBER_ROOT];
-    uint32_t length_table[LENGTH_SIZE];
-    uint32_t distance_table[DISTANCE_SIZE];
+    uint32_t table[TABLE_SIZE];
+    unsigned misses;            /* the last rounds of this block, if they were useless */
+    unsigned pause, last_pause; /* blocks without chains that follow, and how many they were the last time */
+    darkroom_chains chains;
 };
 
 /* The input and output of one call. */
 typedef struct {
     const uint8_t *in, *in_end;
+    const uint8_t *in_start; /* where `in` was at first */
     uint8_t *out, *out_end;
     const uint8_t *oldest; /* the first byte that a match may refer to */
     const uint8_t *summed; /* up to here the checksum knows the output */
@@ -115,12 +125,56 @@ INLINE unsigned take(darkroom_inflate *s, unsigned count)
     return bits;
 }
 
-INLINE uint32_t look_up(const uint32_t *table, unsigned root, uint64_t bits)
+INLINE uint32_t look_up(const uint32_t *table, uint64_t bits)
 {
-    const uint32_t entry = table[bits & ((1u << root) - 1)];
+    const uint32_t entry = table[bits & ((1u << ROOT) - 1)];
     if ((entry & (IS_SPECIAL | IS_TABLE | ARE_LITERALS)) != (IS_SPECIAL | IS_TABLE))
         return entry;
-    return table[BASE(entry) + (bits >> root & ((1u << FURTHER(entry)) - 1))];
+    return table[BASE(entry) + (bits >> ROOT & ((1u << FURTHER(entry)) - 1))];
+}
+
+/* The length or distance of an entry that was found with these bits. */
+INLINE unsigned value_of(uint32_t entry, uint64_t bits)
+{
+    const unsigned own = (unsigned)(bits & ((1ull << BITS(entry)) - 1));
+    return BASE(entry) + (own >> (BITS(entry) - FURTHER(entry)));
+}
+
+/* Copies a match and up to 16 bytes without meaning after it. */
+INLINE void copy_quickly(uint8_t *out, size_t distance, size_t length)
+{
+    const uint8_t *from = out - distance;
+    uint8_t *const end = out + length;
+    if (distance >= 16) {
+        do {
+            memcpy(out, from, 16);
+            out += 16;
+            from += 16;
+        } while (out < end);
+    } else if (distance >= 8) {
+        do {
+            memcpy(out, from, 8);
+            out += 8;
+            from += 8;
+        } while (out < end);
+    } else {
+        /* The last `distance` bytes repeatedly: as often as they fit completely into eight bytes, and a part
+         * of the next copy. */
+        static const uint8_t steps[8] = {0, 8, 8, 6, 8, 5, 6, 7};
+        uint64_t word = 0;
+        memcpy(&word, from, 8);
+        word &= (1ull << 8 * distance) - 1;
+        word |= word << 8 * distance;
+        if (distance < 4)
+            word |= word << 16 * distance;
+        if (distance == 1)
+            word |= word << 32;
+        const size_t step = steps[distance];
+        do {
+            memcpy(out, &word, 8);
+            out += step;
+        } while (out < end);
+    }
 }
 
 /* ---- Between the files ---- */
@@ -139,5 +193,16 @@ void darkroom_inflate_join_literals(uint32_t *length_table);
 /* Reads the symbols of a block as far as possible. (inflate_symbols.c) */
 int darkroom_inflate_read_symbols(darkroom_inflate *s, span *p);
 int darkroom_inflate_copy_match(darkroom_inflate *s, span *p);
+
+/* Reads symbols with several chains, if the processor can do this. (inflate_chains.c) */
+typedef enum {
+    ROUND_DONE,
+    ROUND_STOPPED,    /* the next symbol is to be read alone: it is the end of the block, or damage, or the first ones */
+    ROUND_IMPOSSIBLE, /* the other symbols of this call are to be read as usual */
+} inflate_round;
+inflate_round darkroom_inflate_run_round(darkroom_inflate *s, span *p);
+
+/* To be called when a block begins. */
+void darkroom_inflate_begin_chains(darkroom_inflate *s);
 
 #endif

@@ -26,7 +26,7 @@ int darkroom_inflate_copy_match(darkroom_inflate *s, span *p)
 static int read_symbol(darkroom_inflate *s, span *p)
 {
     need(s, p, 0);
-    const uint32_t entry = look_up(s->length_table, LENGTH_ROOT, s->bits);
+    const uint32_t entry = look_up(s->table, s->bits);
     if ((entry & ARE_LITERALS) != 0) {
         const uint8_t literal = (uint8_t)(entry >> 16);
         if (s->bit_count < s->lengths[literal])
@@ -46,61 +46,17 @@ static int read_symbol(darkroom_inflate *s, span *p)
         s->part = IN_BLOCK_HEADER;
         return GO_ON;
     }
-    unsigned used = BITS(entry);
-    const unsigned further = (unsigned)(s->bits >> used) & ((1u << FURTHER(entry)) - 1);
-    used += FURTHER(entry);
-    if (s->bit_count < used)
-        return DARKROOM_INFLATE_MORE;
-    const uint32_t away = look_up(s->distance_table, DISTANCE_ROOT, s->bits >> used);
+    const unsigned used = BITS(entry);
+    const uint32_t away = look_up(s->table + DISTANCES, s->bits >> used);
     if (s->bit_count < used + BITS(away))
         return DARKROOM_INFLATE_MORE;
     if ((away & IS_SPECIAL) != 0)
         return DARKROOM_INFLATE_DAMAGED;
-    used += BITS(away);
-    if (s->bit_count < used + FURTHER(away))
-        return DARKROOM_INFLATE_MORE;
-    s->left = BASE(entry) + further;
-    s->distance = BASE(away) + ((unsigned)(s->bits >> used) & ((1u << FURTHER(away)) - 1));
-    drop(s, used + FURTHER(away));
+    s->left = value_of(entry, s->bits);
+    s->distance = value_of(away, s->bits >> used);
+    drop(s, used + BITS(away));
     s->part = IN_MATCH;
     return GO_ON;
-}
-
-/* Copies a match and up to 16 bytes without meaning after it. */
-INLINE void copy_quickly(uint8_t *out, size_t distance, size_t length)
-{
-    const uint8_t *from = out - distance;
-    uint8_t *const end = out + length;
-    if (distance >= 16) {
-        do {
-            memcpy(out, from, 16);
-            out += 16;
-            from += 16;
-        } while (out < end);
-    } else if (distance >= 8) {
-        do {
-            memcpy(out, from, 8);
-            out += 8;
-            from += 8;
-        } while (out < end);
-    } else {
-        /* The last `distance` bytes repeatedly: as often as they fit completely into eight bytes, and a part
-         * of the next copy. */
-        static const uint8_t steps[8] = {0, 8, 8, 6, 8, 5, 6, 7};
-        uint64_t word = 0;
-        memcpy(&word, from, 8);
-        word &= (1ull << 8 * distance) - 1;
-        word |= word << 8 * distance;
-        if (distance < 4)
-            word |= word << 16 * distance;
-        if (distance == 1)
-            word |= word << 32;
-        const size_t step = steps[distance];
-        do {
-            memcpy(out, &word, 8);
-            out += step;
-        } while (out < end);
-    }
 }
 
 enum { QUICK_IN = 32, QUICK_OUT = 16 + LONGEST_MATCH + 16 };
@@ -110,8 +66,8 @@ enum { QUICK_IN = 32, QUICK_OUT = 16 + LONGEST_MATCH + 16 };
  * literals, or two and a match. */
 INLINE int read_quickly(darkroom_inflate *s, span *p)
 {
-    const uint32_t *const length_table = s->length_table;
-    const uint32_t *const distance_table = s->distance_table;
+    const uint32_t *const length_table = s->table;
+    const uint32_t *const distance_table = s->table + DISTANCES;
     const uint8_t *in = p->in;
     uint8_t *out = p->out;
     uint64_t bits = s->bits;
@@ -139,9 +95,10 @@ INLINE int read_quickly(darkroom_inflate *s, span *p)
  * wrong prediction. */
 #define FOLLOW()                                                                                   \
     do {                                                                                           \
+        before = bits;                                                                             \
         DROP(entry);                                                                               \
-        next = length_table[bits & length_mask];                                                   \
-        away = distance_table[bits >> FURTHER(entry) & distance_mask];                             \
+        next = length_table[bits & mask];                                                          \
+        away = distance_table[bits & mask];                                                        \
     } while (0)
 #define LITERAL()                                                                                  \
     do {                                                                                           \
@@ -151,10 +108,11 @@ INLINE int read_quickly(darkroom_inflate *s, span *p)
         entry = next;                                                                              \
     } while (0)
 
-    const uint32_t length_mask = (1u << LENGTH_ROOT) - 1, distance_mask = (1u << DISTANCE_ROOT) - 1;
+    const uint32_t mask = (1u << ROOT) - 1;
     uint32_t next, away;
+    uint64_t before;
     REFILL();
-    uint32_t entry = length_table[bits & length_mask];
+    uint32_t entry = length_table[bits & mask];
     while (p->in_end - in >= QUICK_IN && p->out_end - out >= QUICK_OUT) {
         REFILL();
         FOLLOW();
@@ -174,7 +132,7 @@ INLINE int read_quickly(darkroom_inflate *s, span *p)
         if ((entry & IS_SPECIAL) != 0) {
             if ((entry & IS_TABLE) != 0) {
                 REFILL();
-                entry = look_up(length_table, LENGTH_ROOT, bits);
+                entry = look_up(length_table, bits);
                 FOLLOW();
                 if ((entry & ARE_LITERALS) != 0) {
                     LITERAL();
@@ -189,27 +147,24 @@ INLINE int read_quickly(darkroom_inflate *s, span *p)
                 break;
             }
         }
-        /* Of 64 bits, at most 2 * LENGTH_ROOT are used. The length may have 5 further bits, and a distance
-         * DISTANCE_ROOT + 13, so that LENGTH_ROOT bits remain for the next lookup. A distance's code in a
-         * second table may have 15. */
-        const size_t length = BASE(entry) + (size_t)(bits & ((1u << FURTHER(entry)) - 1));
-        DROP(FURTHER(entry));
+        /* Of 64 bits, literals have used at most ROOT. The length may use ROOT + 5 and a distance ROOT + 13, so that
+         * ROOT bits remain for the next lookup. A length's or distance's code in a second table may have 15. */
+        const size_t length = value_of(entry, before);
         if ((away & IS_SPECIAL) != 0) {
             REFILL();
-            away = look_up(distance_table, DISTANCE_ROOT, bits);
+            away = look_up(distance_table, bits);
             if ((away & IS_SPECIAL) != 0) {
                 answer = DARKROOM_INFLATE_DAMAGED;
                 break;
             }
         }
+        const size_t distance = value_of(away, bits);
         DROP(away);
-        const size_t distance = BASE(away) + (size_t)(bits & ((1u << FURTHER(away)) - 1));
-        DROP(FURTHER(away));
         if (distance > (size_t)(out - p->oldest)) {
             answer = DARKROOM_INFLATE_DAMAGED;
             break;
         }
-        entry = length_table[bits & length_mask];
+        entry = length_table[bits & mask];
         copy_quickly(out, distance, length);
         out += length;
     }
@@ -237,20 +192,28 @@ static int read_plainly(darkroom_inflate *s, span *p)
     return read_quickly(s, p);
 }
 
+static int read_many(darkroom_inflate *s, span *p)
+{
+#if defined(__x86_64__)
+    if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2)
+        return read_more_quickly(s, p);
+#endif
+    return read_plainly(s, p);
+}
+
 int darkroom_inflate_read_symbols(darkroom_inflate *s, span *p)
 {
     int answer = GO_ON;
     while (answer == GO_ON && s->part == IN_SYMBOLS) {
-        if (p->in_end - p->in >= QUICK_IN && p->out_end - p->out >= QUICK_OUT) {
-#if defined(__x86_64__)
-            answer = darkroom_cpu_level() >= DARKROOM_CPU_AVX2 ? read_more_quickly(s, p)
-                                                               : read_plainly(s, p);
-#else
-            answer = read_plainly(s, p);
-#endif
-        } else {
+        const inflate_round round = darkroom_inflate_run_round(s, p);
+        if (round == ROUND_DONE)
+            continue;
+        const bool is_near_end =
+            p->in_end - p->in < QUICK_IN || p->out_end - p->out < QUICK_OUT;
+        if (round == ROUND_STOPPED || is_near_end)
             answer = read_symbol(s, p);
-        }
+        else
+            answer = read_many(s, p);
     }
     return answer;
 }

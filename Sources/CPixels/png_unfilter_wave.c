@@ -18,28 +18,44 @@
  */
 enum { MOST_LANES = 8, CHUNK_BYTES = 32 };
 
+/* What is known of a wave's rows. */
+typedef enum {
+    ANY_FILTERS,
+    NO_PAETH,
+    ONLY_AVERAGE,
+} mix;
+
 typedef struct {
     const uint8_t *in[MOST_LANES]; /* behind the filter's number; unused lanes repeat the last row */
     uint8_t *out;                  /* of lane 0 */
     const uint8_t *above;          /* of lane 0 */
     size_t rows, row_bytes;
-    __m256i is_sub, is_up, is_average, is_paeth; /* of each lane, all ones or zeros */
+    __m256i is_none, is_sub, is_up, is_average, is_paeth; /* of each lane, all ones or zeros */
     __m256i spread, gather; /* shuffles: pixels to lanes and back, per half of a register */
-    __m256i left, corner;
+    __m256i left, corner; /* of each lane, of the next step; the complements, 255 minus each byte */
 } wave;
 
-/* The file's bytes for the pixels of the lanes plus the prediction of the row's filter. The next step waits
- * for this result, so everything possible is done early: for rows with other filters, Paeth's candidates are
- * 0 from the start. */
+/*
+ * The complement of the pixels of the lanes: the file's bytes plus the prediction of the row's filter.
+ *
+ * Average is half the sum of two bytes, rounded down. The processor's average rounds up. Of complements that is the
+ * complement of the one that is needed, so all pixels of a wave are complements. The prediction of Paeth is then one too.
+ *
+ * The next step waits for this result, so everything possible is done early: for rows with other filters, Paeth's
+ * candidates are 0 from the start.
+ */
 AVX2_INLINE __m256i undo_step(
-    const wave *w, __m256i residues, __m256i left, __m256i above, __m256i corner)
+    const wave *w, mix mix, __m256i residues, __m256i left, __m256i above, __m256i corner)
 {
-    const __m256i odd = _mm256_and_si256(_mm256_xor_si256(left, above), _mm256_set1_epi8(1));
-    const __m256i average = _mm256_sub_epi8(_mm256_avg_epu8(left, above), odd);
+    const __m256i average = _mm256_avg_epu8(left, above);
+    if (mix == ONLY_AVERAGE)
+        return _mm256_sub_epi8(average, residues);
     const __m256i simple = _mm256_or_si256(
         _mm256_or_si256(
             _mm256_and_si256(left, w->is_sub), _mm256_and_si256(above, w->is_up)),
-        _mm256_and_si256(average, w->is_average));
+        _mm256_or_si256(_mm256_and_si256(average, w->is_average), w->is_none));
+    if (mix == NO_PAETH)
+        return _mm256_sub_epi8(simple, residues);
 
     /* Paeth's three distances in bytes. The distance to the corner, |(left - corner) + (above - corner)|, is
      * the difference of the other two if the signs differ. If not, it is their sum, which is at least as
@@ -61,22 +77,28 @@ AVX2_INLINE __m256i undo_step(
         _mm256_cmpeq_epi8(least, to_above));
     const __m256i nearest = _mm256_blendv_epi8(
         corner_or_above, _mm256_and_si256(left, w->is_paeth), _mm256_cmpeq_epi8(least, to_left));
-    return _mm256_add_epi8(_mm256_add_epi8(residues, simple), nearest);
+    return _mm256_add_epi8(_mm256_sub_epi8(simple, residues), nearest);
+}
+
+AVX2_INLINE __m256i complement(__m256i bytes)
+{
+    return _mm256_xor_si256(bytes, _mm256_set1_epi8(-1));
 }
 
 /* One step for all lanes; `first` is lane 0's pixel above. */
-AVX2_INLINE __m256i step(wave *w, int lanes, __m256i residues, __m256i first)
+AVX2_INLINE __m256i step(wave *w, mix mix, int lanes, __m256i residues, __m256i first)
 {
     __m256i above;
+    first = complement(first);
     if (lanes == 8) {
         const __m256i up = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6);
         above = _mm256_blend_epi32(_mm256_permutevar8x32_epi32(w->left, up), first, 0x01);
     } else {
         above = _mm256_blend_epi32(_mm256_permute4x64_epi64(w->left, 0x93), first, 0x03);
     }
-    w->left = undo_step(w, residues, w->left, above, w->corner);
+    w->left = undo_step(w, mix, residues, w->left, above, w->corner);
     w->corner = above;
-    return w->left;
+    return complement(w->left);
 }
 
 /* Transposes the eight lanes of eight registers. */
@@ -150,7 +172,7 @@ AVX2_INLINE __m256i load_first(const uint8_t *bytes, int lanes)
 /* The steps of a chunk. `above` is for lane 0's first pixel. If lane k begins with step k, at the left edge,
  * everything before is kept 0. */
 AVX2_INLINE void advance(
-    wave *w, __m256i v[], const uint8_t *above, int lanes, int pixel, bool is_first)
+    wave *w, mix mix, __m256i v[], const uint8_t *above, int lanes, int pixel, bool is_first)
 {
     if (lanes == 8)
         turn_8(v);
@@ -159,11 +181,11 @@ AVX2_INLINE void advance(
     const __m256i numbers = lanes == 8 ? _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)
                                        : _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3);
     for (int t = 0; t < lanes; t++) {
-        v[t] = step(w, lanes, v[t], load_first(above + t * pixel, lanes));
+        v[t] = step(w, mix, lanes, v[t], load_first(above + t * pixel, lanes));
         if (is_first) {
-            w->left = _mm256_andnot_si256(
+            w->left = _mm256_or_si256(
                 _mm256_cmpgt_epi32(numbers, _mm256_set1_epi32(t)), w->left);
-            v[t] = w->left;
+            v[t] = complement(w->left);
         }
     }
     if (lanes == 8)
@@ -173,7 +195,7 @@ AVX2_INLINE void advance(
 }
 
 /* A chunk in which the pixels of some lanes are beyond the row's ends. `start` is lane 0's first byte. */
-AVX2_INLINE void edge_chunk(wave *w, size_t start, int lanes, int pixel)
+AVX2_INLINE void edge_chunk(wave *w, mix mix, size_t start, int lanes, int pixel)
 {
     uint8_t bytes[CHUNK_BYTES + 16] = {0};
     const size_t size = (size_t)(lanes * pixel);
@@ -194,7 +216,7 @@ AVX2_INLINE void edge_chunk(wave *w, size_t start, int lanes, int pixel)
     memset(bytes, 0, sizeof bytes);
     if (start < end)
         memcpy(bytes, w->above + start, start + size <= end ? size : end - start);
-    advance(w, v, bytes, lanes, pixel, start == 0);
+    advance(w, mix, v, bytes, lanes, pixel, start == 0);
     for (int k = 0; k < lanes && (size_t)k < w->rows; k++) {
         const size_t behind = (size_t)(k * pixel);
         const size_t from = start < behind ? behind - start : 0;
@@ -210,12 +232,12 @@ AVX2_INLINE void edge_chunk(wave *w, size_t start, int lanes, int pixel)
 }
 
 /* A chunk that is within the row for all lanes, including the additional bytes that are read and written. */
-AVX2_INLINE void inner_chunk(wave *w, size_t start, int lanes, int pixel)
+AVX2_INLINE void inner_chunk(wave *w, mix mix, size_t start, int lanes, int pixel)
 {
     __m256i v[MOST_LANES];
     for (int k = 0; k < lanes; k++)
         v[k] = load_chunk(w, w->in[k] + start - (size_t)(k * pixel), lanes, pixel);
-    advance(w, v, w->above + start, lanes, pixel, false);
+    advance(w, mix, v, w->above + start, lanes, pixel, false);
     for (int k = 0; k < lanes; k++)
         if ((size_t)k < w->rows)
             store_chunk(
@@ -223,18 +245,18 @@ AVX2_INLINE void inner_chunk(wave *w, size_t start, int lanes, int pixel)
                 pixel);
 }
 
-AVX2_INLINE void run_wave(wave *w, int lanes, int pixel)
+AVX2_INLINE void run_wave(wave *w, mix mix, int lanes, int pixel)
 {
     const size_t size = (size_t)(lanes * pixel);
     const size_t last = w->row_bytes + (w->rows - 1) * (size_t)pixel; /* the last row's end */
     const size_t inner = w->row_bytes < size + 16 ? 0 : w->row_bytes - size - 16;
-    w->left = w->corner = _mm256_setzero_si256();
+    w->left = w->corner = _mm256_set1_epi8(-1);
     size_t start = 0;
     for (; start < last; start += size) {
         if (start >= size && start <= inner)
-            inner_chunk(w, start, lanes, pixel);
+            inner_chunk(w, mix, start, lanes, pixel);
         else
-            edge_chunk(w, start, lanes, pixel);
+            edge_chunk(w, mix, start, lanes, pixel);
     }
 }
 
@@ -264,6 +286,18 @@ AVX2_INLINE __m256i filter_mask(const uint8_t filters[MOST_LANES], int lanes, ui
     return _mm256_loadu_si256((const __m256i *)(const void *)lane);
 }
 
+static mix mix_of(const uint8_t filters[MOST_LANES], int lanes)
+{
+    mix mix = ONLY_AVERAGE;
+    for (int k = 0; k < lanes; k++) {
+        if (filters[k] == PAETH)
+            return ANY_FILTERS;
+        if (filters[k] != AVERAGE)
+            mix = NO_PAETH;
+    }
+    return mix;
+}
+
 AVX2_INLINE void run_waves(
     const uint8_t *filtered, size_t rows, size_t row_bytes, int pixel, int flip,
     const uint8_t *above, uint8_t *out)
@@ -280,13 +314,18 @@ AVX2_INLINE void run_waves(
             filters[k] = row[0];
             w.in[k] = row + 1;
         }
+        w.is_none = filter_mask(filters, lanes, NONE);
         w.is_sub = filter_mask(filters, lanes, SUB);
         w.is_up = filter_mask(filters, lanes, UP);
         w.is_average = filter_mask(filters, lanes, AVERAGE);
         w.is_paeth = filter_mask(filters, lanes, PAETH);
         w.above = above;
         w.out = out;
-        run_wave(&w, lanes, pixel);
+        switch (mix_of(filters, lanes)) {
+        case ANY_FILTERS: run_wave(&w, ANY_FILTERS, lanes, pixel); break;
+        case NO_PAETH: run_wave(&w, NO_PAETH, lanes, pixel); break;
+        case ONLY_AVERAGE: run_wave(&w, ONLY_AVERAGE, lanes, pixel); break;
+        }
         filtered += w.rows * (row_bytes + 1);
         out += w.rows * row_bytes;
         above = out - row_bytes;

@@ -94,7 +94,10 @@ void darkroom_blend_planes_8(
 {
     size_t done = 0;
 #if defined(__x86_64__)
-    if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2)
+    if (darkroom_cpu_level() >= DARKROOM_CPU_AVX512 && __builtin_cpu_supports("avx512vnni"))
+        done = darkroom_blend_planes_8_avx512(
+            rows, weights, count, shift, out, plane, pixels, (size_t)channels);
+    if (done == 0 && darkroom_cpu_level() >= DARKROOM_CPU_AVX2)
         done = darkroom_blend_planes_8_avx2(
             rows, weights, count, shift, out, plane, pixels, (size_t)channels);
 #endif

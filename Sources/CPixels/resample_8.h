@@ -1,4 +1,4 @@
-/* The AVX2 paths of resampling with integers. Each processes as many pixels (or samples) as it can from the start of the
+/* The SIMD paths of resampling with integers. Each processes as many pixels (or samples) as it can from the start of the
  * row and returns their number. */
 #ifndef DARKROOM_RESAMPLE_8_H
 #define DARKROOM_RESAMPLE_8_H
@@ -16,6 +16,11 @@ size_t darkroom_blend_8_avx2(
     size_t samples);
 
 size_t darkroom_blend_planes_8_avx2(
+    const uint8_t *const *rows, const int16_t *weights, size_t count, int shift, int16_t *out,
+    size_t plane, size_t pixels, size_t channels);
+
+/* The same with AVX-512 and VNNI. It processes all pixels or none: few, and large weights, are left to AVX2. */
+size_t darkroom_blend_planes_8_avx512(
     const uint8_t *const *rows, const int16_t *weights, size_t count, int shift, int16_t *out,
     size_t plane, size_t pixels, size_t channels);
 

@@ -163,7 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t count)
     const bool is_good = expand(stream, size, expected, &made, &has_surplus);
     const darkroom_inflate_result wanted =
         has_surplus ? DARKROOM_INFLATE_SURPLUS : DARKROOM_INFLATE_END;
-    for (int level = DARKROOM_CPU_SCALAR; level <= DARKROOM_CPU_AVX2; level++) {
+    for (int level = DARKROOM_CPU_SCALAR; level <= DARKROOM_CPU_AVX512; level++) {
         darkroom_cpu_limit((darkroom_cpu)level);
         const darkroom_inflate_result result =
             compare(stream, size, expected, made, is_good, &state);

@@ -153,7 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     const uint32_t bands[] = {8, 1, 3, 64};
     const uint32_t band = bands[count % 4];
     picture reference = decode(bytes, count, 0, false);
-    for (int level = DARKROOM_CPU_SCALAR; level <= DARKROOM_CPU_AVX2; level++) {
+    for (int level = DARKROOM_CPU_SCALAR; level <= DARKROOM_CPU_AVX512; level++) {
         darkroom_cpu_limit((darkroom_cpu)level);
         picture own = decode(bytes, count, band, false);
         if (!agree(&own, &reference)) {

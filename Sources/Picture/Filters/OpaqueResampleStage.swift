@@ -43,7 +43,7 @@ final class OpaqueResampleStage: Stage {
     ) throws(PictureError) {
         self.layout = layout
         self.down = down
-        downWeights = IntegerWeights(down.weights, groups: down.offsets, largestShift: 21)
+        downWeights = down.integers(largestShift: 21)
         window = try RowWindow(upstream, rows: down.longest, memory, for: "resize")
         output = try OutputBands(layout)
         let width = upstream.layout.width
@@ -93,7 +93,7 @@ private struct PlanePass {
     private let planes: FilterBuffer<Int16>
 
     init(_ axis: ResampleAxis, width: Int, channels: Int) throws(PictureError) {
-        let exact = IntegerWeights(axis.weights, groups: axis.offsets, largestShift: 15)
+        let exact = axis.integers(largestShift: 15)
         let taps = (axis.longest + Self.step - 1) / Self.step * Self.step
         var weights = [Int16](repeating: 0, count: axis.count * taps)
         for pixel in 0..<axis.count {

@@ -58,6 +58,31 @@ extension Filter.Kernel {
 /// pixels outside the picture: the weights of those inside are scaled to a sum of 1. If the size does not change, the
 /// axis is copied, even by a kernel that would blur it.
 struct ResampleAxis {
+    /// What the weights depend on.
+    struct Key: Equatable {
+        let input: Int
+        let scaled: Int
+        let window: Range<Int>
+        let kernel: Filter.Kernel
+    }
+
+    private static let recent = RecentValues<Key, ResampleAxis>(most: 4)
+    private static let recentIntegers = RecentValues<IntegersKey, IntegerWeights>(most: 4)
+
+    private struct IntegersKey: Equatable {
+        let axis: Key
+        let largestShift: Int
+    }
+
+    /// With so many weights, an axis is not kept: 128 KiB of them.
+    private static let mostKept = 32 << 10
+
+    /// The axis of `key`, which may have been made for another picture.
+    static func of(_ key: Key) -> ResampleAxis {
+        recent.value(for: key, isKept: { $0.weights.count < mostKept }) { ResampleAxis(key) }
+    }
+
+    private let key: Key
     /// The first input pixel of each output pixel.
     private(set) var first: [UInt32] = []
     /// The position in `weights` at which each output pixel's weights begin, and the end.
@@ -67,6 +92,12 @@ struct ResampleAxis {
     /// - Parameters:
     ///   - window: the output pixels to make, as a part of all `scaled` ones.
     init(input: Int, scaled: Int, window: Range<Int>, kernel: Filter.Kernel) {
+        self.init(Key(input: input, scaled: scaled, window: window, kernel: kernel))
+    }
+
+    private init(_ key: Key) {
+        self.key = key
+        let (input, scaled, window, kernel) = (key.input, key.scaled, key.window, key.kernel)
         first.reserveCapacity(window.count)
         offsets.reserveCapacity(window.count + 1)
         if input == scaled {
@@ -120,6 +151,14 @@ struct ResampleAxis {
         first.append(UInt32(start))
         weights.append(contentsOf: taps)
         offsets.append(weights.count)
+    }
+
+    /// The weights as integers.
+    func integers(largestShift: Int) -> IntegerWeights {
+        Self.recentIntegers.value(
+            for: IntegersKey(axis: key, largestShift: largestShift),
+            isKept: { $0.values.count < Self.mostKept },
+            make: { IntegerWeights(weights, groups: offsets, largestShift: largestShift) })
     }
 
     /// The number of output pixels.

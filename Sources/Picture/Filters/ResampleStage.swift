@@ -28,12 +28,14 @@ final class ResampleStage: Stage {
         var layout = input
         layout.width = window.width
         layout.height = window.height
-        let across = ResampleAxis(
-            input: input.width, scaled: plan.scaled.width,
-            window: window.x..<window.x + window.width, kernel: kernel)
-        let down = ResampleAxis(
-            input: input.height, scaled: plan.scaled.height,
-            window: window.y..<window.y + window.height, kernel: kernel)
+        let across = ResampleAxis.of(
+            ResampleAxis.Key(
+                input: input.width, scaled: plan.scaled.width,
+                window: window.x..<window.x + window.width, kernel: kernel))
+        let down = ResampleAxis.of(
+            ResampleAxis.Key(
+                input: input.height, scaled: plan.scaled.height,
+                window: window.y..<window.y + window.height, kernel: kernel))
         if !linear, OpaqueResampleStage.suits(input, down: down) {
             return try OpaqueResampleStage(layout, across: across, down: down, upstream, memory)
         }

@@ -71,6 +71,14 @@ import Testing
             for _ in 0..<227 + Int(lengthBits) { bytes.append(bytes[bytes.count - distance]) }
         }
 
+        /// One of the longest distances.
+        mutating func appendMatchWithoutBytes(distanceBits: UInt32) {
+            append(284, of: literals)
+            stream.append(0, count: 5)
+            append(29, of: distances)
+            stream.append(distanceBits, count: 13)
+        }
+
         mutating func finished() -> [UInt8] {
             append(256, of: literals)
             let sum = Checksum.adler32(bytes)
@@ -110,12 +118,91 @@ import Testing
             block.appendMatch(lengthBits: bits & 31, distanceBits: bits >> 5 & 0x1fff)
         }
         let stream = block.finished()
-        for level in [DARKROOM_CPU_SCALAR, DARKROOM_CPU_AVX2] {
+        for level in [DARKROOM_CPU_SCALAR, DARKROOM_CPU_AVX2, DARKROOM_CPU_AVX512] {
             darkroom_cpu_limit(level)
             let isSame = try Self.inflate(stream, block.bytes.count) == block.bytes
             #expect(isSame, "level \(level.rawValue)")
         }
         let isRight = try Inflater.zlib(stream) == block.bytes
         #expect(isRight, "the reference has it so too")
+    }
+
+    /// Long blocks, which several chains decode at once. They need whole pieces of input, and room. What they cannot do,
+    /// the usual loop does: the end of a block, and matches for which there is no room in this call.
+    @Test(arguments: [4, 9, 11, 15], [0, 1, 7, 40])
+    func severalChainsMakeWhatOneMakes(depth: Int, literalsPerMatch: Int) throws {
+        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX512) }
+        var block = Block(depth: depth, distanceDepth: 9)
+        var random = SplitMix64(seed: UInt64(depth * 64 + literalsPerMatch))
+        func appendLiteral() {
+            let isLong = random.next() % 8 == 0
+            block.appendLiteral(isLong ? 200 : 1 + Int(random.next() % UInt64(depth - 2)))
+        }
+        while block.bytes.count < 40_000 { appendLiteral() }
+        for _ in 0..<(literalsPerMatch == 0 ? 0 : 400) {
+            for _ in 0..<literalsPerMatch { appendLiteral() }
+            let bits = UInt32(truncatingIfNeeded: random.next())
+            block.appendMatch(lengthBits: bits & 31, distanceBits: bits >> 5 & 0x1fff)
+        }
+        let stream = block.finished()
+        for level in [DARKROOM_CPU_SCALAR, DARKROOM_CPU_AVX512] {
+            darkroom_cpu_limit(level)
+            for (piece, room) in [
+                (stream.count, 1 << 20), (5000, 9000), (1700, 1 << 20), (6000, 4100),
+            ] {
+                let made = try Self.inflate(stream, pieces: piece, room: room)
+                #expect(made == block.bytes, "level \(level.rawValue), \(piece), \(room)")
+            }
+        }
+    }
+
+    /// A match that refers to something before the beginning is damage, also where a chain has found it.
+    @Test func chainsDoNotReadBeforeTheBeginning() throws {
+        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX512) }
+        for literals in stride(from: 4_000, to: 8_000, by: 250) {
+            var block = Block(depth: 9, distanceDepth: 9)
+            for index in 0..<literals { block.appendLiteral(1 + index * index % 7) }
+            block.appendMatchWithoutBytes(distanceBits: 5)
+            for index in 0..<6_000 { block.appendLiteral(1 + index * index % 7) }
+            let stream = block.finished()
+            for level in [DARKROOM_CPU_SCALAR, DARKROOM_CPU_AVX512] {
+                darkroom_cpu_limit(level)
+                let inflate = try #require(darkroom_inflate_new())
+                defer { darkroom_inflate_free(inflate) }
+                var (taken, made) = (0, 0)
+                var output = [UInt8](repeating: 0, count: 1 << 16)
+                let answer = darkroom_inflate_run(
+                    inflate, stream, stream.count, &taken, &output, output.count, &made)
+                #expect(answer == DARKROOM_INFLATE_DAMAGED)
+                #expect(made == literals)
+                #expect(output.prefix(made).elementsEqual(block.bytes.prefix(made)))
+            }
+        }
+    }
+
+    /// The same in pieces of input and of room.
+    private static func inflate(_ stream: [UInt8], pieces: Int, room: Int) throws -> [UInt8] {
+        let inflate = try #require(darkroom_inflate_new())
+        defer { darkroom_inflate_free(inflate) }
+        var output = [UInt8](repeating: 0, count: 1 << 20)
+        var (from, total) = (0, 0)
+        var answer = DARKROOM_INFLATE_MORE
+        stream.withUnsafeBufferPointer { stream in
+            output.withUnsafeMutableBufferPointer { output in
+                guard let input = stream.baseAddress, let start = output.baseAddress else { return }
+                while answer == DARKROOM_INFLATE_MORE || answer == DARKROOM_INFLATE_ROOM,
+                    from < stream.count || answer == DARKROOM_INFLATE_ROOM, total < output.count
+                {
+                    var (taken, made) = (0, 0)
+                    answer = darkroom_inflate_run(
+                        inflate, input + from, min(pieces, stream.count - from), &taken,
+                        start + total, min(room, output.count - total), &made)
+                    from += taken
+                    total += made
+                }
+            }
+        }
+        #expect(answer == DARKROOM_INFLATE_END)
+        return Array(output.prefix(total))
     }
 }

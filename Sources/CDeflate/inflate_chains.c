@@ -1,0 +1,397 @@
+/*
+ * Decodes a block of deflate at four places at once.
+ *
+ * A decoder must know a symbol's code before it can find the next one. It waits for this most of the time, and for the
+ * wrong predictions of what follows. So there are four chains of symbols, in which the processor works at the same time.
+ * The first one begins where the data are known, the others further on, probably within a symbol. But Huffman codes
+ * synchronise themselves: after a few symbols (in photographs 3, and nearly always less than 30) such a chain meets a
+ * position that the previous chain meets too. From there on both would be the same, so its symbols are good. The symbols
+ * before are dropped, and so is what a chain finds behind the end of the block.
+ *
+ * A chain only records the entries of the table that it meets. No branch depends on them. Then the entries are divided
+ * into literals and parts of matches, 16 at a time, and finally literals and matches are copied.
+ *
+ * The usual loop does what is unusual: the end of the block, damage, and the end of the input or the room. In a block
+ * whose codes do not synchronise, it does everything.
+ */
+#include "darkroom_cpu.h"
+#include "inflate_state.h"
+
+#include <string.h>
+
+_Static_assert(sizeof(uint32_t) * DISTANCES == IS_LENGTH, "the table of distances");
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#define TARGET "avx2,bmi,bmi2,lzcnt,popcnt,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi2"
+#define AVX512 __attribute__((target(TARGET)))
+#define AVX512_INLINE static inline __attribute__((always_inline, target(TARGET)))
+#define UNLIKELY(condition) __builtin_expect((condition), 0)
+
+enum {
+    SPAN = 3072, /* bits between the chains */
+    LEAST_SPAN = 512,
+    OVERLAP = 192,     /* bits that a chain goes on behind the start of the next one */
+    LEAST_ROOM = 4096,
+    /* A step takes at most 28 bits. Behind the bits of a batch, a word may be read. */
+    BATCH_BITS = 28 * BATCH + 64 + 8,
+    /* After so many useless rounds, the rest of a block is read as usual, and also the next blocks. The more often this
+     * happens, the more they are. */
+    MOST_MISSES = 2,
+    LONGEST_PAUSE = 63,
+    /* With more bytes for a byte of input, most of them are copies. Then chains are not faster. */
+    MOST_FOR_ONE = 6,
+};
+
+/* At least 57 bits from a position on. */
+AVX512_INLINE uint64_t word_at(const uint8_t *in, uint32_t position)
+{
+    uint64_t word;
+    memcpy(&word, in + (position >> 3), 8);
+    return word >> (position & 7);
+}
+
+/* ---- The chains ------------------------------------------------------------------------------ */
+
+/* An entry that is none of literals, length or distance: looks into the second table, or returns an entry that consumes
+ * no bits, so that the chain stays where it is. */
+AVX512_INLINE uint32_t unusual_entry(
+    const uint32_t *table, size_t offset, uint32_t entry, uint64_t word, bool *is_stopped)
+{
+    if ((entry & (IS_SPECIAL | IS_TABLE | ARE_LITERALS)) == (IS_SPECIAL | IS_TABLE)) {
+        entry = table[offset + BASE(entry) + (word >> ROOT & ((1u << FURTHER(entry)) - 1))];
+        if ((entry & IS_SPECIAL) == 0)
+            return entry;
+    }
+    *is_stopped = true;
+    return offset == 0 ? 0 : IS_LENGTH;
+}
+
+/*
+ * A chain's variables. `base` is the table of the next symbol: the one of distances after a length.
+ *
+ * Of the 57 bits of a word, two steps use at most 44: of a length's 11 + 5 and a distance's 11 + 13, or of the longer
+ * ones in second tables, for which the word is read again. So in a third step there are enough bits to find an entry.
+ */
+#define EACH(DO) DO(0) DO(1) DO(2) DO(3)
+#define BEGIN(i)                                                                                   \
+    uint64_t word##i;                                                                              \
+    uint32_t position##i = starts[i];                                                              \
+    const char *base##i = (const char *)table;
+#define LOAD(i) word##i = word_at(in, position##i);
+#define STEP(i)                                                                                    \
+    {                                                                                              \
+        uint32_t entry;                                                                            \
+        memcpy(&entry, base##i + sizeof entry * (word##i & ((1u << ROOT) - 1)), sizeof entry);     \
+        if (UNLIKELY((entry & IS_SPECIAL) != 0)) {                                                 \
+            bool is_stopped = false;                                                               \
+            word##i = word_at(in, position##i);                                                    \
+            entry = unusual_entry(                                                                 \
+                table, base##i == (const char *)table ? 0 : DISTANCES, entry, word##i,             \
+                &is_stopped);                                                                      \
+            stopping |= (unsigned)is_stopped << i;                                                 \
+        }                                                                                          \
+        trace[i * MOST_STEPS + step] = entry;                                                      \
+        base##i = (const char *)table + (entry & IS_LENGTH);                                       \
+        word##i >>= BITS(entry);                                                                   \
+        position##i += BITS(entry);                                                                \
+    }
+#define MARK(i) c->marks[batch][i] = position##i;
+#define LOOK(i)                                                                                    \
+    done |= (unsigned)(position##i >= limits[i]) << i;                                             \
+    is_near_end |= position##i > last;
+/* A chain that has stopped repeats what it has done, so that it does nothing unusual for a while. */
+#define STOP(i)                                                                                    \
+    if ((stopping & ~c->stopped & 1u << i) != 0) {                                                 \
+        c->steps[i] = (batch + 1) * BATCH;                                                         \
+        c->ends[i] = position##i;                                                                  \
+    }                                                                                              \
+    if ((stopping & 1u << i) != 0) {                                                               \
+        position##i = starts[i];                                                                   \
+        base##i = (const char *)table;                                                             \
+    }
+#define END(i)                                                                                     \
+    if ((c->stopped & 1u << i) == 0) {                                                             \
+        c->steps[i] = batch * BATCH;                                                               \
+        c->ends[i] = position##i;                                                                  \
+    }
+
+/* Runs the chains until all have passed their limits, or all before one that has stopped. No batch begins behind
+ * `last`. */
+AVX512 static void run(
+    const uint32_t *table, const uint8_t *in, const uint32_t starts[CHAINS],
+    const uint32_t limits[CHAINS], uint32_t last, darkroom_chains *c)
+{
+    EACH(BEGIN)
+    uint32_t *trace = c->trace[0];
+    c->stopped = 0;
+    unsigned batch = 0;
+    for (;; batch++) {
+        unsigned done = c->stopped;
+        bool is_near_end = false;
+        EACH(MARK)
+        EACH(LOOK)
+        const unsigned first_stopped = c->stopped & -c->stopped;
+        const unsigned needed = (first_stopped - 1) & ((1u << CHAINS) - 1);
+        if ((done & needed) == needed || is_near_end || batch == MOST_BATCHES)
+            break;
+        unsigned stopping = 0;
+        for (unsigned k = 0; k < BATCH / 3; k++) {
+            EACH(LOAD)
+            {
+                enum { step = 0 };
+                EACH(STEP)
+            }
+            {
+                enum { step = 1 };
+                EACH(STEP)
+            }
+            {
+                enum { step = 2 };
+                EACH(STEP)
+            }
+            trace += 3;
+        }
+        if (UNLIKELY(stopping != 0)) {
+            EACH(STOP)
+            c->stopped |= stopping;
+        }
+    }
+    EACH(END)
+}
+
+/* Finds the first position that chain `i` and the next one both meet at the start of a literal or length. Sets the steps
+ * of both before it. Returns false if there is none. */
+static bool join(
+    const darkroom_chains *c, int i, uint32_t start, uint32_t *own, uint32_t *next, uint32_t *position)
+{
+    const uint32_t *const left = c->trace[i], *const right = c->trace[i + 1];
+    uint32_t batch = c->steps[i] / BATCH - 1;
+    while (batch > 0 && c->marks[batch][i] > start)
+        batch--;
+    uint32_t a = batch * BATCH, at = c->marks[batch][i];
+    uint32_t b = 0, other = start;
+    for (;;) {
+        const bool is_symbol = (a == 0 || (left[a - 1] & IS_LENGTH) == 0)
+            && (b == 0 || (right[b - 1] & IS_LENGTH) == 0);
+        if (at == other && is_symbol)
+            break;
+        if (at <= other) {
+            if (a == c->steps[i])
+                return false;
+            at += BITS(left[a++]);
+        } else {
+            if (b == c->steps[i + 1])
+                return false;
+            other += BITS(right[b++]);
+        }
+    }
+    *own = a;
+    *next = b;
+    *position = at;
+    return true;
+}
+
+/* ---- Their output ---------------------------------------------------------------------------- */
+
+/* Divides a part of a trace. Returns the number of parts, and sets that of literals. */
+AVX512 static size_t divide(
+    darkroom_chains *c, const uint32_t *trace, size_t count, size_t *literal_count)
+{
+    const __m512i zero = _mm512_setzero_si512();
+    const __m512i last = _mm512_set1_epi32(15);
+    const __m512i own_bits = _mm512_set1_epi32(BITS(~0u));
+    __m512i before = zero;
+    size_t literals = 0, parts = 0;
+    for (size_t i = 0; i < count; i += 16) {
+        const __mmask16 valid = count - i >= 16 ? 0xffff : (__mmask16)((1u << (count - i)) - 1);
+        const __m512i entries = _mm512_maskz_loadu_epi32(valid, trace + i);
+        /* One literal is in byte 2, and two are in bytes 2 and 3. */
+        const __mmask16 have_one = _mm512_test_epi32_mask(entries, _mm512_set1_epi32(ARE_LITERALS));
+        const __mmask16 have_two = _mm512_test_epi32_mask(entries, _mm512_set1_epi32(2 * IS_LITERAL));
+        const __mmask64 are_literals = _pdep_u64(have_one, 0x4444444444444444)
+            | _pdep_u64(have_two, 0x8888888888888888);
+        _mm256_storeu_si256(
+            (__m256i *)(c->literals + literals),
+            _mm512_castsi512_si256(_mm512_maskz_compress_epi8(are_literals, entries)));
+        literals += (size_t)__builtin_popcountll(are_literals);
+
+        /* Bits in the lower half, literals in the upper one, and of both the sums of this and all previous entries. */
+        const __m512i own = _mm512_or_si512(
+            _mm512_and_si512(entries, own_bits),
+            _mm512_and_si512(_mm512_slli_epi32(entries, 10), _mm512_set1_epi32(0x30000)));
+        __m512i sums = _mm512_add_epi32(own, _mm512_alignr_epi32(own, zero, 15));
+        sums = _mm512_add_epi32(sums, _mm512_alignr_epi32(sums, zero, 14));
+        sums = _mm512_add_epi32(sums, _mm512_alignr_epi32(sums, zero, 12));
+        sums = _mm512_add_epi32(sums, _mm512_alignr_epi32(sums, zero, 8));
+        sums = _mm512_add_epi32(sums, before);
+        before = _mm512_permutexvar_epi32(last, sums);
+        const __mmask16 are_parts = _mm512_test_epi32_mask(entries, _mm512_set1_epi32(IS_PART));
+        _mm512_storeu_si512(
+            c->places + parts,
+            _mm512_maskz_compress_epi32(are_parts, _mm512_sub_epi32(sums, own)));
+        _mm512_storeu_si512(c->parts + parts, _mm512_maskz_compress_epi32(are_parts, entries));
+        parts += (size_t)__builtin_popcount(are_parts);
+    }
+    *literal_count = literals;
+    return parts;
+}
+
+/* Copies literals and up to 31 bytes without meaning after them. */
+AVX512_INLINE void copy_literals(uint8_t *out, const uint8_t *from, size_t count)
+{
+    _mm256_storeu_si256((__m256i *)out, _mm256_loadu_si256((const __m256i *)from));
+    for (size_t i = 32; UNLIKELY(i < count); i += 32)
+        _mm256_storeu_si256(
+            (__m256i *)(out + i), _mm256_loadu_si256((const __m256i *)(from + i)));
+}
+
+/* Writes what has been divided. `in` and `position` are where it begins. Returns the end of the output; NULL if it is
+ * damaged or needs more room. Then some of it may have been written. */
+AVX512 static uint8_t *write(
+    const darkroom_chains *c, size_t literal_count, size_t part_count, const uint8_t *in,
+    uint32_t position, const span *p)
+{
+    uint8_t *out = p->out;
+    const uint8_t *literals = c->literals, *const end = c->literals + literal_count;
+    for (size_t i = 0; i + 2 <= part_count; i += 2) {
+        const uint32_t place = c->places[i], away = c->places[i + 1];
+        const size_t length = value_of(c->parts[i], word_at(in, position + (place & 0xffff)));
+        const size_t distance = value_of(c->parts[i + 1], word_at(in, position + (away & 0xffff)));
+        const size_t count = (size_t)(c->literals + (place >> 16) - literals);
+        if (UNLIKELY((size_t)(p->out_end - out) < count + LONGEST_MATCH + 32))
+            return NULL;
+        copy_literals(out, literals, count);
+        literals += count;
+        out += count;
+        if (UNLIKELY(distance > (size_t)(out - p->oldest)))
+            return NULL;
+        copy_quickly(out, distance, length);
+        out += length;
+    }
+    const size_t count = (size_t)(end - literals);
+    if ((size_t)(p->out_end - out) < count + 32)
+        return NULL;
+    copy_literals(out, literals, count);
+    return out + count;
+}
+
+/* ---- A round --------------------------------------------------------------------------------- */
+
+/* Continues at this bit after `in`. */
+static void go_to(darkroom_inflate *s, span *p, const uint8_t *in, uint32_t position)
+{
+    p->in = in + (position >> 3);
+    s->bits = 0;
+    s->bit_count = 0;
+    if ((position & 7) != 0) {
+        s->bits = (uint64_t)*p->in++ >> (position & 7);
+        s->bit_count = 8 - (position & 7);
+    }
+}
+
+/* The bits between the chains of a round; 0 if there cannot be one. */
+static uint32_t span_of_round(const darkroom_inflate *s, const span *p)
+{
+    if (s->misses >= MOST_MISSES || p->out_end - p->out < LEAST_ROOM)
+        return 0;
+    const size_t bytes = (size_t)(p->in_end - p->in);
+    if (bytes >= ((CHAINS + 1) * SPAN + OVERLAP + 2 * BATCH_BITS) / 8)
+        return SPAN;
+    if (bytes < (CHAINS * LEAST_SPAN + OVERLAP + 2 * BATCH_BITS) / 8)
+        return 0;
+    return (uint32_t)(8 * bytes - OVERLAP - 2 * BATCH_BITS) / CHAINS;
+}
+
+/* Remembers whether a round was faster than the usual loop. */
+static void judge(darkroom_inflate *s, bool was_useful)
+{
+    if (was_useful) {
+        s->misses = s->last_pause = 0;
+    } else if (++s->misses == MOST_MISSES) {
+        s->last_pause = s->last_pause < LONGEST_PAUSE ? 2 * s->last_pause + 1 : LONGEST_PAUSE;
+        s->pause = s->last_pause;
+    }
+}
+
+static inflate_round run_round(darkroom_inflate *s, span *p)
+{
+    const uint32_t bits = span_of_round(s, p);
+    if (bits == 0)
+        return ROUND_IMPOSSIBLE;
+    /* The bits that have been read and not consumed may be those of the previous input. A few symbols later they are
+     * not. */
+    if ((size_t)(p->in - p->in_start) < (s->bit_count + 7) / 8)
+        return ROUND_STOPPED;
+    darkroom_chains *const c = &s->chains;
+    const uint8_t *const in = p->in - (s->bit_count + 7) / 8;
+    const uint32_t first = 8 * (uint32_t)(p->in - in) - s->bit_count;
+    uint32_t starts[CHAINS], limits[CHAINS];
+    for (uint32_t i = 0; i < CHAINS; i++) {
+        starts[i] = first + i * bits;
+        limits[i] = starts[i] + bits + (i + 1 < CHAINS ? OVERLAP : 0);
+    }
+    /* Far enough for a chain that is faster than the others. */
+    const size_t rest = (size_t)(p->in_end - in) * 8 - BATCH_BITS;
+    const uint32_t most = first + (CHAINS + 1) * bits + OVERLAP + BATCH_BITS;
+    run(s->table, in, starts, limits, rest < most ? (uint32_t)rest : most, c);
+
+    uint8_t *const start = p->out;
+    uint32_t begin = 0, position = first;
+    for (int i = 0;; i++) {
+        uint32_t end = c->steps[i], next = 0, after = c->ends[i];
+        const bool is_joined = i + 1 < CHAINS && join(c, i, starts[i + 1], &end, &next, &after);
+        size_t literals = 0;
+        const size_t parts = divide(c, c->trace[i] + begin, end - begin, &literals);
+        /* A length whose distance has not been read is left to the next round. */
+        if (parts % 2 != 0)
+            after = position + (c->places[parts - 1] & 0xffff);
+        uint8_t *const out = write(c, literals, parts, in, position, p);
+        if (out == NULL) {
+            judge(s, false);
+            return ROUND_IMPOSSIBLE;
+        }
+        p->out = out;
+        go_to(s, p, in, after);
+        begin = next;
+        position = after;
+        if (is_joined)
+            continue;
+        const bool has_stopped = (c->stopped & 1u << i) != 0;
+        if (!has_stopped || i > 0)
+            judge(s, i > 0 && p->out - start <= MOST_FOR_ONE * (ptrdiff_t)((after - first) / 8));
+        return has_stopped ? ROUND_STOPPED : ROUND_DONE;
+    }
+}
+
+void darkroom_inflate_begin_chains(darkroom_inflate *s)
+{
+    s->misses = s->pause > 0 ? MOST_MISSES : 0;
+    if (s->pause > 0)
+        s->pause--;
+}
+
+inflate_round darkroom_inflate_run_round(darkroom_inflate *s, span *p)
+{
+    if (darkroom_cpu_level() < DARKROOM_CPU_AVX512 || !__builtin_cpu_supports("avx512vbmi2"))
+        return ROUND_IMPOSSIBLE;
+    return run_round(s, p);
+}
+
+#else
+
+void darkroom_inflate_begin_chains(darkroom_inflate *s)
+{
+    (void)s;
+}
+
+inflate_round darkroom_inflate_run_round(darkroom_inflate *s, span *p)
+{
+    (void)s;
+    (void)p;
+    return ROUND_IMPOSSIBLE;
+}
+
+#endif
