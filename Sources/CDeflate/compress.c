@@ -218,29 +218,60 @@ static darkroom_rows filtered_rows(const darkroom_strip *strip)
         strip->filtered + 1, strip->row_bytes, line_bytes(strip), strip->rows};
 }
 
+/* What is known of a strip's content before it is compressed. */
+typedef struct {
+    darkroom_foresight channels;
+    int repeats; /* in its differences */
+} outlook;
+
+static outlook look_ahead(const darkroom_strip *strip)
+{
+    const darkroom_rows plain = plain_rows(strip), filtered = filtered_rows(strip);
+    return (outlook){
+        darkroom_foresee(&plain, &filtered, strip->pixel_bytes, strip->depth),
+        darkroom_repeats_in_differences(&filtered, strip->pixel_bytes)};
+}
+
+/* The kind of content, if Huffman codes and runs need `coded` bytes for it. */
+static darkroom_content look(const darkroom_strip *strip, outlook seen, size_t coded)
+{
+    const darkroom_rows plain = plain_rows(strip), filtered = filtered_rows(strip);
+    return darkroom_look(
+        &plain, &filtered, strip->pixel_bytes, seen.channels, seen.repeats, coded);
+}
+
+/* Chooses parts, and returns the number of their rows. It is 0 if they do not stand for the whole, because they are too
+ * small, or because a seam has other filters. */
+static size_t choose_telling_parts(
+    const darkroom_strip *strip, size_t share, darkroom_part parts[PARTS])
+{
+    enum { LEAST_PART_BYTES = 2 << 10 };
+    if (strip->knows_seam || strip->has_seam)
+        return 0;
+    darkroom_choose_parts(strip, share, parts);
+    const size_t rows = parts[0].to - parts[0].from + parts[1].to - parts[1].from;
+    return rows * line_bytes(strip) < PARTS * LEAST_PART_BYTES ? 0 : rows;
+}
+
 /*
  * Compresses a strip that is certainly toned, by its parts, without the runs of the whole, which would not be
  * used. Sets `*length` to 0 if it is not certain. The parts give the methods' sizes within a few per cent.
  */
 static darkroom_strip_result compress_toned(
-    darkroom_strip *strip, darkroom_foresight seen, uint8_t *data, size_t *length)
+    darkroom_strip *strip, outlook seen, uint8_t *data, size_t *length)
 {
-    enum { LEAST_PART_BYTES = 2 << 10 };
     darkroom_part parts[PARTS];
     *length = 0;
-    if (strip->effort != DARKROOM_DEFLATE_BALANCED || strip->knows_seam || strip->has_seam
-        || !darkroom_may_be_toned(seen))
+    if (strip->effort != DARKROOM_DEFLATE_BALANCED || !darkroom_may_be_toned(seen.channels))
         return DARKROOM_STRIP_OK;
-    darkroom_choose_parts(strip, TONED_SHARE, parts);
-    const size_t rows = parts[0].to - parts[0].from + parts[1].to - parts[1].from;
-    if (rows * line_bytes(strip) < PARTS * LEAST_PART_BYTES)
+    const size_t rows = choose_telling_parts(strip, TONED_SHARE, parts);
+    if (rows == 0)
         return DARKROOM_STRIP_OK;
     if (!darkroom_make_pixels(strip))
         return DARKROOM_STRIP_MEMORY;
-    const darkroom_rows plain = plain_rows(strip), filtered = filtered_rows(strip);
     const size_t runs = darkroom_sum_of_parts(strip, strip->filtered, parts, darkroom_as_runs);
     const size_t expected = runs * strip->rows / rows;
-    if (darkroom_look(&plain, &filtered, strip->pixel_bytes, seen, expected) != DARKROOM_TONED)
+    if (look(strip, seen, expected) != DARKROOM_TONED)
         return DARKROOM_STRIP_OK;
     size_t least;
     const uint8_t *lines = choose_toned(strip, parts, &least);
@@ -256,16 +287,57 @@ static darkroom_strip_result compress_toned(
     return DARKROOM_STRIP_OK;
 }
 
+/*
+ * Compresses a smooth strip as its long runs, unless its parts show that a search saves a quarter. Sets `*length` to 0
+ * in that case. Paeth's filter leaves mostly zeros of a blurred or enlarged photograph. A search takes three times as
+ * long as all the rest of the encoding, and saves at most a sixth of such a picture, even with the best filter. It saves
+ * more of drawings and of many gradients; a brief search of their parts with two of the filters finds this.
+ */
+static darkroom_strip_result compress_smooth(
+    darkroom_strip *strip, outlook seen, uint8_t *data, size_t *length)
+{
+    /* Of each part. */
+    enum { SAMPLE = 6 << 10 };
+    static const int filters[] = {SUB, UP};
+    darkroom_part parts[PARTS];
+    *length = 0;
+    if (strip->effort == DARKROOM_DEFLATE_SMALL || !seen.repeats
+        || filtered_bytes(strip) > SEARCHED_BYTES)
+        return DARKROOM_STRIP_OK;
+    const size_t share = (filtered_bytes(strip) + PARTS * SAMPLE - 1) / (PARTS * SAMPLE);
+    const size_t rows = choose_telling_parts(strip, share, parts);
+    if (rows == 0)
+        return DARKROOM_STRIP_OK;
+    if (!darkroom_make_search(strip))
+        return DARKROOM_STRIP_MEMORY;
+    const size_t runs =
+        darkroom_sum_of_parts(strip, strip->filtered, parts, darkroom_as_long_runs);
+    const size_t expected = runs * strip->rows / rows;
+    if (look(strip, seen, expected) != DARKROOM_SMOOTH)
+        return DARKROOM_STRIP_OK;
+    size_t least;
+    darkroom_best_filter(
+        strip, parts, filters, sizeof filters / sizeof *filters, darkroom_as_smooth_nearby, &least);
+    if (least < runs - runs / 4)
+        return DARKROOM_STRIP_OK;
+    const size_t count = darkroom_deflate_long_runs(
+        strip->filtered, filtered_bytes(strip), strip->scratch, data);
+    /* With many more bytes, the parts have told too little of the rest. */
+    if (count < expected + expected / 4) {
+        strip->lines = strip->filtered;
+        *length = count;
+    }
+    return DARKROOM_STRIP_OK;
+}
+
 /* Tries other methods that may be shorter than the runs of which the chunk's data consist so far. */
 static darkroom_strip_result try_more(
-    darkroom_strip *strip, darkroom_foresight seen, uint8_t *data, size_t *length)
+    darkroom_strip *strip, outlook seen, uint8_t *data, size_t *length)
 {
-    const darkroom_rows plain = plain_rows(strip), filtered = filtered_rows(strip);
     const int is_fast = strip->effort == DARKROOM_DEFLATE_FAST;
     if (strip->effort == DARKROOM_DEFLATE_SMALL)
         return try_all(strip, data, length);
-    const darkroom_content content =
-        darkroom_look(&plain, &filtered, strip->pixel_bytes, seen, *length);
+    const darkroom_content content = look(strip, seen, *length);
     switch (content) {
     case DARKROOM_PHOTOGRAPHED:
         return DARKROOM_STRIP_OK;
@@ -284,10 +356,10 @@ darkroom_strip_result darkroom_strip_compress(
 {
     if (!darkroom_make_lines(strip))
         return DARKROOM_STRIP_MEMORY;
-    const darkroom_rows plain = plain_rows(strip), filtered = filtered_rows(strip);
-    const darkroom_foresight seen =
-        darkroom_foresee(&plain, &filtered, strip->pixel_bytes, strip->depth);
+    const outlook seen = look_ahead(strip);
     darkroom_strip_result result = compress_toned(strip, seen, data, length);
+    if (result == DARKROOM_STRIP_OK && *length == 0)
+        result = compress_smooth(strip, seen, data, length);
     if (result == DARKROOM_STRIP_OK && *length == 0) {
         strip->lines = strip->filtered;
         *length = darkroom_deflate_runs(

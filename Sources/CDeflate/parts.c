@@ -23,6 +23,14 @@ size_t darkroom_as_runs(const darkroom_strip *strip, const uint8_t *lines, size_
         lines + from * line, (to - from) * line, strip->scratch, strip->trial);
 }
 
+size_t darkroom_as_long_runs(
+    const darkroom_strip *strip, const uint8_t *lines, size_t from, size_t to)
+{
+    const size_t line = line_bytes(strip);
+    return darkroom_deflate_long_runs(
+        lines + from * line, (to - from) * line, strip->scratch, strip->trial);
+}
+
 size_t darkroom_as_pixels(const darkroom_strip *strip, const uint8_t *lines, size_t from, size_t to)
 {
     return darkroom_deflate_pixels(
@@ -34,6 +42,17 @@ size_t darkroom_as_smooth(const darkroom_strip *strip, const uint8_t *lines, siz
     const size_t line = line_bytes(strip);
     return darkroom_deflate_search(
         lines, 0, from * line, to * line, smooth_search, strip->search_scratch, strip->trial);
+}
+
+size_t darkroom_as_smooth_nearby(
+    const darkroom_strip *strip, const uint8_t *lines, size_t from, size_t to)
+{
+    /* To enter the places of a whole window would take longer than to search the rows. */
+    enum { NEARBY = WINDOW / 2 };
+    const size_t line = line_bytes(strip), start = from * line;
+    return darkroom_deflate_search(
+        lines, start < NEARBY ? 0 : start - NEARBY, start, to * line, smooth_search,
+        strip->search_scratch, strip->trial);
 }
 
 size_t darkroom_sum_of_parts(

@@ -18,7 +18,10 @@ void darkroom_choose_parts(const darkroom_strip *strip, size_t share, darkroom_p
  * them, as they would if the whole were compressed. */
 typedef size_t darkroom_method(
     const darkroom_strip *strip, const uint8_t *lines, size_t from, size_t to);
-darkroom_method darkroom_as_runs, darkroom_as_pixels, darkroom_as_smooth;
+darkroom_method darkroom_as_runs, darkroom_as_long_runs, darkroom_as_pixels, darkroom_as_smooth;
+
+/* The same for matches that begin shortly before the rows. */
+darkroom_method darkroom_as_smooth_nearby;
 
 size_t darkroom_sum_of_parts(
     const darkroom_strip *strip, const uint8_t *lines, const darkroom_part parts[PARTS],
