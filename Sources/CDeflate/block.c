@@ -1,36 +1,14 @@
 #include "block.h"
 
-#include <darkroom_cpu.h>
-#include <string.h>
-
-/* Words of output are written as they are in memory. */
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "for little-endian processors");
-
-/* ---- Bits ------------------------------------------------------------------------------------ */
-
-/* After each call there is room for 56 more bits. */
-INLINE void flush(darkroom_bits *out)
-{
-    const uint64_t bits = out->bits;
-    memcpy(out->at, &bits, sizeof bits);
-    out->at += out->count >> 3;
-    out->bits = bits >> (out->count & 56);
-    out->count &= 7;
-}
-
-INLINE void put(darkroom_bits *out, uint64_t bits, unsigned count)
-{
-    out->bits |= bits << out->count;
-    out->count += count;
-}
+#include "bits.h"
+#include "body.h"
 
 /* ---- A block's numbers ----------------------------------------------------------------------- */
 
 typedef struct {
     uint32_t literal_counts[LITERAL_SYMBOLS + 2]; /* the fixed code has two that never appear */
     uint32_t distance_counts[DISTANCE_SYMBOLS + 2];
-    uint8_t literal_lengths[LITERAL_SYMBOLS + 2];
-    uint8_t distance_lengths[DISTANCE_SYMBOLS + 2];
+    darkroom_lengths lengths;
     uint64_t extra_bits;
 } block_plan;
 
@@ -50,7 +28,7 @@ static const uint8_t code_length_order[CODE_LENGTH_SYMBOLS] = {
 static const uint8_t code_length_extra[CODE_LENGTH_SYMBOLS] = {[16] = 2, [17] = 3, [18] = 7};
 
 /* Equal neighbours would wait for the same counter. Therefore four sets of counters alternate. */
-static void count_literals(
+void darkroom_count_literals(
     uint32_t counts[4][LITERALS], const uint8_t *bytes, const uint8_t *end)
 {
     for (; end - bytes >= 8; bytes += 8) {
@@ -82,13 +60,13 @@ static void count_all(
     for (size_t i = 0; i < sequence_count; i++) {
         const darkroom_sequence match = sequences[i];
         unsigned length_extra, distance_extra;
-        count_literals(counts, bytes, bytes + match.literals);
+        darkroom_count_literals(counts, bytes, bytes + match.literals);
         plan->literal_counts[length_symbol(match.length, &length_extra)]++;
         plan->distance_counts[distance_symbol(match.distance + 1u, &distance_extra)]++;
         plan->extra_bits += length_extra + distance_extra;
         bytes += match.literals + match.length;
     }
-    count_literals(counts, bytes, end);
+    darkroom_count_literals(counts, bytes, end);
     for (unsigned i = 0; i < LITERALS; i++)
         plan->literal_counts[i] = counts[0][i] + counts[1][i] + counts[2][i] + counts[3][i];
     plan->literal_counts[END_OF_BLOCK] = 1;
@@ -113,10 +91,10 @@ static void copy_counts(block_plan *plan, const darkroom_counts *counts)
 
 static void set_fixed_lengths(block_plan *plan)
 {
-    memset(plan->literal_lengths, 8, sizeof plan->literal_lengths);
-    memset(plan->literal_lengths + 144, 9, 112);
-    memset(plan->literal_lengths + 256, 7, 24);
-    memset(plan->distance_lengths, 5, sizeof plan->distance_lengths);
+    memset(plan->lengths.literals, 8, sizeof plan->lengths.literals);
+    memset(plan->lengths.literals + 144, 9, 112);
+    memset(plan->lengths.literals + 256, 7, 24);
+    memset(plan->lengths.distances, 5, sizeof plan->lengths.distances);
 }
 
 /* The number of bits without the header. */
@@ -124,9 +102,9 @@ static uint64_t body_bits(const block_plan *plan)
 {
     uint64_t bits = plan->extra_bits;
     for (unsigned i = 0; i < LITERAL_SYMBOLS; i++)
-        bits += plan->literal_counts[i] * (uint64_t)plan->literal_lengths[i];
+        bits += plan->literal_counts[i] * (uint64_t)plan->lengths.literals[i];
     for (unsigned i = 0; i < DISTANCE_SYMBOLS; i++)
-        bits += plan->distance_counts[i] * (uint64_t)plan->distance_lengths[i];
+        bits += plan->distance_counts[i] * (uint64_t)plan->lengths.distances[i];
     return bits;
 }
 
@@ -141,10 +119,10 @@ static void plan_header(const block_plan *plan, block_header *header)
 {
     uint8_t all[LITERAL_SYMBOLS + DISTANCE_SYMBOLS];
     uint32_t counts[CODE_LENGTH_SYMBOLS] = {0};
-    header->literals = used_symbols(plan->literal_lengths, LITERAL_SYMBOLS, FIRST_LENGTH);
-    header->distances = used_symbols(plan->distance_lengths, DISTANCE_SYMBOLS, 1);
-    memcpy(all, plan->literal_lengths, header->literals);
-    memcpy(all + header->literals, plan->distance_lengths, header->distances);
+    header->literals = used_symbols(plan->lengths.literals, LITERAL_SYMBOLS, FIRST_LENGTH);
+    header->distances = used_symbols(plan->lengths.distances, DISTANCE_SYMBOLS, 1);
+    memcpy(all, plan->lengths.literals, header->literals);
+    memcpy(all + header->literals, plan->lengths.distances, header->distances);
     const unsigned total = header->literals + header->distances;
     header->count = 0;
     for (unsigned at = 0; at < total;) {
@@ -206,133 +184,6 @@ static void put_header(darkroom_bits *out, const block_header *header)
     }
 }
 
-/* ---- A block's body -------------------------------------------------------------------------- */
-
-/* The bits written for each symbol. */
-typedef struct {
-    /* A literal's code in the highest bits and its length in the lowest. */
-    uint64_t literals[LITERALS];
-    /* A match length's code with its extra bits, and the number of all these bits. */
-    uint32_t matches[LONGEST_MATCH + 1];
-    uint8_t match_bits[LONGEST_MATCH + 1];
-    uint16_t distances[DISTANCE_SYMBOLS + 2];
-    uint8_t distance_bits[DISTANCE_SYMBOLS + 2];
-    uint16_t end;
-    uint8_t end_bits;
-} block_tables;
-
-static void make_tables(const block_plan *plan, block_tables *tables, int has_matches)
-{
-    uint16_t codes[LITERAL_SYMBOLS + 2];
-    darkroom_codes(plan->literal_lengths, LITERAL_SYMBOLS + 2, codes);
-    for (unsigned i = 0; i < LITERALS; i++) {
-        const unsigned length = plan->literal_lengths[i];
-        tables->literals[i] = length == 0 ? 0 : (uint64_t)codes[i] << (64 - length) | length;
-    }
-    tables->end = codes[END_OF_BLOCK];
-    tables->end_bits = plan->literal_lengths[END_OF_BLOCK];
-    if (!has_matches)
-        return;
-    for (unsigned length = SHORTEST_MATCH; length <= LONGEST_MATCH; length++) {
-        unsigned extra;
-        const unsigned symbol = length_symbol(length, &extra);
-        const uint32_t rest = (length - SHORTEST_MATCH) & ((1u << extra) - 1);
-        tables->matches[length] = codes[symbol] | rest << plan->literal_lengths[symbol];
-        tables->match_bits[length] = (uint8_t)(plan->literal_lengths[symbol] + extra);
-    }
-    darkroom_codes(plan->distance_lengths, DISTANCE_SYMBOLS + 2, tables->distances);
-    memcpy(tables->distance_bits, plan->distance_lengths, sizeof tables->distance_bits);
-}
-
-/*
- * The pending bits are at the upper end of a word here. A literal's entry shifts them down by its length and
- * writes its own bits on top. The length in an entry's lowest bits is at a place without pending bits, and
- * only the lowest six bits of a shift count matter. Four steps for each word: 7 + 4 · 13 bits, and the four
- * bits of a length.
- */
-INLINE void put_literals(
-    darkroom_bits *out, const uint64_t *table, const uint8_t *bytes, size_t count)
-{
-    uint8_t *at = out->at;
-    unsigned waiting = out->count;
-    uint64_t word = waiting == 0 ? 0 : out->bits << (64 - waiting);
-    const uint8_t *const end = bytes + count;
-    while (end - bytes >= 4) {
-        uint64_t entry = table[bytes[0]];
-        word = word >> (entry & 63) | entry;
-        waiting += (unsigned)(entry & 15);
-        entry = table[bytes[1]];
-        word = word >> (entry & 63) | entry;
-        waiting += (unsigned)(entry & 15);
-        entry = table[bytes[2]];
-        word = word >> (entry & 63) | entry;
-        waiting += (unsigned)(entry & 15);
-        entry = table[bytes[3]];
-        word = word >> (entry & 63) | entry;
-        waiting += (unsigned)(entry & 15);
-        bytes += 4;
-        const uint64_t ready = word >> (64 - waiting);
-        memcpy(at, &ready, sizeof ready);
-        at += waiting >> 3;
-        waiting &= 7;
-    }
-    for (; bytes < end; bytes++) {
-        const uint64_t entry = table[*bytes];
-        word = word >> (entry & 63) | entry;
-        waiting += (unsigned)(entry & 15);
-    }
-    out->at = at;
-    out->bits = waiting == 0 ? 0 : word >> (64 - waiting);
-    out->count = waiting;
-    flush(out);
-}
-
-INLINE void put_match(darkroom_bits *out, const block_tables *tables, darkroom_sequence match)
-{
-    unsigned extra;
-    const unsigned symbol = distance_symbol(match.distance + 1u, &extra);
-    put(out, tables->matches[match.length], tables->match_bits[match.length]);
-    put(out, tables->distances[symbol], tables->distance_bits[symbol]);
-    put(out, match.distance & ((1u << extra) - 1), extra);
-    flush(out);
-}
-
-INLINE void put_all(
-    darkroom_bits *result, const block_tables *tables, const uint8_t *bytes, size_t count,
-    const darkroom_sequence *sequences, size_t sequence_count)
-{
-    darkroom_bits out = *result;
-    const uint8_t *end = bytes + count;
-    for (size_t i = 0; i < sequence_count; i++) {
-        /* In many pictures matches follow each other. */
-        if (sequences[i].literals > 0)
-            put_literals(&out, tables->literals, bytes, sequences[i].literals);
-        put_match(&out, tables, sequences[i]);
-        bytes += sequences[i].literals + sequences[i].length;
-    }
-    put_literals(&out, tables->literals, bytes, (size_t)(end - bytes));
-    put(&out, tables->end, tables->end_bits);
-    flush(&out);
-    *result = out;
-}
-
-static void put_all_plain(
-    darkroom_bits *out, const block_tables *tables, const uint8_t *bytes, size_t count,
-    const darkroom_sequence *sequences, size_t sequence_count)
-{
-    put_all(out, tables, bytes, count, sequences, sequence_count);
-}
-
-#if defined(__x86_64__)
-/* The same with shifts that do not need the one register of the older instructions. */
-__attribute__((target("avx2,bmi2,fma"))) static void put_all_bmi2(
-    darkroom_bits *out, const block_tables *tables, const uint8_t *bytes, size_t count,
-    const darkroom_sequence *sequences, size_t sequence_count)
-{
-    put_all(out, tables, bytes, count, sequences, sequence_count);
-}
-#endif
-
 /* ---- Entries --------------------------------------------------------------------------------- */
 
 static void put_stored(darkroom_bits *out, const uint8_t *bytes, size_t count)
@@ -363,13 +214,12 @@ static void put_block(
     const darkroom_sequence *sequences, size_t sequence_count)
 {
     block_header header;
-    block_tables tables;
     darkroom_code_lengths(
-        plan.literal_counts, LITERAL_SYMBOLS, LONGEST_CODE, plan.literal_lengths);
+        plan.literal_counts, LITERAL_SYMBOLS, LONGEST_CODE, plan.lengths.literals);
     darkroom_code_lengths(
-        plan.distance_counts, DISTANCE_SYMBOLS, LONGEST_CODE, plan.distance_lengths);
-    plan.literal_lengths[LITERAL_SYMBOLS] = plan.literal_lengths[LITERAL_SYMBOLS + 1] = 0;
-    plan.distance_lengths[DISTANCE_SYMBOLS] = plan.distance_lengths[DISTANCE_SYMBOLS + 1] = 0;
+        plan.distance_counts, DISTANCE_SYMBOLS, LONGEST_CODE, plan.lengths.distances);
+    plan.lengths.literals[LITERAL_SYMBOLS] = plan.lengths.literals[LITERAL_SYMBOLS + 1] = 0;
+    plan.lengths.distances[DISTANCE_SYMBOLS] = plan.lengths.distances[DISTANCE_SYMBOLS + 1] = 0;
     plan_header(&plan, &header);
     uint64_t bits = header.bits + body_bits(&plan);
     unsigned kind = 2;
@@ -393,14 +243,7 @@ static void put_block(
     flush(out);
     if (kind == 2)
         put_header(out, &header);
-    make_tables(&plan, &tables, sequence_count > 0);
-#if defined(__x86_64__)
-    if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2) {
-        put_all_bmi2(out, &tables, bytes, count, sequences, sequence_count);
-        return;
-    }
-#endif
-    put_all_plain(out, &tables, bytes, count, sequences, sequence_count);
+    darkroom_put_body(out, &plan.lengths, bytes, count, sequences, sequence_count);
 }
 
 void darkroom_block(

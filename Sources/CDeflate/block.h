@@ -35,6 +35,10 @@ void darkroom_block(
     darkroom_bits *out, const uint8_t *bytes, size_t count, const darkroom_sequence *sequences,
     size_t sequence_count);
 
+/* Adds the literals up to `end` to the sum of four sets of counters. */
+void darkroom_count_literals(
+    uint32_t counts[4][LITERALS], const uint8_t *bytes, const uint8_t *end);
+
 /* How often each symbol appears in a block. */
 typedef struct {
     uint32_t literals[LITERAL_SYMBOLS]; /* and lengths */

@@ -180,11 +180,19 @@ int darkroom_has_repeated_rows(const darkroom_rows *rows)
     return missed <= MOST_MISSES;
 }
 
+/* From this number of thousandths on, rows repeat themselves. */
+enum { MUCH = 400 };
+
+int darkroom_repeats_in_differences(const darkroom_rows *filtered, int pixel_bytes)
+{
+    return repetition_in(filtered, (size_t)pixel_bytes) >= MUCH;
+}
+
 darkroom_content darkroom_look(
     const darkroom_rows *plain, const darkroom_rows *filtered, int pixel_bytes,
-    darkroom_foresight seen, size_t coded)
+    darkroom_foresight seen, int repeats, size_t coded)
 {
-    enum { MUCH = 400, SMOOTH_MILLIBITS = 2000 };
+    enum { SMOOTH_MILLIBITS = 2000 };
     const size_t step = (size_t)pixel_bytes;
     const size_t millibits = 8000 * coded / (filtered->stride * filtered->count);
     if (repetition_in(plain, step) >= MUCH || darkroom_has_repeated_rows(plain))
@@ -193,7 +201,7 @@ darkroom_content darkroom_look(
     if (toned && millibits >= SMOOTH_MILLIBITS)
         return DARKROOM_TONED;
     /* So do toned photographs, but these need more bits. */
-    if (repetition_in(filtered, step) >= MUCH)
+    if (repeats)
         return DARKROOM_SMOOTH;
     return toned || seen.has_few_colours ? DARKROOM_TONED : DARKROOM_PHOTOGRAPHED;
 }

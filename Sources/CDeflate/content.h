@@ -54,10 +54,13 @@ darkroom_foresight darkroom_foresee(
 /* Whether the channels depend on each other so much, or the colours are so few, that a sample is worth its time. */
 int darkroom_may_be_toned(darkroom_foresight seen);
 
-/* Determines the kind from a few thousand of the bytes: of the unfiltered rows, and of the filtered ones.
- * `coded` is the number of bytes that Huffman codes and runs need for all of them. */
+/* Whether the filtered rows repeat themselves, by a few thousand of their bytes. */
+int darkroom_repeats_in_differences(const darkroom_rows *filtered, int pixel_bytes);
+
+/* Determines the kind from a few thousand of the bytes of the unfiltered rows. `repeats` is what the function above
+ * returns, and `coded` is the number of bytes that Huffman codes and runs need for all of the filtered rows. */
 darkroom_content darkroom_look(
     const darkroom_rows *plain, const darkroom_rows *filtered, int pixel_bytes,
-    darkroom_foresight seen, size_t coded);
+    darkroom_foresight seen, int repeats, size_t coded);
 
 #endif

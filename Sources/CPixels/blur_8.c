@@ -46,7 +46,9 @@ void darkroom_blur_columns_8(
 {
     size_t done = 0;
 #if defined(__x86_64__)
-    if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2)
+    if (darkroom_cpu_level() >= DARKROOM_CPU_AVX512)
+        done = darkroom_blur_columns_8_avx512(rows, weights, radius, shift, out, samples);
+    else if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2)
         done = darkroom_blur_columns_8_avx2(rows, weights, radius, shift, out, samples);
 #endif
     blur_columns(rows, weights, radius, shift, out, done, samples);
@@ -86,7 +88,10 @@ INLINE void blur_row_8(
     const size_t samples = pixels * (size_t)channels;
     size_t done = 0;
 #if defined(__x86_64__)
-    if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2)
+    if (darkroom_cpu_level() >= DARKROOM_CPU_AVX512 && floats == NULL)
+        done = darkroom_blur_row_8_avx512(
+            in, weights, radius, shift, bytes, samples, (size_t)channels);
+    else if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2)
         done = darkroom_blur_row_8_avx2(
             in, weights, radius, shift, bytes, floats, samples, (size_t)channels);
 #endif

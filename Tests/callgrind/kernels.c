@@ -1,9 +1,9 @@
 /*
  * Runs the kernels of CPixels by themselves, without Swift.
  *
- *     kernels compare        holds the scalar and the AVX2 path of each kernel against each other, at
- *                            odd widths and places. Built with sanitizers it also finds what reads or
- *                            writes beyond a row: every row is a block of memory of its own.
+ *     kernels compare        holds the AVX2 and the AVX-512 path of each kernel against the scalar one,
+ *                            at odd widths and places. Built with sanitizers it also finds what reads
+ *                            or writes beyond a row: every row is a block of memory of its own.
  *     kernels count LEVEL    runs each kernel once over rows of WIDTH pixels, under callgrind, which
  *                            writes a profile for each. LEVEL is scalar or avx2.
  *
@@ -106,19 +106,32 @@ static int compare_widths(const struct kernel *kernel)
         const size_t shift = width % 5;
         start(&job, kernel, pixels, shift);
         uint8_t *scalar = result(&job, kernel, DARKROOM_CPU_SCALAR);
+<<<<<<< HEAD
         int differing = 0;
         for (int level = DARKROOM_CPU_AVX2; level <= DARKROOM_CPU_AVX512; level++) {
             uint8_t *wide = result(&job, kernel, (darkroom_cpu)level);
             if (memcmp(scalar, wide, pixels * kernel->out_bytes) != 0)
                 differing = level;
+=======
+        const char *different = NULL;
+        for (int level = DARKROOM_CPU_AVX2; level <= DARKROOM_CPU_AVX512; level++) {
+            uint8_t *wide = result(&job, kernel, (darkroom_cpu)level);
+            if (memcmp(scalar, wide, pixels * kernel->out_bytes) != 0)
+                different = level == DARKROOM_CPU_AVX2 ? "AVX2" : "AVX-512";
+>>>>>>> blur
             free(wide);
         }
         free(scalar);
         end(&job, shift);
+<<<<<<< HEAD
         if (differing) {
             printf(
                 "FAIL %s: %s differs at %zu pixels\n", kernel->name,
                 differing == DARKROOM_CPU_AVX2 ? "AVX2" : "AVX-512", pixels);
+=======
+        if (different != NULL) {
+            printf("FAIL %s: %s differs at %zu pixels\n", kernel->name, different, pixels);
+>>>>>>> blur
             return 0;
         }
     }
@@ -131,6 +144,8 @@ static int compare(void)
     int good = 1;
     if (darkroom_cpu_level() < DARKROOM_CPU_AVX2)
         puts("note: this processor has no AVX2, so nothing is compared");
+    else if (darkroom_cpu_level() < DARKROOM_CPU_AVX512)
+        puts("note: this processor has no AVX-512, so its paths are not compared");
     for (size_t group = 0; group < GROUPS; group++)
         for (const struct kernel *kernel = groups[group]; kernel->name; kernel++)
             good &= compare_widths(kernel);

@@ -6,6 +6,9 @@ final class RowWindow {
     private let feed: RowFeed
     private let memory: FilterBuffer<UInt8>
     private let capacity: Int
+    /// Rows begin in different sets of a core's cache. If they all began in the same one, as those of some widths would,
+    /// a walk down a column would find no row there.
+    private let stride: Int
 
     /// - Parameter rows: how many rows, up to the last loaded one, stay in the window.
     init(
@@ -13,8 +16,14 @@ final class RowWindow {
     ) throws(PictureError) {
         feed = RowFeed(upstream)
         capacity = min(rows, feed.layout.height)
-        memory = try FilterBuffer(
-            count: capacity * feed.layout.bytesPerRow, of: budget, for: operation)
+        stride = Self.stride(of: feed.layout.bytesPerRow)
+        memory = try FilterBuffer(count: capacity * stride, of: budget, for: operation)
+    }
+
+    /// An odd number of cache lines, if the row is so long that its end hardly matters.
+    private static func stride(of bytesPerRow: Int) -> Int {
+        let (line, long) = (64, 1024)
+        return bytesPerRow < long ? bytesPerRow : ((bytesPerRow + line - 1) / line | 1) * line
     }
 
     /// Loads `rows`, which begin no earlier than the rows loaded last. Rows before them that were not loaded are
@@ -40,7 +49,7 @@ final class RowWindow {
     func finish() throws(PictureError) { try feed.finish() }
 
     private func slot(_ row: Int) -> UnsafeMutablePointer<UInt8> {
-        memory.at(row % capacity * feed.layout.bytesPerRow)
+        memory.at(row % capacity * stride)
     }
 }
 

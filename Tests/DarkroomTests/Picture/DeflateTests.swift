@@ -9,13 +9,16 @@ import Testing
 
 /// What is deflated, inflated by a decoder that shares nothing with the writer.
 @Suite(.serialized) struct DeflateTests {
-    static func deflate(_ bytes: [UInt8]) -> [UInt8] {
+    static func deflate(_ bytes: [UInt8], onlyLongRuns: Bool = false) -> [UInt8] {
         let room = darkroom_deflate_room(bytes.count)
         let scratch = UnsafeMutableRawPointer.allocate(
             byteCount: darkroom_deflate_scratch(bytes.count), alignment: 16)
         defer { scratch.deallocate() }
         return [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
-            count = darkroom_deflate_runs(bytes, bytes.count, scratch, buffer.baseAddress)
+            count =
+                onlyLongRuns
+                ? darkroom_deflate_long_runs(bytes, bytes.count, scratch, buffer.baseAddress)
+                : darkroom_deflate_runs(bytes, bytes.count, scratch, buffer.baseAddress)
         }
     }
 
@@ -29,13 +32,16 @@ import Testing
     /// Deflated with each instruction set to the same bytes, and inflated again.
     static func survives(_ bytes: [UInt8], _ name: String) throws {
         defer { darkroom_cpu_limit(DARKROOM_CPU_AVX512) }
-        let fast = deflate(bytes)
-        darkroom_cpu_limit(DARKROOM_CPU_SCALAR)
-        let plain = deflate(bytes)
-        #expect(fast == plain, "\(name)")
-        let isSame = try inflate([fast], of: bytes) == bytes
-        #expect(isSame, "\(name)")
-        #expect(fast.count <= bytes.count + 5 * (bytes.count / 65535 + 3), "\(name)")
+        for onlyLongRuns in [false, true] {
+            darkroom_cpu_limit(DARKROOM_CPU_AVX512)
+            let fast = deflate(bytes, onlyLongRuns: onlyLongRuns)
+            darkroom_cpu_limit(DARKROOM_CPU_SCALAR)
+            let plain = deflate(bytes, onlyLongRuns: onlyLongRuns)
+            #expect(fast == plain, "\(name)")
+            let isSame = try inflate([fast], of: bytes) == bytes
+            #expect(isSame, "\(name)")
+            #expect(fast.count <= bytes.count + 5 * (bytes.count / 65535 + 3), "\(name)")
+        }
     }
 
     static func noise(_ count: Int, values: UInt64 = 256, seed: UInt64 = 1) -> [UInt8] {

@@ -14,6 +14,8 @@ import Testing
     enum Content: CaseIterable {
         /// A surface without any grain, as blur and enlargement leave it.
         case smooth
+        /// The same from few waves, of which those down the columns repeat.
+        case waves
         /// The same with grain.
         case grained
         /// One colour's shades: a pixel tells its channels.
@@ -32,6 +34,10 @@ import Testing
             case .smooth:
                 let wave = sin(Double(x) / 37 + Double(channel)) * cos(Double(y) / 53)
                 return UInt16(128 + 60 * wave + 40 * sin(Double(x + y) / 91 + Double(channel)))
+            case .waves:
+                let across = sin(Double(x) / 20 + Double(channel))
+                let aslant = cos((Double(x) / 4 + Double(y)) / 30 + Double(channel))
+                return UInt16(128 + 60 * across + 40 * aslant)
             case .grained:
                 return Content.smooth.sample(x, y, channel, noise: 0)
                     + UInt16(noise >> (8 * channel) & 15)
@@ -95,7 +101,10 @@ import Testing
 
     static let decisions = [
         Decision(
-            testDescription: "smooth", content: { _, _ in .smooth }, balanced: [1, 1], fast: [1, 1]),
+            testDescription: "smooth", content: { _, _ in .smooth }, balanced: [nil, nil],
+            fast: [nil, nil]),
+        Decision(
+            testDescription: "waves", content: { _, _ in .waves }, balanced: [2, 2], fast: [2, 2]),
         Decision(
             testDescription: "grained", content: { _, _ in .grained }, balanced: [nil, nil],
             fast: [nil, nil]),
@@ -112,13 +121,13 @@ import Testing
             testDescription: "drawn", content: { _, _ in .drawn }, balanced: [0, nil],
             fast: [0, nil]),
         Decision(
-            testDescription: "smooth above, drawn below",
-            content: { _, y in y < height / 2 ? .smooth : .drawn }, balanced: [1, nil],
-            fast: [1, nil]),
+            testDescription: "waves above, drawn below",
+            content: { _, y in y < height / 2 ? .waves : .drawn }, balanced: [2, nil],
+            fast: [2, nil]),
         Decision(
-            testDescription: "smooth above, grained below",
-            content: { _, y in y < height / 2 ? .smooth : .grained }, balanced: [1, nil],
-            fast: [1, nil]),
+            testDescription: "waves above, grained below",
+            content: { _, y in y < height / 2 ? .waves : .grained }, balanced: [2, nil],
+            fast: [2, nil]),
         Decision(
             testDescription: "smooth on the left, drawn on the right",
             content: { x, _ in x < width / 2 ? .smooth : .drawn }, balanced: [nil, nil],
