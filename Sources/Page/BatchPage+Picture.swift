@@ -49,7 +49,9 @@ extension BatchPage {
             figure("After", entry.after?.large, entry.afterNote, alt: "\(entry.image.name) after")
             if let difference = entry.difference {
                 figure(
-                    "Difference (brighter where more has changed)", difference, nil,
+                    entry.isBeforeReduced
+                        ? "Difference (of small copies; brighter where more has changed)"
+                        : "Difference (brighter where more has changed)", difference, nil,
                     alt: "Difference of \(entry.image.name)")
             }
         }
@@ -101,10 +103,13 @@ extension BatchPage {
                         output.file
                     }
                 }
-                fact("Size") {
+                fact("Size of the result") {
                     "\(output.width) × \(output.height), \(output.depth) bits, \(Self.channels(output.channels))"
                 }
                 fact("Bytes") { HumanText.bytes(Double(output.bytes)) }
+            }
+            if let size = entry.sourceSize {
+                fact("Size of the source") { "\(size.width) × \(size.height)" }
             }
             if let source = image.source { fact("Source") { Markup(.bdi) { source } } }
             if let from = image.from { fact("Made from") { Markup(.bdi) { from } } }

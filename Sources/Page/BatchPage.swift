@@ -116,7 +116,7 @@ struct BatchPage {
             summary.codes.map { ($0.key.string, $0.value) }, uniquingKeysWith: +)
         return Markup(.section) {
             Markup(.h2) { Words.count(count, "failure") }
-            Markup(.p, .class("soft")) { Words.reasons(codes) }
+            if count > 1 { Markup(.p, .class("soft")) { Words.reasons(codes) } }
             summary.failures.map { failure($0) }
             if count > summary.failures.count {
                 Markup(.p) {
@@ -147,7 +147,7 @@ struct BatchPage {
             return Markup(.span) {
                 isRetryable
                     ? "A retry may help: the same command with "
-                    : "It fails again as long as its cause is there. Correct the cause, then repeat the command with "
+                    : "Correct the cause first. Then repeat the command with "
                 Markup(.code) { "--retry" }
             }
         }
@@ -158,9 +158,9 @@ struct BatchPage {
                 Markup(.code) { command }
             }
             : Markup(.span) {
-                "It fails again as long as its cause is there. After a correction of the source: "
+                "Correct the cause first. If it is the source, then repeat the image: "
                 Markup(.code) { command }
-                ". After one of the manifest, submit it again."
+                ". If it is the manifest, submit the corrected one."
             }
     }
 
@@ -247,8 +247,8 @@ struct BatchPage {
                 Markup(.thead) {
                     Markup(.tr) {
                         Markup(.th, .fixed("scope", "col")) { "Image" }
-                        Markup(.th, .fixed("scope", "col")) { "Download" }
-                        Markup(.th, .fixed("scope", "col")) { "Filters" }
+                        Markup(.th, .class("number"), .fixed("scope", "col")) { "Download" }
+                        Markup(.th, .class("number"), .fixed("scope", "col")) { "Filters" }
                     }
                 }
                 Markup(.tbody) {

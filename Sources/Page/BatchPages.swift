@@ -190,6 +190,7 @@ package struct BatchPages: Sendable {
             entry.beforeNote = "The source cannot be read any more, or has changed since then."
             return entry
         }
+        entry.sourceSize = Self.size(of: path)
         do throws(PictureError) {
             entry.before = try maker.preview(
                 of: path, hasAlpha: hasAlpha, number: entry.number, "before")
@@ -209,19 +210,34 @@ package struct BatchPages: Sendable {
         return path.hasPrefix("/") ? [path] : settings.roots.map { "\($0)/\(path)" }
     }
 
+    /// The size of a picture, upright; nil if its header cannot be read.
+    private static func size(of path: String) -> (width: Int, height: Int)? {
+        guard let file = opened(path),
+            let header = try? PictureHeader(of: file.file, name: path)
+        else { return nil }
+        let (width, height) = (header.layout.width, header.layout.height)
+        return header.orientation.isTransposed ? (height, width) : (width, height)
+    }
+
     /// Whether the file is the one that was filtered.
     private static func isUnchanged(_ path: String, _ image: ImageStatus) -> Bool {
-        guard let digest = image.sourceSHA256,
+        guard let digest = image.sourceSHA256, let file = opened(path) else { return false }
+        return (try? file.sha256(path: path)) == digest
+    }
+
+    /// A regular file; nil if it cannot be opened.
+    private static func opened(_ path: String) -> Descriptor? {
+        guard
             let file = try? retryingInterrupts({
                 open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
             })
-        else { return false }
+        else { return nil }
         let descriptor = Descriptor(owning: file)
         var information = stat()
         guard fstat(descriptor.number, &information) == 0, information.isRegularFile else {
-            return false
+            return nil
         }
-        return (try? descriptor.sha256(path: path)) == digest
+        return descriptor
     }
 
     // MARK: Filters

@@ -70,9 +70,16 @@ package struct EndedPages {
         let previews = previews(index)
         let settings = manifest.images[index]
         // Browsers turn such a picture, and its copies.
+        let header =
+            previews.contains(.before)
+            ? Self.header(of: .before, index, folder)
+            // A JPEG may be decoded at the size of the result.
+            : settings.filters.contains(where: \.isResize)
+                ? Self.header(of: .pair, index, folder) : nil
+        entry.sourceSize = header?.picture
         let isTransposed =
             !settings.autoOrient && settings.output.keepsExif
-            && Self.header(ofSource: index, folder)?.orientation.isTransposed ?? false
+            && header?.orientation.isTransposed ?? false
         func size(_ width: Int, _ height: Int) -> PageSize {
             isTransposed ? PageSize(height, width) : PageSize(width, height)
         }
@@ -102,7 +109,8 @@ package struct EndedPages {
                 link: link, width: large.width, height: large.height,
                 part: .lower(ofHeight: height))
             entry.isBeforeReduced = copySize != whole
-        } else if previews.contains(.before), let header = Self.header(ofSource: index, folder) {
+            if header == nil { entry.sourceSize = (output.width, output.height) }
+        } else if let header {
             let copy = size(header.layout.width, header.layout.height)
             entry.isBeforeReduced = max(copy.width, copy.height) >= PicturePreview.smallSide
             let before = PageImage(
@@ -121,12 +129,14 @@ package struct EndedPages {
     }
 
     /// The header of the small copy of a source; nil if it cannot be read.
-    private static func header(ofSource index: Int, _ folder: Directory) -> PictureHeader? {
-        let name = AnswerPage.Preview.before.name(of: index)
+    private static func header(
+        of preview: AnswerPage.Preview, _ index: Int, _ folder: Directory
+    ) -> PreviewHeader? {
+        let name = preview.name(of: index)
         guard let previews = try? Directory(AnswerPage.previews, in: folder),
             let file = try? previews.open(name)
         else { return nil }
-        return try? PictureHeader(of: file.file, name: name.text)
+        return try? PreviewHeader(of: file.file, name: name.text)
     }
 }
 
@@ -156,4 +166,8 @@ extension PageImage {
     fileprivate init(_ link: PageLink, _ size: PageSize) {
         self.init(link: link, width: size.width, height: size.height)
     }
+}
+
+extension Filter {
+    fileprivate var isResize: Bool { if case .resize = self { true } else { false } }
 }

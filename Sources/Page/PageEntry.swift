@@ -11,6 +11,8 @@ struct PageEntry: Sendable {
     var before: Preview?
     var after: Preview?
     var difference: PageImage?
+    /// In pixels; nil if it is not known.
+    var sourceSize: (width: Int, height: Int)?
     /// Whether the preview of the source has far fewer pixels than it is shown with.
     var isBeforeReduced = false
     /// Why there is no preview of the output, or of the source.

@@ -34,9 +34,13 @@ enum PageParts {
                 }
                 ". All times are in the zone \(zone.identifier)."
                 if let results {
-                    " The results themselves are in the folder "
-                    Markup(.bdi) { results }
-                    ", seen from this page. "
+                    if results == ".." {
+                        " The results themselves are in the folder above that of this page. "
+                    } else {
+                        " The results themselves are in the folder "
+                        Markup(.bdi) { results }
+                        ", seen from this page. "
+                    }
                     showsResults
                         ? "The page shows them from there; without it, only small copies of large ones stay."
                         : "Without it, the links to them lead nowhere; the pictures of this page stay."

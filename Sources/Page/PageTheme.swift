@@ -44,7 +44,7 @@ enum PageTheme {
         table{border-collapse:collapse;width:100%}
         th,td{padding:.3rem .6rem .3rem 0;text-align:left;border-bottom:1px solid var(--line);font-weight:normal}
         thead th{color:var(--soft);font-size:.85rem}
-        td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+        .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
         ul.grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(10rem,1fr));gap:1rem;margin:0;padding:0;\
         list-style:none}
         ul.list{margin:1rem 0;padding:0;list-style:none}

@@ -29,6 +29,8 @@ package final class PicturePreview {
     private var picture: PixelLayout?
     /// The meaning of the picture's values. Of it, the profile and the gamma are used.
     var colour = PNGColour()
+    /// The size of the picture in its file, if it is decoded at a smaller one; upright.
+    var storedSize: (width: Int, height: Int)?
     /// How a viewer turns the picture, because its file says so. The copy's file then says it, too.
     package internal(set) var orientation = Orientation.topLeft
 
@@ -69,6 +71,7 @@ package final class PicturePreview {
         layout = nil
         samples = []
         orientation = .topLeft
+        storedSize = nil
         let picture = palette?.layout ?? upstream.layout
         self.picture = picture
         let size = Self.size(ofWidth: picture.width, height: picture.height)
@@ -138,10 +141,31 @@ package final class PicturePreview {
         }
         _ = try JPEGWriter.write(
             rows, to: file, name: name, colour: kept,
-            exif: orientation == .topLeft ? nil : Exif.stating(orientation),
+            exif: Exif.stating(
+                orientation, width: storedSize?.width ?? picture.width,
+                height: storedSize?.height ?? picture.height),
             // A picture of a few pixels would lose its colours.
             options: OutputOptions(format: .jpeg, quality: isReduced ? 75 : 92),
             hasFullChroma: !isReduced)
+    }
+}
+
+/// What the file of a small copy says.
+package struct PreviewHeader: Sendable {
+    /// The size of the copy.
+    package let layout: PixelLayout
+    /// How a viewer turns it.
+    package let orientation: Orientation
+    /// The size of the whole picture, in pixels; nil if the file does not say it.
+    package let picture: (width: Int, height: Int)?
+
+    /// - Parameter name: the name of the file in messages.
+    package init(of file: FileDescriptor, name: String) throws(PictureError) {
+        let reader = try PictureDecoder.reader(
+            of: file, name: name, limits: PictureLimits(), checkpoint: { true })
+        layout = reader.layout
+        orientation = reader.orientation
+        picture = reader.exif.flatMap { Exif.statedSize($0) }
     }
 }
 

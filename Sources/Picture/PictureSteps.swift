@@ -106,6 +106,9 @@ struct PictureSteps {
         let upright = try chain(turns, on: source, context)
         let previewedRows = sourcePreview.stage(on: upright.stage)
         sourcePreview.colour = reader.colour
+        let size = reader.storedSize
+        let isTransposed = autoOrient && reader.orientation.isTransposed
+        sourcePreview.storedSize = isTransposed ? (size.height, size.width) : size
         var filtered = try chain(filters, on: previewedRows, context)
         filtered.effective = upright.effective + filtered.effective
         filtered.previewedRows = previewedRows

@@ -23,6 +23,7 @@ package final class JPEGReader: PictureReader {
     package let exif: [UInt8]?
     /// The factor by which each side of the picture is reduced when it is decoded: 1, 2, 4 or 8.
     package let divisor: Int
+    package let storedSize: (width: Int, height: Int)
     /// Whether it has several scans.
     package let isProgressive: Bool
     package let heldBytes: Int
@@ -91,6 +92,7 @@ package final class JPEGReader: PictureReader {
             if let remark = verdict.remark { remarks.append(remark) }
         }
         self.colour = colour
+        storedSize = (Int(raw.width), Int(raw.height))
         self.divisor = divisor(Int(raw.width), Int(raw.height), orientation)
         let channels = Int(raw.channels)
         let found = try views.isEmpty ? nil : file.start(views: views)

@@ -19,6 +19,9 @@ package protocol PictureReader: Stage {
     /// The bytes that it holds because the picture's rows are not stored one after the other.
     var heldBytes: Int { get }
 
+    /// The size of the file's picture, which may be larger than that of the rows.
+    var storedSize: (width: Int, height: Int) { get }
+
     /// The bits per sample of the file's colours, which may be fewer than those of the rows.
     var storedDepth: Int { get }
 
@@ -30,6 +33,8 @@ package protocol PictureReader: Stage {
 }
 
 extension PictureReader {
+    package var storedSize: (width: Int, height: Int) { (layout.width, layout.height) }
+
     package var storedDepth: Int { layout.depth }
 
     package var canBeReadAhead: Bool { true }

@@ -273,6 +273,9 @@ import Testing
         let header = try PictureHeader(of: target.descriptor, name: "p")
         #expect(header.profileBytes == profile.count)
         #expect(header.orientation == .rightTop)
+        try target.descriptor.seek(offset: 0, from: .start)
+        let size = try PreviewHeader(of: target.descriptor, name: "p").picture
+        #expect(size?.width == 300 && size?.height == 200)
         #expect((header.layout.width, header.layout.height) == (96, 64))
     }
 
@@ -303,5 +306,28 @@ import Testing
             let expected = pow(Double(value) / 255, exponent) * 255
             #expect(abs(Double(sample) - expected) <= 2)
         }
+    }
+
+    /// Also of a JPEG that is decoded at a smaller size, and turned upright.
+    @Test(arguments: [false, true]) func tellsTheSizeOfItsPicture(isTurned: Bool) throws {
+        let png = try UnnamedFile(PixelKind.all[0].noise(width: 1600, height: 800).encoded)
+        let jpeg = try UnnamedFile()
+        let exif = Exif.stating(isTurned ? .rightTop : .topLeft, width: 5, height: 6)
+        let rows = try PictureSteps(filters: [], limits: PictureLimits(), checkpoint: { true })
+            .open(png.descriptor, name: "p")
+        _ = try JPEGWriter.write(rows, to: jpeg.descriptor, name: "j", exif: exif)
+        let (source, target) = (try UnnamedFile(jpeg.contents()), try UnnamedFile())
+        let before = PicturePreview()
+        _ = try PicturePipeline.run(
+            input: source.descriptor, inputName: "j", filters: [.resize(.init(width: 100))],
+            output: target.descriptor, outputName: "out", sourcePreview: before)
+        let copy = try UnnamedFile()
+        try before.write(to: copy.descriptor, name: "c")
+        try copy.descriptor.seek(offset: 0, from: .start)
+        let header = try PreviewHeader(of: copy.descriptor, name: "c")
+        let (width, height) = isTurned ? (800, 1600) : (1600, 800)
+        #expect(header.picture?.width == width && header.picture?.height == height)
+        #expect(header.orientation == .topLeft)
+        #expect(Exif.statedSize(Array(exif.dropLast())) == nil)
     }
 }
