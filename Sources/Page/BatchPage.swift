@@ -5,7 +5,9 @@ import DarkroomSpool
 import Foundation
 
 /// One page of a batch: at most `perPage` images. The first one also says what became of the whole batch.
-struct BatchPage {
+///
+/// A class, because each closure of the document would copy a structure.
+final class BatchPage {
     static let perPage = 500
 
     let summary: PageSummary
@@ -16,9 +18,22 @@ struct BatchPage {
     /// The folder of the results, from the folder of the page.
     let results: String
     /// Whether it shows the files of the results, and not only copies of them.
-    var showsResults = false
+    let showsResults: Bool
     /// The page of all batches, if there is one.
     let overview: PageLink?
+
+    init(
+        summary: PageSummary, number: Int, entries: [PageEntry], zone: TimeZone, results: String,
+        showsResults: Bool = false, overview: PageLink?
+    ) {
+        self.summary = summary
+        self.number = number
+        self.entries = entries
+        self.zone = zone
+        self.results = results
+        self.showsResults = showsResults
+        self.overview = overview
+    }
 
     /// The number of pages; a batch without images has one.
     var count: Int { max(1, summary.failuresOfPages.count) }

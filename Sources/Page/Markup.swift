@@ -120,7 +120,31 @@ package struct Markup: Sendable, Equatable {
         fileprivate let bytes: [UInt8]
 
         private init(_ name: StaticString, _ value: String) {
-            let value = Markup.escaped(value)
+            self.init(name, bytes: Markup.escaped(value))
+        }
+
+        /// Literals need no escapes, and no text is made of them: most attributes are such.
+        private init(_ name: StaticString, literal value: StaticString) {
+            bytes = [UInt8](
+                unsafeUninitializedCapacity: name.utf8CodeUnitCount + value.utf8CodeUnitCount + 4
+            ) { buffer, count in
+                func put(_ part: StaticString) {
+                    part.withUTF8Buffer { bytes in
+                        for byte in bytes {
+                            buffer[count] = byte
+                            count += 1
+                        }
+                    }
+                }
+                put(" ")
+                put(name)
+                put("=\"")
+                put(value)
+                put("\"")
+            }
+        }
+
+        private init(_ name: StaticString, bytes value: [UInt8]) {
             var bytes: [UInt8] = []
             bytes.reserveCapacity(name.utf8CodeUnitCount + value.count + 4)
             bytes.append(UInt8(ascii: " "))
@@ -133,6 +157,10 @@ package struct Markup: Sendable, Equatable {
         }
 
         private init(_ name: StaticString) { bytes = Array(" \(name)".utf8) }
+
+        package static func `class`(_ name: StaticString) -> Attribute {
+            Attribute("class", literal: name)
+        }
 
         package static func `class`(_ names: StaticString...) -> Attribute {
             Attribute("class", names.map { "\($0)" }.joined(separator: " "))
@@ -156,7 +184,7 @@ package struct Markup: Sendable, Equatable {
 
         /// An attribute whose name and value are literals.
         package static func fixed(_ name: StaticString, _ value: StaticString) -> Attribute {
-            Attribute(name, "\(value)")
+            Attribute(name, literal: value)
         }
 
         /// An attribute whose value is a number.
