@@ -106,32 +106,17 @@ static int compare_widths(const struct kernel *kernel)
         const size_t shift = width % 5;
         start(&job, kernel, pixels, shift);
         uint8_t *scalar = result(&job, kernel, DARKROOM_CPU_SCALAR);
-<<<<<<< HEAD
-        int differing = 0;
-        for (int level = DARKROOM_CPU_AVX2; level <= DARKROOM_CPU_AVX512; level++) {
-            uint8_t *wide = result(&job, kernel, (darkroom_cpu)level);
-            if (memcmp(scalar, wide, pixels * kernel->out_bytes) != 0)
-                differing = level;
-=======
         const char *different = NULL;
         for (int level = DARKROOM_CPU_AVX2; level <= DARKROOM_CPU_AVX512; level++) {
             uint8_t *wide = result(&job, kernel, (darkroom_cpu)level);
             if (memcmp(scalar, wide, pixels * kernel->out_bytes) != 0)
                 different = level == DARKROOM_CPU_AVX2 ? "AVX2" : "AVX-512";
->>>>>>> blur
             free(wide);
         }
         free(scalar);
         end(&job, shift);
-<<<<<<< HEAD
-        if (differing) {
-            printf(
-                "FAIL %s: %s differs at %zu pixels\n", kernel->name,
-                differing == DARKROOM_CPU_AVX2 ? "AVX2" : "AVX-512", pixels);
-=======
         if (different != NULL) {
             printf("FAIL %s: %s differs at %zu pixels\n", kernel->name, different, pixels);
->>>>>>> blur
             return 0;
         }
     }
