@@ -110,23 +110,12 @@ import Testing
         return strips
     }
 
-    static func write(
-        _ picture: ReferencePicture, _ compression: PNGWriter.Compression
-    ) throws -> [UInt8] {
-        let file = try StripEncoderTests.write(
-            ArrayStage(picture), cores: Cores(count: 1), compression: compression
-        ).file
-        let isSame = try PNGDecoder.decode(file) == picture
-        #expect(isSame)
-        return file
-    }
-
     @Test(arguments: contents, [PNGWriter.Compression.fast, .balanced])
     func onlyWhatIsSmoothHasOnlyLongRuns(
         content: Content, compression: PNGWriter.Compression
     ) throws {
         let picture = content.picture
-        let strips = try Self.strips(of: Self.write(picture, compression))
+        let strips = try Self.strips(of: StripEncoderTests.write(picture, compression))
         let lines = Self.lines(of: picture)
         #expect(strips.count == lines.count)
         for (strip, bytes) in zip(strips, lines) {
@@ -144,8 +133,8 @@ import Testing
     @Test(arguments: contents.filter { $0.method == .longRuns })
     func longRunsAreHardlyLarger(content: Content) throws {
         let picture = content.picture
-        let balanced = try Self.write(picture, .balanced).count
-        let small = try Self.write(picture, .small).count
+        let balanced = try StripEncoderTests.write(picture, .balanced).count
+        let small = try StripEncoderTests.write(picture, .small).count
         #expect(balanced < small * 4 / 3, "\(balanced), \(small)")
     }
 
@@ -159,7 +148,7 @@ import Testing
                 ? Self.enlarged(x, y, channel) : Self.grain(x % 40, y, channel, values: 256)
         }
         let picture = content.picture
-        let strip = try Self.strips(of: Self.write(picture, .balanced))[0]
+        let strip = try Self.strips(of: StripEncoderTests.write(picture, .balanced))[0]
         let bytes = Self.lines(of: picture)[0]
         #expect(strip.count < DeflateTests.deflate(bytes).count / 2)
     }

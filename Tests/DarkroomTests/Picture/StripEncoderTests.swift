@@ -46,6 +46,18 @@ import Testing
         return (try target.contents(), output)
     }
 
+    /// The file that one core writes; it has the same pixels.
+    static func write(
+        _ picture: ReferencePicture, _ compression: PNGWriter.Compression
+    ) throws -> [UInt8] {
+        let file = try write(
+            ArrayStage(picture), cores: Cores(count: 1), compression: compression
+        ).file
+        let isSame = try PNGDecoder.decode(file) == picture
+        #expect(isSame)
+        return file
+    }
+
     @Test(arguments: PNGWriter.Compression.allCases)
     func coresDoNotChangeTheBytes(compression: PNGWriter.Compression) throws {
         var files: Set<[UInt8]> = []

@@ -163,13 +163,7 @@ import Testing
         func file(_ content: (Int, Int) -> Content, _ compression: PNGWriter.Compression) throws
             -> [UInt8]
         {
-            let picture = Self.picture(content)
-            let file = try StripEncoderTests.write(
-                ArrayStage(picture), cores: Cores(count: 1), compression: compression
-            ).file
-            let isSame = try PNGDecoder.decode(file) == picture
-            #expect(isSame)
-            return file
+            try StripEncoderTests.write(Self.picture(content), compression)
         }
         let rows = 262_144 / (Self.width * 3 + 1)
         let content = { (x: Int, y: Int) in
