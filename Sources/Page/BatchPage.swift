@@ -42,7 +42,7 @@ final class BatchPage {
         number == 1 ? "index.html" : "page-\(number).html"
     }
 
-    /// The whole document.
+    /// The whole document, in UTF-8.
     var html: [UInt8] {
         let id = summary.frame.id
         return Markup.document(language: "en") {

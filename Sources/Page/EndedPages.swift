@@ -69,14 +69,8 @@ package struct EndedPages {
         }
         let previews = previews(index)
         let settings = manifest.images[index]
-        // Browsers turn such a picture, and its copies.
-        let header =
-            previews.contains(.before)
-            ? Self.header(of: .before, index, folder)
-            // A JPEG may be decoded at the size of the result.
-            : settings.filters.contains(where: \.isResize)
-                ? Self.header(of: .pair, index, folder) : nil
-        entry.sourceSize = header?.picture
+        let header = header(ofSource: index, previews, folder)
+        // Browsers turn a result that keeps the orientation of its source, and its copies.
         let isTransposed =
             !settings.autoOrient && settings.output.keepsExif
             && header?.orientation.isTransposed ?? false
@@ -109,10 +103,11 @@ package struct EndedPages {
                 link: link, width: large.width, height: large.height,
                 part: .lower(ofHeight: height))
             entry.isBeforeReduced = copySize != whole
-            if header == nil { entry.sourceSize = (output.width, output.height) }
+            entry.sourceSize = header?.picture ?? (output.width, output.height)
         } else if let header {
             let copy = size(header.layout.width, header.layout.height)
-            entry.isBeforeReduced = max(copy.width, copy.height) >= PicturePreview.smallSide
+            entry.sourceSize = header.picture
+            entry.isBeforeReduced = header.isReduced
             let before = PageImage(
                 Self.link(.before, index),
                 entry.isBeforeReduced ? copy.filling(PreviewMaker.smallSide) : copy)
@@ -128,10 +123,20 @@ package struct EndedPages {
         PageLink(AnswerPage.previews.text, preview.name(of: index).text)
     }
 
-    /// The header of the small copy of a source; nil if it cannot be read.
-    private static func header(
-        of preview: AnswerPage.Preview, _ index: Int, _ folder: Directory
+    /// The header of the small copy of a source; nil if it is not needed, or cannot be read. The copy in a pair says
+    /// nothing new, unless a JPEG was decoded at the size of its result.
+    private func header(
+        ofSource index: Int, _ found: Set<AnswerPage.Preview>, _ folder: Directory
     ) -> PreviewHeader? {
+        let preview: AnswerPage.Preview
+        if found.contains(.before) {
+            preview = .before
+        } else if found.contains(.pair), manifest.images[index].filters.contains(where: \.isResize)
+        {
+            preview = .pair
+        } else {
+            return nil
+        }
         let name = preview.name(of: index)
         guard let previews = try? Directory(AnswerPage.previews, in: folder),
             let file = try? previews.open(name)

@@ -68,10 +68,7 @@ package struct Markup: Sendable, Equatable {
     /// The characters that mean something in a document, in text as in the value of an attribute.
     fileprivate static func escaped(_ text: String) -> [UInt8] {
         // Nearly every text is plain. To look at it first takes a fraction of the time.
-        let plain = text.utf8.withContiguousStorageIfAvailable { bytes in
-            bytes.allSatisfy { isPlain($0) } ? Array(bytes) : nil
-        }
-        if let plain, let plain { return plain }
+        if text.utf8.allSatisfy({ isPlain($0) }) { return Array(text.utf8) }
         var result: [UInt8] = []
         result.reserveCapacity(text.utf8.count)
         for scalar in text.unicodeScalars {
@@ -125,23 +122,7 @@ package struct Markup: Sendable, Equatable {
 
         /// Literals need no escapes, and no text is made of them: most attributes are such.
         private init(_ name: StaticString, literal value: StaticString) {
-            bytes = [UInt8](
-                unsafeUninitializedCapacity: name.utf8CodeUnitCount + value.utf8CodeUnitCount + 4
-            ) { buffer, count in
-                func put(_ part: StaticString) {
-                    part.withUTF8Buffer { bytes in
-                        for byte in bytes {
-                            buffer[count] = byte
-                            count += 1
-                        }
-                    }
-                }
-                put(" ")
-                put(name)
-                put("=\"")
-                put(value)
-                put("\"")
-            }
+            self.init(name, bytes: value.withUTF8Buffer { Array($0) })
         }
 
         private init(_ name: StaticString, bytes value: [UInt8]) {

@@ -16,7 +16,7 @@ package final class PicturePreview {
     package static let mostPixelsWithout = 1 << 19
 
     /// The longest side of the copy of a picture with at most `mostPixelsWithout`, in pixels.
-    package static let smallSide = 96
+    private static let smallSide = 96
     /// The longest side of the copy of a picture with one pixel more, and of any copy. In between, its number of pixels
     /// grows with that of the picture, and so do the costs of both.
     private static let sides = 160...512
@@ -166,6 +166,11 @@ package struct PreviewHeader: Sendable {
         layout = reader.layout
         orientation = reader.orientation
         picture = reader.exif.flatMap { Exif.statedSize($0) }
+    }
+
+    /// Whether the copy has fewer pixels than the picture.
+    package var isReduced: Bool {
+        picture.map { layout.width < $0.width || layout.height < $0.height } ?? true
     }
 }
 

@@ -123,9 +123,11 @@ package struct AnswerPage: Sendable {
             return found.map { $0.isRegularFile && $0.length > 0 } ?? false
         }
         func those(in folder: Directory) -> Set<Preview> {
-            let source = [Preview.pair, .before].first { isThere($0, in: folder) }
-            let result = [Preview.after].filter { isThere($0, in: folder) }
-            return Set(result).union(source.map { [$0] } ?? [])
+            // Of a source, there is one file.
+            var found = Set(
+                [Preview.pair, .before].first { isThere($0, in: folder) }.map { [$0] } ?? [])
+            if isThere(.after, in: folder) { found.insert(.after) }
+            return found
         }
         let found = those(in: previews)
         if !found.isEmpty { return found }
