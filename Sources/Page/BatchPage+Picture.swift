@@ -31,7 +31,6 @@ extension BatchPage {
                     Markup(.p, .class("soft")) { remedy(error.isTransient) }
                 }
                 pair(entry)
-                comparison(entry)
                 details(entry)
             }
         }
@@ -42,7 +41,7 @@ extension BatchPage {
     }
 
     private func pair(_ entry: PageEntry) -> Markup {
-        Markup(.div, .class("pair")) {
+        Markup(.div, hasSameSizes(entry) ? .class("pair comparable") : .class("pair")) {
             figure(
                 entry.isBeforeReduced ? "Before (a small copy)" : "Before", entry.before?.large,
                 entry.beforeNote, alt: "\(entry.image.name) before")
@@ -57,6 +56,12 @@ extension BatchPage {
         }
     }
 
+    /// Whether both pictures can be laid over each other. The program of the page does it when the view opens.
+    private func hasSameSizes(_ entry: PageEntry) -> Bool {
+        guard let before = entry.before?.large, let after = entry.after?.large else { return false }
+        return before.width == after.width && before.height == after.height
+    }
+
     private func figure(
         _ caption: String, _ image: PageImage?, _ note: String?, alt: String
     ) -> Markup {
@@ -67,27 +72,6 @@ extension BatchPage {
                 picture(image, alt: alt)
             } else if let note {
                 Markup(.p, .class("soft")) { note }
-            }
-        }
-    }
-
-    /// Both pictures over each other, where they have the same size. It appears if the program runs.
-    private func comparison(_ entry: PageEntry) -> Markup {
-        guard let before = entry.before?.large, let after = entry.after?.large,
-            before.width == after.width, before.height == after.height
-        else { return .nothing }
-        return Markup(.div, .class("slider"), .hidden) {
-            Markup(.div) {
-                Markup(.label) {
-                    "Left: before. Right: after."
-                    Markup(
-                        .input, .fixed("type", "range"), .fixed("min", "0"), .fixed("max", "100"),
-                        .fixed("value", "50"))
-                }
-                Markup(.div, .class("stack")) {
-                    picture(after, alt: "")
-                    Markup(.div, .class("top")) { picture(before, alt: "") }
-                }
             }
         }
     }

@@ -303,7 +303,7 @@ final class BatchPage {
                 .height(height), .lazy, .alt(alt))
         }
         // The drawing has no content. It gives the frame its proportions.
-        return Markup(.span, isTiny ? .class("part", "tiny") : .class("part")) {
+        return Markup(.span, isTiny ? .class("part tiny") : .class("part")) {
             Markup(.svg, .box(width, height), .width(width), .hiddenFromReaders)
             Markup(
                 .img, part.class, .src(image.link), .fixed("width", "100%"),
@@ -317,9 +317,9 @@ final class BatchPage {
 
     func badge(_ state: ImageState) -> Markup {
         switch state {
-        case .filtered: PageParts.badge(Self.word(state), .class("state", "good"))
-        case .failed: PageParts.badge(Self.word(state), .class("state", "bad"))
-        default: PageParts.badge(Self.word(state), .class("state", "rest"))
+        case .filtered: PageParts.badge(Self.word(state), .class("state good"))
+        case .failed: PageParts.badge(Self.word(state), .class("state bad"))
+        default: PageParts.badge(Self.word(state), .class("state rest"))
         }
     }
 

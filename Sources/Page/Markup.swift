@@ -14,7 +14,9 @@ package struct Markup: Sendable, Equatable {
 
     /// Text. Control characters, and marks that change the direction of writing, appear in a visible form.
     package init(text: String) {
-        bytes = Self.escaped(text)
+        var bytes: [UInt8] = []
+        Self.append(text, to: &bytes)
+        self.bytes = bytes
     }
 
     /// An element with its attributes and its content.
@@ -25,10 +27,12 @@ package struct Markup: Sendable, Equatable {
         let content = tag.isVoid ? [] : content().bytes
         var bytes: [UInt8] = []
         bytes.reserveCapacity(
-            attributes.reduce(2 * name.count + 5 + content.count) { $0 + ($1?.bytes.count ?? 0) })
+            attributes.reduce(2 * name.count + 5 + content.count) {
+                $0 + ($1?.likelyLength ?? 0)
+            })
         bytes.append(UInt8(ascii: "<"))
         bytes += name
-        for case let attribute? in attributes { bytes += attribute.bytes }
+        for case let attribute? in attributes { attribute.append(to: &bytes) }
         bytes.append(UInt8(ascii: ">"))
         if !tag.isVoid {
             bytes += content
@@ -65,28 +69,32 @@ package struct Markup: Sendable, Equatable {
         return Markup(bytes: bytes)
     }
 
-    /// The characters that mean something in a document, in text as in the value of an attribute.
-    fileprivate static func escaped(_ text: String) -> [UInt8] {
+    /// Appends a text. The characters that mean something in a document are escaped, in text as in the value of an
+    /// attribute.
+    fileprivate static func append(_ text: String, to bytes: inout [UInt8]) {
         // Nearly every text is plain. To look at it first takes a fraction of the time.
-        if text.utf8.allSatisfy({ isPlain($0) }) { return Array(text.utf8) }
-        var result: [UInt8] = []
-        result.reserveCapacity(text.utf8.count)
+        var text = text
+        let isAppended = text.withUTF8 { characters in
+            guard characters.allSatisfy({ isPlain($0) }) else { return false }
+            bytes.append(contentsOf: characters)
+            return true
+        }
+        if isAppended { return }
         for scalar in text.unicodeScalars {
             switch scalar {
-            case "&": result += "&amp;".utf8
-            case "<": result += "&lt;".utf8
-            case ">": result += "&gt;".utf8
-            case "\"": result += "&quot;".utf8
-            case "'": result += "&#39;".utf8
+            case "&": bytes += "&amp;".utf8
+            case "<": bytes += "&lt;".utf8
+            case ">": bytes += "&gt;".utf8
+            case "\"": bytes += "&quot;".utf8
+            case "'": bytes += "&#39;".utf8
             default:
                 if scalar.isControl {
-                    result += escaped(scalar.escaped(asASCII: true))
+                    append(scalar.escaped(asASCII: true), to: &bytes)
                 } else {
-                    result += String(scalar).utf8
+                    bytes += String(scalar).utf8
                 }
             }
         }
-        return result
     }
 
     /// Whether a byte is a character that means nothing in a document: printable ASCII but for `&<>"'`.
@@ -102,49 +110,59 @@ package struct Markup: Sendable, Equatable {
     /// The names of elements, of HTML and SVG.
     package enum Tag: String, Sendable {
         case a, article, b, bdi, body, br, button, code, dd, details, div, dl, dt, figcaption,
-            figure, footer, h1, h2, h3, head, header, img, input, label, li, main, meta, nav, ol, p,
+            figure, footer, h1, h2, h3, head, header, img, li, main, meta, nav, ol, p,
             script, section, small, span, strong, style, summary, table, tbody, td, th, thead, time,
             title, tr, ul
         case svg, g, rect, line, circle
         case svgText = "text"
 
         /// Whether it has neither content nor an end.
-        var isVoid: Bool { self == .br || self == .img || self == .input || self == .meta }
+        var isVoid: Bool { self == .br || self == .img || self == .meta }
     }
 
-    /// An attribute of an element.
+    /// An attribute of an element. It is written into its element only, so it needs no memory of its own.
     package struct Attribute: Sendable {
-        fileprivate let bytes: [UInt8]
+        private enum Value {
+            /// It needs no escapes. Most attributes are such.
+            case literal(StaticString)
+            case text(String)
+        }
+
+        private let name: StaticString
+        private let value: Value
 
         private init(_ name: StaticString, _ value: String) {
-            self.init(name, bytes: Markup.escaped(value))
+            self.init(name, .text(value))
         }
 
-        /// Literals need no escapes, and no text is made of them: most attributes are such.
-        private init(_ name: StaticString, literal value: StaticString) {
-            self.init(name, bytes: value.withUTF8Buffer { Array($0) })
+        private init(_ name: StaticString, _ value: Value) {
+            self.name = name
+            self.value = value
         }
 
-        private init(_ name: StaticString, bytes value: [UInt8]) {
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(name.utf8CodeUnitCount + value.count + 4)
+        /// Its length in bytes, if it needs no escapes.
+        fileprivate var likelyLength: Int {
+            switch value {
+            case .literal(let value): name.utf8CodeUnitCount + value.utf8CodeUnitCount + 4
+            case .text(let value): name.utf8CodeUnitCount + value.utf8.count + 4
+            }
+        }
+
+        fileprivate func append(to bytes: inout [UInt8]) {
             bytes.append(UInt8(ascii: " "))
-            name.withUTF8Buffer { bytes += $0 }
+            name.withUTF8Buffer { bytes.append(contentsOf: $0) }
             bytes.append(UInt8(ascii: "="))
             bytes.append(UInt8(ascii: "\""))
-            bytes += value
+            switch value {
+            case .literal(let value): value.withUTF8Buffer { bytes.append(contentsOf: $0) }
+            case .text(let value): Markup.append(value, to: &bytes)
+            }
             bytes.append(UInt8(ascii: "\""))
-            self.bytes = bytes
         }
 
-        private init(_ name: StaticString) { bytes = Array(" \(name)".utf8) }
-
-        package static func `class`(_ name: StaticString) -> Attribute {
-            Attribute("class", literal: name)
-        }
-
-        package static func `class`(_ names: StaticString...) -> Attribute {
-            Attribute("class", names.map { "\($0)" }.joined(separator: " "))
+        /// - Parameter names: with spaces between them.
+        package static func `class`(_ names: StaticString) -> Attribute {
+            Attribute("class", .literal(names))
         }
 
         package static func id(_ id: AnchorID) -> Attribute { Attribute("id", id.text) }
@@ -165,7 +183,7 @@ package struct Markup: Sendable, Equatable {
 
         /// An attribute whose name and value are literals.
         package static func fixed(_ name: StaticString, _ value: StaticString) -> Attribute {
-            Attribute(name, literal: value)
+            Attribute(name, .literal(value))
         }
 
         /// An attribute whose value is a number.
@@ -193,8 +211,6 @@ package struct Markup: Sendable, Equatable {
 
         package static let lazy = Attribute("loading", "lazy")
         package static let hiddenFromReaders = Attribute.fixed("aria-hidden", "true")
-        package static let open = Attribute("open")
-        package static let hidden = Attribute("hidden")
     }
 }
 

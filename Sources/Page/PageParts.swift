@@ -66,13 +66,13 @@ enum PageParts {
 
     static func badge(_ state: BatchState) -> Markup {
         switch state {
-        case .pending: badge("waiting", .class("state", "rest"))
-        case .processing: badge("in work", .class("state", "rest"))
-        case .held: badge("held", .class("state", "rest"))
-        case .cancelled: badge("cancelled", .class("state", "rest"))
-        case .completed: badge("completed", .class("state", "good"))
-        case .completedWithErrors: badge("completed with errors", .class("state", "bad"))
-        case .rejected: badge("rejected", .class("state", "bad"))
+        case .pending: badge("waiting", .class("state rest"))
+        case .processing: badge("in work", .class("state rest"))
+        case .held: badge("held", .class("state rest"))
+        case .cancelled: badge("cancelled", .class("state rest"))
+        case .completed: badge("completed", .class("state good"))
+        case .completedWithErrors: badge("completed with errors", .class("state bad"))
+        case .rejected: badge("rejected", .class("state bad"))
         }
     }
 

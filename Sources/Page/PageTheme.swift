@@ -83,19 +83,40 @@ enum PageTheme {
         @media print{.view{display:none!important}}
         """
 
-    /// The slider, and the keys in the view of one picture: arrows for the next ones, Escape to go back. A page is complete
-    /// without it.
+    /// The slider that appears in a view when it opens, and the keys there: arrows for the next pictures, Escape to go
+    /// back. A page is complete without it.
     static let program: StaticString = """
         'use strict';
-        for (const slider of document.querySelectorAll('.slider')) {
-          const input = slider.querySelector('input'), top = slider.querySelector('.top');
+        const make = (tag, name, ...content) => {
+          const element = document.createElement(tag);
+          element.className = name;
+          element.append(...content);
+          return element;
+        };
+        const copy = figure => {
+          const picture = figure.lastElementChild.cloneNode(true);
+          for (const image of [picture, ...picture.children]) if (image.alt) image.alt = '';
+          return picture;
+        };
+        const compare = () => {
+          const pair = document.querySelector('.view:target .comparable');
+          if (!pair) return;
+          const [before, after] = pair.children;
+          const top = make('div', 'top', copy(before)), input = make('input', '');
+          Object.assign(input, {type: 'range', min: 0, max: 100, value: 50});
           const show = () => {
             top.style.clipPath = 'inset(0 ' + (100 - input.value) + '% 0 0)';
           };
           input.addEventListener('input', show);
-          slider.hidden = false;
           show();
-        }
+          pair.classList.remove('comparable');
+          pair.after(make('div', 'slider', make('div', '',
+            make('label', '', 'Left: before. Right: after.', input),
+            make('div', 'stack', copy(after), top))));
+        };
+        addEventListener('hashchange', compare);
+        addEventListener('load', compare);
+        compare();
         document.addEventListener('keydown', event => {
           const view = document.querySelector('.view:target');
           if (!view || event.ctrlKey || event.altKey || event.metaKey) return;

@@ -135,17 +135,16 @@ package final class PicturePreview {
         guard let layout, let picture else { return }
         let isReduced = layout.width < picture.width || layout.height < picture.height
         let rows = try PreviewRows(self, above: difference, colour.gammaTable)
-        var kept = PNGColour()
-        if let profile = colour.profile, profile.isGray == (rows.layout.channels == 1) {
-            kept.profile = profile
+        let profile = colour.profile.flatMap {
+            $0.isGray == (rows.layout.channels == 1) ? $0 : nil
         }
-        _ = try JPEGWriter.write(
-            rows, to: file, name: name, colour: kept,
+        try JPEGWriter.writeSmall(
+            rows, to: file, name: name, profile: profile,
             exif: Exif.stating(
                 orientation, width: storedSize?.width ?? picture.width,
                 height: storedSize?.height ?? picture.height),
             // A picture of a few pixels would lose its colours.
-            options: OutputOptions(format: .jpeg, quality: isReduced ? 75 : 92),
+            quality: isReduced ? 75 : 92,
             hasFullChroma: !isReduced)
     }
 }

@@ -41,10 +41,10 @@ import Testing
         #expect(html.contains("src=\"previews/1.jpg\""))
         #expect(html.contains("src=\"../small.png\""))
         for number in 1...2 {
-            // Before, in the slider, and the difference.
-            #expect(html.components(separatedBy: "src=\"previews/\(number)-pair.jpg\"").count == 4)
+            // Before and the difference.
+            #expect(html.components(separatedBy: "src=\"previews/\(number)-pair.jpg\"").count == 3)
         }
-        #expect(html.components(separatedBy: "class=\"slider\"").count == 3)
+        #expect(html.components(separatedBy: "class=\"pair comparable\"").count == 3)
         #expect(try fixture.spool.bytes("\(page)/previews/1.jpg").starts(with: [0xFF, 0xD8]))
     }
 

@@ -14,14 +14,14 @@ package final class JPEGWriter {
     private let name: String
     private var output: OutputFile
 
-    private init(file: FileDescriptor, name: String) throws(PictureError) {
+    private init(file: FileDescriptor, name: String, isHashed: Bool) throws(PictureError) {
         guard let writer = darkroom_jpeg_writer_new() else {
             throw PictureError(
                 .outOfMemory, "\(name): not enough memory to write a JPEG", isTransient: true)
         }
         self.writer = writer
         self.name = name
-        output = OutputFile(file, name: name)
+        output = OutputFile(file, name: name, isHashed: isHashed)
     }
 
     deinit { darkroom_jpeg_writer_free(writer) }
@@ -33,7 +33,6 @@ package final class JPEGWriter {
     ///   - name: the name of the file in messages.
     ///   - colour: of this, the profile and the density can be written.
     ///   - exif: a TIFF structure for an Exif segment.
-    ///   - hasFullChroma: whether colour is stored at full resolution; if it is nil, the quality decides.
     ///   - memory: the budget for the coefficients of a progressive picture.
     ///   - checkpoint: called before each band; false ends writing with `PictureError.Code.cancelled`.
     /// - Throws: `tooManyPixels` if a side is longer than JPEG allows, or if a progressive picture is larger than may
@@ -41,29 +40,47 @@ package final class JPEGWriter {
     package static func write(
         _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour = PNGColour(),
         exif: [UInt8]? = nil, options: OutputOptions = OutputOptions(format: .jpeg),
-        hasFullChroma: Bool? = nil,
         memory: PictureMemory = PictureMemory(limit: PictureLimits().wholePictureBytes),
         checkpoint: () -> Bool = { true }
     ) throws(PictureError) -> WrittenPicture {
-        let layout = stage.layout
-        var settings = try Self.settings(layout, name: name, options: options)
-        let held = try heldBytes(layout, name: name, options: options)
+        var settings = try Self.settings(stage.layout, name: name, options: options)
+        let held = try heldBytes(stage.layout, name: name, options: options)
         try memory.take(held, for: "\(name): writing a progressive picture")
         defer { memory.giveBack(held) }
-        if let hasFullChroma { settings.full_chroma = hasFullChroma ? 1 : 0 }
         let items = settings.add(density: colour.density)
-        let writer = try JPEGWriter(file: file, name: name)
+        let writer = try JPEGWriter(file: file, name: name, isHashed: true)
         try writer.start(&settings, profile: colour.profile, exif: exif)
-        while true {
-            if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while writing") }
-            guard let band = try stage.nextBand() else { break }
-            try writer.write(band, layout)
-        }
-        try writer.check(darkroom_jpeg_writer_finish(writer.writer), step: "writing the end")
-        try writer.flush()
+        try writer.writeAll(stage, checkpoint)
         return WrittenPicture(
             bytes: writer.output.bytes, sha256: writer.output.sha256,
             items: items.union(colour.profile == nil ? [] : [.profile]))
+    }
+
+    /// Writes a small picture whose SHA-256 nobody asks for.
+    ///
+    /// - Parameter hasFullChroma: whether colour is stored at full resolution, whatever the quality is.
+    static func writeSmall(
+        _ stage: any Stage, to file: FileDescriptor, name: String, profile: PNGColour.Profile?,
+        exif: [UInt8], quality: Int, hasFullChroma: Bool
+    ) throws(PictureError) {
+        var settings = try Self.settings(
+            stage.layout, name: name, options: OutputOptions(format: .jpeg, quality: quality))
+        settings.full_chroma = hasFullChroma ? 1 : 0
+        _ = settings.add(density: nil)
+        let writer = try JPEGWriter(file: file, name: name, isHashed: false)
+        try writer.start(&settings, profile: profile, exif: exif)
+        try writer.writeAll(stage) { true }
+    }
+
+    private func writeAll(_ stage: any Stage, _ checkpoint: () -> Bool) throws(PictureError) {
+        let layout = stage.layout
+        while true {
+            if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while writing") }
+            guard let band = try stage.nextBand() else { break }
+            try write(band, layout)
+        }
+        try check(darkroom_jpeg_writer_finish(writer), step: "writing the end")
+        try flush()
     }
 
     /// The bytes of the coefficients that are held while a progressive picture is written.

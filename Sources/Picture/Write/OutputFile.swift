@@ -10,24 +10,26 @@ package struct WrittenPicture: Sendable, Equatable {
     package var items: Set<PNGColour.Item>
 }
 
-/// A picture's file while it is written. Every write is checked, and the bytes are hashed and counted.
+/// A picture's file while it is written. Every write is checked, and the bytes are counted and, if wanted, hashed.
 struct OutputFile: ~Copyable {
     /// The number of bytes written so far.
     private(set) var bytes = 0
-    private var digest = SHA256Digest()
+    private var digest: SHA256Digest?
     private let file: FileDescriptor
     private let name: String
 
     /// - Parameters:
     ///   - file: written from the current offset on. It is neither synced nor closed.
     ///   - name: the name of the file in messages.
-    init(_ file: FileDescriptor, name: String) {
+    ///   - isHashed: whether anybody asks for the SHA-256.
+    init(_ file: FileDescriptor, name: String, isHashed: Bool = true) {
         self.file = file
         self.name = name
+        digest = isHashed ? SHA256Digest() : nil
     }
 
     mutating func write(_ part: UnsafeRawBufferPointer) throws(PictureError) {
-        digest.update(part)
+        digest?.update(part)
         do {
             bytes += try file.writeAll(part)
         } catch {
@@ -37,6 +39,9 @@ struct OutputFile: ~Copyable {
         }
     }
 
-    /// The SHA-256 of all written bytes, in hexadecimal.
-    var sha256: String { digest.hex() }
+    /// The SHA-256 of all written bytes, in hexadecimal. Not for a file that is not hashed.
+    var sha256: String {
+        guard let hex = digest?.hex() else { preconditionFailure("\(name) is not hashed") }
+        return hex
+    }
 }

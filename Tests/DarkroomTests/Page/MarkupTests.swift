@@ -39,11 +39,11 @@ import Testing
     }
 
     @Test func elementsAreNested() {
-        let markup = Markup(.ul, .class("a", "b"), nil, .hidden) {
+        let markup = Markup(.ul, .class("a b"), nil, .lazy) {
             for number in 1...2 { Markup(.li) { "\(number)" } }
             if markupIsShort { Markup(.br) } else { "long" }
         }
-        #expect(markup.html == "<ul class=\"a b\" hidden><li>1</li><li>2</li><br></ul>")
+        #expect(markup.html == "<ul class=\"a b\" loading=\"lazy\"><li>1</li><li>2</li><br></ul>")
     }
 
     private var markupIsShort: Bool { true }
