@@ -249,7 +249,7 @@ struct PageBrowserTests {
         try await Browser.use { browser in
             try browser.send("Emulation.setScriptExecutionDisabled", ["value": true])
             try browser.open(url + "#view-1")
-            let shown = "e => e && e.getClientRects().length > 0"
+            let shown = "e => !!e && e.getClientRects().length > 0"
             #expect(
                 try browser.value(
                     "(\(shown))(document.querySelector('#view-1 .pair img'))", as: Bool.self))

@@ -55,7 +55,7 @@ import Testing
             #expect(fixture.exists("out-page/\(match.1)"), "\(match.1)")
         }
         let pictures = html.matches(of: #/<img [^>]*>/#).map { String($0.output) }
-        #expect(pictures.count == 11)
+        #expect(pictures.count == 9)
         for picture in pictures {
             #expect(
                 picture.contains(#/ width="[0-9]+" height="[0-9]+" loading="lazy"/#), "\(picture)")
