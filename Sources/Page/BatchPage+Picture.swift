@@ -96,7 +96,15 @@ extension BatchPage {
                 fact("Size of the source") { "\(size.width) × \(size.height)" }
             }
             if let source = image.source { fact("Source") { Markup(.bdi) { source } } }
-            if let from = image.from { fact("Made from") { Markup(.bdi) { from } } }
+            if let from = image.from {
+                fact("Made from") {
+                    if let view = views[ByteString(from)] {
+                        Markup(.a, .href(view)) { Markup(.bdi) { from } }
+                    } else {
+                        Markup(.bdi) { from }
+                    }
+                }
+            }
             if let bytes = image.download?.bytes {
                 fact("Downloaded") { HumanText.bytes(Double(bytes)) }
             }

@@ -21,6 +21,10 @@ final class BatchPage {
     let showsResults: Bool
     /// The page of all batches, if there is one.
     let overview: PageLink?
+    /// The views of this page by the names of their images.
+    private(set) lazy var views = Dictionary(
+        entries.map { (ByteString($0.image.name), $0.view) },
+        uniquingKeysWith: { first, _ in first })
 
     init(
         summary: PageSummary, number: Int, entries: [PageEntry], zone: TimeZone, results: String,

@@ -45,6 +45,7 @@ import Testing
         #expect(html.contains("<li>sepia, intensity 0.8</li>"))
         #expect(html.contains("href=\"../out/a.png\""))
         #expect(html.contains("<h2>1 failure</h2>"))
+        #expect(html.contains("<dt>Made from</dt><dd><a href=\"#view-1\"><bdi>a</bdi></a></dd>"))
         #expect(html.contains("repeat the command with <code>--retry</code>"))
         #expect(html.contains("in the folder <bdi>../out</bdi>"))
         // Markup of names, sources and messages is text.
