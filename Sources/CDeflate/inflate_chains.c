@@ -8,8 +8,8 @@
  * position that the previous chain meets too. From there on both would be the same, so its symbols are good. The symbols
  * before are dropped, and so is what a chain finds behind the end of the block.
  *
- * A chain only records the entries of the table that it meets. No branch depends on them. Then the entries are divided
- * into literals and parts of matches, 16 at a time, and finally literals and matches are copied.
+ * A chain only records the entries of the table that it meets. No branch depends on them. The output is made from these
+ * traces (inflate_traces.c).
  *
  * The usual loop does what is unusual: the end of the block, damage, and the end of the input or the room. In a block
  * whose codes do not synchronise, it does everything.
@@ -23,15 +23,8 @@ _Static_assert(sizeof(uint32_t) * DISTANCES == IS_LENGTH, "the table of distance
 
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-
-#define TARGET "avx2,bmi,bmi2,lzcnt,popcnt,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi2"
-#define AVX512 __attribute__((target(TARGET)))
-#define AVX512_INLINE static inline __attribute__((always_inline, target(TARGET)))
-#define UNLIKELY(condition) __builtin_expect((condition), 0)
-
 enum {
-    SPAN = 3072, /* bits between the chains */
+    SPAN = 6144, /* bits between the chains */
     LEAST_SPAN = 512,
     OVERLAP = 192,     /* bits that a chain goes on behind the start of the next one */
     LEAST_ROOM = 4096,
@@ -194,90 +187,6 @@ static bool join(
     return true;
 }
 
-/* ---- Their output ---------------------------------------------------------------------------- */
-
-/* Divides a part of a trace. Returns the number of parts, and sets that of literals. */
-AVX512 static size_t divide(
-    darkroom_chains *c, const uint32_t *trace, size_t count, size_t *literal_count)
-{
-    const __m512i zero = _mm512_setzero_si512();
-    const __m512i last = _mm512_set1_epi32(15);
-    const __m512i own_bits = _mm512_set1_epi32(BITS(~0u));
-    __m512i before = zero;
-    size_t literals = 0, parts = 0;
-    for (size_t i = 0; i < count; i += 16) {
-        const __mmask16 valid = count - i >= 16 ? 0xffff : (__mmask16)((1u << (count - i)) - 1);
-        const __m512i entries = _mm512_maskz_loadu_epi32(valid, trace + i);
-        /* One literal is in byte 2, and two are in bytes 2 and 3. */
-        const __mmask16 have_one = _mm512_test_epi32_mask(entries, _mm512_set1_epi32(ARE_LITERALS));
-        const __mmask16 have_two = _mm512_test_epi32_mask(entries, _mm512_set1_epi32(2 * IS_LITERAL));
-        const __mmask64 are_literals = _pdep_u64(have_one, 0x4444444444444444)
-            | _pdep_u64(have_two, 0x8888888888888888);
-        _mm256_storeu_si256(
-            (__m256i *)(c->literals + literals),
-            _mm512_castsi512_si256(_mm512_maskz_compress_epi8(are_literals, entries)));
-        literals += (size_t)__builtin_popcountll(are_literals);
-
-        /* Bits in the lower half, literals in the upper one, and of both the sums of this and all previous entries. */
-        const __m512i own = _mm512_or_si512(
-            _mm512_and_si512(entries, own_bits),
-            _mm512_and_si512(_mm512_slli_epi32(entries, 10), _mm512_set1_epi32(0x30000)));
-        __m512i sums = _mm512_add_epi32(own, _mm512_alignr_epi32(own, zero, 15));
-        sums = _mm512_add_epi32(sums, _mm512_alignr_epi32(sums, zero, 14));
-        sums = _mm512_add_epi32(sums, _mm512_alignr_epi32(sums, zero, 12));
-        sums = _mm512_add_epi32(sums, _mm512_alignr_epi32(sums, zero, 8));
-        sums = _mm512_add_epi32(sums, before);
-        before = _mm512_permutexvar_epi32(last, sums);
-        const __mmask16 are_parts = _mm512_test_epi32_mask(entries, _mm512_set1_epi32(IS_PART));
-        _mm512_storeu_si512(
-            c->places + parts,
-            _mm512_maskz_compress_epi32(are_parts, _mm512_sub_epi32(sums, own)));
-        _mm512_storeu_si512(c->parts + parts, _mm512_maskz_compress_epi32(are_parts, entries));
-        parts += (size_t)__builtin_popcount(are_parts);
-    }
-    *literal_count = literals;
-    return parts;
-}
-
-/* Copies literals and up to 31 bytes without meaning after them. */
-AVX512_INLINE void copy_literals(uint8_t *out, const uint8_t *from, size_t count)
-{
-    _mm256_storeu_si256((__m256i *)out, _mm256_loadu_si256((const __m256i *)from));
-    for (size_t i = 32; UNLIKELY(i < count); i += 32)
-        _mm256_storeu_si256(
-            (__m256i *)(out + i), _mm256_loadu_si256((const __m256i *)(from + i)));
-}
-
-/* Writes what has been divided. `in` and `position` are where it begins. Returns the end of the output; NULL if it is
- * damaged or needs more room. Then some of it may have been written. */
-AVX512 static uint8_t *write(
-    const darkroom_chains *c, size_t literal_count, size_t part_count, const uint8_t *in,
-    uint32_t position, const span *p)
-{
-    uint8_t *out = p->out;
-    const uint8_t *literals = c->literals, *const end = c->literals + literal_count;
-    for (size_t i = 0; i + 2 <= part_count; i += 2) {
-        const uint32_t place = c->places[i], away = c->places[i + 1];
-        const size_t length = value_of(c->parts[i], word_at(in, position + (place & 0xffff)));
-        const size_t distance = value_of(c->parts[i + 1], word_at(in, position + (away & 0xffff)));
-        const size_t count = (size_t)(c->literals + (place >> 16) - literals);
-        if (UNLIKELY((size_t)(p->out_end - out) < count + LONGEST_MATCH + 32))
-            return NULL;
-        copy_literals(out, literals, count);
-        literals += count;
-        out += count;
-        if (UNLIKELY(distance > (size_t)(out - p->oldest)))
-            return NULL;
-        copy_quickly(out, distance, length);
-        out += length;
-    }
-    const size_t count = (size_t)(end - literals);
-    if ((size_t)(p->out_end - out) < count + 32)
-        return NULL;
-    copy_literals(out, literals, count);
-    return out + count;
-}
-
 /* ---- A round --------------------------------------------------------------------------------- */
 
 /* Continues at this bit after `in`. */
@@ -343,12 +252,8 @@ static inflate_round run_round(darkroom_inflate *s, span *p)
     for (int i = 0;; i++) {
         uint32_t end = c->steps[i], next = 0, after = c->ends[i];
         const bool is_joined = i + 1 < CHAINS && join(c, i, starts[i + 1], &end, &next, &after);
-        size_t literals = 0;
-        const size_t parts = divide(c, c->trace[i] + begin, end - begin, &literals);
-        /* A length whose distance has not been read is left to the next round. */
-        if (parts % 2 != 0)
-            after = position + (c->places[parts - 1] & 0xffff);
-        uint8_t *const out = write(c, literals, parts, in, position, p);
+        uint8_t *const out = darkroom_inflate_write_trace(
+            c, c->trace[i] + begin, end - begin, in, position, &after, p);
         if (out == NULL) {
             judge(s, false);
             return ROUND_IMPOSSIBLE;

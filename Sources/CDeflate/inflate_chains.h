@@ -5,10 +5,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define TARGET "avx2,bmi,bmi2,lzcnt,popcnt,fma,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi2"
+#define AVX512 __attribute__((target(TARGET)))
+#define AVX512_INLINE static inline __attribute__((always_inline, target(TARGET)))
+#define UNLIKELY(condition) __builtin_expect((condition), 0)
+#endif
+
 enum {
     CHAINS = 4,
     BATCH = 12, /* steps between two looks at where the chains are; a multiple of 3 */
-    MOST_BATCHES = 85,
+    MOST_BATCHES = 170,
     MOST_STEPS = MOST_BATCHES * BATCH,
 };
 

@@ -202,6 +202,13 @@ typedef enum {
 } inflate_round;
 inflate_round darkroom_inflate_run_round(darkroom_inflate *s, span *p);
 
+/* Writes the output of a part of a trace, which begins at `position`, in bits from `in` on. Returns the end of the output;
+ * NULL if it is damaged or needs more room. Then some of it may have been written. If the last entry is a length without
+ * its distance, it is left out, and `after` becomes its position. (inflate_traces.c) */
+uint8_t *darkroom_inflate_write_trace(
+    darkroom_chains *c, const uint32_t *trace, size_t count, const uint8_t *in, uint32_t position,
+    uint32_t *after, const span *p);
+
 /* To be called when a block begins. */
 void darkroom_inflate_begin_chains(darkroom_inflate *s);
 

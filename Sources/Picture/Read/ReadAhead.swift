@@ -8,7 +8,8 @@ import Foundation
 /// longer.
 ///
 /// If the source reads in two steps, the helper does the first and the owner the second: decompression takes longest,
-/// and longer than everything else together if the output is small. For other sources, slots are copies of the bands.
+/// and longer than everything else together if the output is small. Where the owner does both, it asks the source, whose
+/// band needs no slot. For other sources, slots are copies of the bands.
 ///
 /// Like any stage, it belongs to one thread at a time. It must be closed before anything else uses its source.
 ///
@@ -82,7 +83,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
     }
 
     func nextBand() throws(PictureError) -> Band? {
-        guard let slot = try nextSlot() else { return try source.nextBand() }
+        guard let slot = try nextSlot() else { return try readDirectly() }
         switch slot.content {
         case .band(let rows):
             lent = slot.memory
@@ -92,17 +93,24 @@ final class ReadAhead: Stage, @unchecked Sendable {
         }
     }
 
-    /// A band that has been read ahead, or that the caller reads now; nil if the caller must ask the source: at its
-    /// end, and if nothing is read ahead.
+    /// A band that has been read ahead, or that the caller reads now; nil if the caller must ask the source, which
+    /// belongs to it then: at its end, if nothing is read ahead, and instead of both steps for a slot, which would copy
+    /// the data.
     private func nextSlot() throws(PictureError) -> Slot? {
         condition.lock()
         defer { condition.unlock() }
         if let lent { free.append(lent) }
         lent = nil
-        if !isOn, filled.isEmpty, failure == nil { return nil }
+        if !isOn, filled.isEmpty, failure == nil {
+            isReading = true
+            return nil
+        }
         while filled.isEmpty, failure == nil, !isAtEnd {
             if isReading || isWaiting {
                 condition.wait()
+            } else if twoStep != nil {
+                isReading = true
+                return nil
             } else {
                 // A helper that begins now, or has done its other work, waits for the end of this.
                 readOne()
@@ -110,11 +118,27 @@ final class ReadAhead: Stage, @unchecked Sendable {
         }
         if filled.isEmpty {
             if let failure { throw failure }
+            isReading = true
             return nil
         }
         let slot = filled.removeFirst()
         askForHelper()
         return slot
+    }
+
+    /// The source's next band, in its own memory. `isReading` has been set for this.
+    private func readDirectly() throws(PictureError) -> Band? {
+        let outcome = Result { () throws(PictureError) in try source.nextBand() }
+        condition.lock()
+        defer { condition.unlock() }
+        isReading = false
+        condition.broadcast()
+        switch outcome {
+        case .success(nil): isAtEnd = true
+        case .success: askForHelper()
+        case .failure(let error): failure = error
+        }
+        return try outcome.get()
     }
 
     /// The source's second step. If it throws, its error precedes all errors of the first step since.
