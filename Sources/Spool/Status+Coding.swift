@@ -19,12 +19,15 @@ extension Status {
     /// Passes on the content of the file piece by piece: indented JSON with keys in alphabetical order and a final
     /// newline.
     ///
-    /// The images are encoded one by one, because the encoder builds a tree of its input, and for 100,000 images the
+    /// Many images are encoded one by one, because the encoder builds a tree of its input, and for 100,000 images the
     /// text alone has tens of megabytes, which are never needed at once.
     package func encode<Failure: Error>(
         _ write: ([UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
         let encoder = Self.encoder
+        if (1...Self.fewImages).contains(images.count) {
+            return try write(Self.encode(self, encoder) + [UInt8(ascii: "\n")])
+        }
         let (head, tail) = encodedFrame()
         var bytes = head
         if images.isEmpty { bytes.append(UInt8(ascii: "\n")) }
@@ -66,6 +69,9 @@ extension Status {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return encoder
     }
+
+    /// So many images take little memory if they are encoded at once, which takes less time.
+    private static let fewImages = 16
 
     /// In bytes; a piece is longer by less than the text of an image.
     private static let piece = 64 << 10

@@ -62,12 +62,12 @@ struct FilterStep {
     private func end(
         _ files: FilterFiles, _ picture: Result<DevelopedPicture, Failure>
     ) -> Result<DevelopedPicture, Failure> {
-        guard case .success = picture else {
+        guard case .success(let developed) = picture else {
             files.discard()
             return picture
         }
         do {
-            try files.complete()
+            try files.complete(bytes: developed.report.bytes)
             return picture
         } catch {
             return .failure(Failure(erasing: error))

@@ -1,3 +1,4 @@
+import DarkroomCore
 import DarkroomSpool
 import Synchronization
 

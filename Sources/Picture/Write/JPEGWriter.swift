@@ -61,6 +61,7 @@ package final class JPEGWriter {
         }
         try writer.check(darkroom_jpeg_writer_finish(writer.writer), step: "writing the end")
         try writer.flush()
+        try writer.output.flush()
         return WrittenPicture(
             bytes: writer.output.bytes, sha256: writer.output.sha256,
             items: items.union(colour.profile == nil ? [] : [.profile]))
