@@ -62,8 +62,8 @@ package struct JSONWriter: Sendable {
     /// An object whose keys are not known beforehand.
     package mutating func add(_ key: StaticString, _ map: [String: String]?) {
         add(key, map) { writer, map in
-            for (key, value) in map.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
-            {
+            let members = map.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            for (key, value) in members {
                 writer.next()
                 writer.write(key)
                 writer.endKey()
@@ -161,7 +161,9 @@ package struct JSONWriter: Sendable {
     }
 
     private mutating func indent() {
-        if isIndented { bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth)) }
+        if isIndented {
+            bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
+        }
     }
 
     private mutating func begin(_ key: StaticString) {
@@ -180,13 +182,17 @@ package struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { utf8 in
-            if utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
+            if utf8.contains(where: Self.isEscaped) {
                 for byte in utf8 { escape(byte) }
             } else {
                 bytes += utf8
             }
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     private mutating func escape(_ byte: UInt8) {

@@ -3,7 +3,6 @@ import DarkroomFetch
 import DarkroomPicture
 import DarkroomSpool
 import Glibc
-import Synchronization
 
 /// The second step of an image, or of several variants of an image at once: the picture is read and filtered, and the
 /// results are written to the files of `FilterFiles`.
