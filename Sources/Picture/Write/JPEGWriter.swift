@@ -61,7 +61,6 @@ package final class JPEGWriter {
         }
         try writer.check(darkroom_jpeg_writer_finish(writer.writer), step: "writing the end")
         try writer.flush()
-        try writer.output.flush()
         return WrittenPicture(
             bytes: writer.output.bytes, sha256: writer.output.sha256,
             items: items.union(colour.profile == nil ? [] : [.profile]))
@@ -125,6 +124,7 @@ package final class JPEGWriter {
         var available = 0
         let start = darkroom_jpeg_writer_output(writer, &available)
         try output.write(UnsafeRawBufferPointer(start: start, count: available))
+        try output.flush()
         darkroom_jpeg_writer_drain(writer)
     }
 
