@@ -122,9 +122,11 @@ extension Descriptor {
     }
 
     /// Makes the kernel begin to write the file's content. Then a later sync waits less, and several files share the
-    /// wait. This is only a hint; the sync reports errors.
-    package func startWriting() {
-        _ = darkroom_start_writing(number)
+    /// wait. This is only a hint; the sync reports errors. For a small file it costs more than it saves.
+    ///
+    /// - Parameter bytes: the length of the content, if it is known.
+    package func startWriting(bytes: Int = .max) {
+        if bytes >= 64 << 10 { _ = darkroom_start_writing(number) }
     }
 
     /// Waits until the file's content is on the disk. A failure is final: the kernel may have dropped the pages, and a

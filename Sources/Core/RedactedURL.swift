@@ -37,7 +37,8 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether a character is shown as it is. A line break in a source must not start a line of a log.
     package static func isShown(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
+        if scalar.isASCII { return (0x20..<0x7F).contains(scalar.value) }
+        return switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: false
         default: true
         }
@@ -66,6 +67,8 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
     /// accept backslashes.
     private static func startOfAuthority(in source: Text, scheme: Int?) -> String.Index? {
         guard let scheme else {
+            // The search takes long, and most paths have no colon.
+            guard source.contains(":") else { return nil }
             return Substring(source).utf8.firstRange(of: "://".utf8)?.upperBound
         }
         let rest = source.dropFirst(scheme + 1)

@@ -9,7 +9,8 @@ package enum SourceReference: Sendable, Hashable {
     case local(path: String)
 
     package init(_ source: ByteString) throws(FetchError) {
-        let shown = RedactedURL(source.string)
+        // Only an error shows it.
+        var shown: RedactedURL { RedactedURL(source.string) }
         guard !source.isEmpty else { throw FetchError(.badURL, "the source is empty") }
         // libcurl and the system use C strings: a NUL would cut the name without an error.
         guard !source.utf8.contains(0) else {

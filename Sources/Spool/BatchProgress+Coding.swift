@@ -63,48 +63,24 @@ extension BatchProgress {
 
     /// A test compares it with what Foundation's encoder makes of the progress.
     private static func encode(_ progress: Self) -> [UInt8] {
-        var line = JSONObjectLine()
-        line.add("bytesPerSecond", progress.bytesPerSecond)
-        line.add("commands", progress.commands) { line, command in
-            line.add("action", command.command.rawValue)
-            line.add("file", command.file)
-            line.add("time", command.time)
-            line.add("uid", Int(command.uid))
-        }
-        line.add("counts") { line in
-            line.add("cancelled", progress.counts.cancelled)
-            line.add("downloaded", progress.counts.downloaded)
-            line.add("downloading", progress.counts.downloading)
-            line.add("failed", progress.counts.failed)
-            line.add("filtered", progress.counts.filtered)
-            line.add("filtering", progress.counts.filtering)
-            line.add("new", progress.counts.new)
-            line.add("total", progress.counts.total)
-        }
-        line.add("id", progress.id)
-        line.add("identity", progress.identity)
-        line.add("imagesPerSecond", progress.imagesPerSecond)
-        line.add("outputBytes", progress.outputBytes)
-        line.add("priority", progress.priority.rawValue)
-        line.add("retries", progress.retries)
-        line.add("schemaVersion", progress.schemaVersion)
-        line.add("secondsLeft", progress.secondsLeft)
-        line.add("state", progress.state.rawValue)
-        line.add("times") { line in
-            line.add("finished", progress.times.finished)
-            line.add("received", progress.times.received)
-            line.add("started", progress.times.started)
-        }
-        line.add("uid", progress.uid.map(Int.init))
-        if let waiting = progress.waiting {
-            line.add("waiting") { line in
-                line.add("code", waiting.code)
-                line.add("message", waiting.message)
-                line.add("since", waiting.since)
-            }
-        }
-        line.add("written", progress.written)
-        return line.text()
+        var writer = JSONWriter()
+        writer.add("bytesPerSecond", progress.bytesPerSecond)
+        writer.add("commands", progress.commands) { $1.write(&$0) }
+        writer.add("counts", progress.counts) { $1.write(&$0) }
+        writer.add("id", progress.id)
+        writer.add("identity", progress.identity)
+        writer.add("imagesPerSecond", progress.imagesPerSecond)
+        writer.add("outputBytes", progress.outputBytes)
+        writer.add("priority", progress.priority.rawValue)
+        writer.add("retries", progress.retries)
+        writer.add("schemaVersion", progress.schemaVersion)
+        writer.add("secondsLeft", progress.secondsLeft)
+        writer.add("state", progress.state.rawValue)
+        writer.add("times", progress.times) { $1.write(&$0) }
+        writer.add("uid", progress.uid.map(Int.init))
+        writer.add("waiting", progress.waiting) { $1.write(&$0) }
+        writer.add("written", progress.written)
+        return writer.text()
     }
 
     /// Reads the content of a file; nil if it is not of this version.

@@ -333,7 +333,7 @@ extension ManifestReading {
         let path = active.path(of: name)
         let file = try active.create(name, replacing: true)
         try file.write(sparsely: bytes, path: path)
-        if durably { file.startWriting() }
+        if durably { file.startWriting(bytes: bytes.count) }
         try file.close(path: path)
         FaultPoint.claimCopied.pass()
     }

@@ -101,6 +101,14 @@ package enum ItemJournal {
     private static func encode(
         _ record: JournalRecord, _ encoder: JSONEncoder, onto bytes: inout [UInt8]
     ) {
+        // The most frequent record, in the form of the others.
+        if case .ended(let index, let status) = record {
+            var writer = JSONWriter()
+            writer.add("image", index)
+            writer.add("status", status) { $1.write(&$0) }
+            bytes += writer.text()
+            return
+        }
         // Strings and integers can always be encoded.
         guard let line = try? encoder.encode(record) else { return }
         bytes.append(contentsOf: line)

@@ -63,7 +63,9 @@ final class FilterFiles {
     }
 
     /// The picture has been written: gives the files their names.
-    func complete() throws {
+    ///
+    /// - Parameter bytes: the size of its output.
+    func complete(bytes: Int) throws {
         writePreviews()
         do {
             try completePixels()
@@ -80,7 +82,7 @@ final class FilterFiles {
             throw error
         }
         // The publisher waits less, and for several images at once.
-        if durably, job.isPublished, !job.isAgain { output?.startWriting() }
+        if durably, job.isPublished, !job.isAgain { output?.startWriting(bytes: bytes) }
         try Self.close(&output, path: active.path(of: outputName))
         FaultPoint.filterWritten.pass()
         if !job.isPublished { try settlePixels() }

@@ -1,7 +1,6 @@
 import DarkroomCore
 import DarkroomFetch
 import Glibc
-import Synchronization
 
 /// The cache's part in a download: which download fetches for others (`RequestCoalescer`), which content need not be
 /// fetched, and which content is kept.

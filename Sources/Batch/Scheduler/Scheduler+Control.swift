@@ -1,7 +1,6 @@
 import DarkroomCore
 import DarkroomSpool
 import Dispatch
-import Synchronization
 import SystemPackage
 
 /// The effects of commands on batches.

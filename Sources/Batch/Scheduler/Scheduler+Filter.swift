@@ -3,7 +3,6 @@ import DarkroomFetch
 import DarkroomPicture
 import DarkroomSpool
 import Glibc
-import Synchronization
 
 /// The second step of an image, or of several variants of an image at once: the picture is read and filtered, and the
 /// results are written to the files of `FilterFiles`.
@@ -62,12 +61,12 @@ struct FilterStep {
     private func end(
         _ files: FilterFiles, _ picture: Result<DevelopedPicture, Failure>
     ) -> Result<DevelopedPicture, Failure> {
-        guard case .success = picture else {
+        guard case .success(let developed) = picture else {
             files.discard()
             return picture
         }
         do {
-            try files.complete()
+            try files.complete(bytes: developed.report.bytes)
             return picture
         } catch {
             return .failure(Failure(erasing: error))

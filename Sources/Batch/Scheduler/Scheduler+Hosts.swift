@@ -2,7 +2,6 @@ import DarkroomCore
 import DarkroomSpool
 import Dispatch
 import Foundation
-import Synchronization
 
 /// Hosts that have asked for a pause.
 extension Scheduler {

@@ -3,7 +3,6 @@ import DarkroomManifest
 import DarkroomPage
 import DarkroomSpool
 import Dispatch
-import Synchronization
 import SystemPackage
 
 /// The page of a batch, between its last image and its last status.

@@ -1,5 +1,5 @@
+import DarkroomCore
 import DarkroomSpool
-import Synchronization
 
 extension Scheduler {
     /// Adds the unfinished batches to a report: those in work first, then the others by their arrival.

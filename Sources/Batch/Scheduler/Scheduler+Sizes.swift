@@ -3,7 +3,6 @@ import DarkroomFetch
 import DarkroomManifest
 import DarkroomSpool
 import Dispatch
-import Synchronization
 
 /// The sizes of local sources, which make the estimate of the time left better. Those of downloads are known when they
 /// have ended.

@@ -2,7 +2,6 @@ import DarkroomCore
 import DarkroomPicture
 import DarkroomSpool
 import Foundation
-import Synchronization
 
 extension Scheduler: StatusSource {
     func snapshot(of key: BatchKey) -> StatusSnapshot? {

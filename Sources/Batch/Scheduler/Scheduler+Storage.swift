@@ -1,6 +1,5 @@
 import DarkroomCore
 import DarkroomSpool
-import Synchronization
 
 /// What the scheduler does while the spool accepts no writes.
 extension Scheduler {

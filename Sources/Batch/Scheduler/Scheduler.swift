@@ -24,7 +24,8 @@ package final class Scheduler: Sendable {
     package let storage: StorageGuard
     /// nil without a cache. Then each source is fetched separately.
     package let cache: CacheStore?
-    let board: Mutex<Board>
+    /// Every step of every image changes it.
+    let board: UnfairMutex<Board>
     private let currentSettings: Mutex<BatchSettings>
     let queues = WorkQueues()
     let publisher: Publisher
@@ -70,7 +71,7 @@ package final class Scheduler: Sendable {
         self.storage = storage
         self.publisher = publisher
         self.statusKeeper = statusKeeper
-        self.board = Mutex(board)
+        self.board = UnfairMutex(board)
         refusedWrites = RefusedWrites(queue: preparation, storage: storage)
         currentSettings = Mutex(settings)
         setWidths(settings)

@@ -10,10 +10,13 @@ package struct WrittenPicture: Sendable, Equatable {
     package var items: Set<PNGColour.Item>
 }
 
-/// A picture's file while it is written. Every write is checked, and the bytes are counted and, if wanted, hashed.
+/// A picture's file while it is written. Every write is checked, and the bytes are counted and, if wanted, hashed. Small
+/// parts are written together, so a small picture is one write.
 struct OutputFile: ~Copyable {
-    /// The number of bytes written so far.
+    /// The number of bytes so far.
     private(set) var bytes = 0
+    /// Parts that are not in the file yet.
+    private var pending: [UInt8] = []
     private var digest: SHA256Digest?
     private let file: FileDescriptor
     private let name: String
@@ -28,10 +31,35 @@ struct OutputFile: ~Copyable {
         digest = isHashed ? SHA256Digest() : nil
     }
 
+    /// In bytes. A part of this size is written by itself.
+    private static let piece = 64 << 10
+
     mutating func write(_ part: UnsafeRawBufferPointer) throws(PictureError) {
         digest?.update(part)
+        bytes += part.count
+        if pending.count + part.count > Self.piece { try flush() }
+        guard part.count < Self.piece else { return try put(part) }
+        pending.append(contentsOf: part)
+    }
+
+    /// Writes what is pending. Call this at the end.
+    mutating func flush() throws(PictureError) {
+        let parts = pending
+        pending = []
+        var failure: PictureError?
+        parts.withUnsafeBytes { bytes in
+            do throws(PictureError) {
+                try put(bytes)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private func put(_ part: UnsafeRawBufferPointer) throws(PictureError) {
         do {
-            bytes += try file.writeAll(part)
+            _ = try file.writeAll(part)
         } catch {
             let place = "\(name): writing the file"
             throw (error as? Errno).map { PictureError(.writeFailed, place, $0) }
@@ -39,7 +67,7 @@ struct OutputFile: ~Copyable {
         }
     }
 
-    /// The SHA-256 of all written bytes, in hexadecimal. Not for a file that is not hashed.
+    /// The SHA-256 of all bytes, in hexadecimal. Not for a file that is not hashed.
     var sha256: String {
         guard let hex = digest?.hex() else { preconditionFailure("\(name) is not hashed") }
         return hex

@@ -120,6 +120,7 @@ package final class PNGWriter {
         }
         try check(darkroom_png_writer_finish(writer), step: "writing the end")
         try flush()
+        try output.flush()
         return Output(bytes: output.bytes, sha256: output.sha256, chunks: chunks)
     }
 

@@ -30,6 +30,7 @@ import Testing
         "Client/Views/SpoolOverview.swift": "reasons",
         "Core/RecordThrottle.swift": "codes and states",
         "Core/ControlGroup.swift": "paths of control groups, from the kernel",
+        "Core/JSONWriter.swift": "names of chunks and segments",
         "Core/Metrics.swift": "error codes",
         "Core/Words.swift": "codes and states",
         "Configuration/CacheStore+Opening.swift": "the environment",

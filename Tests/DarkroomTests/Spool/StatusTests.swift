@@ -90,7 +90,31 @@ import Testing
         #expect([old].joined(by: [.present, old]) == [old, .present])
     }
 
-    /// The images are encoded one by one; the text is that of all at once.
+    /// The text is that of Foundation's encoder, whatever is missing or empty.
+    @Test func isWrittenAsByTheEncoder() throws {
+        var whole = Self.full
+        whole.errors?[0].suggestion = "s \u{7F}\u{1F}/\\\"\r\n"
+        whole.images[0].metadata = ["é": "kept", "e": "dropped", "\"": "\u{8}\u{C}", "Z": ""]
+        var empty = whole
+        empty.errors = []
+        empty.commands = []
+        empty.images[0].warnings = []
+        empty.images[0].metadata = [:]
+        empty.images[0].times = .init()
+        let least = Status(
+            id: "", manifest: .init(name: "n", file: nil, sha256: nil, bytes: 0), state: .pending,
+            times: .init(received: "r"))
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        for status in [whole, empty, least] {
+            let expected = try encoder.encode(status) + [UInt8(ascii: "\n")]
+            #expect(
+                String(decoding: status.encoded(), as: UTF8.self)
+                    == String(decoding: expected, as: UTF8.self))
+        }
+    }
+
+    /// The images are written one by one; the text is that of all at once.
     @Test(arguments: [0, 1, 2, 50, 500])
     func isWrittenAsAWhole(count: Int) throws {
         var status = Self.full
