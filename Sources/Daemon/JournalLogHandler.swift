@@ -64,6 +64,41 @@ package struct JournalLogHandler: LogHandler {
         }
     }
 
+    /// Waits until the journal has read the records of this process, for at most two seconds.
+    ///
+    /// journald looks up the unit of a record's sender after it has read the record. If the sender has ended before, the
+    /// record has no unit, and `journalctl --unit` does not show it. So a process calls this if its first record may be
+    /// its last one.
+    package static func waitUntilRecordsAreRead() {
+        for _ in 0..<2000 {
+            if !hasUnreadRecords { break }
+            usleep(1000)
+        }
+        // For the look-up.
+        usleep(20_000)
+    }
+
+    /// libsystemd keeps its socket for itself, so this looks at all datagram sockets (unix(7), SIOCOUTQ).
+    private static var hasUnreadRecords: Bool {
+        (3..<256).contains { descriptor in
+            option(SO_DOMAIN, of: descriptor) == AF_UNIX
+                && option(SO_TYPE, of: descriptor) == CInt(SOCK_DGRAM.rawValue)
+                && unreadBytes(of: descriptor) > 0
+        }
+    }
+
+    private static func option(_ name: CInt, of socket: CInt) -> CInt? {
+        var value: CInt = 0
+        var length = socklen_t(MemoryLayout.size(ofValue: value))
+        return getsockopt(socket, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
+    }
+
+    private static func unreadBytes(of socket: CInt) -> CInt {
+        var count: CInt = 0
+        // TIOCOUTQ has the number of SIOCOUTQ.
+        return ioctl(socket, UInt(TIOCOUTQ), &count) == 0 ? count : 0
+    }
+
     /// Darkroom's own fields, and the event of the record.
     static func fields(of metadata: Logger.Metadata) -> [String] {
         var fields: [String] = []

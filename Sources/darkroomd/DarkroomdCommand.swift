@@ -214,6 +214,7 @@ struct DarkroomdCommand: ParsableCommand {
     private func complain(_ message: String, code: String, _ log: EventLog) {
         if !checkConfig, JournalStream.isStandardError {
             log.notStarted(message, code: code)
+            JournalLogHandler.waitUntilRecordsAreRead()
         } else {
             complain(message)
         }
