@@ -88,16 +88,20 @@ struct PreviewSampler {
         let count = 3 * width
         columns.withUnsafeBufferPointer { columns in
             result.withUnsafeMutableBytes { result in
-                guard let start = result.baseAddress else { return }
-                let row = UnsafeRawPointer(row)
-                let target = start + end
-                // Four bytes at once take half the time of three. The last pixel of a row may have no byte behind it.
-                for index in 0..<(columns.count - 1) {
-                    let pixel = (row + columns[index]).loadUnaligned(as: UInt32.self)
-                    (target + 3 * index).storeBytes(of: pixel, as: UInt32.self)
+                guard let start = result.baseAddress, var column = columns.baseAddress else {
+                    return
                 }
-                (target + (count - 3)).copyMemory(
-                    from: row + columns[columns.count - 1], byteCount: 3)
+                let row = UnsafeRawPointer(row)
+                let last = column + (columns.count - 1)
+                var target = start + end
+                // Four bytes at once take half the time of three. The last pixel of a row may have no byte behind it.
+                while column < last {
+                    let pixel = (row + column.pointee).loadUnaligned(as: UInt32.self)
+                    target.storeBytes(of: pixel, as: UInt32.self)
+                    column += 1
+                    target += 3
+                }
+                target.copyMemory(from: row + last.pointee, byteCount: 3)
             }
         }
         end += count
