@@ -157,9 +157,9 @@ import Testing
             guard path == "/late.png", number == 1 else { return nil }
             // A date has whole seconds.
             let end = Date(
-                timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 9).rounded(.down))
+                timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 21).rounded(.down))
             asked.withLock { $0 = end }
-            return .status(503, ["Retry-After: \(form == .seconds ? "8" : Self.httpDate(end))"])
+            return .status(503, ["Retry-After: \(form == .seconds ? "20" : Self.httpDate(end))"])
         }
         defer { origin.stop() }
         var settings = Self.quick
@@ -179,7 +179,7 @@ import Testing
         try fixture.checkCompleted(status)
         let requests = origin.requests
         #expect(requests.count == 7 && requests[0].path == "/late.png")
-        let earliest = form == .seconds ? requests[0].time + 8 : asked.withLock { $0 }
+        let earliest = form == .seconds ? requests[0].time + 20 : asked.withLock { $0 }
         for request in requests.dropFirst() { #expect(request.time >= earliest) }
         #expect(try status.image("late").download?.attempts == 2)
         #expect(try status.image("0").download?.attempts == 1)
