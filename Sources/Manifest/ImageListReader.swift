@@ -8,17 +8,10 @@ package struct ImageListReader {
 
     private let limits: ManifestLimits
     private let recipes: RecipeBook
-    private let finder: SourceFinder
     /// The settings of images that do not have their own.
     private let defaultValue: ImageSettings
     package private(set) var drafts: [ImageDraft] = []
-    /// What the patterns and folders among the sources mean, in the order in which they occur.
-    private(set) var found: [FoundSources] = []
-    /// Whether one of them was not looked up.
-    private(set) var hasUnknownSources = false
-    private var findings: [ByteString: SourceFinder.Finding] = [:]
-    /// The maximum number of different ones. Each is the listing of a folder.
-    package static let mostPatterns = 100
+    private(set) var sources: SourceLookup
     /// Lists of filters that have been read, for images that share one by an alias.
     private var filterLists: [ObjectIdentifier: FilterDrafts] = [:]
     /// Lists of variants that have been read, likewise, for the output that they change.
@@ -34,7 +27,7 @@ package struct ImageListReader {
     ) {
         self.limits = limits
         self.recipes = recipes
-        self.finder = finder
+        sources = SourceLookup(finder)
         self.defaultValue = defaultValue
     }
 
@@ -148,15 +141,12 @@ package struct ImageListReader {
                 "‘\(shown)’ means several pictures, so their variants need a ‘suffix’ and not a ‘name’",
                 at: path, place)
         }
-        guard findings[pattern.text] != nil || findings.count < Self.mostPatterns else {
+        guard let finding = sources.find(pattern, limit: limits.images) else {
             return reader.problems.add(
                 .tooManyPatterns,
-                "more than \(Self.mostPatterns) different patterns and folders", at: path, place)
+                "more than \(SourceLookup.mostPatterns) different patterns and folders", at: path,
+                place)
         }
-        let isNew = findings[pattern.text] == nil
-        let finding =
-            findings[pattern.text] ?? finder.find(pattern, limit: limits.images)
-        findings[pattern.text] = finding
         switch finding {
         case .files(let files):
             guard files.count <= limits.images - drafts.count else {
@@ -165,7 +155,6 @@ package struct ImageListReader {
                     "with the files of ‘\(shown)’, there are \(drafts.count + files.count) images; "
                         + "the limit is \(limits.images)", at: path, place)
             }
-            if isNew { found.append(FoundSources(pattern: pattern.text, files: files)) }
             for file in files {
                 var image = draft
                 image.source = file
@@ -178,8 +167,7 @@ package struct ImageListReader {
                 .tooManyImages,
                 "‘\(shown)’ means too many files; the limit is \(limits.images) images", at: path,
                 place)
-        case .unknown:
-            hasUnknownSources = true
+        case .unknown: break
         }
     }
 

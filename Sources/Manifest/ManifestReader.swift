@@ -118,7 +118,7 @@ package enum ManifestReader {
             qualityOfService: qualityOfService ?? .default,
             wantsPage: wantsPage ?? recipe?.wantsPage,
             recipes: reader.usedRecipes.values.sorted { $0.name < $1.name },
-            found: images.found, hasUnknownSources: images.hasUnknownSources,
+            found: images.sources.found, hasUnknownSources: images.sources.hasUnknown,
             problems: reader.problems, format: format)
     }
 
