@@ -96,7 +96,8 @@ AVX512_INLINE void copy_literals(uint8_t *out, const uint8_t *from, size_t count
             (__m256i *)(out + i), _mm256_loadu_si256((const __m256i *)(from + i)));
 }
 
-/* Writes what has been divided and prepared. Returns the end of the output; NULL if it is damaged or needs more room. Then some of it may have been written. */
+/* Writes what has been divided and prepared. Returns the end of the output; NULL if it is damaged or needs more room. Then
+ * some of it may have been written. */
 AVX512 static uint8_t *write(
     const darkroom_chains *c, size_t literal_count, size_t part_count, const uint8_t *in,
     const span *p)

@@ -141,7 +141,6 @@ package final class JPEGWriter {
         var available = 0
         let start = darkroom_jpeg_writer_output(writer, &available)
         try output.write(UnsafeRawBufferPointer(start: start, count: available))
-        try output.flush()
         darkroom_jpeg_writer_drain(writer)
     }
 

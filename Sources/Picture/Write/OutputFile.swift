@@ -11,7 +11,7 @@ package struct WrittenPicture: Sendable, Equatable {
 }
 
 /// A picture's file while it is written. Every write is checked, and the bytes are counted and, if wanted, hashed. Small
-/// parts are written together, so a small picture is one write.
+/// parts can be written together, so that a small PNG is one write.
 struct OutputFile: ~Copyable {
     /// The number of bytes so far.
     private(set) var bytes = 0
@@ -34,27 +34,39 @@ struct OutputFile: ~Copyable {
     /// In bytes. A part of this size is written by itself.
     private static let piece = 64 << 10
 
+    /// Writes a part at once.
     mutating func write(_ part: UnsafeRawBufferPointer) throws(PictureError) {
-        digest?.update(part)
-        bytes += part.count
+        try flush()
+        count(part)
+        try put(part)
+    }
+
+    /// Writes a part, at the latest in `flush`.
+    mutating func add(_ part: UnsafeRawBufferPointer) throws(PictureError) {
+        guard part.count < Self.piece else { return try write(part) }
         if pending.count + part.count > Self.piece { try flush() }
-        guard part.count < Self.piece else { return try put(part) }
+        count(part)
         pending.append(contentsOf: part)
     }
 
-    /// Writes what is pending. Call this at the end.
+    /// Writes the parts that are not in the file yet. Call this at the end.
     mutating func flush() throws(PictureError) {
-        let parts = pending
-        pending = []
+        guard !pending.isEmpty else { return }
         var failure: PictureError?
-        parts.withUnsafeBytes { bytes in
+        pending.withUnsafeBytes { bytes in
             do throws(PictureError) {
                 try put(bytes)
             } catch {
                 failure = error
             }
         }
+        pending.removeAll(keepingCapacity: true)
         if let failure { throw failure }
+    }
+
+    private mutating func count(_ part: UnsafeRawBufferPointer) {
+        digest?.update(part)
+        bytes += part.count
     }
 
     private func put(_ part: UnsafeRawBufferPointer) throws(PictureError) {

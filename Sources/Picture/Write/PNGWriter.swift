@@ -165,7 +165,7 @@ package final class PNGWriter {
     }
 
     private func put(_ bytes: UnsafeRawBufferPointer) throws(PictureError) {
-        try output.write(bytes)
+        try output.add(bytes)
     }
 
     private func check(_ result: darkroom_png_result, step: String) throws(PictureError) {
