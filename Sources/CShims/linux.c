@@ -2,6 +2,7 @@
 #include "darkroom_linux.h"
 
 #include <endian.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -18,15 +20,35 @@ int darkroom_rename_noreplace(int old_dir, const char *old_name, int new_dir, co
     return renameat2(old_dir, old_name, new_dir, new_name, RENAME_NOREPLACE);
 }
 
-int darkroom_birth(int dir, const char *name, int64_t *seconds, int64_t *nanoseconds)
+static struct timespec time_of(const struct statx_timestamp *time)
+{
+    return (struct timespec){ .tv_sec = time->tv_sec, .tv_nsec = time->tv_nsec };
+}
+
+int darkroom_examine(int dir, const char *name, struct stat *status, struct timespec *birth)
 {
     struct statx found;
-    if (statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_BTIME, &found) != 0)
+    const int flags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
+    if (statx(dir, name, flags, STATX_BASIC_STATS | STATX_BTIME, &found) != 0) {
+        /* The kernel or the sandbox has no statx(2). */
+        if (errno == ENOSYS || errno == EPERM || errno == EINVAL)
+            return fstatat(dir, name, status, flags);
         return -1;
+    }
+    *status = (struct stat){
+        .st_dev = makedev(found.stx_dev_major, found.stx_dev_minor),
+        .st_ino = found.stx_ino,
+        .st_mode = found.stx_mode,
+        .st_nlink = found.stx_nlink,
+        .st_uid = found.stx_uid,
+        .st_gid = found.stx_gid,
+        .st_size = (off_t)found.stx_size,
+        .st_mtim = time_of(&found.stx_mtime),
+        .st_ctim = time_of(&found.stx_ctime),
+    };
     if (!(found.stx_mask & STATX_BTIME))
         return 0;
-    *seconds = found.stx_btime.tv_sec;
-    *nanoseconds = found.stx_btime.tv_nsec;
+    *birth = time_of(&found.stx_btime);
     return 1;
 }
 

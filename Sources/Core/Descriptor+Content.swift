@@ -5,9 +5,12 @@ import SystemPackage
 extension Descriptor {
     /// Reads from the current position to the end, at most `maximum` + 1 bytes.
     ///
-    /// - Parameter stop: checked between the pieces; if it is set, this throws ECANCELED.
+    /// - Parameters:
+    ///   - length: the length of a regular file that is read from its beginning, if it is known. A short read that ends
+    ///     there is the end of the file.
+    ///   - stop: checked between the pieces; if it is set, this throws ECANCELED.
     package func readAll(
-        upTo maximum: Int, path: String, stop: CancellationFlag? = nil
+        upTo maximum: Int, length: Int? = nil, path: String, stop: CancellationFlag? = nil
     ) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
         var failure: Errno?
@@ -21,6 +24,7 @@ extension Descriptor {
                     }
                     if count == 0 { return }
                     bytes.append(contentsOf: buffer[..<count])
+                    if count < wanted, bytes.count == length { return }
                 }
             } catch {
                 failure = error

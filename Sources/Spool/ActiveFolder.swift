@@ -47,7 +47,7 @@ package struct ActiveFolder {
         }
         // A folder with a manifest is a batch, whatever else it contains. So is a batch that waits for its last status.
         if files.contains(where: Self.isManifest) { return ids.append(id) }
-        if files.contains(SubmittedFile.folderName), try Self.holdsSubmitted(id, spool) {
+        if files.contains(where: SubmittedFile.isPlace), try Self.holdsSubmitted(id, spool) {
             return ids.append(id)
         }
         let isAnswered = try BatchFolders(spool: spool, id: id).isAnswered()
@@ -86,12 +86,11 @@ package struct ActiveFolder {
 
     /// Other names that Darkroom uses in `active/ID`.
     private static func isScrap(_ name: FileName) -> Bool {
-        BatchFile.isScratch(name)
+        BatchFile.isScratch(name) || SubmittedFile.isPlace(name)
             || [
                 BatchFile.newStatus, BatchFile.newProgress, BatchFile.sources, ItemJournal.fileName,
-                "journal.new",
-                SubmittedFile.folderName, BatchFile.picturesGone, BatchFile.newManifest,
-                BatchFile.page, BatchFile.formerPage, BatchFile.pageAttempts,
+                "journal.new", BatchFile.picturesGone, BatchFile.newManifest, BatchFile.page,
+                BatchFile.formerPage, BatchFile.pageAttempts,
             ].contains(name)
     }
 }

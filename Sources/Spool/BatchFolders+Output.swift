@@ -16,10 +16,9 @@ extension BatchFolders {
     /// - Parameter folder: the folder of the outputs; nil to open it.
     /// - Returns: why the image fails; nil if it has its output.
     package func publish(
-        _ index: Int, as output: ImageStatus.Output, from active: Directory,
-        to folder: Directory? = nil, durably: Bool
+        _ index: Int, as output: ImageStatus.Output, to folder: Directory? = nil, durably: Bool
     ) throws(FileError) -> Failure? {
-        let name = BatchFile.output(index)
+        let (active, name) = (spool.active, pathInActive(BatchFile.output(index)))
         let newName = FileName(output.file)
         let folder = if let folder { folder } else { try restoredOutputs() }
         do {

@@ -80,6 +80,9 @@ package struct BatchFolders: Sendable {
         try Directory(FileName(id), in: spool.active)
     }
 
+    /// The path of a file of `active/ID` from `active`.
+    package func pathInActive(_ name: FileName) -> FileName { FileName(id) / name }
+
     /// The part of the manifest that a run works on; nil for the whole.
     package var shard: Shard? { spool.run?.part?.shard }
 
@@ -115,7 +118,7 @@ package struct BatchFolders: Sendable {
 
     package func pictures() throws(FileError) -> Pictures {
         let active = try active()
-        if let (folder, owner) = try SubmittedFile(in: active)?.pictures() {
+        if let (folder, owner) = try SubmittedFile.inFolder(of: active)?.pictures() {
             return .here(folder, owner: owner)
         }
         guard try active.exists(BatchFile.picturesGone) else { return .none }
@@ -216,7 +219,7 @@ package struct BatchFolders: Sendable {
     }
 
     /// In `active`, by its path: no part of it is anybody's but the daemon's.
-    private var newStatus: FileName { FileName(id) / BatchFile.newStatus }
+    private var newStatus: FileName { pathInActive(BatchFile.newStatus) }
 
     /// Writes a status whose content comes in pieces: `content` receives a function that writes one piece.
     func writeStatus(

@@ -141,7 +141,9 @@ package struct Claim {
             try move(candidate, to: id)
         } catch {
             // If an empty folder stays, the next start removes it.
-            try? spool.active.removeDirectory(id / SubmittedFile.folderName)
+            if candidate.needsFolder {
+                try? spool.active.removeDirectory(id / SubmittedFile.folderName)
+            }
             try? spool.active.removeDirectory(id)
             // Its owner has removed it in between.
             if error.errno == .noSuchFileOrDirectory { return nil }
@@ -157,10 +159,11 @@ package struct Claim {
 
     /// All by their paths from `active`, of which no part is anybody's but the daemon's.
     private func move(_ candidate: Candidate, to id: FileName) throws(FileError) {
-        let place = id / SubmittedFile.folderName
-        try spool.active.makeDirectory(place, mode: 0o700)
+        if candidate.needsFolder {
+            try spool.active.makeDirectory(id / SubmittedFile.folderName, mode: 0o700)
+        }
         FaultPoint.claimPlaceMade.pass()
-        try inbox.rename(candidate.name, to: spool.active, as: place / candidate.name)
+        try inbox.rename(candidate.name, to: spool.active, as: id / candidate.place)
         FaultPoint.claimMoved.pass()
     }
 
@@ -170,17 +173,14 @@ package struct Claim {
         _ candidate: Candidate, _ folders: BatchFolders
     ) throws(FileError) -> ClaimedManifest {
         let id = FileName(folders.id)
-        let place = id / SubmittedFile.folderName / candidate.name
-        let information = try spool.active.information(of: place)
-        let (reading, uid) = try read(candidate, information, id)
+        let place = id / candidate.place
+        let dropped = try spool.active.droppedFile(of: place)
+        let (reading, uid) = try read(candidate, dropped?.information, id)
         try reading.copy(to: spool.active, within: id, candidate.format, durably: durably)
         return ClaimedManifest(
             folders: folders, name: candidate.name.text, isFolder: candidate.isFolder,
             format: candidate.format, received: Clock.timestamp, reading: reading, uid: uid,
-            identity: try information.map { information throws(FileError) in
-                try spool.active.droppedIdentity(of: place, information)
-            },
-            dropped: candidate.dropped)
+            identity: dropped?.identity, dropped: candidate.dropped)
     }
 
     /// The content of the claimed manifest and its owner. If it has changed since it was read, it is read again. So are
@@ -208,9 +208,13 @@ package struct Claim {
     private func claimed(
         _ candidate: Candidate, _ id: FileName
     ) throws(FileError) -> SubmittedFile {
-        SubmittedFile(
-            name: candidate.name,
-            folder: try Directory(id / SubmittedFile.folderName, in: spool.active))
+        let name = candidate.name
+        guard candidate.needsFolder else {
+            let folder = try Directory(id, in: spool.active)
+            return SubmittedFile(name: name, folder: folder, place: candidate.place)
+        }
+        let folder = try Directory(id / SubmittedFile.folderName, in: spool.active)
+        return SubmittedFile(name: name, folder: folder)
     }
 
     /// Puts the file back into the inbox, where it is examined again.
@@ -219,8 +223,7 @@ package struct Claim {
     ) {
         let (active, id) = (spool.active, FileName(folders.id))
         do {
-            try active.rename(
-                id / SubmittedFile.folderName / candidate.name, to: inbox, as: candidate.name)
+            try active.rename(id / candidate.place, to: inbox, as: candidate.name)
         } catch {
             return stranded.append(folders.id)
         }
@@ -241,6 +244,11 @@ package struct Claim {
     package static func id(of name: String, isFolder: Bool) -> String {
         isFolder ? name.prefix(utf8: 200) : id(fromFileName: name)
     }
+}
+
+extension Candidate {
+    fileprivate var needsFolder: Bool { SubmittedFile.needsFolder(name, isFolder: isFolder) }
+    fileprivate var place: FileName { SubmittedFile.place(of: name, isFolder: isFolder) }
 }
 
 extension Spool {

@@ -29,21 +29,22 @@ enum DroppedFile {
             + String(repeating: "0", count: max(0, 9 - digits.count)) + digits
     }
 
-    /// The time of birth of a file in an open folder, or with an empty name that of an open file itself; nil if the file
-    /// system or the kernel does not know it. `path` is its name in messages.
-    fileprivate static func birth(
-        of name: FileName, in number: CInt, _ path: @autoclosure () -> String
-    ) throws(FileError) -> timespec? {
-        var seconds: Int64 = 0
-        var nanoseconds: Int64 = 0
-        do {
+    /// A file in an open folder, or with an empty name an open file itself, and its identity.
+    ///
+    /// - Parameter path: its name in messages.
+    /// - Throws: ENOENT if it is not there.
+    fileprivate static func examine(
+        _ name: FileName, in number: CInt, _ path: @autoclosure () -> String
+    ) throws(FileError) -> (information: stat, identity: String) {
+        var information = stat()
+        var birth = timespec()
+        do throws(Errno) {
             let isKnown = try retryingInterrupts {
-                name.withCString { darkroom_birth(number, $0, &seconds, &nanoseconds) }
+                name.withCString { darkroom_examine(number, $0, &information, &birth) }
             }
-            return isKnown == 1 ? timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)) : nil
-        } catch  where [.noFunction, .notPermitted, .invalidArgument].contains(error) {
-            // The kernel or the sandbox has no statx(2).
-            return nil
+            let identity = identity(
+                inode: UInt64(information.st_ino), birth: isKnown == 1 ? birth : nil)
+            return (information, identity)
         } catch {
             throw FileError("examine", path(), error)
         }
@@ -53,29 +54,24 @@ enum DroppedFile {
 extension Directory {
     /// The identity of the submitted file, which is in this folder now; nil if it is not there.
     package func droppedIdentity(of name: FileName) throws(FileError) -> String? {
-        guard let information = try information(of: name) else { return nil }
-        return try droppedIdentity(of: name, information)
+        try droppedFile(of: name)?.identity
     }
 
-    /// The same for a file that has just been examined.
-    func droppedIdentity(
-        of name: FileName, _ information: stat
-    ) throws(FileError) -> String {
-        DroppedFile.identity(
-            inode: UInt64(information.st_ino),
-            birth: try DroppedFile.birth(of: name, in: number, path(of: name)))
+    /// The same with what fstatat(2) tells of it, except its blocks.
+    func droppedFile(
+        of name: FileName
+    ) throws(FileError) -> (information: stat, identity: String)? {
+        do {
+            return try DroppedFile.examine(name, in: number, path(of: name))
+        } catch where error.errno == .noSuchFileOrDirectory {
+            return nil
+        }
     }
 }
 
 extension Descriptor {
     /// The identity of this file once it is submitted. `path` is its name in messages.
     package func droppedIdentity(path: String) throws(FileError) -> String {
-        var information = stat()
-        guard fstat(number, &information) == 0 else {
-            throw FileError("examine", path, Errno(rawValue: errno))
-        }
-        return DroppedFile.identity(
-            inode: UInt64(information.st_ino),
-            birth: try DroppedFile.birth(of: "", in: number, path))
+        try DroppedFile.examine("", in: number, path).identity
     }
 }

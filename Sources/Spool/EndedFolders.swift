@@ -59,11 +59,13 @@ package final class EndedFolders: Sendable {
 extension Spool {
     /// Removes `active/ID` of an ended batch, which usually has a journal and the manifest only. If the pictures that came
     /// with it are to be kept, they are in its answer before.
+    ///
+    /// - Parameter isFolder: whether it may have such pictures.
     func removeEnded(
-        _ id: String, _ format: ManifestFormat, durably: Bool
+        _ id: String, _ format: ManifestFormat, isFolder: Bool, durably: Bool
     ) throws(FileError) {
         let name = FileName(id)
-        if try active.exists(FileName("\(id)/\(SubmittedFile.folderName.text)")),
+        if isFolder, try active.exists(name / SubmittedFile.folderName),
             let submitted = try SubmittedFile(in: Directory(name, in: active)),
             try !keepOriginals(submitted, of: id, durably: durably)
         {
@@ -71,7 +73,7 @@ extension Spool {
         }
         for file in [ItemJournal.fileName, BatchFile.manifest(format)] {
             do {
-                try active.remove(FileName("\(id)/\(file.text)"))
+                try active.remove(name / file)
                 FaultPoint.treeEntryRemoved.pass()
             } catch  where [.noSuchFileOrDirectory, .isDirectory].contains(error.errno) {
                 // It had none, or it is removed below.

@@ -228,7 +228,8 @@ package struct Examination: Sendable {
     ) throws(FileError) -> ManifestReading {
         let length = manifest.information.length
         guard length <= limits.bytes else { return tooLarge(length) }
-        let bytes = try manifest.file.readAll(upTo: limits.bytes, path: manifest.path, stop: stop)
+        let bytes = try manifest.file.readAll(
+            upTo: limits.bytes, length: length, path: manifest.path, stop: stop)
         // It may have grown in the meantime.
         guard bytes.count <= limits.bytes else {
             return tooLarge(max(try manifest.file.length(path: manifest.path), bytes.count))
@@ -324,14 +325,15 @@ extension ManifestReading {
     ) throws(FileError) {
         guard let bytes else { return }
         // It must be there when the manifest is.
-        if case .success(let manifest) = outcome, !manifest.found.isEmpty {
+        if let found = foundSources {
             try active.write(
-                FoundSources.encoded(manifest.found), to: id / BatchFile.sources, replacing: true,
+                FoundSources.encoded(found), to: id / BatchFile.sources, replacing: true,
                 durably: durably)
         }
         let name = id / BatchFile.manifest(format)
         let path = active.path(of: name)
-        let file = try active.create(name, replacing: true)
+        // The receipt has the same file.
+        let file = try active.create(name, replacing: true, mode: 0o644)
         try file.write(sparsely: bytes, path: path)
         if durably { file.startWriting(bytes: bytes.count) }
         try file.close(path: path)

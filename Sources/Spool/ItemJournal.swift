@@ -36,11 +36,29 @@ package enum ItemJournal {
     package static func append(
         _ records: [JournalRecord], in folder: Directory, durably: Bool
     ) throws(FileError) {
+        let path = folder.path(of: fileName)
+        try append(records, to: folder.append(to: fileName), path, durably) {
+            () throws(FileError) in try folder.sync()
+        }
+    }
+
+    /// The same for a batch whose folder need not be open.
+    package static func append(
+        _ records: [JournalRecord], of folders: BatchFolders, durably: Bool
+    ) throws(FileError) {
+        let (active, name) = (folders.spool.active, folders.pathInActive(fileName))
+        try append(records, to: active.append(to: name), active.path(of: name), durably) {
+            () throws(FileError) in try folders.active().sync()
+        }
+    }
+
+    private static func append(
+        _ records: [JournalRecord], to file: consuming Descriptor, _ path: String, _ durably: Bool,
+        syncFolder: () throws(FileError) -> Void
+    ) throws(FileError) {
         let encoder = encoder
         var bytes: [UInt8] = []
         for record in records { encode(record, encoder, onto: &bytes) }
-        let file = try folder.append(to: fileName)
-        let path = folder.path(of: fileName)
         let length = try file.length(path: path)
         // A failed append may have left half a line, if it could not be removed.
         let last = length > 0 ? try file.byte(at: length - 1, path: path) : nil
@@ -60,7 +78,7 @@ package enum ItemJournal {
         if durably {
             try file.sync(path: path)
             // The first lines are lost if the file's name is not on the disk.
-            if length == 0 { try folder.sync() }
+            if length == 0 { try syncFolder() }
         }
         FaultPoint.publishJournalSynced.pass()
         try file.close(path: path)

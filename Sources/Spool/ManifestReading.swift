@@ -39,6 +39,12 @@ package struct ManifestReading: Sendable {
         return false
     }
 
+    /// What the patterns of an accepted manifest mean; nil if it has none.
+    package var foundSources: [FoundSources]? {
+        guard case .success(let manifest) = outcome, !manifest.found.isEmpty else { return nil }
+        return manifest.found
+    }
+
     /// Of a manifest that has been read and accepted.
     package init(_ bytes: [UInt8], accepted manifest: Manifest) {
         self.init(

@@ -31,7 +31,7 @@ extension Spool {
         else { return false }
         do {
             let answer = try BatchFolders(spool: self, id: id).outbox()
-            try submitted.folder.rename(submitted.name, to: answer, as: BatchFile.originals)
+            try submitted.folder.rename(submitted.place, to: answer, as: BatchFile.originals)
             FaultPoint.originalsMoved.pass()
             // Only after this, `active/ID` may be removed.
             if durably { try answer.sync() }

@@ -67,14 +67,16 @@ package enum Receipt {
         try place(folders)
     }
 
-    /// Builds the folder of the receipt under `active/ID`. For an accepted manifest it contains a second copy, because a
-    /// restart needs the first one. For a rejected manifest it contains the only copy, because a restart does not need
-    /// it. For a manifest that is too large there is no copy.
+    /// Builds the folder of the receipt under `active/ID`. For an accepted manifest it contains a second name of the copy
+    /// there, which a restart needs, or a second copy on a file system without links. For a rejected manifest it
+    /// contains the only copy, because a restart does not need it. For a manifest that is too large there is no copy.
     ///
-    /// - Parameter durably: waits until it is on the disk. Otherwise `sync` does this, or a sync of several receipts.
+    /// - Parameters:
+    ///   - hasSources: false if the manifest has no patterns; nil if this is not known.
+    ///   - durably: waits until it is on the disk. Otherwise `sync` does this, or a sync of several receipts.
     package static func build(
-        _ status: Status, manifest bytes: [UInt8]?, in folders: BatchFolders, durably: Bool,
-        stop: CancellationFlag = CancellationFlag()
+        _ status: Status, manifest bytes: [UInt8]?, hasSources: Bool? = nil,
+        in folders: BatchFolders, durably: Bool, stop: CancellationFlag = CancellationFlag()
     ) throws(FileError) {
         // By their paths, of which no part is anybody's but the daemon's before `place`.
         let (active, id) = (folders.spool.active, FileName(folders.id))
@@ -94,17 +96,19 @@ package enum Receipt {
             }
         }
         FaultPoint.receiptStatusWritten.pass()
-        active.write(BatchProgress(of: status), to: receipt / BatchFile.progress)
+        if status.state.isFinal || status.counts.total > fewImages {
+            active.write(BatchProgress(of: status), to: receipt / BatchFile.progress)
+        }
         if let name = status.manifest.file.map({ FileName($0) }) {
             if status.state == .rejected {
                 try active.rename(id / name, to: active, as: receipt / name)
                 FaultPoint.receiptManifestMoved.pass()
             } else if let bytes {
-                try active.write(sparsely: bytes, to: receipt / name, durably: durably)
+                try share(bytes, as: name, in: active, id, durably: durably)
                 FaultPoint.receiptManifestWritten.pass()
             }
         }
-        if status.state != .rejected, try active.exists(id / BatchFile.sources) {
+        if status.state != .rejected, hasSources != false {
             try copySources(
                 from: folders.active(), to: Directory(receipt, in: active), durably)
         }
@@ -112,6 +116,25 @@ package enum Receipt {
             try Directory(receipt, in: active).sync()
             FaultPoint.receiptSynced.pass()
         }
+    }
+
+    /// A status of so few images is read as quickly as a progress, so the receipt has none. The first one is written
+    /// when the batch is half a second in work, or ends.
+    private static let fewImages = 16
+
+    /// Gives the copy of the manifest in `active/ID` a second name in the receipt. Only the daemon's user may write to
+    /// it.
+    private static func share(
+        _ bytes: [UInt8], as name: FileName, in active: Directory, _ id: FileName, durably: Bool
+    ) throws(FileError) {
+        let place = id / BatchFile.receipt / name
+        do {
+            try active.link(id / name, to: active, as: place)
+        } catch {
+            // The file system has no links, or somebody has removed the copy.
+            return try active.write(sparsely: bytes, to: place, durably: durably)
+        }
+        if durably { try active.open(place).sync(path: active.path(of: place)) }
     }
 
     /// Waits until a receipt that was not built durably is on the disk.
@@ -182,9 +205,11 @@ package enum Receipt {
     /// If the manifest is missing in the outbox, because someone has removed the answer, it is moved there first: invalid
     /// manifests are never deleted. What was submitted is moved back to `tmp` if there is no copy of it, because it was
     /// too large or cannot be read; returns its name there.
+    ///
+    /// - Parameter isFolder: whether it may have been submitted as a folder.
     @discardableResult
     package static func finish(
-        _ folders: BatchFolders, format: ManifestFormat, durably: Bool
+        _ folders: BatchFolders, format: ManifestFormat, isFolder: Bool = true, durably: Bool
     ) throws(FileError) -> FileName? {
         let name = BatchFile.manifest(format)
         var givenBack: FileName?
@@ -198,7 +223,8 @@ package enum Receipt {
                 givenBack = try giveBack(submitted, of: active, folders.spool, durably: durably)
             }
         }
-        try folders.spool.removeEnded(folders.id, format, durably: durably)
+        try folders.spool.removeEnded(
+            folders.id, format, isFolder: isFolder, durably: durably)
         FaultPoint.activeRemoved.pass()
         return givenBack
     }
@@ -210,7 +236,9 @@ package enum Receipt {
         let name: FileName
         do {
             name = try submitted.giveBack(to: tmp)
-        } catch  where [.permissionDenied, .notPermitted].contains(error.errno) {
+        } catch
+            where submitted.hasFolder && [.permissionDenied, .notPermitted].contains(error.errno)
+        {
             name = try submitted.giveBackClosed(of: active, to: tmp)
         }
         FaultPoint.submittedGivenBack.pass()

@@ -88,8 +88,7 @@ extension Recovery {
         let name = BatchFile.output(index)
         guard let output = image.output, try active.exists(name) else { return }
         do {
-            let failure = try folders.publish(
-                index, as: output, from: active, durably: durably)
+            let failure = try folders.publish(index, as: output, durably: durably)
             if let failure {
                 image.fail(failure)
             } else {

@@ -133,7 +133,7 @@ package struct Recovery: Sendable {
         return ClaimedManifest(
             folders: folders, name: submitted.name.text, isFolder: information?.isFolder ?? false,
             format: format, received: Clock.timestamp, reading: reading, uid: information?.st_uid,
-            identity: try submitted.folder.droppedIdentity(of: submitted.name))
+            identity: try submitted.folder.droppedIdentity(of: submitted.place))
     }
 
     private func putBack(

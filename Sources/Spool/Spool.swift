@@ -10,7 +10,7 @@ import SystemPackage
 /// | state      | inbox/ | active/ID/         | outbox/ID/status.json | what a restart does          |
 /// |------------|--------|--------------------|-----------------------|------------------------------|
 /// | waiting    | yes    | –                  | –                     | the first scan finds it      |
-/// | claimed    | –      | submitted/NAME,    | –                     | copies it again, writes the  |
+/// | claimed    | –      | submitted-NAME,    | –                     | copies it again, writes the  |
 /// |            |        | perhaps manifest   |                       | receipt, continues           |
 /// | pending    | –      | manifest           | `pending`             | continues                    |
 /// | processing | –      | manifest, journal  | `processing`          | repeats images that are not  |
@@ -22,7 +22,7 @@ import SystemPackage
 /// |            |        |                    |                       | record refers to this end    |
 /// | expired    | –      | `.expired-ID`      | –                     | removes `active/.expired-ID` |
 ///
-/// If NAME is a folder with a manifest and its pictures (`FolderJob`), submitted/NAME stays until the batch ends.
+/// If NAME is a folder with a manifest and its pictures (`FolderJob`), it is in submitted/NAME until the batch ends.
 /// Then `active/ID` becomes `active/.ended-ID.NUMBER` (`EndedFolders`), or NAME becomes `outbox/ID/originals`.
 ///
 /// An ID never begins with a dot, because a file with such a name is not a manifest.

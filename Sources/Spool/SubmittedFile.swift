@@ -3,8 +3,15 @@ import DarkroomManifest
 import Glibc
 import SystemPackage
 
-/// The submitted file or folder after it was moved out of the inbox: `active/ID/submitted/NAME`, under its original
-/// name.
+/// The submitted file or folder after it was moved out of the inbox:
+///
+/// | what was submitted                | its place in `active/ID` |
+/// |-----------------------------------|--------------------------|
+/// | a file                            | `submitted-NAME`         |
+/// | a file with a name that long      | `submitted/NAME`         |
+/// | a folder                          | `submitted/NAME`         |
+///
+/// To make and remove a folder costs as much as the rest of a claim, so a file has none of its own.
 ///
 /// It still belongs to its submitter, who may have it open for writing, or have another hard link to it. So it is read
 /// once. The daemon writes the read bytes to a file of its own, and removes this one when the receipt exists. It is not
@@ -20,26 +27,62 @@ package struct SubmittedFile {
     /// Of a folder in which another one is given back.
     static let wrapperMode: mode_t = 0o1777
 
+    private static let prefix = Array("submitted-".utf8)
+
+    /// The name that its submitter gave it.
     let name: FileName
+    /// The folder that contains it now, and its name there.
     let folder: Directory
+    let place: FileName
 
     /// Finds it in `active/ID`; nil if it does not exist.
     package init?(in active: Directory) throws(FileError) {
+        if let submitted = try Self.inFolder(of: active) {
+            self = submitted
+            return
+        }
+        guard let place = try active.names().first(where: Self.isPlaceOfFile) else { return nil }
+        let name = FileName(bytes: Array(place.bytes.dropFirst(Self.prefix.count)))
+        self.init(name: name, folder: active, place: place)
+    }
+
+    init(name: FileName, folder: Directory, place: FileName? = nil) {
+        self.name = name
+        self.folder = folder
+        self.place = place ?? name
+    }
+
+    /// The same only for what has a folder of its own.
+    static func inFolder(of active: Directory) throws(FileError) -> SubmittedFile? {
         do {
-            let folder = try Directory(Self.folderName, in: active)
-            guard let name = try folder.names().first else { return nil }
-            self.init(name: name, folder: folder)
+            let folder = try Directory(folderName, in: active)
+            return try folder.names().first.map { SubmittedFile(name: $0, folder: folder) }
         } catch  where error.errno == .noSuchFileOrDirectory {
             return nil
         }
     }
 
-    init(name: FileName, folder: Directory) {
-        self.name = name
-        self.folder = folder
+    /// Whether it gets a folder of its own in `active/ID`.
+    static func needsFolder(_ name: FileName, isFolder: Bool) -> Bool {
+        isFolder || prefix.count + name.bytes.count > Int(NAME_MAX)
     }
 
-    func information() throws(FileError) -> stat? { try folder.information(of: name) }
+    /// Its place in `active/ID`.
+    static func place(of name: FileName, isFolder: Bool) -> FileName {
+        needsFolder(name, isFolder: isFolder)
+            ? folderName / name : FileName(bytes: prefix + name.bytes)
+    }
+
+    /// Whether a name in `active/ID` is that of a submitted file, or of the folder that contains it.
+    static func isPlace(_ name: FileName) -> Bool { name == folderName || isPlaceOfFile(name) }
+
+    private static func isPlaceOfFile(_ name: FileName) -> Bool {
+        name.bytes.starts(with: prefix) && name.bytes.count > prefix.count
+    }
+
+    var hasFolder: Bool { place == name }
+
+    func information() throws(FileError) -> stat? { try folder.information(of: place) }
 
     /// Its manifest, or its pictures. It is unusable if it is neither a regular file with the name of a manifest nor
     /// such a folder.
@@ -48,41 +91,43 @@ package struct SubmittedFile {
     func content(recipe: String?) throws(FileError) -> FolderJob.Finding {
         guard let information = try information() else { return .unusable(.noManifest) }
         if information.isFolder {
-            return try FolderJob.find(in: Directory(name, in: folder), recipe: recipe)
+            return try FolderJob.find(in: Directory(place, in: folder), recipe: recipe)
         }
         guard information.isRegularFile, let format = ManifestFormat(fileName: name.text) else {
             return .unusable(.noManifest)
         }
-        return .found(try OpenManifest(name, format, in: folder))
+        return .found(try OpenManifest(place, format, in: folder))
     }
 
     /// The folder with the pictures that were sent along, and its owner; nil for a file.
     package func pictures() throws(FileError) -> (folder: Directory, owner: UInt32)? {
         guard try information()?.isFolder == true else { return nil }
-        let pictures = try Directory(name, in: folder)
+        let pictures = try Directory(place, in: folder)
         return (pictures, try pictures.information().st_uid)
     }
 
     /// Removes it with its folder, when the daemon has a copy of its content. A folder stays.
     package func remove(from active: Directory) throws(FileError) {
         guard try information()?.isFolder != true else { return }
-        try folder.remove(name)
+        try folder.remove(place)
         FaultPoint.submittedRemoved.pass()
-        try active.removeDirectory(Self.folderName)
+        if hasFolder { try active.removeDirectory(Self.folderName) }
     }
 
     /// The same by the paths from `active`, of which no part is anybody's but the daemon's: it need not be looked for.
     static func remove(_ name: FileName, of id: String, from active: Directory) throws(FileError) {
-        try active.remove(FileName(bytes: Array("\(id)/\(folderName.text)/".utf8) + name.bytes))
+        try active.remove(FileName(id) / place(of: name, isFolder: false))
         FaultPoint.submittedRemoved.pass()
-        try active.removeDirectory(FileName("\(id)/\(folderName.text)"))
+        if needsFolder(name, isFolder: false) {
+            try active.removeDirectory(FileName(id) / folderName)
+        }
     }
 
     /// Waits until the pictures of a folder are on the disk, each by itself. What the daemon may not read is left out:
     /// it cannot become a picture.
     func syncPictures() throws(FileError) {
         guard try information()?.isFolder == true else { return }
-        try folder.syncTree(name, depth: Self.depth)
+        try folder.syncTree(place, depth: Self.depth)
     }
 
     /// Folders deeper than this are not looked into. The pictures of a manifest are not as deep: a path has at most 4096
@@ -91,12 +136,12 @@ package struct SubmittedFile {
 
     /// Puts it back into the inbox; throws if its name exists there.
     func putBack(to inbox: Directory) throws(FileError) {
-        try folder.rename(name, to: inbox, as: name)
+        try folder.rename(place, to: inbox, as: name)
     }
 
     /// Moves it to a folder of users, the inbox or `tmp`, without replacing a file; returns its name there.
     func giveBack(to people: Directory) throws(FileError) -> FileName {
-        try move(name, of: folder, to: people, as: name)
+        try move(place, of: folder, to: people, as: name)
     }
 
     /// The same for a folder whose submitter does not let the daemon move it, so that it comes back within another one,

@@ -83,7 +83,7 @@ import Testing
         for number in 0..<3 {
             let places = [
                 "inbox/large\(number).\(ending)",
-                "active/large\(number)/submitted/large\(number).\(ending)",
+                "active/large\(number)/submitted-large\(number).\(ending)",
                 "active/large\(number)/manifest.\(ending)",
             ]
             #expect(places.contains(where: fixture.spool.exists), "\(number)")
@@ -206,7 +206,7 @@ import Testing
             let places = [
                 "tmp/own\(number)", "tmp/thing\(number)", "inbox/\(name)",
                 "outbox/swap\(number)/manifest.json",
-                "active/swap\(number)/submitted/\(name)",
+                "active/swap\(number)/submitted-\(name)",
             ].filter { isThere(path(fixture, $0)) }
             #expect(places.count >= 2, "\(name) \(places)")
         }

@@ -4,36 +4,20 @@ import SystemPackage
 
 /// The steps of the groups, see the table at `Publisher`.
 extension Publisher {
-    /// A group during the steps.
-    private struct Round {
-        var group: Group
-        let active: Directory
-    }
-
     /// Carries out the steps for groups of different batches, which share the waits for the disk.
     ///
     /// - Returns: the parts of the groups that must be retried; for some groups, this is nothing.
     func publish(_ groups: [Group]) -> [Group] {
         var rests: [Group] = []
-        var rounds: [Round] = []
-        for group in groups {
-            do throws(FileError) {
-                rounds.append(Round(group: group, active: try group.folders.active()))
-            } catch {
-                rests.append(rest(of: group, after: error))
-            }
-        }
-        syncOutputs(&rounds, &rests)
+        var groups = groups
+        syncOutputs(&groups, &rests)
         FaultPoint.publishOutputsSynced.pass()
-        writeJournals(&rounds, &rests)
-        for var round in rounds {
-            let folders = round.group.folders
-            rests.append(
-                Group(
-                    folders: folders,
-                    items: rename(&round.group.items, folders, from: round.active)))
-            for item in round.group.items { item.completion(item.status) }
-            for record in round.group.records { record.completion() }
+        writeJournals(&groups, &rests)
+        for var group in groups {
+            let folders = group.folders
+            rests.append(Group(folders: folders, items: rename(&group.items, folders)))
+            for item in group.items { item.completion(item.status) }
+            for record in group.records { record.completion() }
         }
         FaultPoint.publishOutputsMoved.pass()
         return rests
@@ -42,20 +26,20 @@ extension Publisher {
     /// Carries out a step for each group. Groups for which it fails leave the others, and `failed` returns what is
     /// retried of them.
     private func carryOut(
-        _ rounds: inout [Round], _ rests: inout [Group],
-        _ step: (inout Round) throws(FileError) -> Void,
-        failed: (inout Round, FileError) -> Group
+        _ groups: inout [Group], _ rests: inout [Group],
+        _ step: (inout Group) throws(FileError) -> Void,
+        failed: (inout Group, FileError) -> Group
     ) {
-        var left: [Round] = []
-        for var round in rounds {
+        var left: [Group] = []
+        for var group in groups {
             do throws(FileError) {
-                try step(&round)
-                left.append(round)
+                try step(&group)
+                left.append(group)
             } catch {
-                rests.append(failed(&round, error))
+                rests.append(failed(&group, error))
             }
         }
-        rounds = left
+        groups = left
     }
 
     /// The part of a group that must be retried after this error, none of whose images is in the journal.
@@ -71,34 +55,33 @@ extension Publisher {
     }
 
     /// Waits until all outputs are on the disk.
-    private func syncOutputs(_ rounds: inout [Round], _ rests: inout [Group]) {
-        guard durably, let spool = rounds.first?.group.folders.spool else { return }
-        let count = rounds.reduce(0) { sum, round in
-            sum + round.group.items.filter(\.awaitsSync).reduce(0) { $0 + $1.files.count }
+    private func syncOutputs(_ groups: inout [Group], _ rests: inout [Group]) {
+        guard durably, let spool = groups.first?.folders.spool else { return }
+        let count = groups.reduce(0) { sum, group in
+            sum + group.items.filter(\.awaitsSync).reduce(0) { $0 + $1.files.count }
         }
         if count > 1, spool.syncTogether() { return }
-        carryOut(&rounds, &rests) { round throws(FileError) in
-            try sync(&round.group.items, in: round.active)
-        } failed: { round, error in
-            rest(of: round.group, after: error)
+        carryOut(&groups, &rests) { group throws(FileError) in
+            try sync(&group.items, group.folders)
+        } failed: { group, error in
+            rest(of: group, after: error)
         }
     }
 
     /// Appends the records to the journals, and waits until they are on the disk.
-    private func writeJournals(_ rounds: inout [Round], _ rests: inout [Group]) {
-        let isTogether = durably && rounds.count > 1
-        carryOut(&rounds, &rests) { round throws(FileError) in
-            try journal(round.group, in: round.active, durably: durably && !isTogether)
-        } failed: { round, error in
-            error.step == FileError.sync
-                ? refuse(&round, error) : rest(of: round.group, after: error)
+    private func writeJournals(_ groups: inout [Group], _ rests: inout [Group]) {
+        let isTogether = durably && groups.count > 1
+        carryOut(&groups, &rests) { group throws(FileError) in
+            try journal(group, durably: durably && !isTogether)
+        } failed: { group, error in
+            error.step == FileError.sync ? refuse(&group, error) : rest(of: group, after: error)
         }
-        guard isTogether, let spool = rounds.first?.group.folders.spool, !spool.syncTogether()
+        guard isTogether, let spool = groups.first?.folders.spool, !spool.syncTogether()
         else { return }
-        carryOut(&rounds, &rests) { round throws(FileError) in
-            if !records(of: round.group).isEmpty { try ItemJournal.sync(in: round.active) }
-        } failed: { round, error in
-            refuse(&round, error)
+        carryOut(&groups, &rests) { group throws(FileError) in
+            if !records(of: group).isEmpty { try ItemJournal.sync(in: group.folders.active()) }
+        } failed: { group, error in
+            refuse(&group, error)
         }
     }
 
@@ -106,49 +89,48 @@ extension Publisher {
         group.items.filter(\.isUndecided).map(\.record) + group.records.map(\.record)
     }
 
-    private func journal(
-        _ group: Group, in active: Directory, durably: Bool
-    ) throws(FileError) {
+    private func journal(_ group: Group, durably: Bool) throws(FileError) {
         let records = records(of: group)
         guard !records.isEmpty else { return }
-        try ItemJournal.append(records, in: active, durably: durably)
+        try ItemJournal.append(records, of: group.folders, durably: durably)
     }
 
     /// The lines of a group may be in the journal but not on the disk. None of its images is shown as finished, and
     /// later lines replace these.
     ///
     /// - Returns: the part of the group that must be retried.
-    private func refuse(_ round: inout Round, _ error: FileError) -> Group {
-        let folders = round.group.folders
+    private func refuse(_ group: inout Group, _ error: FileError) -> Group {
+        let folders = group.folders
         storage.writeRefused(error, batch: folders.id)
-        refuse(&round.group.items, error, in: round.active)
-        for item in round.group.items where item.isUndecided { item.completion(item.status) }
+        refuse(&group.items, error, folders)
+        for item in group.items where item.isUndecided { item.completion(item.status) }
         // Images that were in the journal before, and whose rename was refused, still wait for the rename.
         return Group(
-            folders: folders, items: round.group.items.filter { !$0.isUndecided },
-            records: round.group.records)
+            folders: folders, items: group.items.filter { !$0.isUndecided },
+            records: group.records)
     }
 
-    private func refuse(_ items: inout [Item], _ error: FileError, in active: Directory) {
+    private func refuse(_ items: inout [Item], _ error: FileError, _ folders: BatchFolders) {
         for index in items.indices where items[index].isUndecided {
             items[index].status.fail(error)
         }
         // If this fails too, a restart may find the lines and finish the renames. The outputs are complete, because
         // they were synced before.
-        try? ItemJournal.append(items.map(\.record), in: active, durably: false)
+        try? ItemJournal.append(items.map(\.record), of: folders, durably: false)
     }
 
     /// Waits until the outputs are on the disk. Outputs that cannot be written fail. Those for which there was no space
     /// are made again, and leave the group.
     ///
     /// - Throws: an error if this is not known yet.
-    private func sync(_ items: inout [Item], in active: Directory) throws(FileError) {
+    private func sync(_ items: inout [Item], _ folders: BatchFolders) throws(FileError) {
+        let active = folders.spool.active
         var unwritten: [Int] = []
         defer { for index in unwritten.reversed() { items.remove(at: index) } }
         for index in items.indices {
             guard items[index].awaitsSync else { continue }
             do throws(FileError) {
-                for name in items[index].files {
+                for name in items[index].files.map(folders.pathInActive) {
                     try active.open(name).sync(path: active.path(of: name))
                 }
             } catch  where error.step == FileError.sync && error.errno.storageFault == .full {
@@ -171,9 +153,7 @@ extension Publisher {
     /// is on the disk. The last status is written after a sync of this folder (`BatchFolders.syncStagedStatus`).
     ///
     /// - Returns: the items whose rename or failure must be retried.
-    private func rename(
-        _ items: inout [Item], _ folders: BatchFolders, from active: Directory
-    ) -> [Item] {
+    private func rename(_ items: inout [Item], _ folders: BatchFolders) -> [Item] {
         var rest: [Item] = []
         var done: [Item] = []
         var corrected: [Item] = []
@@ -194,7 +174,7 @@ extension Publisher {
             do throws(FileError) {
                 if let refusal { throw refusal }
                 let failure = try folders.publish(
-                    item.index, as: output, from: active, to: outputs, durably: durably)
+                    item.index, as: output, to: outputs, durably: durably)
                 if let failure {
                     item.status.fail(failure)
                     corrected.append(item)
@@ -212,7 +192,7 @@ extension Publisher {
         }
         if !corrected.isEmpty {
             do {
-                try ItemJournal.append(corrected.map(\.record), in: active, durably: durably)
+                try ItemJournal.append(corrected.map(\.record), of: folders, durably: durably)
                 done += corrected
             } catch {
                 // Without this line in the journal, a restart would try these renames again.

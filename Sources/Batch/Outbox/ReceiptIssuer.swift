@@ -72,7 +72,8 @@ package struct ReceiptIssuer {
             try stop.check("answer", manifest.id)
             let status = Receipt.status(of: manifest)
             try Receipt.build(
-                status, manifest: manifest.reading.bytes, in: manifest.folders,
+                status, manifest: manifest.reading.bytes,
+                hasSources: manifest.reading.foundSources != nil, in: manifest.folders,
                 durably: durably && !isTogether, stop: stop)
             return (manifest, status)
         }
@@ -146,7 +147,8 @@ package struct ReceiptIssuer {
     private func clear(_ manifest: ClaimedManifest) -> Bool {
         do {
             let givenBack = try Receipt.finish(
-                manifest.folders, format: manifest.format, durably: durably)
+                manifest.folders, format: manifest.format, isFolder: manifest.isFolder,
+                durably: durably)
             if let givenBack { log.givenBack(id: manifest.id, givenBack) }
             return true
         } catch  where error.errno == .noSuchFileOrDirectory {

@@ -113,8 +113,10 @@ extension StatusKeeper {
         }
         carryOut { ending throws(FileError) in
             FaultPoint.finalStatusSynced.pass()
-            let format = ending.snapshot.status.manifest.format ?? .json
-            try Receipt.finish(ending.folders, format: format, durably: durably)
+            let manifest = ending.snapshot.status.manifest
+            try Receipt.finish(
+                ending.folders, format: manifest.format ?? .json,
+                isFolder: manifest.isFolder == true, durably: durably)
         }
         endings.forEach(ended)
         return failures

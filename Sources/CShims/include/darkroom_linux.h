@@ -5,12 +5,16 @@
 
 #include <stdint.h>
 
+/* Of <sys/stat.h>, whose constants would be ambiguous in Swift with those of its Glibc module. */
+struct stat;
+struct timespec;
+
 /* renameat2(2) with RENAME_NOREPLACE: fails with EEXIST if the target exists. */
 int darkroom_rename_noreplace(int old_dir, const char *old_name, int new_dir, const char *new_name);
 
-/* statx(2) for the time of a file's creation, in seconds and nanoseconds since 1970, without following a
- * link. Returns 1, 0 if the file system does not know it, or -1. */
-int darkroom_birth(int dir, const char *name, int64_t *seconds, int64_t *nanoseconds);
+/* statx(2): what fstatat(2) tells of a file, except its blocks and its last access, and the time of its creation.
+ * Does not follow a link. An empty name means `dir` itself. Returns 1, 0 if that time is not known, or -1. */
+int darkroom_examine(int dir, const char *name, struct stat *status, struct timespec *birth);
 
 /* openat2(2), read-only and close-on-exec, with RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS: never resolves to a
  * file outside `dir`, by "..", an absolute link or /proc. A file that is not a regular one is only examined,

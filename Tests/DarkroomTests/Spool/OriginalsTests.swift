@@ -57,7 +57,7 @@ import Testing
         Set(try folder.names().map(\.text))
     }
 
-    static let answer: Set<String> = ["status.json", "progress.json", "manifest.json"]
+    static let answer: Set<String> = ["status.json", "manifest.json"]
 
     @Test func areInTheAnswerWhenTheBatchHasEnded() throws {
         let folders = try end()

@@ -30,14 +30,19 @@ import Testing
     }
 
     /// As `Claim` leaves it before the manifest has its answer.
-    private func submit(_ name: FileName, copy: String? = nil) throws -> Directory {
+    ///
+    /// - Parameter hasFolder: whether it has a folder of its own, as those of earlier versions and long names have.
+    /// - Returns: its place in `active/x`.
+    private func submit(
+        _ name: FileName, hasFolder: Bool = false, copy: String? = nil
+    ) throws -> FileName {
         try spool.active.makeDirectory("x", mode: 0o700)
         let active = try folders.active()
-        try active.makeDirectory(SubmittedFile.folderName, mode: 0o700)
-        let folder = try Directory(SubmittedFile.folderName, in: active)
-        try folder.write(Array(Self.text.utf8), to: name, durably: false)
+        let place = SubmittedFile.place(of: name, isFolder: hasFolder)
+        if hasFolder { try active.makeDirectory(SubmittedFile.folderName, mode: 0o700) }
+        try active.write(Array(Self.text.utf8), to: place, durably: false)
         if let copy { try active.write(Array(copy.utf8), to: "manifest.json", durably: false) }
-        return folder
+        return place
     }
 
     /// As `Claim` leaves it afterwards.
@@ -180,10 +185,10 @@ import Testing
     }
 
     /// Its ID may be another than its name says, and the copy may be half written.
-    @Test(arguments: [nil, #"{"images": [{"na"#])
-    func goesOnWithWhatWasSubmitted(copy: String?) throws {
-        _ = try submit("dup1.json", copy: copy)
-        let path = spool.active.path + "/x/submitted/dup1.json"
+    @Test(arguments: [nil, #"{"images": [{"na"#], [false, true])
+    func goesOnWithWhatWasSubmitted(copy: String?, hasFolder: Bool) throws {
+        let place = try submit("dup1.json", hasFolder: hasFolder, copy: copy)
+        let path = spool.active.path + "/x/\(place.text)"
         if geteuid() == 0 { #expect(chown(path, 1234, 1234) == 0) }
         let prepared = try resume()
         #expect(prepared.status.id == "x")
@@ -192,22 +197,22 @@ import Testing
         #expect(try folders.outbox().read("manifest.json") == Array(Self.text.utf8))
         let active = try folders.active()
         #expect(try active.read("manifest.json") == Array(Self.text.utf8))
-        #expect(try !active.exists(SubmittedFile.folderName))
+        #expect(try !active.names().contains(where: SubmittedFile.isPlace))
         #expect(try active.information(of: "manifest.json")?.st_uid == geteuid())
     }
 
     /// It has its answer, and counts no more.
-    @Test func removesWhatWasSubmittedBehindTheReceipt() throws {
-        _ = try submit("dup1.json", copy: Self.text)
+    @Test(arguments: [false, true])
+    func removesWhatWasSubmittedBehindTheReceipt(hasFolder: Bool) throws {
+        let place = try submit("dup1.json", hasFolder: hasFolder, copy: Self.text)
         var status = try resume().status
         #expect(status.manifest.name == "dup1.json")
         let active = try folders.active()
-        try active.makeDirectory(SubmittedFile.folderName)
-        try Directory(SubmittedFile.folderName, in: active).write(
-            [1], to: "dup1.json", durably: false)
+        if hasFolder { try active.makeDirectory(SubmittedFile.folderName) }
+        try active.write([1], to: place, durably: false)
         status = try resume().status
         #expect(status.counts.new == 2)
-        #expect(try !active.exists(SubmittedFile.folderName))
+        #expect(try !active.names().contains(where: SubmittedFile.isPlace))
     }
 
     static let things: [(String, @Sendable (String) -> CInt)] = [
@@ -219,9 +224,11 @@ import Testing
     /// Another file has taken the name meanwhile, or not.
     @Test(arguments: things.indices, [false, true])
     func putsBackWhatIsNoFile(thing: Int, isNameTaken: Bool) throws {
-        let folder = try submit("y.json")
-        try folder.remove("y.json")
-        #expect(Self.things[thing].1(folder.path + "/y.json") == 0, "\(Self.things[thing].0)")
+        // Each in both places, but not in all combinations.
+        let place = try submit("y.json", hasFolder: (thing % 2 == 0) == isNameTaken)
+        try folders.active().remove(place)
+        let path = spool.active.path + "/x/\(place.text)"
+        #expect(Self.things[thing].1(path) == 0, "\(Self.things[thing].0)")
         let inbox = try spool.openInbox()
         if isNameTaken { try inbox.write([1], to: "y.json", durably: false) }
         guard case .putBack(let name) = try recovery.recover("x") else { throw Unexpected() }
@@ -233,14 +240,15 @@ import Testing
     }
 
     /// A crash before the answer, and one between that and the file's return.
-    @Test(arguments: [false, true]) func givesBackWhatIsTooLarge(isAnswered: Bool) throws {
+    @Test(arguments: [false, true], [false, true])
+    func givesBackWhatIsTooLarge(isAnswered: Bool, hasFolder: Bool) throws {
         let small = Recovery(
             spool: spool,
             examination: Examination(
                 limits: ManifestLimits(bytes: 10), defaultFilters: [], settle: 0), durably: true)
-        let folder = try submit("y.json")
+        let place = try submit("y.json", hasFolder: hasFolder)
         if isAnswered {
-            let reading = try small.examination.read("y.json", .json, in: folder)
+            let reading = try small.examination.read(place, .json, in: folders.active())
             let claimed = ClaimedManifest(
                 folders: folders, name: "y.json", format: .json, received: Clock.timestamp,
                 reading: reading)
@@ -457,9 +465,10 @@ import Testing
     @Test func goesByTheCopyWhenTheManifestWasChangedAfterTheClaim() throws {
         try claim()
         _ = try resume()
-        try folders.active().write(
-            Array(#"{"images": ["other"]}"#.utf8), to: "manifest.json", replacing: true,
-            durably: false)
+        let active = try folders.active()
+        try active.remove("manifest.json")
+        try active.write(
+            Array(#"{"images": ["other"]}"#.utf8), to: "manifest.json", durably: false)
         #expect(try resume().manifest.images.map(\.name) == ["a", "b"])
     }
 
