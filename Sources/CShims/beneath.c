@@ -39,8 +39,19 @@ static int is_regular(int found)
     return 1;
 }
 
+/* Whether a path is the name of a regular file in the folder itself. Such a file needs no descriptor to be looked
+ * at. */
+static int is_regular_here(int dir, const char *path)
+{
+    struct stat status;
+    return strchr(path, '/') == NULL && fstatat(dir, path, &status, AT_SYMLINK_NOFOLLOW) == 0
+        && S_ISREG(status.st_mode);
+}
+
 int darkroom_open_beneath(int dir, const char *path, int follow)
 {
+    if (is_regular_here(dir, path))
+        return open_beneath(dir, path, READING, follow);
     int found = open_beneath(dir, path, LOOKING, follow);
     return found >= 0 && is_regular(found) ? open_beneath(dir, path, READING, follow) : found;
 }

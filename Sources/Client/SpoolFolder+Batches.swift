@@ -26,8 +26,8 @@ extension SpoolFolder {
 
     /// How far a batch is; nil if there is no such batch.
     ///
-    /// `progress.json` is written just after `status.json`, and it is missing in the answers of older versions. So the
-    /// status decides if it is newer. It may have 36 MB, so somebody who looks twice a second may wait for the progress
+    /// `progress.json` is written just after `status.json`. It is missing in the answers of older versions, and at first
+    /// if a batch has few images. So the status decides if it is newer. It may have 36 MB, so somebody who looks twice a second may wait for the progress
     /// file instead.
     ///
     /// - Parameter patience: the seconds in which a newer status is not read yet, unless the batch has ended according
@@ -45,11 +45,22 @@ extension SpoolFolder {
             let age = Clock.wall - Double(status.st_mtim.tv_sec)
             if age < patience, !progress.state.isFinal { return progress }
         }
+        if progress == nil, status.length <= Self.smallStatus,
+            let whole = (try? Status(in: folder)) ?? nil
+        {
+            var batch = BatchProgress(of: whole)
+            batch.written = whole.written ?? batch.written
+            return batch
+        }
         guard let frame = try frame(in: folder) else { return nil }
         var batch = BatchProgress(olderAnswer: frame)
         batch.outputBytes = progress?.outputBytes ?? 0
         return batch
     }
+
+    /// A status of at most this many bytes takes little time to read with its images, which have the sizes of the
+    /// outputs.
+    private static let smallStatus = 64 << 10
 
     /// The status of a batch without its images, of which there may be 100,000; nil if the folder is not an answer.
     package func frame(in folder: Directory) throws(ClientError) -> Status? {

@@ -37,7 +37,9 @@ extension BatchFolders {
     /// Has the file agree with the whole status of the batch, unless it does.
     func correctProgress(_ status: Status) {
         let correct = BatchProgress(of: status)
-        if progress().map({ !$0.saysTheSame(as: correct) }) ?? true { writeProgress(correct) }
+        let isWrong =
+            progress().map { !$0.saysTheSame(as: correct) } ?? BatchProgress.isNeeded(for: status)
+        if isWrong { writeProgress(correct) }
     }
 
     /// The same for an ended batch, of whose status the images are not known here.

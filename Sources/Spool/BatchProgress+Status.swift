@@ -1,6 +1,15 @@
 import DarkroomCore
 
 extension BatchProgress {
+    /// A status of so few images is read as quickly as a progress.
+    private static let fewImages = 16
+
+    /// Whether a batch has the file from its receipt on. Otherwise it is first written when the batch is half a second in
+    /// work, or when it is held or ends.
+    package static func isNeeded(for status: Status) -> Bool {
+        status.state != .pending || status.counts.total > fewImages
+    }
+
     /// The progress of a batch whose answer an older version wrote, without such a file. The sizes of the outputs are
     /// counted only if the status has its images.
     package init(olderAnswer status: Status) {

@@ -96,7 +96,7 @@ package enum Receipt {
             }
         }
         FaultPoint.receiptStatusWritten.pass()
-        if status.state.isFinal || status.counts.total > fewImages {
+        if BatchProgress.isNeeded(for: status) {
             active.write(BatchProgress(of: status), to: receipt / BatchFile.progress)
         }
         if let name = status.manifest.file.map({ FileName($0) }) {
@@ -117,10 +117,6 @@ package enum Receipt {
             FaultPoint.receiptSynced.pass()
         }
     }
-
-    /// A status of so few images is read as quickly as a progress, so the receipt has none. The first one is written
-    /// when the batch is half a second in work, or ends.
-    private static let fewImages = 16
 
     /// Gives the copy of the manifest in `active/ID` a second name in the receipt. Only the daemon's user may write to
     /// it.

@@ -107,7 +107,8 @@ import Testing
         guard case .finished(givenBack: nil) = try recovery.recover("job") else {
             throw Unexpected()
         }
-        #expect(try names(try folders.outbox()) == Self.answer.union(["originals"]))
+        #expect(
+            try names(try folders.outbox()) == Self.answer.union(["originals", "progress.json"]))
         #expect(try names(spool.active) == [])
     }
 

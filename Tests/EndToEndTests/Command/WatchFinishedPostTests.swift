@@ -94,7 +94,9 @@ import Testing
             #expect(try await request.fields["webhook-signature"] == signature(request))
             let progress = try #require(BatchProgress(decoding: request.body))
             let file = try hooks.spool.bytes("outbox/\(progress.id)/progress.json")
-            #expect(progress == BatchProgress(decoding: file))
+            let written = try #require(BatchProgress(decoding: file))
+            // It may be made from the status, before there is such a file.
+            #expect(progress.saysTheSame(as: written))
         }
         #expect(Set(origin.requests.map { $0.fields["webhook-id"] }).count == 2)
         _ = try await daemon.stop()
