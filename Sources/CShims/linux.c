@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -100,6 +101,11 @@ int64_t darkroom_filesystem_type(int fd)
     if (fstatfs(fd, &s) != 0)
         return -1;
     return (int64_t)s.f_type;
+}
+
+bool darkroom_is_on_device(uint64_t st_dev)
+{
+    return major((dev_t)st_dev) != 0;
 }
 
 int darkroom_unnamed_file(int dir, unsigned mode)

@@ -103,7 +103,7 @@ import Testing
                 let input = try UnnamedFile(file.bytes)
                 let output = try UnnamedFile()
                 let report = try PicturePipeline.run(
-                    input: input.descriptor, inputName: "a", autoOrient: autoOrient,
+                    input: .file(input.descriptor), inputName: "a", autoOrient: autoOrient,
                     filters: filters, output: output.descriptor, outputName: "b",
                     options: options)
                 let layout = try #require(outcome.layout)
@@ -133,7 +133,7 @@ import Testing
             let input = try UnnamedFile(file.bytes)
             let output = try UnnamedFile()
             _ = try PicturePipeline.run(
-                input: input.descriptor, inputName: "a", filters: filters,
+                input: .file(input.descriptor), inputName: "a", filters: filters,
                 output: output.descriptor, outputName: "b", options: options)
         }
         let error = try #require(throws: PictureError.self) { try run() }

@@ -47,7 +47,7 @@ import Testing
             var made = Made()
             do throws(PictureError) {
                 made.report = try PicturePipeline.run(
-                    input: input.descriptor, inputName: "in", autoOrient: autoOrient,
+                    input: .file(input.descriptor), inputName: "in", autoOrient: autoOrient,
                     filters: common + wish.filters, output: output.descriptor,
                     outputName: "out\(number)", options: wish.options,
                     handOver: wish.handsOver
@@ -95,7 +95,7 @@ import Testing
             let outcomes = try PictureVariants(
                 of: "in", autoOrient: autoOrient, commonFilters: common.count, variants,
                 limits: limits, cores: cores, stage: stage, checkpoint: checkpoint
-            ).run(input: input.descriptor, admit: admit)
+            ).run(input: .file(input.descriptor), admit: admit)
             var made: [Made] = []
             for (number, outcome) in outcomes.enumerated() {
                 switch outcome {
@@ -244,7 +244,7 @@ import Testing
                 if channels == 3 { maker.isCoarse = coarse }
                 let file = try UnnamedFile(maker.encoded)
                 let reader = try JPEGReader(
-                    file: file.descriptor, name: "in", divisor: { _, _, _ in divisors[0] },
+                    .file(file.descriptor), name: "in", divisor: { _, _, _ in divisors[0] },
                     views: divisors)
                 guard let views = JPEGViews(reader) else { continue }
                 var found = divisors.map { _ in [UInt8]() }
@@ -262,7 +262,7 @@ import Testing
                 for (lane, divisor) in divisors.enumerated() {
                     let alone = try UnnamedFile(maker.encoded)
                     let expected = try JPEGReader(
-                        file: alone.descriptor, name: "in", divisor: { _, _, _ in divisor })
+                        .file(alone.descriptor), name: "in", divisor: { _, _, _ in divisor })
                     #expect(views.layouts[lane] == expected.layout)
                     #expect(
                         found[lane] == (try expected.allBytes()), "\(width)x\(height) \(divisor)")
