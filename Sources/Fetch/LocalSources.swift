@@ -188,8 +188,9 @@ package struct LocalSources: Sendable, Equatable {
                     + "into the folder")
         }
         // Most files are on a device. Then the kernel need not be asked.
-        guard darkroom_is_on_device(UInt64(status.st_dev))
-            || !Self.pseudoFileSystems.contains(darkroom_filesystem_type(descriptor.number))
+        guard
+            darkroom_is_on_device(UInt64(status.st_dev))
+                || !Self.pseudoFileSystems.contains(darkroom_filesystem_type(descriptor.number))
         else {
             throw FetchError(
                 .sourceForbidden, "\(shown): a file of the kernel (/proc, /sys), not a picture")

@@ -77,7 +77,8 @@ struct PictureSteps {
         let image = try openImage(name)
         return PeakMemory.Source(
             try PictureDecoder.reader(
-                of: .file(image.descriptor.file), name: image.name, limits: limits, checkpoint: { true }))
+                of: .file(image.descriptor.file), name: image.name, limits: limits,
+                checkpoint: { true }))
     }
 
     /// The data that the filters share, which counts the reader's memory.

@@ -7,7 +7,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The first step of an image: its source is fetched to `active/ID/source-SLOT`. A local file is only examined.
+/// The first step of an image: its source is fetched to `active/ID/source-SLOT`. A local file is examined; a
+/// small one is also read.
 extension Scheduler {
     /// The operation for a source: a transfer, or a block for work without network.
     func downloadOperation(
@@ -227,7 +228,7 @@ extension Scheduler {
     }
 
     /// Opens a local source, checks that it begins like a picture, and returns its size. The filter gets the bytes of a
-    /// small file, and reads a large one itself. Nothing is copied.
+    /// small file, and reads a large one itself.
     private func examineLocal(
         _ text: ByteString, _ key: BatchKey, sent: SentPictures?
     ) throws -> Int {

@@ -79,7 +79,8 @@ struct PictureDecoder: Sendable {
         }
         return try decoder.open(
             Input(
-                picture: picture, name: name, limits: limits, divisor: divisor, checkpoint: checkpoint))
+                picture: picture, name: name, limits: limits, divisor: divisor,
+                checkpoint: checkpoint))
     }
 }
 

@@ -142,7 +142,8 @@ import Testing
         _ = try Self.run(file, [], OutputOptions(compression: .fast), alone)
         let (source, target) = (try UnnamedFile(file), try UnnamedFile())
         _ = try PicturePipeline.run(
-            input: .file(source.descriptor), inputName: "in", filters: filters + [.invert(amount: 1)],
+            input: .file(source.descriptor), inputName: "in",
+            filters: filters + [.invert(amount: 1)],
             output: target.descriptor, outputName: "out",
             options: OutputOptions(compression: .fast), sourcePreview: before, preview: after)
         #expect(
@@ -236,7 +237,8 @@ import Testing
             try copy.write(to: target.descriptor, name: "p", above: other)
             let (source, png) = (try UnnamedFile(target.contents()), try UnnamedFile())
             _ = try PicturePipeline.run(
-                input: .file(source.descriptor), inputName: "p", filters: [], output: png.descriptor,
+                input: .file(source.descriptor), inputName: "p", filters: [],
+                output: png.descriptor,
                 outputName: "q")
             return try PNGReader.pixels(of: png.contents()).picture
         }

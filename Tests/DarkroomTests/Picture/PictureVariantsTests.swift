@@ -71,8 +71,11 @@ import Testing
     }
 
     /// All at once.
+    ///
+    /// - Parameter isContent: whether the source is read from memory.
     static func together(
-        _ source: [UInt8], autoOrient: Bool = true, common: [Filter] = [], _ wishes: [Wish],
+        _ source: [UInt8], isContent: Bool = false, autoOrient: Bool = true,
+        common: [Filter] = [], _ wishes: [Wish],
         limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
         outputs given: [FileDescriptor?] = [],
         stage: @escaping PicturePipeline.StageMaker = FilterStage.make,
@@ -95,7 +98,7 @@ import Testing
             let outcomes = try PictureVariants(
                 of: "in", autoOrient: autoOrient, commonFilters: common.count, variants,
                 limits: limits, cores: cores, stage: stage, checkpoint: checkpoint
-            ).run(input: .file(input.descriptor), admit: admit)
+            ).run(input: isContent ? .content(source) : .file(input.descriptor), admit: admit)
             var made: [Made] = []
             for (number, outcome) in outcomes.enumerated() {
                 switch outcome {
