@@ -7,8 +7,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The first step of an image: its source is fetched to `active/ID/source-SLOT`. A local file is examined; a
-/// small one is also read.
+/// The first step of an image: its source is fetched to `active/ID/source-SLOT`. A local file is examined; a small
+/// one is also read.
 extension Scheduler {
     /// The operation for a source: a transfer, or a block for work without network.
     func downloadOperation(

@@ -106,7 +106,7 @@ import Testing
         let source = try file(job.source)
         let target = try UnnamedFile()
         let reader = try PictureDecoder.reader(
-            of: source.descriptor, name: "in", limits: limits, checkpoint: { true })
+            of: .file(source.descriptor), name: "in", limits: limits, checkpoint: { true })
         let other = try job.other.map { try file(.png($0)) }
         let bound = try PeakMemory.bound(
             of: PeakMemory.Source(reader), filters: job.filters, options: job.options,

@@ -85,7 +85,7 @@ import Testing
             let reader = try PictureSteps(
                 autoOrient: autoOrient, filters: filters, limits: PictureLimits(),
                 checkpoint: { true }
-            ).open(input.descriptor, name: "a")
+            ).open(.file(input.descriptor), name: "a")
             #expect(
                 try file.header.source(autoOrient: autoOrient, filters: filters)
                     == PeakMemory.Source(reader))

@@ -316,7 +316,7 @@ import Testing
         let jpeg = try UnnamedFile()
         let exif = Exif.stating(isTurned ? .rightTop : .topLeft, width: 5, height: 6)
         let rows = try PictureSteps(filters: [], limits: PictureLimits(), checkpoint: { true })
-            .open(png.descriptor, name: "p")
+            .open(.file(png.descriptor), name: "p")
         _ = try JPEGWriter.write(rows, to: jpeg.descriptor, name: "j", exif: exif)
         let (source, target) = (try UnnamedFile(jpeg.contents()), try UnnamedFile())
         let before = PicturePreview()
