@@ -49,6 +49,11 @@ darkroom_jpeg_reader *darkroom_jpeg_reader_new(int fd, size_t largest_profile)
     return reader;
 }
 
+bool darkroom_jpeg_reader_fill(darkroom_jpeg_reader *reader, const uint8_t *bytes, size_t count)
+{
+    return darkroom_jpeg_file_fill(&reader->source, bytes, count);
+}
+
 void darkroom_jpeg_reader_free(darkroom_jpeg_reader *reader)
 {
     if (reader == NULL)

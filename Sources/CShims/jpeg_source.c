@@ -1,6 +1,7 @@
 #include "jpeg_source.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 /* ---- libjpeg's callbacks ---- */
@@ -12,6 +13,8 @@ static void init_source(j_decompress_ptr info)
 
 static ssize_t fill(darkroom_jpeg_file *file)
 {
+    if (file->fd < 0)
+        return 0;
     ssize_t count;
     do
         count = read(file->fd, file->raw, DARKROOM_JPEG_RAW_BYTES);
@@ -66,6 +69,19 @@ void darkroom_jpeg_file_start(darkroom_jpeg_file *file, int fd)
     source->resync_to_restart = jpeg_resync_to_restart;
     source->term_source = term_source;
     file->fd = fd;
+}
+
+bool darkroom_jpeg_file_fill(darkroom_jpeg_file *file, const uint8_t *bytes, size_t count)
+{
+    if (count > sizeof file->raw)
+        return false;
+    if (count > 0)
+        memcpy(file->raw, bytes, count);
+    file->fd = -1;
+    file->whole_bytes = count;
+    file->manager.next_input_byte = file->raw;
+    file->manager.bytes_in_buffer = count;
+    return true;
 }
 
 bool darkroom_jpeg_file_has_more(darkroom_jpeg_file *file)
@@ -154,7 +170,8 @@ darkroom_jpeg_scan *darkroom_jpeg_file_scan(
         if (info->cur_comp_info[i] != &info->comp_info[i]
             || !describe(info, i, &picture.components[i]))
             return NULL;
-    const off_t position = lseek(file->fd, 0, SEEK_CUR);
+    const off_t position
+        = file->fd < 0 ? (off_t)file->whole_bytes : lseek(file->fd, 0, SEEK_CUR);
     if (position < 0)
         return NULL;
     const struct jpeg_source_mgr *source = &file->manager;
@@ -166,6 +183,11 @@ darkroom_jpeg_scan *darkroom_jpeg_file_scan(
 bool darkroom_jpeg_file_rewind(darkroom_jpeg_file *file)
 {
     struct jpeg_source_mgr *source = &file->manager;
+    if (file->fd < 0) {
+        source->next_input_byte = file->raw + file->scan_place;
+        source->bytes_in_buffer = file->whole_bytes - file->scan_place;
+        return true;
+    }
     source->bytes_in_buffer = 0;
     if (lseek(file->fd, file->scan_bytes, SEEK_SET) < 0 || fill(file) < 0) {
         file->system_error = errno;

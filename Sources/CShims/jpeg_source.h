@@ -2,17 +2,18 @@
 #ifndef DARKROOM_JPEG_SOURCE_H
 #define DARKROOM_JPEG_SOURCE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "CDarkroomJpeg.h"
+#include "darkroom_jpeg.h"
 #include "jpeg_trap.h"
-
-enum { DARKROOM_JPEG_RAW_BYTES = 64 << 10 };
 
 /* libjpeg's source manager and more. */
 typedef struct {
     struct jpeg_source_mgr manager; /* first: libjpeg hands out its address */
-    int fd;
+    int fd; /* negative if `raw` has all bytes of the file */
+    size_t whole_bytes; /* their number then */
     int system_error;
     off_t scan_bytes;  /* where `raw` is from, with the first byte of the data that a scan reads */
     size_t scan_place; /* of that byte in `raw` */
@@ -21,6 +22,10 @@ typedef struct {
 
 /* Sets up `file`, which is all zeros. libjpeg's error manager must be a darkroom_jpeg_trap. */
 void darkroom_jpeg_file_start(darkroom_jpeg_file *file, int fd);
+
+/* Before any byte is read: gives the source all bytes of the file, so that it reads no descriptor. False if
+ * they do not fit into `raw`. */
+bool darkroom_jpeg_file_fill(darkroom_jpeg_file *file, const uint8_t *bytes, size_t count);
 
 /* Whether there are bytes that nobody has read. */
 bool darkroom_jpeg_file_has_more(darkroom_jpeg_file *file);

@@ -124,6 +124,11 @@ int64_t darkroom_filesystem_type(int fd)
     return (int64_t)s.f_type;
 }
 
+bool darkroom_is_on_device(uint64_t st_dev)
+{
+    return major((dev_t)st_dev) != 0;
+}
+
 int darkroom_unnamed_file(int dir, unsigned mode)
 {
     return openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, (mode_t)mode);

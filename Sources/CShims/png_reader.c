@@ -105,6 +105,11 @@ darkroom_png_reader *darkroom_png_reader_new(
     return reader;
 }
 
+bool darkroom_png_reader_fill(darkroom_png_reader *reader, const uint8_t *bytes, size_t count)
+{
+    return darkroom_png_source_fill(&reader->source, bytes, count);
+}
+
 void darkroom_png_reader_free(darkroom_png_reader *reader)
 {
     if (reader == NULL)

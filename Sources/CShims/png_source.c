@@ -24,6 +24,17 @@ void darkroom_png_source_start(darkroom_png_source *source, int fd)
     darkroom_png_kept_start(&source->kept);
 }
 
+bool darkroom_png_source_fill(darkroom_png_source *source, const uint8_t *bytes, size_t count)
+{
+    if (count > sizeof source->raw)
+        return false;
+    if (count > 0)
+        memcpy(source->raw, bytes, count);
+    source->raw_filled = count;
+    source->fd = -1;
+    return true;
+}
+
 void darkroom_png_source_end(darkroom_png_source *source)
 {
     darkroom_png_kept_free(&source->kept);
@@ -42,6 +53,8 @@ bool darkroom_png_source_keep(darkroom_png_source *source)
 /* Reads more of the file into the free part of the buffer. Returns 0 at its end, -1 on failure. */
 static ssize_t read_more(darkroom_png_source *source)
 {
+    if (source->fd < 0)
+        return 0;
     ssize_t count;
     do
         count = read(
@@ -105,6 +118,8 @@ bool darkroom_png_source_has_more(darkroom_png_source *source)
 {
     if (source->raw_next < source->raw_filled)
         return true;
+    if (source->fd < 0)
+        return false;
     struct stat status;
     if (fstat(source->fd, &status) != 0 || !S_ISREG(status.st_mode))
         return false;

@@ -9,7 +9,6 @@
 
 enum {
     DARKROOM_PNG_PIECE_BYTES = 64 << 10,
-    DARKROOM_PNG_RAW_BYTES = 64 << 10,
 };
 
 /*
@@ -25,7 +24,7 @@ enum {
  * told to ignore them. Those of the new IDATs are 0.
  */
 typedef struct {
-    int fd;
+    int fd; /* negative if the buffer was filled with all bytes of the file */
     enum {
         SOURCE_SIGNATURE,
         SOURCE_HEADER,         /* a chunk's length and name, from `header` */
@@ -80,6 +79,10 @@ typedef struct {
 
 /* `source` is all zeros. */
 void darkroom_png_source_start(darkroom_png_source *source, int fd);
+/* Before any byte is read: gives the source all bytes of the file, so that it reads no descriptor. False if
+ * they do not fit into its buffer. */
+bool darkroom_png_source_fill(darkroom_png_source *source, const uint8_t *bytes, size_t count);
+
 void darkroom_png_source_end(darkroom_png_source *source);
 
 /* Before the first call of darkroom_png_source_data: has the data be kept if they were compressed with some

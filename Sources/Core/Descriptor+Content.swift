@@ -34,6 +34,20 @@ extension Descriptor {
         return bytes
     }
 
+    /// All bytes of a file that has this length, without a change of its position; nil if it has another length now, or
+    /// if it cannot be read.
+    package func content(ofLength length: Int) -> [UInt8]? {
+        var isWhole = false
+        // One byte more would show that the file continues.
+        let wanted = length + 1
+        let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, filled in
+            let count = try? retryingInterrupts { pread(number, buffer.baseAddress, wanted, 0) }
+            isWhole = count == length
+            filled = count ?? 0
+        }
+        return isWhole ? bytes : nil
+    }
+
     /// Writes all bytes.
     package func write(_ bytes: some Collection<UInt8>, path: String) throws(FileError) {
         var failure: Errno?

@@ -187,8 +187,11 @@ package struct LocalSources: Sendable, Equatable {
                 "\(shown): it has \(status.st_nlink) hard links, so it can be changed from elsewhere; put a copy "
                     + "into the folder")
         }
-        let fileSystem = darkroom_filesystem_type(descriptor.number)
-        guard !Self.pseudoFileSystems.contains(fileSystem) else {
+        // Most files are on a device. Then the kernel need not be asked.
+        guard
+            darkroom_is_on_device(UInt64(status.st_dev))
+                || !Self.pseudoFileSystems.contains(darkroom_filesystem_type(descriptor.number))
+        else {
             throw FetchError(
                 .sourceForbidden, "\(shown): a file of the kernel (/proc, /sys), not a picture")
         }

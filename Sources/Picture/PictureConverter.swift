@@ -63,7 +63,7 @@ public struct PictureConverter: Sendable {
         let file = try ReplacedFile(path: result)
         let report = try PicturePipeline.run(
             source, steps, PictureResult(file: file.file, name: result, options: options)
-        ) { () throws(PictureError) in try steps.open(input.file, name: source) }
+        ) { () throws(PictureError) in try steps.open(.file(input.file), name: source) }
         try file.publish()
         return report
     }

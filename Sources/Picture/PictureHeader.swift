@@ -26,7 +26,7 @@ package struct PictureHeader: Sendable, Equatable {
     ) throws(PictureError) {
         let kind = try InputFormat(of: file, name: name)
         let reader = try PictureDecoder.reader(
-            of: file, name: name, limits: limits, checkpoint: { true })
+            of: .file(file), name: name, limits: limits, checkpoint: { true })
         self.kind = kind
         layout = reader.layout
         storedDepth = reader.storedDepth

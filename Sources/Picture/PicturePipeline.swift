@@ -14,10 +14,10 @@ package struct PicturePipeline {
     /// Receives the maximum number of bytes of memory that a picture will need; throws to stop.
     package typealias Admission = (_ bytes: Int) throws(PictureError) -> Void
 
-    /// Reads the picture in `input`, applies `filters` in order, writes the result to `output`.
+    /// Reads the picture `input`, applies `filters` in order, writes the result to `output`.
     ///
     /// - Parameters:
-    ///   - input: a regular file at the picture's beginning.
+    ///   - input: the picture. A file must be a regular one.
     ///   - inputName: the name of the source in messages, without its query and credentials.
     ///   - autoOrient: whether the picture is first turned upright, as recorded in its Exif.
     ///   - output: written from the current offset on. It is neither synced nor closed. After an error, its content is
@@ -30,7 +30,7 @@ package struct PicturePipeline {
     ///   - admit: called after the header has been read, before anything else is read.
     ///   - checkpoint: returns false to stop with `PictureError.Code.cancelled`. Two threads may call it at once.
     package static func run(
-        input: FileDescriptor, inputName: String, autoOrient: Bool = true, filters: [Filter],
+        input: PictureInput, inputName: String, autoOrient: Bool = true, filters: [Filter],
         output: FileDescriptor, outputName: String, options: OutputOptions = OutputOptions(),
         handOver: HandOverFile? = nil, sourcePreview: PicturePreview? = nil,
         preview: PicturePreview? = nil,

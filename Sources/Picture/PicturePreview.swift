@@ -161,7 +161,7 @@ package struct PreviewHeader: Sendable {
     /// - Parameter name: the name of the file in messages.
     package init(of file: FileDescriptor, name: String) throws(PictureError) {
         let reader = try PictureDecoder.reader(
-            of: file, name: name, limits: PictureLimits(), checkpoint: { true })
+            of: .file(file), name: name, limits: PictureLimits(), checkpoint: { true })
         layout = reader.layout
         orientation = reader.orientation
         picture = reader.exif.flatMap { Exif.statedSize($0) }

@@ -47,7 +47,7 @@ public struct PictureRows: ~Copyable {
         let steps = try PictureSteps(filters, autoOrient, limits, isCancelled)
         let file = try PicturePath.openForReading(path)
         do throws(PictureError) {
-            let reader = try steps.open(file.file, name: path)
+            let reader = try steps.open(.file(file.file), name: path)
             let context = try steps.context(for: reader)
             let last = try steps.filtered(reader, of: reader, context).stage
             self.init(name: path, file: file, reader: reader, context: context, last: last)

@@ -33,7 +33,7 @@ struct PictureSteps {
     }
 
     /// Reads a picture's header.
-    func open(_ input: FileDescriptor, name: String) throws(PictureError) -> any PictureReader {
+    func open(_ input: PictureInput, name: String) throws(PictureError) -> any PictureReader {
         try PictureDecoder.reader(
             of: input, name: name, limits: limits,
             divisor: { width, height, orientation in
@@ -77,7 +77,8 @@ struct PictureSteps {
         let image = try openImage(name)
         return PeakMemory.Source(
             try PictureDecoder.reader(
-                of: image.descriptor.file, name: image.name, limits: limits, checkpoint: { true }))
+                of: .file(image.descriptor.file), name: image.name, limits: limits,
+                checkpoint: { true }))
     }
 
     /// The data that the filters share, which counts the reader's memory.

@@ -4,7 +4,7 @@ import SystemPackage
 extension PictureVariants {
     /// The results that may keep the palette of the picture. Their rows are indices, which nothing else can use.
     func membersWithPalettes(
-        of input: FileDescriptor
+        of input: PictureInput
     ) throws(PictureError) -> [Int] {
         let mayKeep = variants.indices.filter {
             variants[$0].result.options.format == .png
@@ -17,7 +17,7 @@ extension PictureVariants {
 
     /// Reads the picture for one result.
     func alone(
-        _ input: FileDescriptor, _ member: Int, _ admit: PicturePipeline.Admission?
+        _ input: PictureInput, _ member: Int, _ admit: PicturePipeline.Admission?
     ) throws(PictureError) -> Outcome {
         var steps = branches[member]
         // One copy of the source is enough.

@@ -87,16 +87,16 @@ package struct PictureVariants {
 
     package typealias Outcome = Result<PictureReport, PictureError>
 
-    /// Reads the picture in `input` and writes all results.
+    /// Reads the picture `input` and writes all results.
     ///
     /// - Parameters:
-    ///   - input: a regular file at the picture's beginning.
+    ///   - input: the picture. A file must be a regular one.
     ///   - admit: receives the maximum number of bytes of memory for all results together, before anything but the header
     ///     is read; throws to stop. It is called again for each size that is read by itself.
     /// - Throws: an error that concerns all results: of the header, a common filter or `admit`. Then some may have been
     ///   written.
     package func run(
-        input: FileDescriptor, admit: PicturePipeline.Admission? = nil
+        input: PictureInput, admit: PicturePipeline.Admission? = nil
     ) throws(PictureError) -> [Outcome] {
         trunk.cores.enter()
         defer { trunk.cores.leave() }
@@ -108,11 +108,11 @@ package struct PictureVariants {
             }
             var outcomes = [Outcome?](repeating: nil, count: variants.count)
             for member in withPalettes {
-                try rewind(input)
+                try input.rewind()
                 outcomes[member] = try alone(input, member, admit)
             }
             for (_, members) in sizes {
-                try rewind(input)
+                try input.rewind()
                 let results = try pass(input, members, admit)
                 for (member, result) in zip(members, results) { outcomes[member] = result }
             }
@@ -124,20 +124,14 @@ package struct PictureVariants {
         }
     }
 
-    private func rewind(_ input: FileDescriptor) throws(PictureError) {
-        guard lseek(input.rawValue, 0, SEEK_SET) == 0 else {
-            throw PictureError(.readFailed, "reading the file again", Errno(rawValue: errno))
-        }
-    }
-
     /// The results by the factor by which their picture is reduced when it is decoded, the smallest factor first.
     private func sizes(
-        of input: FileDescriptor, without others: [Int]
+        of input: PictureInput, without others: [Int]
     ) throws(PictureError) -> [(divisor: Int, members: [Int])] {
         let all = variants.indices.filter { !others.contains($0) }
         if all.isEmpty { return [] }
         guard trunk.filters.isEmpty, all.count > 1 else { return [(1, all)] }
-        try rewind(input)
+        try input.rewind()
         var divisors = variants.map { _ in 1 }
         _ = try PictureDecoder.reader(
             of: input, name: inputName, limits: trunk.limits,
@@ -156,7 +150,7 @@ package struct PictureVariants {
 
     /// Reads the picture once, for some results.
     private func pass(
-        _ input: FileDescriptor, _ members: [Int], _ admit: PicturePipeline.Admission?
+        _ input: PictureInput, _ members: [Int], _ admit: PicturePipeline.Admission?
     ) throws(PictureError) -> [Outcome] {
         // Any of the members chooses the divisor, and all choose the same.
         let reader = try branches[members[0]].open(input, name: inputName)
@@ -210,12 +204,12 @@ extension PictureVariants {
     /// Reads a JPEG once, at all sizes that the results need; nil if that is not possible, or if the data are in doubt.
     /// Then nothing has been written.
     private func runAtOnce(
-        _ input: FileDescriptor, _ sizes: [(divisor: Int, members: [Int])],
+        _ input: PictureInput, _ sizes: [(divisor: Int, members: [Int])],
         _ admit: PicturePipeline.Admission?
     ) throws(PictureError) -> [Outcome]? {
-        try rewind(input)
+        try input.rewind()
         let reader = try JPEGReader(
-            file: input, name: inputName, limits: trunk.limits,
+            input, name: inputName, limits: trunk.limits,
             divisor: { _, _, _ in sizes[0].divisor }, views: sizes.map(\.divisor),
             checkpoint: trunk.checkpoint)
         guard let source = JPEGViews(reader) else { return nil }

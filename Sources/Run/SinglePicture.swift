@@ -86,7 +86,7 @@ package struct SinglePicture: Sendable {
         let count = try retryingInterrupts { pread(number, &head, head.count, 0) }
         if let refusal = InputFormat(prefix: head.prefix(count)).refusal(of: name) { throw refusal }
         return try PicturePipeline.run(
-            input: input.file, inputName: name, autoOrient: image.autoOrient,
+            input: .file(input.file), inputName: name, autoOrient: image.autoOrient,
             filters: image.filters, output: output, outputName: outputName, options: image.encoding,
             limits: limits, openImage: openImage,
             admit: { bytes throws(PictureError) in

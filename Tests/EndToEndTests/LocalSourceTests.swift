@@ -93,6 +93,47 @@ import Testing
         }
     }
 
+    /// Neither a small one, which is read when it is found, nor a large one, however its image ends.
+    @Test func noneStaysOpen() async throws {
+        let folders = try Folders()
+        let large = PNGMaker.noise(width: 200, height: 200, colourType: .rgb, depth: 8).encoded
+        let small = DaemonFixture.picture
+        try #require(small.count <= PictureInput.mostBytes && large.count > PictureInput.mostBytes)
+        let files = [
+            ("small", small), ("large", large), ("broken", Array(small.dropLast(20))),
+            ("cut", Array(large.dropLast(20))), ("text", Array("text".utf8)), ("empty", []),
+        ]
+        for (name, content) in files {
+            try Data(content).write(to: folders.scratch.url.appending(path: "first/\(name).png"))
+        }
+        let fixture = try DaemonFixture(pictures: 0)
+        let daemon = try await fixture.run(["sources.roots": "[\(folders.first)]"])
+        let sources = ["small", "large", "broken", "cut", "text", "empty", "absent"]
+        for round in 0..<3 {
+            let images = (0..<10).flatMap { number in
+                sources.map { ("\($0)\(number)", "\($0).png") }
+            }
+            try fixture.drop("work\(round)", images: images)
+            try fixture.drop("cancelled\(round)", images: images)
+            try fixture.spool.drop("cancelled\(round).cancel", "")
+            let status = try await fixture.spool.finish("work\(round)", daemon)
+            for (number, code) in [
+                nil, nil, "png-truncated", "png-truncated", "not-a-picture", "not-a-picture",
+                "source-missing",
+            ].enumerated() {
+                #expect(try status.image(sources[number] + "0").error?.code == code)
+            }
+            _ = try await fixture.spool.finish("cancelled\(round)", daemon)
+        }
+        let open = "/proc/\(daemon.identifier)/fd"
+        let names = try FileManager.default.contentsOfDirectory(atPath: open).compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "\(open)/\($0)")
+        }
+        // It sees the files of the daemon, among them the spool.
+        #expect(names.contains { $0.hasPrefix(fixture.spool.path) })
+        #expect(names.filter { $0.contains("/first") } == [])
+    }
+
     @Test func noneIsReadWithoutRoots() async throws {
         let folders = try Folders()
         let fixture = try DaemonFixture(pictures: 0)

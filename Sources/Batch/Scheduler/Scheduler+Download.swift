@@ -7,7 +7,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The first step of an image: its source is fetched to `active/ID/source-SLOT`. A local file is only examined.
+/// The first step of an image: its source is fetched to `active/ID/source-SLOT`. A local file is examined; a small
+/// one is also read.
 extension Scheduler {
     /// The operation for a source: a transfer, or a block for work without network.
     func downloadOperation(
@@ -215,7 +216,7 @@ extension Scheduler {
         let begin = Clock.nanoseconds
         do {
             let bytes = try examineLocal(
-                job.text, sent: job.folders.sentPictures(isFolder: job.isFolder))
+                job.text, key, sent: job.folders.sentPictures(isFolder: job.isFolder))
             log.downloaded(
                 job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000, words: "found")
             ended(ticket, key, source, .ready(DownloadNote(bytes: bytes)))
@@ -226,24 +227,31 @@ extension Scheduler {
         }
     }
 
-    /// Opens a local source, checks that it begins like a picture, and returns its size. The file itself is read when
-    /// it is filtered. Nothing is copied.
-    private func examineLocal(_ text: ByteString, sent: SentPictures?) throws -> Int {
+    /// Opens a local source, checks that it begins like a picture, and returns its size. The filter gets the bytes of a
+    /// small file, and reads a large one itself.
+    private func examineLocal(
+        _ text: ByteString, _ key: BatchKey, sent: SentPictures?
+    ) throws -> Int {
         guard case .local(let path) = try SourceReference(text) else { return 0 }
-        var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)
-        var bytes = 0
+        let rules = settings.localSources
         // Its file system may not answer.
         let watched = WatchedWork("the local source \(RedactedURL.text(text.string))")
-        let count = try heartbeat.during(watched, .files) { _ in
-            let file = try settings.localSources.open(path, sent: sent)
-            bytes = Int(file.bytes)
-            return try retryingInterrupts { pread(file.descriptor.number, &head, head.count, 0) }
+        let (head, content, bytes) = try heartbeat.during(watched, .files) { _ in
+            let file = try rules.open(path, sent: sent)
+            let bytes = Int(file.bytes)
+            if let content = FilterInput.content(of: file.descriptor, bytes: bytes) {
+                return (content.prefix(TransferReport.prefixLength), content as [UInt8]?, bytes)
+            }
+            var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)
+            let count = try retryingInterrupts {
+                pread(file.descriptor.number, &head, head.count, 0)
+            }
+            return (head.prefix(count), nil, bytes)
         }
-        if let refusal = InputFormat(prefix: head.prefix(count)).refusal(
-            of: RedactedURL.text(text.string))
-        {
+        if let refusal = InputFormat(prefix: head).refusal(of: RedactedURL.text(text.string)) {
             throw refusal
         }
+        if let content { foundContents.keep(content, of: text, key, by: rules) }
         return bytes
     }
 }

@@ -68,6 +68,7 @@ extension Scheduler {
         case .amendStatus(let folders, let control, let commands, let continued):
             preparation.async { [self] in amendStatus(folders, control, commands, continued) }
         case .park(let key):
+            foundContents.drop(key)
             // After its pending entries in the journal, because it will be read from there.
             guard let folders = board.withLock({ $0.batches[key]?.folders }) else { break }
             publisher.afterwards(of: FileName(folders.id)) { [self] in
@@ -84,6 +85,7 @@ extension Scheduler {
         case .statusChanged(let key):
             statusChanged(key)
         case .finish(let key):
+            foundContents.drop(key)
             guard let folders = board.withLock({ $0.batches[key]?.folders }) else { break }
             // After its pending entries in the journal, for example a cancellation.
             publisher.afterwards(of: FileName(folders.id)) { [self] in

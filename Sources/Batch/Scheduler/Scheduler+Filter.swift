@@ -10,17 +10,20 @@ struct FilterStep {
     /// The first one has the operation.
     let jobs: [FilterJob]
     let sources: LocalSources
+    /// The bytes of the source, if they have been read when it was found.
+    let content: [UInt8]?
     let limits: PictureLimits
     let durably: Bool
     /// The small copy of the source for the page.
     private let sourcePreview: PicturePreview?
 
     init(
-        jobs: [FilterJob], sources: LocalSources, limits: PictureLimits, durably: Bool,
-        hasPage: Bool
+        jobs: [FilterJob], sources: LocalSources, content: [UInt8]?, limits: PictureLimits,
+        durably: Bool, hasPage: Bool
     ) {
         self.jobs = jobs
         self.sources = sources
+        self.content = content
         self.limits = limits
         self.durably = durably
         sourcePreview =
@@ -89,13 +92,13 @@ struct FilterStep {
                     of: inputName, autoOrient: job.autoOrient, commonFilters: job.commonFilters,
                     variants, limits: limits, sourcePreview: sourcePreview,
                     checkpoint: checkpoint
-                ).run(input: input.file, admit: admit)
+                ).run(input: input.picture, admit: admit)
             } else {
                 let one = variants[0]
                 outcomes = [
                     .success(
                         try PicturePipeline.run(
-                            input: input.file, inputName: inputName, autoOrient: job.autoOrient,
+                            input: input.picture, inputName: inputName, autoOrient: job.autoOrient,
                             filters: one.filters, output: one.output, outputName: one.outputName,
                             options: one.options, handOver: one.handOver,
                             sourcePreview: sourcePreview, preview: one.preview,
@@ -142,17 +145,21 @@ struct FilterStep {
         return try job.folders.outputs().open(FileName(other.file))
     }
 
-    private func openInput() throws -> Descriptor {
+    private func openInput() throws -> FilterInput {
+        if let content { return .content(content) }
         switch job.input {
         case .image(let other):
-            return try open(other)
+            return try FilterInput(try open(other), path: other.file)
         case .source(let slot, let text):
             switch try SourceReference(text) {
             case .local(let path):
-                return try sources.open(
-                    path, sent: job.folders.sentPictures(isFolder: job.isFolder)
-                ).takeDescriptor()
-            case .remote: return try job.folders.active().open(BatchFile.source(slot))
+                let file = try sources.open(
+                    path, sent: job.folders.sentPictures(isFolder: job.isFolder))
+                let bytes = Int(file.bytes)
+                return FilterInput(file.takeDescriptor(), bytes: bytes)
+            case .remote:
+                return try FilterInput(
+                    try job.folders.active().open(BatchFile.source(slot)), path: inputName)
             }
         }
     }
@@ -176,13 +183,19 @@ extension Scheduler {
     /// Filters a picture. Meanwhile there is a record of it, in case of a crash. For variants, it is a record of the
     /// first one: it will be filtered alone, and the others without it, so that the guilty one is found.
     func develop(
-        _ jobs: [FilterJob], _ beat: Heartbeat.Beat, admit: @escaping PicturePipeline.Admission
+        _ jobs: [FilterJob], of key: BatchKey, _ beat: Heartbeat.Beat,
+        admit: @escaping PicturePipeline.Admission
     ) -> FilterStep.Results {
         let settings = settings
         let job = jobs[0]
+        var content: [UInt8]?
+        if case .source(_, let text) = job.input {
+            content = foundContents.take(text, of: key, by: settings.localSources)
+        }
         let step = FilterStep(
-            jobs: jobs, sources: settings.localSources, limits: settings.pictureLimits,
-            durably: settings.isDurable, hasPage: makesPage(job.wantsPage))
+            jobs: jobs, sources: settings.localSources, content: content,
+            limits: settings.pictureLimits, durably: settings.isDurable,
+            hasPage: makesPage(job.wantsPage))
         do throws(FileError) {
             return try spool.attempts.record(
                 batch: job.folders.id, image: job.image, before: job.crashes
@@ -241,7 +254,7 @@ extension Scheduler {
         let begin = Clock.nanoseconds
         var obstacle: (answer: MemoryAnswer, bytes: Int)?
         let results = heartbeat.during(job.watched, .steps) { beat in
-            develop(jobs, beat) { [self] bytes throws(PictureError) in
+            develop(jobs, of: key, beat) { [self] bytes throws(PictureError) in
                 let answer = board.withLock { $0.needs(key, image, bytes: bytes) }
                 if answer != .granted { obstacle = (answer, bytes) }
                 try answer.admit(bytes)

@@ -28,6 +28,8 @@ package final class Scheduler: Sendable {
     let board: UnfairMutex<Board>
     private let currentSettings: Mutex<BatchSettings>
     let queues = WorkQueues()
+    /// The bytes of small local sources that wait for their filters.
+    let foundContents: FoundContents
     let publisher: Publisher
     let statusKeeper: StatusKeeper
     let time: TimeSource
@@ -68,6 +70,7 @@ package final class Scheduler: Sendable {
         self.log = log
         self.engine = engine
         self.time = time
+        foundContents = FoundContents(time: time)
         self.storage = storage
         self.publisher = publisher
         self.statusKeeper = statusKeeper

@@ -5,6 +5,7 @@
 #ifndef DARKROOM_JPEG_H
 #define DARKROOM_JPEG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,10 +44,17 @@ typedef struct {
 
 typedef struct darkroom_jpeg_reader darkroom_jpeg_reader;
 
+/* What a reader reads of a file at once. */
+enum { DARKROOM_JPEG_RAW_BYTES = 64 << 10 };
+
 /* Creates a reader of the bytes that follow in `fd`, which the caller keeps open and closes. NULL if there is
  * no memory. A colour profile of more than `largest_profile` bytes is dropped with a warning. */
 darkroom_jpeg_reader *darkroom_jpeg_reader_new(int fd, size_t largest_profile);
 void darkroom_jpeg_reader_free(darkroom_jpeg_reader *reader);
+
+/* Before any other call: gives the reader all bytes of the file. It copies them and reads no descriptor, so
+ * `fd` may be -1. False if they are more than DARKROOM_JPEG_RAW_BYTES. */
+bool darkroom_jpeg_reader_fill(darkroom_jpeg_reader *reader, const uint8_t *bytes, size_t count);
 
 /* Reads everything before the first scan. No allocation depends on the picture's size. */
 darkroom_jpeg_result darkroom_jpeg_reader_open(

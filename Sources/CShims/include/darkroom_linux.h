@@ -3,6 +3,7 @@
 #ifndef DARKROOM_LINUX_H
 #define DARKROOM_LINUX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Of <sys/stat.h>, whose constants would be ambiguous in Swift with those of its Glibc module. */
@@ -64,6 +65,10 @@ int64_t darkroom_copy_range(int in, int64_t in_place, int out, int64_t out_place
 
 /* statfs(2)'s f_type of an open descriptor, or -1. */
 int64_t darkroom_filesystem_type(int fd);
+
+/* Whether files with this st_dev are on a device. Those of /proc and /sys never are: the kernel numbers such
+ * file systems itself, with the major number 0. Neither are those of a network or of tmpfs. */
+bool darkroom_is_on_device(uint64_t st_dev);
 
 /* Opens a new file without a name in the folder, for reading and writing. It vanishes when it is closed, unless it gets
  * a name before. Fails with EOPNOTSUPP, EISDIR or EINVAL where the file system or the kernel has no such files. */

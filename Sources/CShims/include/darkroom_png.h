@@ -74,6 +74,9 @@ darkroom_png_result darkroom_png_judge_profile(
 
 typedef struct darkroom_png_reader darkroom_png_reader;
 
+/* What a reader reads of a file at once. */
+enum { DARKROOM_PNG_RAW_BYTES = 64 << 10 };
+
 /* Creates a reader of the bytes that follow in `fd`, which the caller keeps open and closes. NULL if there is
  * no memory. `largest_allocation` limits each single request of libpng: in version 1.6.39, a file of 99 bytes
  * could request 2 GB. `largest_ancillary` limits an ancillary chunk, compressed and decompressed. Larger ones
@@ -81,6 +84,10 @@ typedef struct darkroom_png_reader darkroom_png_reader;
 darkroom_png_reader *darkroom_png_reader_new(
     int fd, size_t largest_allocation, size_t largest_ancillary);
 void darkroom_png_reader_free(darkroom_png_reader *reader);
+
+/* Before any other call: gives the reader all bytes of the file. It copies them and reads no descriptor, so
+ * `fd` may be -1. False if they are more than DARKROOM_PNG_RAW_BYTES. */
+bool darkroom_png_reader_fill(darkroom_png_reader *reader, const uint8_t *bytes, size_t count);
 
 /* Copies up to `count` of the first bytes without consuming them, before anything else is read. There are
  * fewer only if the file is shorter. */

@@ -28,7 +28,7 @@ final class OverlayStage: Stage {
         do throws(PictureError) {
             let image = try context.openImage(overlay.from)
             let reader = try PictureDecoder.reader(
-                of: image.descriptor.file, name: image.name, limits: context.limits,
+                of: .file(image.descriptor.file), name: image.name, limits: context.limits,
                 checkpoint: context.checkpoint)
             // For the time of the reading. The descriptor closes at the end of this function.
             try context.memory.take(reader.heldBytes, for: "overlay: reading \(image.name)")

@@ -1,15 +1,15 @@
 import CDarkroomShims
-import SystemPackage
 
 /// Owns the shim's JPEG reader, and converts its results to errors that name the file and the step.
 final class JPEGFile {
     private let reader: OpaquePointer
     private let name: String
 
-    init(_ file: FileDescriptor, name: String, limits: PictureLimits) throws(PictureError) {
-        guard let reader = darkroom_jpeg_reader_new(file.rawValue, limits.ancillaryBytes) else {
+    init(_ input: PictureInput, name: String, limits: PictureLimits) throws(PictureError) {
+        guard let reader = darkroom_jpeg_reader_new(input.number, limits.ancillaryBytes) else {
             throw PictureError.outOfMemory(name, "not enough memory to read a JPEG")
         }
+        input.fill { darkroom_jpeg_reader_fill(reader, $0, $1) }
         self.reader = reader
         self.name = name
     }

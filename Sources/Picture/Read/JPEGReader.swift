@@ -1,6 +1,5 @@
 import CDarkroomShims
 import DarkroomCore
-package import SystemPackage
 
 /// The first stage: the rows of a JPEG file, which are decoded when they are requested.
 ///
@@ -52,8 +51,7 @@ package final class JPEGReader: PictureReader {
     /// Reads everything before the pixels.
     ///
     /// - Parameters:
-    ///   - file: the picture begins at the current offset. It must stay open while this reader is used. It need not be
-    ///     seekable, but then libjpeg decodes it.
+    ///   - input: the picture. A file need not be seekable, but then libjpeg decodes it.
     ///   - name: the name of the file in messages.
     ///   - decoder: `reference` is for tests and benchmarks.
     ///   - divisor: returns the factor of the reduction for a width, a height and an orientation.
@@ -61,13 +59,13 @@ package final class JPEGReader: PictureReader {
     ///     picture, it is read at one.
     ///   - checkpoint: called before each band; false ends reading with `PictureError.Code.cancelled`.
     package init(
-        file descriptor: FileDescriptor, name: String, limits: PictureLimits = PictureLimits(),
+        _ input: PictureInput, name: String, limits: PictureLimits = PictureLimits(),
         decoder: Decoder = .automatic,
         divisor: (_ width: Int, _ height: Int, Orientation) -> Int = { _, _, _ in 1 },
         views: [Int] = [],
         checkpoint: @escaping () -> Bool = { true }
     ) throws(PictureError) {
-        let file = try JPEGFile(descriptor, name: name, limits: limits)
+        let file = try JPEGFile(input, name: name, limits: limits)
         let raw = try file.open()
         try limits.check(
             width: Int(raw.width), height: Int(raw.height), place: "\(name): reading the header")

@@ -1,5 +1,4 @@
 import CDarkroomShims
-import SystemPackage
 
 /// Owns the shim's reader, and converts its results to errors that name the file and the step.
 final class PNGFile {
@@ -7,16 +6,17 @@ final class PNGFile {
     private let name: String
 
     init(
-        _ file: FileDescriptor, name: String, limits: PictureLimits
+        _ input: PictureInput, name: String, limits: PictureLimits
     ) throws(PictureError) {
         // The largest valid requests of libpng: a row with 8 bytes per pixel, or an ancillary chunk. All other requests
         // are small, and a mebibyte is enough for them.
         let largest = max(limits.side * 8, limits.ancillaryBytes) + 1 << 20
         guard
-            let reader = darkroom_png_reader_new(file.rawValue, largest, limits.ancillaryBytes)
+            let reader = darkroom_png_reader_new(input.number, largest, limits.ancillaryBytes)
         else {
             throw PictureError.outOfMemory(name, "not enough memory to read a PNG")
         }
+        input.fill { darkroom_png_reader_fill(reader, $0, $1) }
         self.reader = reader
         self.name = name
     }

@@ -1,5 +1,4 @@
 import CDarkroomShims
-package import SystemPackage
 
 /// The first stage: the rows of a PNG file, decoded when they are requested.
 ///
@@ -55,16 +54,15 @@ package final class PNGReader: TwoStepStage {
     /// Reads everything before the pixels.
     ///
     /// - Parameters:
-    ///   - file: the picture begins at the current offset. It must stay open while this reader is used. It need not be
-    ///     seekable.
+    ///   - input: the picture. A file need not be seekable.
     ///   - name: the name of the file in messages.
     ///   - decoder: `reference` is for tests and benchmarks.
     ///   - checkpoint: called before each band; false ends reading with `PictureError.Code.cancelled`.
     package init(
-        file descriptor: FileDescriptor, name: String, limits: PictureLimits = PictureLimits(),
+        _ input: PictureInput, name: String, limits: PictureLimits = PictureLimits(),
         decoder: Decoder = .automatic, checkpoint: @escaping () -> Bool = { true }
     ) throws(PictureError) {
-        let file = try PNGFile(descriptor, name: name, limits: limits)
+        let file = try PNGFile(input, name: name, limits: limits)
         let prefix = try file.prefix(InputFormat.prefixLength)
         if let refusal = InputFormat(prefix: prefix).refusal(of: name) { throw refusal }
         let raw = try file.open(prefix: prefix)

@@ -1,5 +1,4 @@
 import DarkroomCore
-import SystemPackage
 
 /// A kind of picture that can be read: how to open a file, and the memory that this needs.
 ///
@@ -10,9 +9,9 @@ struct PictureDecoder: Sendable {
     /// header; 1 for a kind that is always decoded completely.
     typealias Divisor = (_ width: Int, _ height: Int, Orientation) -> Int
 
-    /// A file at the picture's beginning, and the caller's limits.
+    /// A picture, and the caller's limits.
     struct Input {
-        let file: FileDescriptor
+        let picture: PictureInput
         /// The name of the file in messages.
         let name: String
         let limits: PictureLimits
@@ -37,7 +36,7 @@ struct PictureDecoder: Sendable {
             kind: .png, name: "PNG",
             open: { input throws(PictureError) in
                 try PNGReader(
-                    file: input.file, name: input.name, limits: input.limits,
+                    input.picture, name: input.name, limits: input.limits,
                     checkpoint: input.checkpoint)
             },
             needs: { layout, _ in PNGReader.needs(layout) }, reduces: false,
@@ -49,7 +48,7 @@ struct PictureDecoder: Sendable {
             kind: .jpeg, name: "JPEG",
             open: { input throws(PictureError) in
                 try JPEGReader(
-                    file: input.file, name: input.name, limits: input.limits,
+                    input.picture, name: input.name, limits: input.limits,
                     divisor: input.divisor, checkpoint: input.checkpoint)
             },
             needs: { JPEGReader.needs($0, divisor: $1) }, reduces: true,
@@ -65,22 +64,23 @@ struct PictureDecoder: Sendable {
         all.first { $0.kind == kind }
     }
 
-    /// The reader for the kind that the file's first bytes show.
+    /// The reader for the kind that the picture's first bytes show.
     ///
     /// - Parameter divisor: returns the factor by which a picture is reduced when it is decoded, if its kind supports
     ///   this.
     static func reader(
-        of file: FileDescriptor, name: String, limits: PictureLimits,
+        of picture: PictureInput, name: String, limits: PictureLimits,
         divisor: @escaping Divisor = { _, _, _ in 1 }, checkpoint: @escaping () -> Bool
     ) throws(PictureError) -> any PictureReader {
-        let kind = try InputFormat(of: file, name: name)
+        let kind = try InputFormat(of: picture, name: name)
         guard let decoder = decoder(of: kind) else {
             throw kind.refusal(of: name)
                 ?? PictureError(.unsupportedFormat, "\(name): this is \(kind.words)")
         }
         return try decoder.open(
             Input(
-                file: file, name: name, limits: limits, divisor: divisor, checkpoint: checkpoint))
+                picture: picture, name: name, limits: limits, divisor: divisor,
+                checkpoint: checkpoint))
     }
 }
 

@@ -18,7 +18,8 @@ import Testing
         let target = try UnnamedFile()
         let pixels = try UnnamedFile()
         let report = try PicturePipeline.run(
-            input: source.descriptor, inputName: "in", autoOrient: autoOrient, filters: filters,
+            input: .file(source.descriptor), inputName: "in", autoOrient: autoOrient,
+            filters: filters,
             output: target.descriptor, outputName: "out", options: options,
             handOver: handsOver ? HandOverFile(file: pixels.descriptor, name: "pixels-0") : nil)
         return (try target.contents(), try pixels.contents(), report)

@@ -231,7 +231,7 @@ import Testing
             damaged[place] ^= 1 << UInt8(place % 8)
             let source = try UnnamedFile(damaged)
             do {
-                _ = try JPEGReader(file: source.descriptor, name: "x.jpg", limits: limits)
+                _ = try JPEGReader(.file(source.descriptor), name: "x.jpg", limits: limits)
                     .allBytes()
             } catch let error as PictureError {
                 found += 1

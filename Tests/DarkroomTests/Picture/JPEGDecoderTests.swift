@@ -30,7 +30,7 @@ import Testing
             let source = try UnnamedFile(file)
             do throws(PictureError) {
                 let reader = try JPEGReader(
-                    file: source.descriptor, name: "x.jpg", decoder: decoder,
+                    .file(source.descriptor), name: "x.jpg", decoder: decoder,
                     divisor: { _, _, _ in divisor })
                 layout = reader.layout
                 defer {
@@ -229,7 +229,7 @@ import Testing
         let ends = try FileDescriptor.pipe()
         defer { try? ends.readEnd.close() }
         try ends.writeEnd.closeAfter { _ = try ends.writeEnd.writeAll(maker.encoded) }
-        let reader = try JPEGReader(file: ends.readEnd, name: "x.jpg")
+        let reader = try JPEGReader(.file(ends.readEnd), name: "x.jpg")
         #expect(try reader.allBytes() == JPEGReader.pixels(of: maker.encoded).bytes)
         #expect(reader.usesLibrary)
     }

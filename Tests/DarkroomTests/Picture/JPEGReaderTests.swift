@@ -16,7 +16,7 @@ extension JPEGReader {
     ) throws -> (bytes: [UInt8], reader: JPEGReader) {
         let source = try UnnamedFile(file)
         let reader = try JPEGReader(
-            file: source.descriptor, name: name, limits: limits, decoder: decoder,
+            .file(source.descriptor), name: name, limits: limits, decoder: decoder,
             divisor: { _, _, _ in divisor })
         return (try reader.allBytes(), reader)
     }
@@ -122,7 +122,7 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
         defer { try? out.close() }
         try into.writeAll(maker.encoded)
         try into.close()
-        let reader = try JPEGReader(file: out, name: "pipe")
+        let reader = try JPEGReader(.file(out), name: "pipe")
         #expect(largestDifference(try reader.allBytes(), maker.samples) <= 2)
         #expect(reader.warnings == [])
     }
@@ -131,7 +131,7 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
         let folder = try FileDescriptor.open("/", .readOnly)
         defer { try? folder.close() }
         let error = try #require(throws: PictureError.self) {
-            try JPEGReader(file: folder, name: "x.jpg")
+            try JPEGReader(.file(folder), name: "x.jpg")
         }
         #expect(error.kind == .readFailed && error.isTransient)
         #expect(error.message == "x.jpg: reading the header: Is a directory")
@@ -146,7 +146,7 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
         let questions = scans == .one ? 1 : 3
         var asked = 0
         let reader = try JPEGReader(
-            file: source.descriptor, name: "x.jpg",
+            .file(source.descriptor), name: "x.jpg",
             checkpoint: {
                 asked += 1
                 return asked < questions

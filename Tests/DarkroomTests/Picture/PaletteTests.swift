@@ -24,7 +24,7 @@ import Testing
     ) throws -> (file: [UInt8], report: PictureReport) {
         let (source, target, pixels) = (try UnnamedFile(file), try UnnamedFile(), try UnnamedFile())
         let report = try PicturePipeline.run(
-            input: source.descriptor, inputName: "in.png", filters: filters,
+            input: .file(source.descriptor), inputName: "in.png", filters: filters,
             output: target.descriptor, outputName: "out.png", options: options,
             handOver: asColours ? HandOverFile(file: pixels.descriptor, name: "pixels") : nil)
         return (try target.contents(), report)

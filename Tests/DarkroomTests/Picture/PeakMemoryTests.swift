@@ -106,7 +106,7 @@ import Testing
         let source = try file(job.source)
         let target = try UnnamedFile()
         let reader = try PictureDecoder.reader(
-            of: source.descriptor, name: "in", limits: limits, checkpoint: { true })
+            of: .file(source.descriptor), name: "in", limits: limits, checkpoint: { true })
         let other = try job.other.map { try file(.png($0)) }
         let bound = try PeakMemory.bound(
             of: PeakMemory.Source(reader), filters: job.filters, options: job.options,
@@ -117,7 +117,7 @@ import Testing
         try clear.closeAfter { _ = try clear.writeAll("5".utf8) }
         let before = try ProcessMemory.status("VmHWM")
         _ = try PicturePipeline.run(
-            input: source.descriptor, inputName: "in", filters: job.filters,
+            input: .file(source.descriptor), inputName: "in", filters: job.filters,
             output: target.descriptor, outputName: "out", options: job.options,
             cores: cores, openImage: { name throws(PictureError) in try open(other, name) })
         return (try ProcessMemory.status("VmHWM") - before, bound)

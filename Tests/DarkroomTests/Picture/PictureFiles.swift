@@ -85,7 +85,7 @@ extension PNGReader {
     ) throws -> (picture: ReferencePicture, reader: PNGReader) {
         let source = try UnnamedFile(file)
         let reader = try PNGReader(
-            file: source.descriptor, name: name, limits: limits, decoder: decoder)
+            .file(source.descriptor), name: name, limits: limits, decoder: decoder)
         let bytes = try reader.allBytes()
         return (ReferencePicture(layout: reader.layout, bytes: bytes), reader)
     }

@@ -85,7 +85,7 @@ import Testing
             let reader = try PictureSteps(
                 autoOrient: autoOrient, filters: filters, limits: PictureLimits(),
                 checkpoint: { true }
-            ).open(input.descriptor, name: "a")
+            ).open(.file(input.descriptor), name: "a")
             #expect(
                 try file.header.source(autoOrient: autoOrient, filters: filters)
                     == PeakMemory.Source(reader))
@@ -103,7 +103,7 @@ import Testing
                 let input = try UnnamedFile(file.bytes)
                 let output = try UnnamedFile()
                 let report = try PicturePipeline.run(
-                    input: input.descriptor, inputName: "a", autoOrient: autoOrient,
+                    input: .file(input.descriptor), inputName: "a", autoOrient: autoOrient,
                     filters: filters, output: output.descriptor, outputName: "b",
                     options: options)
                 let layout = try #require(outcome.layout)
@@ -133,7 +133,7 @@ import Testing
             let input = try UnnamedFile(file.bytes)
             let output = try UnnamedFile()
             _ = try PicturePipeline.run(
-                input: input.descriptor, inputName: "a", filters: filters,
+                input: .file(input.descriptor), inputName: "a", filters: filters,
                 output: output.descriptor, outputName: "b", options: options)
         }
         let error = try #require(throws: PictureError.self) { try run() }

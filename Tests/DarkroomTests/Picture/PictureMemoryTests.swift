@@ -92,7 +92,7 @@ import Testing
             limits.wholePictureBytes = limit
             let (source, target) = (try UnnamedFile(maker.encoded), try UnnamedFile())
             _ = try PicturePipeline.run(
-                input: source.descriptor, inputName: "in.png", filters: [.flip],
+                input: .file(source.descriptor), inputName: "in.png", filters: [.flip],
                 output: target.descriptor, outputName: "out.png", limits: limits)
         }
         try run(600)

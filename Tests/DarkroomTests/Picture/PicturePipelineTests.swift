@@ -20,7 +20,7 @@ import Testing
         let source = try UnnamedFile(file)
         let target = try UnnamedFile()
         let report = try PicturePipeline.run(
-            input: source.descriptor, inputName: "in.png", autoOrient: autoOrient,
+            input: .file(source.descriptor), inputName: "in.png", autoOrient: autoOrient,
             filters: filters, output: target.descriptor, outputName: "out.png", options: options,
             limits: limits, stage: stage)
         return (try target.contents(), report)
@@ -53,7 +53,7 @@ import Testing
         ]
         #expect(throws: PictureError(.cancelled, "in.png: cancelled between two bands")) {
             try PicturePipeline.run(
-                input: source.descriptor, inputName: "in.png", filters: filters,
+                input: .file(source.descriptor), inputName: "in.png", filters: filters,
                 output: target.descriptor, outputName: "out.png",
                 checkpoint: { asked.add(1, ordering: .relaxed).newValue < 50 })
         }
@@ -201,7 +201,7 @@ import Testing
             let source = try UnnamedFile(maker.encoded)
             let target = try UnnamedFile()
             let report = try PicturePipeline.run(
-                input: source.descriptor, inputName: "in.png", filters: filters,
+                input: .file(source.descriptor), inputName: "in.png", filters: filters,
                 output: target.descriptor, outputName: "out.png")
             return (try PNGDecoder.decode(target.contents()), report)
         }
@@ -242,7 +242,7 @@ import Testing
             let source = try UnnamedFile(damage?.file(from: maker) ?? maker.encoded)
             let target = try UnnamedFile()
             let report = try? PicturePipeline.run(
-                input: source.descriptor, inputName: "in.png", filters: [.flip],
+                input: .file(source.descriptor), inputName: "in.png", filters: [.flip],
                 output: target.descriptor, outputName: "out.png", cores: cores,
                 stage: { _, upstream, _ in
                     idle.append(cores.idle)

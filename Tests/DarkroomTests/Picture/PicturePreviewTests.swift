@@ -14,7 +14,7 @@ import Testing
     ) throws -> [UInt8] {
         let (source, target) = (try UnnamedFile(file), try UnnamedFile())
         _ = try PicturePipeline.run(
-            input: source.descriptor, inputName: "in", filters: filters,
+            input: .file(source.descriptor), inputName: "in", filters: filters,
             output: target.descriptor, outputName: "out", options: options, preview: preview)
         return try target.contents()
     }
@@ -104,7 +104,7 @@ import Testing
                     filters: [filters[0], .resize(.init(width: 20))], output: second.descriptor,
                     outputName: "b", preview: previews[1]),
             ]
-        ).run(input: source.descriptor)
+        ).run(input: .file(source.descriptor))
         #expect(try outcomes.map { try $0.get().height } == [900, 16])
         #expect(previews[0].samples == expected.samples)
         #expect(previews.map(\.isNeeded) == [true, false])
@@ -142,7 +142,8 @@ import Testing
         _ = try Self.run(file, [], OutputOptions(compression: .fast), alone)
         let (source, target) = (try UnnamedFile(file), try UnnamedFile())
         _ = try PicturePipeline.run(
-            input: source.descriptor, inputName: "in", filters: filters + [.invert(amount: 1)],
+            input: .file(source.descriptor), inputName: "in",
+            filters: filters + [.invert(amount: 1)],
             output: target.descriptor, outputName: "out",
             options: OutputOptions(compression: .fast), sourcePreview: before, preview: after)
         #expect(
@@ -198,7 +199,7 @@ import Testing
                     filters: Array(filters.prefix(common)), output: second.descriptor,
                     outputName: "b"),
             ], sourcePreview: before
-        ).run(input: source.descriptor)
+        ).run(input: .file(source.descriptor))
         #expect(before.samples == alone.samples)
     }
 
@@ -236,7 +237,8 @@ import Testing
             try copy.write(to: target.descriptor, name: "p", above: other)
             let (source, png) = (try UnnamedFile(target.contents()), try UnnamedFile())
             _ = try PicturePipeline.run(
-                input: source.descriptor, inputName: "p", filters: [], output: png.descriptor,
+                input: .file(source.descriptor), inputName: "p", filters: [],
+                output: png.descriptor,
                 outputName: "q")
             return try PNGReader.pixels(of: png.contents()).picture
         }
@@ -294,7 +296,7 @@ import Testing
         try preview.write(to: target.descriptor, name: "p")
         let (source, png) = (try UnnamedFile(target.contents()), try UnnamedFile())
         _ = try PicturePipeline.run(
-            input: source.descriptor, inputName: "p", filters: [], output: png.descriptor,
+            input: .file(source.descriptor), inputName: "p", filters: [], output: png.descriptor,
             outputName: "q")
         let found = try PNGReader.pixels(of: png.contents()).picture.samples
         // A gamma of 1 / 2.2, or nearly so, is that of sRGB.
@@ -314,12 +316,12 @@ import Testing
         let jpeg = try UnnamedFile()
         let exif = Exif.stating(isTurned ? .rightTop : .topLeft, width: 5, height: 6)
         let rows = try PictureSteps(filters: [], limits: PictureLimits(), checkpoint: { true })
-            .open(png.descriptor, name: "p")
+            .open(.file(png.descriptor), name: "p")
         _ = try JPEGWriter.write(rows, to: jpeg.descriptor, name: "j", exif: exif)
         let (source, target) = (try UnnamedFile(jpeg.contents()), try UnnamedFile())
         let before = PicturePreview()
         _ = try PicturePipeline.run(
-            input: source.descriptor, inputName: "j", filters: [.resize(.init(width: 100))],
+            input: .file(source.descriptor), inputName: "j", filters: [.resize(.init(width: 100))],
             output: target.descriptor, outputName: "out", sourcePreview: before)
         let copy = try UnnamedFile()
         try before.write(to: copy.descriptor, name: "c")

@@ -47,7 +47,7 @@ import Testing
             var made = Made()
             do throws(PictureError) {
                 made.report = try PicturePipeline.run(
-                    input: input.descriptor, inputName: "in", autoOrient: autoOrient,
+                    input: .file(input.descriptor), inputName: "in", autoOrient: autoOrient,
                     filters: common + wish.filters, output: output.descriptor,
                     outputName: "out\(number)", options: wish.options,
                     handOver: wish.handsOver
@@ -71,8 +71,11 @@ import Testing
     }
 
     /// All at once.
+    ///
+    /// - Parameter isContent: whether the source is read from memory.
     static func together(
-        _ source: [UInt8], autoOrient: Bool = true, common: [Filter] = [], _ wishes: [Wish],
+        _ source: [UInt8], isContent: Bool = false, autoOrient: Bool = true,
+        common: [Filter] = [], _ wishes: [Wish],
         limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
         outputs given: [FileDescriptor?] = [],
         stage: @escaping PicturePipeline.StageMaker = FilterStage.make,
@@ -95,7 +98,7 @@ import Testing
             let outcomes = try PictureVariants(
                 of: "in", autoOrient: autoOrient, commonFilters: common.count, variants,
                 limits: limits, cores: cores, stage: stage, checkpoint: checkpoint
-            ).run(input: input.descriptor, admit: admit)
+            ).run(input: isContent ? .content(source) : .file(input.descriptor), admit: admit)
             var made: [Made] = []
             for (number, outcome) in outcomes.enumerated() {
                 switch outcome {
@@ -244,7 +247,7 @@ import Testing
                 if channels == 3 { maker.isCoarse = coarse }
                 let file = try UnnamedFile(maker.encoded)
                 let reader = try JPEGReader(
-                    file: file.descriptor, name: "in", divisor: { _, _, _ in divisors[0] },
+                    .file(file.descriptor), name: "in", divisor: { _, _, _ in divisors[0] },
                     views: divisors)
                 guard let views = JPEGViews(reader) else { continue }
                 var found = divisors.map { _ in [UInt8]() }
@@ -262,7 +265,7 @@ import Testing
                 for (lane, divisor) in divisors.enumerated() {
                     let alone = try UnnamedFile(maker.encoded)
                     let expected = try JPEGReader(
-                        file: alone.descriptor, name: "in", divisor: { _, _, _ in divisor })
+                        .file(alone.descriptor), name: "in", divisor: { _, _, _ in divisor })
                     #expect(views.layouts[lane] == expected.layout)
                     #expect(
                         found[lane] == (try expected.allBytes()), "\(width)x\(height) \(divisor)")

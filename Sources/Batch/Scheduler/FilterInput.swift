@@ -1,0 +1,46 @@
+import DarkroomCore
+import DarkroomPicture
+
+/// The picture that a filter reads. A small one is read at once, in one call of the system instead of about seven.
+enum FilterInput: ~Copyable {
+    /// At the file's beginning.
+    case file(Descriptor)
+    case content([UInt8])
+
+    /// - Parameter bytes: the length of the file.
+    init(_ file: consuming Descriptor, bytes: Int) {
+        // If the length has changed, the reader of the picture finds out what is wrong.
+        if let content = Self.content(of: file, bytes: bytes) {
+            self = .content(content)
+        } else {
+            self = .file(file)
+        }
+    }
+
+    init(_ file: consuming Descriptor, path: String) throws(FileError) {
+        let bytes = try file.length(path: path)
+        self.init(file, bytes: bytes)
+    }
+
+    /// All bytes of a small file; nil for a large one, and for one whose length has changed.
+    static func content(of file: borrowing Descriptor, bytes: Int) -> [UInt8]? {
+        bytes <= PictureInput.mostBytes ? file.content(ofLength: bytes) : nil
+    }
+
+    var picture: PictureInput {
+        switch self {
+        case .file(let file): .file(file.file)
+        case .content(let bytes): .content(bytes)
+        }
+    }
+
+    /// The hexadecimal SHA-256 of the whole file.
+    ///
+    /// - Parameter path: its name in messages.
+    func sha256(path: String) throws(FileError) -> String {
+        switch self {
+        case .file(let file): try file.sha256(path: path)
+        case .content(let bytes): SHA256Digest.hex(of: bytes)
+        }
+    }
+}

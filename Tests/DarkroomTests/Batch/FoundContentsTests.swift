@@ -1,0 +1,92 @@
+import TestSupport
+import Testing
+
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomFetch
+
+/// Which contents are kept, and for how long.
+@Suite struct FoundContentsTests {
+    private let time = ManualTime()
+    private let contents: FoundContents
+    private let rules = LocalSources(roots: ["/a"], view: nil)
+
+    private static let lifetime = Double(FoundContents.lifetime) / 1e9
+    private static let large = [UInt8](repeating: 1, count: 64 << 10)
+
+    init() {
+        contents = FoundContents(time: time.source)
+    }
+
+    @Test func eachIsGivenAwayOnce() {
+        contents.keep([1, 2], of: "s", 1, by: rules)
+        contents.keep([3], of: "t", 1, by: rules)
+        contents.keep([4], of: "s", 2, by: rules)
+        #expect(contents.bytes == 3 * FoundContents.leastCount)
+        #expect(contents.take("s", of: 1, by: rules) == [1, 2])
+        #expect(contents.take("s", of: 1, by: rules) == nil)
+        #expect(contents.take("t", of: 2, by: rules) == nil)
+        #expect(contents.take("t", of: 1, by: rules) == [3])
+        #expect(contents.take("s", of: 2, by: rules) == [4])
+        #expect(contents.bytes == 0)
+    }
+
+    /// The seconds after which it is asked for, and whether it is given.
+    @Test(arguments: [(0, true), (lifetime, true), (lifetime + 0.001, false)])
+    func oldOnesAreNotGiven(seconds: Double, isGiven: Bool) {
+        contents.keep([1], of: "s", 1, by: rules)
+        time.advance(by: seconds)
+        #expect(contents.take("s", of: 1, by: rules) == (isGiven ? [1] : nil))
+        #expect(contents.bytes == 0)
+    }
+
+    /// A root that was taken away gives nothing more.
+    @Test func thoseOfOtherRulesAreNotGiven() {
+        contents.keep([1], of: "s", 1, by: rules)
+        #expect(contents.take("s", of: 1, by: LocalSources(roots: ["/b"], view: nil)) == nil)
+        #expect(contents.bytes == 0)
+    }
+
+    @Test func theNewerOneCounts() {
+        contents.keep(Self.large, of: "s", 1, by: rules)
+        contents.keep([2], of: "s", 1, by: rules)
+        #expect(contents.bytes == FoundContents.leastCount)
+        #expect(contents.take("s", of: 1, by: rules) == [2])
+    }
+
+    @Test(arguments: [1, 4 << 10, 64 << 10]) func theirSumIsBounded(size: Int) {
+        let content = [UInt8](repeating: 1, count: size)
+        let fitting = FoundContents.mostBytes / max(size, FoundContents.leastCount)
+        for number in 0...fitting { contents.keep(content, of: "s\(number)", 1, by: rules) }
+        #expect(contents.bytes == FoundContents.mostBytes)
+        // There was no room for the last one.
+        #expect(contents.take("s\(fitting)", of: 1, by: rules) == nil)
+        #expect(contents.take("s0", of: 1, by: rules) == content)
+        contents.keep(content, of: "more", 2, by: rules)
+        #expect(contents.take("more", of: 2, by: rules) == content)
+    }
+
+    @Test func oldOnesMakeRoom() {
+        for number in 0..<32 { contents.keep(Self.large, of: "s\(number)", 1, by: rules) }
+        time.advance(by: Self.lifetime / 2)
+        for number in 32..<64 { contents.keep(Self.large, of: "s\(number)", 1, by: rules) }
+        #expect(contents.bytes == FoundContents.mostBytes)
+        time.advance(by: Self.lifetime / 2 + 1)
+        contents.keep(Self.large, of: "new", 2, by: rules)
+        #expect(contents.bytes == 33 * Self.large.count)
+        #expect(contents.take("s31", of: 1, by: rules) == nil)
+        #expect(contents.take("s32", of: 1, by: rules) == Self.large)
+        #expect(contents.take("new", of: 2, by: rules) == Self.large)
+    }
+
+    @Test func thoseOfABatchGoWithIt() {
+        contents.keep([1], of: "s", 1, by: rules)
+        contents.keep([2], of: "t", 1, by: rules)
+        contents.keep([3], of: "s", 2, by: rules)
+        contents.drop(1)
+        contents.drop(7)
+        #expect(contents.bytes == FoundContents.leastCount)
+        #expect(contents.take("s", of: 1, by: rules) == nil)
+        #expect(contents.take("s", of: 2, by: rules) == [3])
+    }
+}
