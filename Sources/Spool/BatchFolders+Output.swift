@@ -1,4 +1,5 @@
 import DarkroomCore
+import Glibc
 import SystemPackage
 
 extension BatchFolders {
@@ -13,13 +14,24 @@ extension BatchFolders {
     /// A folder of a daemon's outbox is new, so a file in it is somebody else's. The folder of a run may have outputs of an
     /// earlier run whose status was removed by hand, and those of a shard that lost its folder.
     ///
-    /// - Parameter folder: the folder of the outputs; nil to open it.
+    /// - Parameters:
+    ///   - folder: the folder of the outputs; nil to open it.
+    ///   - byPath: whether it need not be opened (`Spool.ownsOutbox`).
     /// - Returns: why the image fails; nil if it has its output.
     package func publish(
-        _ index: Int, as output: ImageStatus.Output, to folder: Directory? = nil, durably: Bool
+        _ index: Int, as output: ImageStatus.Output, to folder: Directory? = nil,
+        byPath: Bool = false, durably: Bool
     ) throws(FileError) -> Failure? {
         let (active, name) = (spool.active, pathInActive(BatchFile.output(index)))
         let newName = FileName(output.file)
+        if byPath {
+            do {
+                try active.rename(name, to: spool.outbox, as: FileName(id) / newName)
+                return nil
+            } catch  where error.errno == .noSuchFileOrDirectory {
+                // Someone has removed one of the two folders.
+            }
+        }
         let folder = if let folder { folder } else { try restoredOutputs() }
         do {
             try active.rename(name, to: folder, as: newName)
@@ -35,6 +47,16 @@ extension BatchFolders {
             try active.remove(name)
             return nil
         }
+    }
+}
+
+extension Spool {
+    /// Whether nobody but the daemon's user can put a link into the outbox. If so, a file can be put into an answer by
+    /// its path, which costs less than to open the folder. The mode shows an access control list, too: with one, the
+    /// bits of the group are its mask.
+    package func ownsOutbox() -> Bool {
+        guard run == nil, let outbox = try? outbox.information() else { return false }
+        return outbox.st_uid == geteuid() && outbox.st_mode & 0o022 == 0
     }
 }
 

@@ -63,7 +63,7 @@ extension Directory {
     ) throws(FileError) -> (information: stat, identity: String)? {
         do {
             return try DroppedFile.examine(name, in: number, path(of: name))
-        } catch where error.errno == .noSuchFileOrDirectory {
+        } catch  where error.errno == .noSuchFileOrDirectory {
             return nil
         }
     }

@@ -13,9 +13,10 @@ extension Publisher {
         syncOutputs(&groups, &rests)
         FaultPoint.publishOutputsSynced.pass()
         writeJournals(&groups, &rests)
+        let byPath = groups.first?.folders.spool.ownsOutbox() ?? false
         for var group in groups {
             let folders = group.folders
-            rests.append(Group(folders: folders, items: rename(&group.items, folders)))
+            rests.append(Group(folders: folders, items: rename(&group.items, folders, byPath)))
             for item in group.items { item.completion(item.status) }
             for record in group.records { record.completion() }
         }
@@ -152,8 +153,11 @@ extension Publisher {
     /// Renames the outputs into the outbox. If a power failure undoes this, a restart does it again, because the journal
     /// is on the disk. The last status is written after a sync of this folder (`BatchFolders.syncStagedStatus`).
     ///
+    /// - Parameter byPath: whether the folder there need not be opened.
     /// - Returns: the items whose rename or failure must be retried.
-    private func rename(_ items: inout [Item], _ folders: BatchFolders) -> [Item] {
+    private func rename(
+        _ items: inout [Item], _ folders: BatchFolders, _ byPath: Bool
+    ) -> [Item] {
         var rest: [Item] = []
         var done: [Item] = []
         var corrected: [Item] = []
@@ -161,7 +165,7 @@ extension Publisher {
         var outputs: Directory?
         var refusal: FileError?
         do throws(FileError) {
-            if hasOutputs { outputs = try folders.restoredOutputs() }
+            if hasOutputs, !byPath { outputs = try folders.restoredOutputs() }
         } catch {
             refusal = error
         }
@@ -174,7 +178,7 @@ extension Publisher {
             do throws(FileError) {
                 if let refusal { throw refusal }
                 let failure = try folders.publish(
-                    item.index, as: output, to: outputs, durably: durably)
+                    item.index, as: output, to: outputs, byPath: byPath, durably: durably)
                 if let failure {
                     item.status.fail(failure)
                     corrected.append(item)

@@ -103,9 +103,10 @@ extension StatusKeeper {
         if durably, !syncTogether(endings) {
             carryOut { ending throws(FileError) in try ending.folders.syncStagedStatus() }
         }
+        let byPath = endings.first?.folders.spool.ownsOutbox() ?? false
         carryOut { ending throws(FileError) in
             FaultPoint.finalStatusStaged.pass()
-            try ending.folders.placeLastStatus()
+            try ending.folders.placeLastStatus(byPath: byPath)
             progress.finish(ending.batch.key, ending.folders, ending.snapshot.status)
         }
         if durably, !syncTogether(endings) {

@@ -1,0 +1,114 @@
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomSpool
+
+/// How files get into an answer: by their paths if only the daemon's user may write to the outbox, else through the open
+/// folder.
+@Suite struct AnswerPlaceTests {
+    private let scratch: ScratchDirectory
+    private let spool: Spool
+    private let folders: BatchFolders
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        spool = try Spool(path: scratch.path)
+        folders = BatchFolders(spool: spool, id: "x")
+        try spool.active.makeDirectory("x", mode: 0o700)
+        try spool.outbox.makeDirectory("x")
+        try folders.active().write([1], to: "output-0", durably: false)
+    }
+
+    private static let output = ImageStatus.Output(
+        file: "a.png", format: .png, sha256: "0", bytes: 1, width: 1, height: 1, depth: 8,
+        channels: 3)
+
+    private func publish() throws -> Failure? {
+        try folders.publish(0, as: Self.output, byPath: spool.ownsOutbox(), durably: false)
+    }
+
+    private func end() throws {
+        var status = Status(
+            id: "x", manifest: .init(name: "x.json", file: nil, sha256: nil, bytes: 0),
+            state: .completed, times: .init(received: Clock.timestamp))
+        status.times.finished = Clock.timestamp
+        try folders.stageLastStatus(status)
+        try folders.placeLastStatus(byPath: spool.ownsOutbox())
+    }
+
+    @Test(arguments: [
+        (0o700, true), (0o755, true), (0o750, true), (0o770, false), (0o757, false),
+        (0o1777, false),
+    ])
+    func asksWhoMayWriteToTheOutbox(mode: mode_t, isOwn: Bool) throws {
+        #expect(fchmod(spool.outbox.number, mode) == 0)
+        #expect(spool.ownsOutbox() == isOwn)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+    func anOutboxOfSomebodyElseIsNotItsOwn() throws {
+        #expect(fchown(spool.outbox.number, 1234, 1234) == 0)
+        #expect(!spool.ownsOutbox())
+    }
+
+    @Test(arguments: [0o755, 0o777] as [mode_t])
+    func putsFilesIntoTheAnswer(mode: mode_t) throws {
+        #expect(fchmod(spool.outbox.number, mode) == 0)
+        #expect(try publish() == nil)
+        try end()
+        #expect(
+            try folders.outbox().names().map(\.text).sorted() == ["a.png", "status.json"])
+        #expect(try folders.active().names().isEmpty)
+    }
+
+    /// Someone has removed the answer.
+    @Test(arguments: [0o755, 0o777] as [mode_t])
+    func makesTheFolderAnew(mode: mode_t) throws {
+        #expect(fchmod(spool.outbox.number, mode) == 0)
+        try spool.outbox.removeDirectory("x")
+        #expect(try publish() == nil)
+        #expect(try folders.outbox().names() == ["a.png"])
+        try spool.outbox.removeTree("x")
+        try end()
+        #expect(try folders.outbox().names() == ["status.json"])
+    }
+
+    @Test(arguments: [0o755, 0o777] as [mode_t])
+    func replacesNoFile(mode: mode_t) throws {
+        #expect(fchmod(spool.outbox.number, mode) == 0)
+        try folders.outbox().write([2], to: "a.png", durably: false)
+        #expect {
+            try publish()
+        } throws: {
+            ($0 as? FileError)?.errno == .fileExists
+        }
+        #expect(try folders.outbox().read("a.png") == [2])
+        #expect(try folders.active().exists("output-0"))
+    }
+
+    /// Others can put links into an outbox that they may write to, so that files would come elsewhere.
+    @Test func followsNoLink() throws {
+        #expect(fchmod(spool.outbox.number, 0o777) == 0)
+        try spool.outbox.removeDirectory("x")
+        let other = try ScratchDirectory()
+        #expect(symlink(other.path, spool.outbox.path + "/x") == 0)
+        let refusals: [Errno] = [.notDirectory, .tooManySymbolicLinkLevels]
+        #expect {
+            try publish()
+        } throws: {
+            ($0 as? FileError).map { refusals.contains($0.errno) } == true
+        }
+        #expect {
+            try end()
+        } throws: {
+            ($0 as? FileError).map { refusals.contains($0.errno) } == true
+        }
+        #expect(try Directory(path: other.path).names().isEmpty)
+        #expect(
+            try folders.active().names().map(\.text).sorted() == ["output-0", "status.new"])
+    }
+}
