@@ -34,18 +34,20 @@ extension Descriptor {
         return bytes
     }
 
-    /// All bytes of a file that has this length, without a change of its position; nil if it has another length now, or
-    /// if it cannot be read.
-    package func content(ofLength length: Int) -> [UInt8]? {
-        var isWhole = false
+    /// All bytes of a file that has this length, without a change of its position; nil if it has another length now.
+    package func content(ofLength length: Int) throws(Errno) -> [UInt8]? {
+        var failure: Errno?
         // One byte more would show that the file continues.
         let wanted = length + 1
         let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, filled in
-            let count = try? retryingInterrupts { pread(number, buffer.baseAddress, wanted, 0) }
-            isWhole = count == length
-            filled = count ?? 0
+            do throws(Errno) {
+                filled = try retryingInterrupts { pread(number, buffer.baseAddress, wanted, 0) }
+            } catch {
+                failure = error
+            }
         }
-        return isWhole ? bytes : nil
+        if let failure { throw failure }
+        return bytes.count == length ? bytes : nil
     }
 
     /// Writes all bytes.

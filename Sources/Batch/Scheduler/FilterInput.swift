@@ -1,5 +1,6 @@
 import DarkroomCore
 import DarkroomPicture
+import SystemPackage
 
 /// The picture that a filter reads. A small one is read at once, in one call of the system instead of about seven.
 enum FilterInput: ~Copyable {
@@ -7,24 +8,31 @@ enum FilterInput: ~Copyable {
     case file(Descriptor)
     case content([UInt8])
 
-    /// - Parameter bytes: the length of the file.
-    init(_ file: consuming Descriptor, bytes: Int) {
+    /// - Parameters:
+    ///   - bytes: the length of the file; nil to find it out.
+    ///   - path: the name of the file in messages.
+    init(_ file: consuming Descriptor, bytes: Int? = nil, path: String) throws {
+        let content: [UInt8]?
+        let bytes = try bytes ?? file.length(path: path)
+        do {
+            content = try Self.content(of: file, bytes: bytes)
+        } catch {
+            throw PictureError(
+                .readFailed, "\(path): reading the file: \(error)", isTransient: true)
+        }
         // If the length has changed, the reader of the picture finds out what is wrong.
-        if let content = Self.content(of: file, bytes: bytes) {
+        if let content {
             self = .content(content)
         } else {
             self = .file(file)
         }
     }
 
-    init(_ file: consuming Descriptor, path: String) throws(FileError) {
-        let bytes = try file.length(path: path)
-        self.init(file, bytes: bytes)
-    }
-
     /// All bytes of a small file; nil for a large one, and for one whose length has changed.
-    static func content(of file: borrowing Descriptor, bytes: Int) -> [UInt8]? {
-        bytes <= PictureInput.mostBytes ? file.content(ofLength: bytes) : nil
+    static func content(
+        of file: borrowing Descriptor, bytes: Int
+    ) throws(Errno) -> [UInt8]? {
+        bytes <= PictureInput.mostBytes ? try file.content(ofLength: bytes) : nil
     }
 
     var picture: PictureInput {

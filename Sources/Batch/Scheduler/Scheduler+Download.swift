@@ -239,7 +239,7 @@ extension Scheduler {
         let (head, content, bytes) = try heartbeat.during(watched, .files) { _ in
             let file = try rules.open(path, sent: sent)
             let bytes = Int(file.bytes)
-            if let content = FilterInput.content(of: file.descriptor, bytes: bytes) {
+            if let content = try FilterInput.content(of: file.descriptor, bytes: bytes) {
                 return (content.prefix(TransferReport.prefixLength), content as [UInt8]?, bytes)
             }
             var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)

@@ -156,7 +156,7 @@ struct FilterStep {
                 let file = try sources.open(
                     path, sent: job.folders.sentPictures(isFolder: job.isFolder))
                 let bytes = Int(file.bytes)
-                return FilterInput(file.takeDescriptor(), bytes: bytes)
+                return try FilterInput(file.takeDescriptor(), bytes: bytes, path: inputName)
             case .remote:
                 return try FilterInput(
                     try job.folders.active().open(BatchFile.source(slot)), path: inputName)

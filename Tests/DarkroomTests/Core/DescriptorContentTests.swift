@@ -22,17 +22,18 @@ import Testing
         let scratch = try ScratchDirectory()
         try Data(bytes).write(to: scratch.url.appending(path: "file"))
         let descriptor = try Directory(path: scratch.path).open("file")
-        let content = descriptor.content(ofLength: said)
+        let content = try descriptor.content(ofLength: said)
         #expect(content == (isWhole ? bytes : nil))
         // Whoever reads the file now reads it from its beginning.
         #expect(try descriptor.readAll(upTo: 1 << 20, path: "file") == bytes)
     }
 
-    /// Here reading fails with EISDIR.
-    @Test func isNothingIfItCannotBeRead() throws {
+    @Test func aFailureIsReported() throws {
         let scratch = try ScratchDirectory()
         let number = open(scratch.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         try #require(number >= 0)
-        #expect(Descriptor(owning: number).content(ofLength: 10) == nil)
+        let folder = Descriptor(owning: number)
+        let error = #expect(throws: Errno.self) { try folder.content(ofLength: 10) }
+        #expect(error == .isDirectory)
     }
 }
