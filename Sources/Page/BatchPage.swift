@@ -46,8 +46,8 @@ final class BatchPage {
         number == 1 ? "index.html" : "page-\(number).html"
     }
 
-    /// The whole document, in UTF-8.
-    var html: [UInt8] {
+    /// The whole document.
+    var document: Markup {
         let id = summary.frame.id
         return Markup.document(language: "en") {
             PageParts.head(title: number == 1 ? id : "\(id), page \(number)")
@@ -83,7 +83,7 @@ final class BatchPage {
                     of: summary.frame, zone, results: results, showsResults: showsResults)
                 Markup(.script, literal: PageTheme.program)
             }
-        }.bytes
+        }
     }
 
     // MARK: The head

@@ -110,8 +110,7 @@ package struct BatchPages: Sendable {
             let page = BatchPage(
                 summary: summary, number: number, entries: entries, zone: settings.zone,
                 results: up.map(\.string).joined(separator: "/"), overview: overview)
-            try folder.write(
-                page.html, to: FileName(BatchPage.fileName(number)), durably: false)
+            try folder.write(page.document, to: FileName(BatchPage.fileName(number)))
         }
         return Report(
             page: "\(path)/\(BatchPage.fileName(1))",

@@ -49,8 +49,7 @@ package struct EndedPages {
                 summary: summary, number: number,
                 entries: indices.map { entry(at: $0, previews, folder) }, zone: zone,
                 results: "..", showsResults: true, overview: nil)
-            try folder.write(
-                page.html, to: name, replacing: true, durably: false)
+            try folder.write(page.document, to: name, replacing: true)
         }
     }
 

@@ -6,17 +6,29 @@ import DarkroomCore
 /// this program. So no name, message or URL of a batch can become markup.
 package struct Markup: Sendable, Equatable {
     /// The characters of the document, in UTF-8. To append bytes takes a fraction of the time of text.
-    package let bytes: [UInt8]
+    private let bytes: [UInt8]
+    /// What comes before `bytes`. A long document is in several pieces, so that its elements are not copied into each
+    /// element around them.
+    private let earlier: [[UInt8]]
 
-    fileprivate init(bytes: [UInt8]) { self.bytes = bytes }
+    private init(bytes: [UInt8], after earlier: [[UInt8]] = []) {
+        self.bytes = bytes
+        self.earlier = earlier
+    }
 
-    package var html: String { String(decoding: bytes, as: UTF8.self) }
+    /// Pieces of at most this many bytes are joined.
+    private static let mostJoined = 64 << 10
+
+    /// The whole, one piece after the other.
+    package var pieces: [[UInt8]] { earlier + [bytes] }
+
+    package var html: String { String(decoding: pieces.joined(), as: UTF8.self) }
 
     /// Text. Control characters, and marks that change the direction of writing, appear in a visible form.
     package init(text: String) {
         var bytes: [UInt8] = []
         Self.append(text, to: &bytes)
-        self.bytes = bytes
+        self.init(bytes: bytes)
     }
 
     /// An element with its attributes and its content.
@@ -24,10 +36,11 @@ package struct Markup: Sendable, Equatable {
         _ tag: Tag, _ attributes: Attribute?..., @MarkupBuilder content: () -> Markup = { .nothing }
     ) {
         let name = tag.rawValue.utf8
-        let content = tag.isVoid ? [] : content().bytes
+        var earlier: [[UInt8]] = []
+        let content = tag.isVoid ? .nothing : content()
         var bytes: [UInt8] = []
         bytes.reserveCapacity(
-            attributes.reduce(2 * name.count + 5 + content.count) {
+            attributes.reduce(2 * name.count + 5 + content.bytes.count) {
                 $0 + ($1?.likelyLength ?? 0)
             })
         bytes.append(UInt8(ascii: "<"))
@@ -35,19 +48,23 @@ package struct Markup: Sendable, Equatable {
         for case let attribute? in attributes { attribute.append(to: &bytes) }
         bytes.append(UInt8(ascii: ">"))
         if !tag.isVoid {
-            bytes += content
+            if !content.earlier.isEmpty {
+                earlier = [bytes] + content.earlier
+                bytes.removeAll(keepingCapacity: true)
+            }
+            bytes += content.bytes
             bytes.append(UInt8(ascii: "<"))
             bytes.append(UInt8(ascii: "/"))
             bytes += name
             bytes.append(UInt8(ascii: ">"))
         }
-        self.bytes = bytes
+        self.init(bytes: bytes, after: earlier)
     }
 
     /// The rules of a `style` or the program of a `script`: literals, which need no escapes.
     package init(_ tag: Tag, literal: StaticString) {
         precondition(tag == .style || tag == .script)
-        bytes = Array("<\(tag.rawValue)>\(literal)</\(tag.rawValue)>".utf8)
+        self.init(bytes: Array("<\(tag.rawValue)>\(literal)</\(tag.rawValue)>".utf8))
     }
 
     package static let nothing = Markup(bytes: [])
@@ -56,17 +73,30 @@ package struct Markup: Sendable, Equatable {
     package static func document(
         language: StaticString, @MarkupBuilder _ content: () -> Markup
     ) -> Markup {
-        Markup(
-            bytes: Array("<!DOCTYPE html>\n<html lang=\"\(language)\">".utf8) + content().bytes
-                + Array("</html>\n".utf8))
+        joined([
+            Markup(bytes: Array("<!DOCTYPE html>\n<html lang=\"\(language)\">".utf8)), content(),
+            Markup(bytes: Array("</html>\n".utf8)),
+        ])
     }
 
     fileprivate static func joined(_ parts: [Markup]) -> Markup {
         if parts.count == 1 { return parts[0] }
+        var earlier: [[UInt8]] = []
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(parts.reduce(0) { $0 + $1.bytes.count })
-        for part in parts { bytes += part.bytes }
-        return Markup(bytes: bytes)
+        bytes.reserveCapacity(min(mostJoined, parts.reduce(0) { $0 + $1.bytes.count }))
+        func add(_ piece: [UInt8]) {
+            if !bytes.isEmpty, bytes.count + piece.count > mostJoined {
+                earlier.append(bytes)
+                bytes = piece
+            } else {
+                bytes += piece
+            }
+        }
+        for part in parts {
+            for piece in part.earlier { add(piece) }
+            add(part.bytes)
+        }
+        return Markup(bytes: bytes, after: earlier)
     }
 
     /// Appends a text. The characters that mean something in a document are escaped, in text as in the value of an

@@ -68,9 +68,8 @@ package struct OutboxPages: Sendable {
                     }
                 }
                 progress(ids.count, ids.count)
-                let html = html(rows.sorted { $1.frame.times.received < $0.frame.times.received })
-                try folder.write(
-                    html, to: FileName(BatchPage.fileName(1)), durably: false)
+                let list = rows.sorted { $1.frame.times.received < $0.frame.times.received }
+                try folder.write(document(list), to: FileName(BatchPage.fileName(1)))
                 return Report(
                     page: "\(target.path)/\(BatchPage.fileName(1))", batches: rows.count,
                     images: images, withoutPreview: withoutPreview, failures: failures)
@@ -99,7 +98,7 @@ package struct OutboxPages: Sendable {
 
     // MARK: The page
 
-    private func html(_ rows: [Row]) -> [UInt8] {
+    private func document(_ rows: [Row]) -> Markup {
         let total = rows.reduce(0) { $0.saturatingAdd($1.frame.counts.total) }
         return Markup.document(language: "en") {
             PageParts.head(title: "Darkroom")
@@ -115,7 +114,7 @@ package struct OutboxPages: Sendable {
                 }
                 PageParts.footer(of: nil, settings.zone)
             }
-        }.bytes
+        }
     }
 
     private func card(_ row: Row) -> Markup {

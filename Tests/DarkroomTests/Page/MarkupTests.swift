@@ -48,6 +48,31 @@ import Testing
 
     private var markupIsShort: Bool { true }
 
+    /// A long document is in pieces, which are not copied into the elements around them.
+    @Test(arguments: [
+        (1, 1), (3, 60_000), (3, 70_000), (200, 1000), (2000, 100), (1, 200_000),
+    ])
+    func aLongDocumentIsInPieces(count: Int, length: Int) {
+        let text = String(repeating: "x", count: length)
+        let markup = Markup.document(language: "en") {
+            Markup(.body) {
+                "first"
+                Markup(.main, .class("a")) {
+                    (0..<count).map { number in Markup(.p) { "\(number)\(text)" } }
+                }
+                "last"
+            }
+        }
+        let paragraphs = (0..<count).map { "<p>\($0)\(text)</p>" }.joined()
+        let expected =
+            "<!DOCTYPE html>\n<html lang=\"en\"><body>first<main class=\"a\">\(paragraphs)</main>last</body></html>\n"
+        #expect(markup.html == expected)
+        let sizes = markup.pieces.map(\.count)
+        #expect(sizes.allSatisfy { $0 > 0 && $0 <= max(64 << 10, length + 10) + 100 })
+        // Each with the next one is long.
+        #expect(zip(sizes, sizes.dropFirst()).allSatisfy { $0 + $1 > 64 << 10 || count == 1 })
+    }
+
     @Test(arguments: [(1.0, "1"), (0.5, "0.5"), (33.333333, "33.333"), (-2, "-2")])
     func numbersAreShort(value: Double, text: String) {
         #expect(Markup(.rect, .number("x", value)).html == "<rect x=\"\(text)\"></rect>")
