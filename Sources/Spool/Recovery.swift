@@ -117,10 +117,12 @@ package struct Recovery: Sendable {
         return try resume(claimed, nil, active)
     }
 
-    /// The content of a claimed manifest, with its format and its owner; nil if there is none.
+    /// The content of a claimed manifest, with its format and its owner; nil if there is none, or if its submitter has
+    /// exchanged the file for a folder in the moment of the claim: pictures are looked for in `submitted` only.
     private func read(
         _ submitted: SubmittedFile
     ) throws(FileError) -> (ManifestFormat, ManifestReading, uid: UInt32)? {
+        if !submitted.hasFolder, try submitted.information()?.isFolder == true { return nil }
         guard let manifest = try examination.read(submitted) else { return nil }
         return (manifest.format, manifest.reading, manifest.uid)
     }

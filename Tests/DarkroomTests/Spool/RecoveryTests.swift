@@ -236,6 +236,21 @@ import Testing
         #expect(try spool.active.names().isEmpty && spool.outbox.names().isEmpty)
     }
 
+    /// Its submitter has exchanged the file for a folder with a manifest just before it was moved.
+    @Test func putsBackAFolderInTheFilesPlace() throws {
+        let place = try submit("y.json")
+        let active = try folders.active()
+        try active.remove(place)
+        try active.makeDirectory(place)
+        let folder = try Directory(place, in: active)
+        try folder.write(Array(Self.text.utf8), to: "manifest.json", durably: false)
+        try folder.write([1], to: "a", durably: false)
+        guard case .putBack("y.json") = try recovery.recover("x") else { throw Unexpected() }
+        let back = try Directory("y.json", in: spool.openInbox())
+        #expect(try back.names().map(\.text).sorted() == ["a", "manifest.json"])
+        #expect(try spool.active.names().isEmpty && spool.outbox.names().isEmpty)
+    }
+
     /// A crash before the answer, and one between that and the file's return.
     @Test(arguments: [false, true], [false, true])
     func givesBackWhatIsTooLarge(isAnswered: Bool, hasFolder: Bool) throws {
