@@ -251,7 +251,16 @@ static inflate_round run_round(darkroom_inflate *s, span *p)
     uint32_t begin = 0, position = first;
     for (int i = 0;; i++) {
         uint32_t end = c->steps[i], next = 0, after = c->ends[i];
-        const bool is_joined = i + 1 < CHAINS && join(c, i, starts[i + 1], &end, &next, &after);
+        uint32_t joined_end, joined_next, joined_after;
+        /* The previous chain may have met this one only behind the place where this one meets the next one. */
+        const bool is_joined = i + 1 < CHAINS
+            && join(c, i, starts[i + 1], &joined_end, &joined_next, &joined_after)
+            && joined_end >= begin;
+        if (is_joined) {
+            end = joined_end;
+            next = joined_next;
+            after = joined_after;
+        }
         uint8_t *const out = darkroom_inflate_write_trace(
             c, c->trace[i] + begin, end - begin, in, position, &after, p);
         if (out == NULL) {

@@ -170,13 +170,23 @@ static void read_rows(darkroom_jpeg_reader *reader, outcome *o, unsigned at_a_ti
     o->result = darkroom_jpeg_reader_finish(reader);
 }
 
-static outcome read_file(
-    int fd, darkroom_jpeg_decoder decoder, unsigned divisor, unsigned at_a_time)
+/* A reader of the bytes in `fd`; of `f` in memory, if it is not NULL and so small. */
+static darkroom_jpeg_reader *reader_of(int fd, const file *f)
 {
-    outcome o = {0};
+    const bool from_memory = f != NULL && f->count <= DARKROOM_JPEG_RAW_BYTES;
     if (lseek(fd, 0, SEEK_SET) != 0)
         abort();
-    darkroom_jpeg_reader *reader = darkroom_jpeg_reader_new(fd, 1 << 16);
+    darkroom_jpeg_reader *reader = darkroom_jpeg_reader_new(from_memory ? -1 : fd, 1 << 16);
+    if (reader == NULL || (from_memory && !darkroom_jpeg_reader_fill(reader, f->bytes, f->count)))
+        abort();
+    return reader;
+}
+
+static outcome read_file(
+    int fd, const file *f, darkroom_jpeg_decoder decoder, unsigned divisor, unsigned at_a_time)
+{
+    outcome o = {0};
+    darkroom_jpeg_reader *reader = reader_of(fd, f);
     darkroom_jpeg_header header = {0};
     o.result = darkroom_jpeg_reader_open(reader, &header);
     o.channels = header.channels;
@@ -235,7 +245,7 @@ static bool read_steps(darkroom_jpeg_reader *reader, views *v)
 
 /* The rows of each size are those of libjpeg, as far as they go. If they go to the end, libjpeg finds nothing
  * wrong either. */
-static void compare_views(int fd, unsigned choice, unsigned at_a_time)
+static void compare_views(int fd, const file *f, unsigned choice, unsigned at_a_time)
 {
     views v = {0};
     for (unsigned i = 0; i < DARKROOM_JPEG_MOST_VIEWS; i++)
@@ -243,9 +253,7 @@ static void compare_views(int fd, unsigned choice, unsigned at_a_time)
             v.divisors[v.count++] = 1u << i;
     if (v.count == 0)
         return;
-    if (lseek(fd, 0, SEEK_SET) != 0)
-        abort();
-    darkroom_jpeg_reader *reader = darkroom_jpeg_reader_new(fd, 1 << 16);
+    darkroom_jpeg_reader *reader = reader_of(fd, choice % 2 == 0 ? f : NULL);
     darkroom_jpeg_header header = {0};
     if (darkroom_jpeg_reader_open(reader, &header) == DARKROOM_JPEG_OK && !header.is_whole
         && (uint64_t)header.width * header.height <= MOST_PIXELS
@@ -255,7 +263,7 @@ static void compare_views(int fd, unsigned choice, unsigned at_a_time)
         v.channels = header.channels;
         const bool is_complete = read_steps(reader, &v);
         for (unsigned i = 0; i < v.count; i++) {
-            outcome wanted = read_file(fd, DARKROOM_JPEG_REFERENCE, v.divisors[i], at_a_time);
+            outcome wanted = read_file(fd, NULL, DARKROOM_JPEG_REFERENCE, v.divisors[i], at_a_time);
             const size_t bytes = (size_t)v.widths[i] * v.given[i] * v.channels;
             bool is_same = v.given[i] <= wanted.count
                 && (bytes == 0 || memcmp(v.pixels[i], wanted.pixels, bytes) == 0);
@@ -280,11 +288,13 @@ static void compare(const file *f, unsigned divisor, unsigned at_a_time)
     const int fd = memfd_create("picture", MFD_CLOEXEC);
     if (fd < 0 || write(fd, f->bytes, f->count) != (ssize_t)f->count)
         abort();
-    compare_views(fd, (divisor + at_a_time + (unsigned)f->count) % 16, at_a_time);
-    outcome wanted = read_file(fd, DARKROOM_JPEG_REFERENCE, divisor, at_a_time);
+    compare_views(fd, f, (divisor + at_a_time + (unsigned)f->count) % 16, at_a_time);
+    outcome wanted = read_file(fd, NULL, DARKROOM_JPEG_REFERENCE, divisor, at_a_time);
     for (int level = DARKROOM_CPU_SCALAR; level <= DARKROOM_CPU_AVX512; level++) {
         darkroom_cpu_limit((darkroom_cpu)level);
-        outcome own = read_file(fd, DARKROOM_JPEG_AUTOMATIC, divisor, at_a_time);
+        /* From memory and from the file, so that each is compared at some level. */
+        outcome own = read_file(
+            fd, (level + f->count) % 2 == 0 ? f : NULL, DARKROOM_JPEG_AUTOMATIC, divisor, at_a_time);
         const size_t bytes = (size_t)wanted.width * wanted.count * wanted.channels;
         const bool is_same = own.result == wanted.result && own.width == wanted.width
             && own.height == wanted.height && own.count == wanted.count

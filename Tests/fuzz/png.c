@@ -106,13 +106,14 @@ static darkroom_png_result read_pixels(
 }
 
 /* Decodes by libpng where `band` is 0, else by code of our own, so many rows at a time; in two steps if
- * that is asked for, where there are two. */
+ * that is asked for, where there are two, and then from memory, if the file is so small. */
 static picture decode(const uint8_t *bytes, size_t count, uint32_t band, bool in_two_steps)
 {
     picture p = {0};
-    darkroom_png_reader *reader =
-        darkroom_png_reader_new(file_of(bytes, count), 4 << 20, 1 << 20);
-    if (reader == NULL)
+    const bool from_memory = in_two_steps && count <= DARKROOM_PNG_RAW_BYTES;
+    darkroom_png_reader *reader = darkroom_png_reader_new(
+        from_memory ? -1 : file_of(bytes, count), 4 << 20, 1 << 20);
+    if (reader == NULL || (from_memory && !darkroom_png_reader_fill(reader, bytes, count)))
         abort();
     uint8_t prefix[64];
     size_t copied = 0;
