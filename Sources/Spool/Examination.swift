@@ -332,8 +332,7 @@ extension ManifestReading {
         }
         let name = id / BatchFile.manifest(format)
         let path = active.path(of: name)
-        // The receipt has the same file.
-        let file = try active.create(name, replacing: true, mode: 0o644)
+        let file = try active.create(name, replacing: true)
         try file.write(sparsely: bytes, path: path)
         if durably { file.startWriting(bytes: bytes.count) }
         try file.close(path: path)

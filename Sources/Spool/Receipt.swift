@@ -67,9 +67,10 @@ package enum Receipt {
         try place(folders)
     }
 
-    /// Builds the folder of the receipt under `active/ID`. For an accepted manifest it contains a second name of the copy
-    /// there, which a restart needs, or a second copy on a file system without links. For a rejected manifest it
-    /// contains the only copy, because a restart does not need it. For a manifest that is too large there is no copy.
+    /// Builds the folder of the receipt under `active/ID`. For an accepted manifest it contains a second copy, because a
+    /// restart needs the first one, and people may change the mode, the owner or the content of theirs. For a rejected
+    /// manifest it contains the only copy, because a restart does not need it. For a manifest that is too large there is
+    /// no copy.
     ///
     /// - Parameters:
     ///   - hasSources: false if the manifest has no patterns; nil if this is not known.
@@ -104,7 +105,7 @@ package enum Receipt {
                 try active.rename(id / name, to: active, as: receipt / name)
                 FaultPoint.receiptManifestMoved.pass()
             } else if let bytes {
-                try share(bytes, as: name, in: active, id, durably: durably)
+                try active.write(sparsely: bytes, to: receipt / name, durably: durably)
                 FaultPoint.receiptManifestWritten.pass()
             }
         }
@@ -116,21 +117,6 @@ package enum Receipt {
             try Directory(receipt, in: active).sync()
             FaultPoint.receiptSynced.pass()
         }
-    }
-
-    /// Gives the copy of the manifest in `active/ID` a second name in the receipt. Only the daemon's user may write to
-    /// it.
-    private static func share(
-        _ bytes: [UInt8], as name: FileName, in active: Directory, _ id: FileName, durably: Bool
-    ) throws(FileError) {
-        let place = id / BatchFile.receipt / name
-        do {
-            try active.link(id / name, to: active, as: place)
-        } catch {
-            // The file system has no links, or somebody has removed the copy.
-            return try active.write(sparsely: bytes, to: place, durably: durably)
-        }
-        if durably { try active.open(place).sync(path: active.path(of: place)) }
     }
 
     /// Waits until a receipt that was not built durably is on the disk.

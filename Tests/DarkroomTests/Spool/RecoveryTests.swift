@@ -477,10 +477,9 @@ import Testing
     @Test func goesByTheCopyWhenTheManifestWasChangedAfterTheClaim() throws {
         try claim()
         _ = try resume()
-        let active = try folders.active()
-        try active.remove("manifest.json")
-        try active.write(
-            Array(#"{"images": ["other"]}"#.utf8), to: "manifest.json", durably: false)
+        try folders.active().write(
+            Array(#"{"images": ["other"]}"#.utf8), to: "manifest.json", replacing: true,
+            durably: false)
         #expect(try resume().manifest.images.map(\.name) == ["a", "b"])
     }
 
