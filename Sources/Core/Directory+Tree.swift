@@ -40,6 +40,12 @@ extension Directory {
         try removeDirectory(name)
     }
 
+    /// Whether a name is that of a folder which `removeTree` has moved to the top one.
+    package static func isRemainder(_ name: FileName) -> Bool {
+        name.bytes.count > 1 && name.bytes.first == UInt8(ascii: ".")
+            && name.bytes.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+    }
+
     /// Moves the folders in this one to `top`, under new names, and removes everything else.
     private func empty(into top: Directory, _ number: inout Int) throws(FileError) {
         for entry in try names() {

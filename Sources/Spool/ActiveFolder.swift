@@ -86,7 +86,7 @@ package struct ActiveFolder {
 
     /// Other names that Darkroom uses in `active/ID`.
     private static func isScrap(_ name: FileName) -> Bool {
-        BatchFile.isScratch(name) || SubmittedFile.isPlace(name)
+        BatchFile.isScratch(name) || SubmittedFile.isPlace(name) || Directory.isRemainder(name)
             || [
                 BatchFile.newStatus, BatchFile.newProgress, BatchFile.sources, ItemJournal.fileName,
                 "journal.new", BatchFile.picturesGone, BatchFile.newManifest, BatchFile.page,

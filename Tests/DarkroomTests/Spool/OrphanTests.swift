@@ -71,6 +71,7 @@ import Testing
         ("source-3", false), ("output-0", false), ("journal", false), ("status.new", false),
         ("journal.new", false), ("progress.new", false), ("progress.json", true),
         ("sources.json", false), ("page", false), ("page.old", false), ("page.attempts", false),
+        (".1", false), (".12", false), (".1a", true), ("1", true),
     ])
     func keepsAFolderThatSomeoneElsePutThere(file: String, isForeign: Bool) throws {
         try spool.active.makeDirectory("x")

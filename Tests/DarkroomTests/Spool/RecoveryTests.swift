@@ -474,6 +474,23 @@ import Testing
         #expect(try self.status()?.state == state)
     }
 
+    /// A kill in the middle of the removal of a folder with a page, which has a folder of its own.
+    @Test func goesOnWithARemoval() throws {
+        try claim()
+        var status = try resume().status
+        status.state = .completed
+        try folders.writeStatus(status, durably: true)
+        let active = try folders.active()
+        try active.remove("manifest.json")
+        for name: FileName in [".1", "page.old"] {
+            try active.makeDirectory(name)
+            try Directory(name, in: active).write([1], to: "1-pair.jpg", durably: false)
+        }
+        #expect(try recovery.ids() == ["x"])
+        guard case .finished = try recovery.recover("x") else { throw Unexpected() }
+        #expect(try spool.active.names().isEmpty)
+    }
+
     @Test func goesByTheCopyWhenTheManifestWasChangedAfterTheClaim() throws {
         try claim()
         _ = try resume()
