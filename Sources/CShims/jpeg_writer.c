@@ -4,6 +4,7 @@
 #include <string.h>
 
 enum {
+    FIRST_OUTPUT_BYTES = 128 << 10,
     MOST_EXIF = 65533 - 6, /* a segment's length has 16 bits; two bytes are its own, six the signature's */
 };
 
@@ -18,7 +19,7 @@ struct darkroom_jpeg_writer {
     uint32_t rows_left;
     uint8_t *row; /* of 8 bits and without alpha; NULL where that is what rows are */
     uint8_t *output;
-    size_t capacity, first_bytes;
+    size_t capacity;
 };
 
 /* ---- libjpeg's callbacks ---- */
@@ -33,7 +34,7 @@ static boolean empty_output_buffer(j_compress_ptr info)
 {
     darkroom_jpeg_writer *writer = info->client_data;
     size_t count = writer->capacity;
-    size_t capacity = count == 0 ? writer->first_bytes : 2 * count;
+    size_t capacity = count == 0 ? FIRST_OUTPUT_BYTES : 2 * count;
     uint8_t *output = realloc(writer->output, capacity);
     if (output == NULL)
         darkroom_jpeg_fail(&writer->trap, DARKROOM_JPEG_MEMORY, "not enough memory for the output");
@@ -111,7 +112,7 @@ uint64_t darkroom_jpeg_whole_bytes(const darkroom_jpeg_settings *settings)
     return units * (is_gray ? 1 : is_fine ? 3 : 6) * sizeof(JBLOCK);
 }
 
-darkroom_jpeg_writer *darkroom_jpeg_writer_new(size_t first_bytes)
+darkroom_jpeg_writer *darkroom_jpeg_writer_new(void)
 {
     darkroom_jpeg_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL)
@@ -122,7 +123,6 @@ darkroom_jpeg_writer *darkroom_jpeg_writer_new(size_t first_bytes)
         darkroom_jpeg_writer_free(writer);
         return NULL;
     }
-    writer->first_bytes = first_bytes;
     writer->info.client_data = writer; /* kept by the next call */
     jpeg_create_compress(&writer->info);
     writer->destination.init_destination = init_destination;

@@ -160,7 +160,7 @@ static uint8_t *write_picture(
     }
     size_t row_bytes = (size_t)picture->width * settings.channels * (settings.depth / 8U);
     uint8_t *row = malloc(row_bytes);
-    darkroom_jpeg_writer *writer = darkroom_jpeg_writer_new(1U + picture->width % 4096U);
+    darkroom_jpeg_writer *writer = darkroom_jpeg_writer_new();
     require(darkroom_jpeg_writer_start(writer, &settings) == DARKROOM_JPEG_OK, "writer start");
     FILE *file = NULL;
     char *bytes = NULL;

@@ -147,9 +147,8 @@ typedef struct {
 /* The memory for a progressive picture while it is written. Others need a few rows. */
 uint64_t darkroom_jpeg_whole_bytes(const darkroom_jpeg_settings *settings);
 
-/* `first_bytes`, not 0, is the memory for the output at first. It grows if the output that nobody has taken needs more.
- * NULL if there is no memory. */
-darkroom_jpeg_writer *darkroom_jpeg_writer_new(size_t first_bytes);
+/* NULL if there is no memory. */
+darkroom_jpeg_writer *darkroom_jpeg_writer_new(void);
 void darkroom_jpeg_writer_free(darkroom_jpeg_writer *writer);
 
 /* Writes everything before the pixels. */

@@ -14,16 +14,14 @@ package final class JPEGWriter {
     private let name: String
     private var output: OutputFile
 
-    /// - Parameter isSmall: whether a few thousand bytes are likely, and nobody asks for their SHA-256.
-    private init(file: FileDescriptor, name: String, isSmall: Bool = false) throws(PictureError) {
-        // The memory of a large one is got from the system and given back each time.
-        guard let writer = darkroom_jpeg_writer_new(isSmall ? 8 << 10 : 128 << 10) else {
+    private init(file: FileDescriptor, name: String, isHashed: Bool) throws(PictureError) {
+        guard let writer = darkroom_jpeg_writer_new() else {
             throw PictureError(
                 .outOfMemory, "\(name): not enough memory to write a JPEG", isTransient: true)
         }
         self.writer = writer
         self.name = name
-        output = OutputFile(file, name: name, isHashed: !isSmall)
+        output = OutputFile(file, name: name, isHashed: isHashed)
     }
 
     deinit { darkroom_jpeg_writer_free(writer) }
@@ -50,7 +48,7 @@ package final class JPEGWriter {
         try memory.take(held, for: "\(name): writing a progressive picture")
         defer { memory.giveBack(held) }
         let items = settings.add(density: colour.density)
-        let writer = try JPEGWriter(file: file, name: name)
+        let writer = try JPEGWriter(file: file, name: name, isHashed: true)
         try writer.start(&settings, profile: colour.profile, exif: exif)
         try writer.writeAll(stage, checkpoint)
         return WrittenPicture(
@@ -69,7 +67,7 @@ package final class JPEGWriter {
             stage.layout, name: name, options: OutputOptions(format: .jpeg, quality: quality))
         settings.full_chroma = hasFullChroma ? 1 : 0
         _ = settings.add(density: nil)
-        let writer = try JPEGWriter(file: file, name: name, isSmall: true)
+        let writer = try JPEGWriter(file: file, name: name, isHashed: false)
         try writer.start(&settings, profile: profile, exif: exif)
         try writer.writeAll(stage) { true }
     }
