@@ -24,14 +24,7 @@ extension BatchFolders {
     ) throws(FileError) -> Failure? {
         let (active, name) = (spool.active, pathInActive(BatchFile.output(index)))
         let newName = FileName(output.file)
-        if byPath {
-            do {
-                try active.rename(name, to: spool.outbox, as: FileName(id) / newName)
-                return nil
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                // Someone has removed one of the two folders.
-            }
-        }
+        if byPath, try moveByPath(name, as: newName) { return nil }
         let folder = if let folder { folder } else { try restoredOutputs() }
         do {
             try active.rename(name, to: folder, as: newName)
@@ -46,6 +39,24 @@ extension BatchFolders {
             }
             try active.remove(name)
             return nil
+        }
+    }
+}
+
+extension BatchFolders {
+    /// Moves a file of `active`, given by its path from there, into the answer by its path.
+    ///
+    /// - Returns: false if someone has removed one of the two folders. Then that of the answer must be opened, and made
+    ///   anew if necessary.
+    func moveByPath(
+        _ path: FileName, as name: FileName, replacing: Bool = false
+    ) throws(FileError) -> Bool {
+        do {
+            try spool.active.rename(
+                path, to: spool.outbox, as: FileName(id) / name, replacing: replacing)
+            return true
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return false
         }
     }
 }

@@ -217,15 +217,8 @@ package struct BatchFolders: Sendable {
     ///
     /// - Parameter byPath: whether the folder there need not be opened (`Spool.ownsOutbox`).
     package func placeLastStatus(byPath: Bool = false) throws(FileError) {
-        if byPath {
-            do {
-                try spool.active.rename(
-                    newStatus, to: spool.outbox, as: FileName(id) / BatchFile.status,
-                    replacing: true)
-                return FaultPoint.finalStatusMoved.pass()
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                // Someone has removed one of the two folders.
-            }
+        if byPath, try moveByPath(newStatus, as: BatchFile.status, replacing: true) {
+            return FaultPoint.finalStatusMoved.pass()
         }
         _ = try placeStatus(isFinal: true)
     }
