@@ -291,7 +291,8 @@ extension SpoolAudit {
         of id: FileName, _ status: Status, hasEnded: Bool
     ) throws(SelfTestError) -> [String] {
         guard let bytes = try spool.outboxFile(id, BatchFile.progress) else {
-            return mayLackProgress || !hasEnded ? [] : ["outbox/\(id.text) has no progress"]
+            let isTooEarly = !hasEnded && status.counts.total <= BatchProgress.fewImages
+            return mayLackProgress || isTooEarly ? [] : ["outbox/\(id.text) has no progress"]
         }
         guard let progress = BatchProgress(decoding: bytes), bytes.count <= BatchProgress.capacity
         else { return ["outbox/\(id.text) has no readable progress"] }

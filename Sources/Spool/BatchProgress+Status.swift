@@ -2,7 +2,7 @@ import DarkroomCore
 
 extension BatchProgress {
     /// A status of so few images is read as quickly as a progress.
-    private static let fewImages = 16
+    package static let fewImages = 16
 
     /// Whether a batch has the file from its receipt on. Otherwise it is first written when the batch is half a second in
     /// work, or when it is held or ends.
