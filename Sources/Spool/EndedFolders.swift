@@ -60,12 +60,12 @@ extension Spool {
     /// Removes `active/ID` of an ended batch, which usually has a journal and the manifest only. If the pictures that came
     /// with it are to be kept, they are in its answer before.
     ///
-    /// - Parameter isFolder: whether it may have such pictures.
+    /// - Parameter mayBeFolder: whether such pictures may have come.
     func removeEnded(
-        _ id: String, _ format: ManifestFormat, isFolder: Bool, durably: Bool
+        _ id: String, _ format: ManifestFormat, mayBeFolder: Bool, durably: Bool
     ) throws(FileError) {
         let name = FileName(id)
-        if isFolder, try active.exists(name / SubmittedFile.folderName),
+        if mayBeFolder, try active.exists(name / SubmittedFile.folderName),
             let submitted = try SubmittedFile(in: Directory(name, in: active)),
             try !keepOriginals(submitted, of: id, durably: durably)
         {

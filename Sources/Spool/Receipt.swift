@@ -73,10 +73,10 @@ package enum Receipt {
     /// no copy.
     ///
     /// - Parameters:
-    ///   - hasSources: false if the manifest has no patterns; nil if this is not known.
+    ///   - hasSources: whether there may be a file for the patterns of the manifest.
     ///   - durably: waits until it is on the disk. Otherwise `sync` does this, or a sync of several receipts.
     package static func build(
-        _ status: Status, manifest bytes: [UInt8]?, hasSources: Bool? = nil,
+        _ status: Status, manifest bytes: [UInt8]?, hasSources: Bool = true,
         in folders: BatchFolders, durably: Bool, stop: CancellationFlag = CancellationFlag()
     ) throws(FileError) {
         // By their paths, of which no part is anybody's but the daemon's before `place`.
@@ -109,7 +109,7 @@ package enum Receipt {
                 FaultPoint.receiptManifestWritten.pass()
             }
         }
-        if status.state != .rejected, hasSources != false {
+        if status.state != .rejected, hasSources {
             try copySources(
                 from: folders.active(), to: Directory(receipt, in: active), durably)
         }
@@ -188,10 +188,10 @@ package enum Receipt {
     /// manifests are never deleted. What was submitted is moved back to `tmp` if there is no copy of it, because it was
     /// too large or cannot be read; returns its name there.
     ///
-    /// - Parameter isFolder: whether it may have been submitted as a folder.
+    /// - Parameter mayBeFolder: whether it may have been submitted as a folder.
     @discardableResult
     package static func finish(
-        _ folders: BatchFolders, format: ManifestFormat, isFolder: Bool = true, durably: Bool
+        _ folders: BatchFolders, format: ManifestFormat, mayBeFolder: Bool = true, durably: Bool
     ) throws(FileError) -> FileName? {
         let name = BatchFile.manifest(format)
         var givenBack: FileName?
@@ -206,7 +206,7 @@ package enum Receipt {
             }
         }
         try folders.spool.removeEnded(
-            folders.id, format, isFolder: isFolder, durably: durably)
+            folders.id, format, mayBeFolder: mayBeFolder, durably: durably)
         FaultPoint.activeRemoved.pass()
         return givenBack
     }

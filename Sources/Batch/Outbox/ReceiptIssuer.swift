@@ -147,7 +147,7 @@ package struct ReceiptIssuer {
     private func clear(_ manifest: ClaimedManifest) -> Bool {
         do {
             let givenBack = try Receipt.finish(
-                manifest.folders, format: manifest.format, isFolder: manifest.isFolder,
+                manifest.folders, format: manifest.format, mayBeFolder: manifest.isFolder,
                 durably: durably)
             if let givenBack { log.givenBack(id: manifest.id, givenBack) }
             return true

@@ -117,7 +117,7 @@ extension StatusKeeper {
             let manifest = ending.snapshot.status.manifest
             try Receipt.finish(
                 ending.folders, format: manifest.format ?? .json,
-                isFolder: manifest.isFolder == true, durably: durably)
+                mayBeFolder: manifest.isFolder == true, durably: durably)
         }
         endings.forEach(ended)
         return failures

@@ -229,7 +229,7 @@ import Testing
         _ = try Receipt.issue(for: claimed, durably: true)
         let moved = Mutex<[FileName]>([])
         spool.ended.onMove { name in moved.withLock { $0.append(name) } }
-        try spool.removeEnded("job", .json, isFolder: true, durably: true)
+        try spool.removeEnded("job", .json, mayBeFolder: true, durably: true)
         let names = try spool.active.names()
         #expect(moved.withLock { $0 } == names && names.count == 1)
         // As far as a stop lets it come.
