@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    private static func inflate(_ stream: [UInt8], _ count: Int) throws -> [UInt8] {
+    static func inflate(_ stream: [UInt8], _ count: Int) throws -> [UInt8] {
         let inflate = try #require(darkroom_inflate_new())
         defer { darkroom_inflate_free(inflate) }
         var taken = 0

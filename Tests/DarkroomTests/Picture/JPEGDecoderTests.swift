@@ -33,18 +33,18 @@ import Testing
                     .file(source.descriptor), name: "x.jpg", decoder: decoder,
                     divisor: { _, _, _ in divisor })
                 layout = reader.layout
-                defer {
-                    warnings = reader.warnings
-                    usesLibrary = reader.usesLibrary
-                }
-                while let band = try reader.nextBand() {
-                    let count = band.rows.count * reader.layout.bytesPerRow
-                    rows += UnsafeRawBufferPointer(start: band.start, count: count)
-                }
-                end = "whole"
+                let (bytes, error) = reader.bytesUntilError()
+                rows = bytes
+                warnings = reader.warnings
+                usesLibrary = reader.usesLibrary
+                end = error.map(Self.words) ?? "whole"
             } catch {
-                end = "\(error.kind): \(error.message)"
+                end = Self.words(error)
             }
+        }
+
+        private static func words(_ error: PictureError) -> String {
+            "\(error.kind): \(error.message)"
         }
 
         var description: String { "\(rows.count) bytes, \(end), \(warnings)" }

@@ -107,6 +107,22 @@ extension Stage {
     }
 }
 
+extension Stage {
+    /// The bytes of all bands up to the end, or up to the error that ends them.
+    func bytesUntilError() -> (bytes: [UInt8], error: PictureError?) {
+        var bytes: [UInt8] = []
+        do throws(PictureError) {
+            while let band = try nextBand() {
+                bytes += UnsafeRawBufferPointer(
+                    start: band.start, count: band.rows.count * layout.bytesPerRow)
+            }
+            return (bytes, nil)
+        } catch {
+            return (bytes, error)
+        }
+    }
+}
+
 /// A kind of PNG pixels.
 struct PixelKind: Sendable, CustomTestStringConvertible {
     let colourType: PNGMaker.ColourType

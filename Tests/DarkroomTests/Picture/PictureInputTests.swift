@@ -21,14 +21,9 @@ import Testing
                     of: input, name: "x", limits: PictureLimits(), divisor: { _, _, _ in divisor },
                     checkpoint: { true })
                 layout = reader.layout
-                defer {
-                    warnings = reader.warnings
-                    metadata = reader.metadata
-                }
-                while let band = try reader.nextBand() {
-                    let count = band.rows.count * reader.layout.bytesPerRow
-                    bytes += UnsafeRawBufferPointer(start: band.start, count: count)
-                }
+                (bytes, error) = reader.bytesUntilError()
+                warnings = reader.warnings
+                metadata = reader.metadata
             } catch {
                 self.error = error
             }

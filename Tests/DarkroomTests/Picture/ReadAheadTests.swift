@@ -182,19 +182,10 @@ import Testing
 
     /// What a stage gives until it ends or fails.
     struct Outcome: Equatable {
-        var bytes: [UInt8] = []
-        var error: PictureError?
+        let bytes: [UInt8]
+        let error: PictureError?
 
-        init(of stage: any Stage) {
-            do throws(PictureError) {
-                while let band = try stage.nextBand() {
-                    let count = band.rows.count * stage.layout.bytesPerRow
-                    bytes += UnsafeRawBufferPointer(start: band.start, count: count)
-                }
-            } catch {
-                self.error = error
-            }
-        }
+        init(of stage: any Stage) { (bytes, error) = stage.bytesUntilError() }
 
         /// A file read by one thread, and read ahead.
         static func pair(of file: [UInt8], count: Int = 3) throws -> (alone: Self, ahead: Self) {
