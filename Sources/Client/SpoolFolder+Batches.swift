@@ -27,8 +27,8 @@ extension SpoolFolder {
     /// How far a batch is; nil if there is no such batch.
     ///
     /// `progress.json` is written just after `status.json`. It is missing in the answers of older versions, and at first
-    /// if a batch has few images. So the status decides if it is newer. It may have 36 MB, so somebody who looks twice a second may wait for the progress
-    /// file instead.
+    /// if a batch has few images. So the status decides if it is newer. It may have 36 MB, so somebody who looks twice a
+    /// second may wait for the progress file instead.
     ///
     /// - Parameter patience: the seconds in which a newer status is not read yet, unless the batch has ended according
     ///   to its progress file.

@@ -134,11 +134,6 @@ package struct SubmittedFile {
     /// bytes, but a descriptor is open for each level.
     private static let depth = 128
 
-    /// Puts it back into the inbox; throws if its name exists there.
-    func putBack(to inbox: Directory) throws(FileError) {
-        try folder.rename(place, to: inbox, as: name)
-    }
-
     /// Moves it to a folder of users, the inbox or `tmp`, without replacing a file; returns its name there.
     func giveBack(to people: Directory) throws(FileError) -> FileName {
         try move(place, of: folder, to: people, as: name)
