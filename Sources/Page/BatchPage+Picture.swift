@@ -4,44 +4,35 @@ import DarkroomSpool
 
 /// The view of one picture: before and after, their difference, the filters and the facts.
 extension BatchPage {
-    func view(of index: Int) -> Markup {
+    func view(of index: Int) {
         let entry = entries[index]
-        return Markup(.section, .class("view"), .id(entry.view), .label(entry.image.name)) {
-            Markup(.div) {
-                Markup(.ul, .class("steps")) {
-                    Markup(.li) { step("back", to: entry.grid, "Back to the list") }
-                    if index > 0 {
-                        Markup(.li) { step("previous", to: entries[index - 1].view, "Previous") }
-                    }
+        html(.section, .class("view"), .id(entry.view), .label(entry.image.name)) {
+            html(.div) {
+                html(.ul, .class("steps")) {
+                    step("back", to: entry.grid, "Back to the list")
+                    if index > 0 { step("previous", to: entries[index - 1].view, "Previous") }
                     if index + 1 < entries.count {
-                        Markup(.li) { step("next", to: entries[index + 1].view, "Next") }
+                        step("next", to: entries[index + 1].view, "Next")
                     }
                 }
-                Markup(.h2) {
-                    Markup(.bdi) { entry.image.name }
-                    " "
+                html(.h2) {
+                    html(.bdi, text: entry.image.name)
+                    html.text(" ")
                     badge(entry.image.state)
                 }
-                if let error = entry.image.error {
-                    Markup(.p) {
-                        error.message
-                        " "
-                        Markup(.code) { error.code }
-                    }
-                    Markup(.p, .class("soft")) { remedy(error.isTransient) }
-                }
+                reason(for: entry.image)
                 pair(entry)
                 details(entry)
             }
         }
     }
 
-    private func step(_ name: StaticString, to id: AnchorID, _ text: String) -> Markup {
-        Markup(.a, .class(name), .href(id)) { text }
+    private func step(_ name: StaticString, to id: AnchorID, _ text: String) {
+        html(.li) { html(.a, .class(name), .href(id), text: text) }
     }
 
-    private func pair(_ entry: PageEntry) -> Markup {
-        Markup(.div, hasSameSizes(entry) ? .class("pair comparable") : .class("pair")) {
+    private func pair(_ entry: PageEntry) {
+        html(.div, hasSameSizes(entry) ? .class("pair comparable") : .class("pair")) {
             figure(
                 entry.isBeforeReduced ? "Before (a small copy)" : "Before", entry.before?.large,
                 entry.beforeNote, alt: "\(entry.image.name) before")
@@ -62,74 +53,73 @@ extension BatchPage {
         return before.width == after.width && before.height == after.height
     }
 
-    private func figure(
-        _ caption: String, _ image: PageImage?, _ note: String?, alt: String
-    ) -> Markup {
-        guard image != nil || note != nil else { return .nothing }
-        return Markup(.figure) {
-            Markup(.figcaption) { caption }
+    private func figure(_ caption: String, _ image: PageImage?, _ note: String?, alt: String) {
+        guard image != nil || note != nil else { return }
+        html(.figure) {
+            html(.figcaption, text: caption)
             if let image {
                 picture(image, alt: alt)
             } else if let note {
-                Markup(.p, .class("soft")) { note }
+                html(.p, .class("soft"), text: note)
             }
         }
     }
 
-    private func details(_ entry: PageEntry) -> Markup {
+    private func details(_ entry: PageEntry) {
         let image = entry.image
-        return Markup(.dl, .class("facts")) {
+        html(.dl, .class("facts")) {
             if let output = image.output {
                 fact("Result") {
                     if let link = entry.output {
-                        Markup(.a, .href(link)) { output.file }
+                        html(.a, .href(link), text: output.file)
                     } else {
-                        output.file
+                        html.text(output.file)
                     }
                 }
-                fact("Size of the result") {
+                fact(
+                    "Size of the result",
                     "\(output.width) × \(output.height), \(output.depth) bits, \(Self.channels(output.channels))"
-                }
-                fact("Bytes") { HumanText.bytes(Double(output.bytes)) }
+                )
+                fact("Bytes", HumanText.bytes(Double(output.bytes)))
             }
             if let size = entry.sourceSize {
-                fact("Size of the source") { "\(size.width) × \(size.height)" }
+                fact("Size of the source", "\(size.width) × \(size.height)")
             }
-            if let source = image.source { fact("Source") { Markup(.bdi) { source } } }
+            if let source = image.source { fact("Source") { html(.bdi, text: source) } }
             if let from = image.from {
                 fact("Made from") {
                     if let view = views[ByteString(from)] {
-                        Markup(.a, .href(view)) { Markup(.bdi) { from } }
+                        html(.a, .href(view)) { html(.bdi, text: from) }
                     } else {
-                        Markup(.bdi) { from }
+                        html(.bdi, text: from)
                     }
                 }
             }
             if let bytes = image.download?.bytes {
-                fact("Downloaded") { HumanText.bytes(Double(bytes)) }
+                fact("Downloaded", HumanText.bytes(Double(bytes)))
             }
             if let filters = entry.filters {
                 fact("Filters") {
                     if filters.isEmpty {
-                        "none"
+                        html.text("none")
                     } else {
-                        Markup(.ol) { filters.map { filter in Markup(.li) { filter } } }
+                        html(.ol) { for filter in filters { html(.li, text: filter) } }
                     }
                 }
             }
             if image.milliseconds.filtering > 0 {
-                fact("Time of the filters") { milliseconds(image.milliseconds.filtering) }
+                fact("Time of the filters", milliseconds(image.milliseconds.filtering))
             }
-            if image.attempts > 1 { fact("Attempts") { "\(image.attempts)" } }
+            if image.attempts > 1 { fact("Attempts", "\(image.attempts)") }
             if let metadata = image.metadata, !metadata.isEmpty {
-                fact("Metadata") {
+                fact(
+                    "Metadata",
                     metadata.sorted { ByteString($0.key) < ByteString($1.key) }
-                        .map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-                }
+                        .map { "\($0.key) \($0.value)" }.joined(separator: ", "))
             }
             if let warnings = image.warnings, !warnings.isEmpty {
                 fact("Warnings") {
-                    Markup(.ul) { warnings.map { warning in Markup(.li) { warning } } }
+                    html(.ul) { for warning in warnings { html(.li, text: warning) } }
                 }
             }
         }

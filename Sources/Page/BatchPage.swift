@@ -5,8 +5,6 @@ import DarkroomSpool
 import Foundation
 
 /// One page of a batch: at most `perPage` images. The first one also says what became of the whole batch.
-///
-/// A class, because each closure of the document would copy a structure.
 final class BatchPage {
     static let perPage = 500
 
@@ -21,6 +19,7 @@ final class BatchPage {
     let showsResults: Bool
     /// The page of all batches, if there is one.
     let overview: PageLink?
+    let html = HTMLWriter()
     /// The views of this page by the names of their images.
     private(set) lazy var views = Dictionary(
         entries.map { (ByteString($0.image.name), $0.view) },
@@ -46,78 +45,78 @@ final class BatchPage {
         number == 1 ? "index.html" : "page-\(number).html"
     }
 
-    /// The whole document.
-    var document: Markup {
+    /// Writes the whole document.
+    func document() -> HTMLWriter {
         let id = summary.frame.id
-        return Markup.document(language: "en") {
-            PageParts.head(title: number == 1 ? id : "\(id), page \(number)")
-            Markup(.body) {
-                Markup(.header) {
+        html.document(language: "en") {
+            html.head(title: number == 1 ? id : "\(id), page \(number)")
+            html(.body) {
+                html(.header) {
                     if let overview {
-                        Markup(.nav, .label("All batches")) {
-                            Markup(.a, .href(overview)) { "All batches" }
+                        html(.nav, .label("All batches")) {
+                            html(.a, .href(overview), text: "All batches")
                         }
                     }
-                    Markup(.h1) {
-                        Markup(.bdi) { id }
-                        " "
-                        PageParts.badge(summary.frame.state)
+                    html(.h1) {
+                        html(.bdi, text: id)
+                        html.text(" ")
+                        html.badge(summary.frame.state)
                     }
-                    if number == 1 { facts }
+                    if number == 1 { facts() }
                 }
-                Markup(.main) {
+                html(.main) {
                     if number == 1 {
-                        failures
-                        problems
-                    }
-                    if number == 1 {
-                        TimelineDrawing(timeline: summary.timeline, zone: zone).markup
+                        failures()
+                        problems()
+                        TimelineDrawing(summary.timeline, zone, html).draw()
                     }
                     pages(isIndex: number == 1)
-                    grid
-                    if number == 1 { slowest }
+                    grid()
+                    if number == 1 { slowest() }
                     pages()
-                    entries.indices.map { view(of: $0) }
+                    for index in entries.indices { view(of: index) }
                 }
-                PageParts.footer(
-                    of: summary.frame, zone, results: results, showsResults: showsResults)
-                Markup(.script, literal: PageTheme.program)
+                html.footer(of: summary.frame, zone, results: results, showsResults: showsResults)
+                html(.script, literal: PageTheme.program)
             }
         }
+        return html
     }
 
     // MARK: The head
 
-    private var facts: Markup {
+    private func facts() {
         let frame = summary.frame
-        return Markup(.section, .label("Summary")) {
-            PageParts.bar(frame.counts)
-            Markup(.p) { PageParts.words(frame.counts) }
-            Markup(.dl, .class("facts")) {
-                fact("Received") { PageParts.time(frame.times.received, zone) }
+        html(.section, .label("Summary")) {
+            html.bar(frame.counts)
+            html(.p, text: HTMLWriter.words(frame.counts))
+            html(.dl, .class("facts")) {
+                fact("Received") { html.time(frame.times.received, zone) }
                 if let finished = frame.times.finished {
-                    fact("Finished") { PageParts.time(finished, zone) }
+                    fact("Finished") { html.time(finished, zone) }
                     if let took = Self.seconds(from: frame.times.received, to: finished) {
-                        fact("Took") { Words.time(microseconds: UInt64(clamping: Int(took * 1e6))) }
+                        fact("Took", Words.time(microseconds: UInt64(clamping: Int(took * 1e6))))
                     }
                 }
-                if let user = frame.manifest.uid {
-                    fact("Submitted by") { HumanText.user(user) }
-                }
-                fact("Manifest") { Markup(.bdi) { frame.manifest.name } }
+                if let user = frame.manifest.uid { fact("Submitted by", HumanText.user(user)) }
+                fact("Manifest") { html(.bdi, text: frame.manifest.name) }
                 if summary.downloadedBytes > 0 {
-                    fact("Downloaded") { HumanText.bytes(Double(summary.downloadedBytes)) }
+                    fact("Downloaded", HumanText.bytes(Double(summary.downloadedBytes)))
                 }
-                fact("Results") { HumanText.bytes(Double(summary.outputBytes)) }
-                if summary.warningCount > 0 { fact("Warnings") { "\(summary.warningCount)" } }
+                fact("Results", HumanText.bytes(Double(summary.outputBytes)))
+                if summary.warningCount > 0 { fact("Warnings", "\(summary.warningCount)") }
             }
         }
     }
 
-    func fact(_ name: String, @MarkupBuilder _ value: () -> Markup) -> Markup {
-        Markup(.div) {
-            Markup(.dt) { name }
-            Markup(.dd, content: value)
+    func fact(_ name: String, _ value: String) {
+        fact(name) { html.text(value) }
+    }
+
+    func fact(_ name: String, _ value: () -> Void) {
+        html(.div) {
+            html(.dt, text: name)
+            html(.dd, content: value)
         }
     }
 
@@ -128,73 +127,68 @@ final class BatchPage {
 
     // MARK: Failures
 
-    private var failures: Markup {
+    private func failures() {
         let count = summary.codes.values.reduce(0, +)
-        guard count > 0 else { return .nothing }
+        guard count > 0 else { return }
         let codes = Dictionary(
             summary.codes.map { ($0.key.string, $0.value) }, uniquingKeysWith: +)
-        return Markup(.section) {
-            Markup(.h2) { Words.count(count, "failure") }
-            if count > 1 { Markup(.p, .class("soft")) { Words.reasons(codes) } }
-            summary.failures.map { failure($0) }
+        html(.section) {
+            html(.h2, text: Words.count(count, "failure"))
+            if count > 1 { html(.p, .class("soft"), text: Words.reasons(codes)) }
+            for item in summary.failures {
+                html(.article, .class("failure")) {
+                    html(.h3) { link(to: item) }
+                    reason(for: item.image)
+                }
+            }
             if count > summary.failures.count {
-                Markup(.p) {
-                    "\(count - summary.failures.count) more failed images are marked in the lists below."
-                }
+                html(
+                    .p,
+                    text:
+                        "\(count - summary.failures.count) more failed images are marked in the lists below."
+                )
             }
         }
     }
 
-    private func failure(_ item: PageSummary.Item) -> Markup {
-        Markup(.article, .class("failure")) {
-            Markup(.h3) {
-                link(to: item.number) { Markup(.bdi) { item.image.name } }
-            }
-            if let error = item.image.error {
-                Markup(.p) {
-                    error.message
-                    " "
-                    Markup(.code) { error.code }
-                }
-                Markup(.p, .class("soft")) { remedy(error.isTransient) }
-            }
+    /// Why an image has failed, and what to do.
+    func reason(for image: ImageStatus) {
+        guard let error = image.error else { return }
+        html(.p) {
+            html.text("\(error.message) ")
+            html(.code, text: error.code)
         }
+        html(.p, .class("soft")) { remedy(error.isTransient) }
     }
 
-    func remedy(_ isRetryable: Bool) -> Markup {
+    private func remedy(_ isRetryable: Bool) {
         if summary.isRun {
-            return Markup(.span) {
+            html.text(
                 isRetryable
                     ? "A retry may help: the same command with "
-                    : "Correct the cause first. Then repeat the command with "
-                Markup(.code) { "--retry" }
-            }
+                    : "Correct the cause first. Then repeat the command with ")
+            html(.code, text: "--retry")
+            return
         }
-        let command = "darkroom retry \(summary.frame.id.shellQuoted)"
-        return isRetryable
-            ? Markup(.span) {
-                "A retry may help: "
-                Markup(.code) { command }
-            }
-            : Markup(.span) {
-                "Correct the cause first. If it is the source, then repeat the image: "
-                Markup(.code) { command }
-                ". If it is the manifest, submit the corrected one."
-            }
+        html.text(
+            isRetryable
+                ? "A retry may help: "
+                : "Correct the cause first. If it is the source, then repeat the image: ")
+        html(.code, text: "darkroom retry \(summary.frame.id.shellQuoted)")
+        if !isRetryable { html.text(". If it is the manifest, submit the corrected one.") }
     }
 
     /// A rejected manifest has no images, but reasons.
-    private var problems: Markup {
-        guard let errors = summary.frame.errors, !errors.isEmpty else { return .nothing }
-        return Markup(.section) {
-            Markup(.h2) { "The manifest was rejected" }
-            errors.prefix(PageSummary.mostFailures).map { problem in
-                Markup(.article, .class("failure")) {
-                    Markup(.p) {
-                        if let line = problem.line { "Line \(line): " }
-                        problem.message
-                        " "
-                        Markup(.code) { problem.code }
+    private func problems() {
+        guard let errors = summary.frame.errors, !errors.isEmpty else { return }
+        html(.section) {
+            html(.h2, text: "The manifest was rejected")
+            for problem in errors.prefix(PageSummary.mostFailures) {
+                html(.article, .class("failure")) {
+                    html(.p) {
+                        if let line = problem.line { html.text("Line \(line): ") }
+                        html.text("\(problem.message) ")
+                        html(.code, text: problem.code)
                     }
                 }
             }
@@ -204,29 +198,32 @@ final class BatchPage {
     // MARK: Lists
 
     /// A link to an image, which may be on another page.
-    private func link(to image: Int, @MarkupBuilder _ content: () -> Markup) -> Markup {
-        let page = (image - 1) / Self.perPage + 1
-        let anchor = AnchorID("view", image)
-        return page == number
-            ? Markup(.a, .href(anchor), content: content)
-            : Markup(.a, .href(PageLink(Self.fileName(page)), anchor), content: content)
+    private func link(to item: PageSummary.Item) {
+        let page = (item.number - 1) / Self.perPage + 1
+        let anchor = AnchorID("view", item.number)
+        html(
+            .a, page == number ? .href(anchor) : .href(PageLink(Self.fileName(page)), anchor)
+        ) {
+            html(.bdi, text: item.image.name)
+        }
     }
 
     /// Links to all pages on the first one, and otherwise to the first, the last and the nearest ones, so that the pages
     /// of a large batch do not grow with its square.
-    private func pages(isIndex: Bool = false) -> Markup {
-        guard count > 1 else { return .nothing }
+    private func pages(isIndex: Bool = false) {
+        guard count > 1 else { return }
         let near = (number - 2)...(number + 2)
-        return Markup(.nav, isIndex ? .label("All pages") : .label("Pages")) {
-            Markup(.ul, .class("steps")) {
-                (1...count).filter { isIndex || $0 == 1 || $0 == count || near ~= $0 }.map { page in
+        html(.nav, isIndex ? .label("All pages") : .label("Pages")) {
+            html(.ul, .class("steps")) {
+                for page in 1...count
+                where isIndex || page == 1 || page == count || near ~= page {
                     let failed = summary.failuresOfPages[page - 1]
                     let text = "Page \(page)" + (failed > 0 ? " (\(failed) failed)" : "")
-                    return Markup(.li) {
+                    html(.li) {
                         if page == number {
-                            Markup(.strong, .fixed("aria-current", "page")) { text }
+                            html(.strong, .fixed("aria-current", "page"), text: text)
                         } else {
-                            Markup(.a, .href(PageLink(Self.fileName(page)))) { text }
+                            html(.a, .href(PageLink(Self.fileName(page))), text: text)
                         }
                     }
                 }
@@ -234,54 +231,49 @@ final class BatchPage {
         }
     }
 
-    private var grid: Markup {
-        guard !entries.isEmpty else { return .nothing }
-        return Markup(.section) {
-            Markup(.h2) { count > 1 ? "Images, page \(number) of \(count)" : "Images" }
-            Markup(.ul, .class("grid")) { entries.map { card($0) } }
+    private func grid() {
+        guard !entries.isEmpty else { return }
+        html(.section) {
+            html(.h2, text: count > 1 ? "Images, page \(number) of \(count)" : "Images")
+            html(.ul, .class("grid")) { for entry in entries { card(entry) } }
         }
     }
 
-    private func card(_ entry: PageEntry) -> Markup {
-        Markup(.li, .id(entry.grid)) {
-            Markup(.a, .href(entry.view)) {
-                Markup(.span, .class("frame")) {
+    private func card(_ entry: PageEntry) {
+        html(.li, .id(entry.grid)) {
+            html(.a, .href(entry.view)) {
+                html(.span, .class("frame")) {
                     if let small = entry.after?.small {
                         picture(small, alt: "")
                     } else {
-                        entry.afterNote ?? Self.word(entry.image.state)
+                        html.text(entry.afterNote ?? Self.word(entry.image.state))
                     }
                 }
-                Markup(.span, .class("name")) { Markup(.bdi) { entry.image.name } }
+                html(.span, .class("name")) { html(.bdi, text: entry.image.name) }
                 if entry.image.state != .filtered { badge(entry.image.state) }
             }
         }
     }
 
-    private var slowest: Markup {
-        guard summary.slowest.count > 1 else { return .nothing }
-        return Markup(.section) {
-            Markup(.h2) { "The slowest images" }
-            Markup(.table) {
-                Markup(.thead) {
-                    Markup(.tr) {
-                        Markup(.th, .fixed("scope", "col")) { "Image" }
-                        Markup(.th, .class("number"), .fixed("scope", "col")) { "Download" }
-                        Markup(.th, .class("number"), .fixed("scope", "col")) { "Filters" }
+    private func slowest() {
+        guard summary.slowest.count > 1 else { return }
+        html(.section) {
+            html(.h2, text: "The slowest images")
+            html(.table) {
+                html(.thead) {
+                    html(.tr) {
+                        html(.th, .fixed("scope", "col"), text: "Image")
+                        html(.th, .class("number"), .fixed("scope", "col"), text: "Download")
+                        html(.th, .class("number"), .fixed("scope", "col"), text: "Filters")
                     }
                 }
-                Markup(.tbody) {
-                    summary.slowest.map { item in
-                        Markup(.tr) {
-                            Markup(.th, .fixed("scope", "row")) {
-                                link(to: item.number) { Markup(.bdi) { item.image.name } }
-                            }
-                            Markup(.td, .class("number")) {
-                                milliseconds(item.image.milliseconds.downloading)
-                            }
-                            Markup(.td, .class("number")) {
-                                milliseconds(item.image.milliseconds.filtering)
-                            }
+                html(.tbody) {
+                    for item in summary.slowest {
+                        let times = item.image.milliseconds
+                        html(.tr) {
+                            html(.th, .fixed("scope", "row")) { link(to: item) }
+                            html(.td, .class("number"), text: milliseconds(times.downloading))
+                            html(.td, .class("number"), text: milliseconds(times.filtering))
                         }
                     }
                 }
@@ -291,25 +283,26 @@ final class BatchPage {
 
     // MARK: Words
 
-    func picture(_ image: PageImage, alt: String) -> Markup {
+    func picture(_ image: PageImage, alt: String) {
         // A few pixels would look like nothing.
         let longest = max(image.width, image.height, 1)
         let isTiny = longest < 32 && min(image.width, image.height) > 0
         let factor = isTiny ? 64 / longest : 1
         let (width, height) = (image.width * factor, image.height * factor)
-        let part: (class: Markup.Attribute, height: Double)
+        let part: (class: HTMLWriter.Attribute, height: Double)
         switch image.part {
         case .upper(let height): part = (.class("upper"), height)
         case .lower(let height): part = (.class("lower"), height)
         case nil:
-            return Markup(
+            html(
                 .img, isTiny ? .class("tiny") : nil, .src(image.link), .width(width),
                 .height(height), .lazy, .alt(alt))
+            return
         }
-        // The drawing has no content. It gives the frame its proportions.
-        return Markup(.span, isTiny ? .class("part tiny") : .class("part")) {
-            Markup(.svg, .box(width, height), .width(width), .hiddenFromReaders)
-            Markup(
+        html(.span, isTiny ? .class("part tiny") : .class("part")) {
+            // The drawing has no content. It gives the frame its proportions.
+            html(.svg, .box(width, height), .width(width), .hiddenFromReaders)
+            html(
                 .img, part.class, .src(image.link), .fixed("width", "100%"),
                 .percent("height", part.height), .lazy, .alt(alt))
         }
@@ -319,11 +312,11 @@ final class BatchPage {
         Words.time(microseconds: UInt64(clamping: count).saturatingMultiply(1000))
     }
 
-    func badge(_ state: ImageState) -> Markup {
+    func badge(_ state: ImageState) {
         switch state {
-        case .filtered: PageParts.badge(Self.word(state), .class("state good"))
-        case .failed: PageParts.badge(Self.word(state), .class("state bad"))
-        default: PageParts.badge(Self.word(state), .class("state rest"))
+        case .filtered: html.badge(Self.word(state), .class("state good"))
+        case .failed: html.badge(Self.word(state), .class("state bad"))
+        default: html.badge(Self.word(state), .class("state rest"))
         }
     }
 

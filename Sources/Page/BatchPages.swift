@@ -8,7 +8,6 @@ import Dispatch
 import Foundation
 import Glibc
 import Synchronization
-import SystemPackage
 
 /// The pages of one answer.
 ///
@@ -110,7 +109,7 @@ package struct BatchPages: Sendable {
             let page = BatchPage(
                 summary: summary, number: number, entries: entries, zone: settings.zone,
                 results: up.map(\.string).joined(separator: "/"), overview: overview)
-            try folder.write(page.document, to: FileName(BatchPage.fileName(number)))
+            try folder.write(page.document(), to: FileName(BatchPage.fileName(number)))
         }
         return Report(
             page: "\(path)/\(BatchPage.fileName(1))",
@@ -271,22 +270,5 @@ package struct BatchPages: Sendable {
             else { return nil }
             return images[index].filters.map { FilterSentence.text($0) }
         }
-    }
-}
-
-extension PageLink {
-    /// The components of the way from one folder to another one. A relative path begins in the current folder.
-    ///
-    /// A browser goes this way by names: for it, `..` after a symbolic link is the folder that has the link.
-    static func way(from folder: String, to other: String) -> [ByteString] {
-        let from = components(of: folder)
-        let to = components(of: other)
-        let same = zip(from, to).prefix { $0 == $1 }.count
-        return from.dropFirst(same).map { _ in ".." } + to.dropFirst(same)
-    }
-
-    private static func components(of path: String) -> [ByteString] {
-        FilePath(FileManager.default.currentDirectoryPath).pushing(FilePath(path))
-            .lexicallyNormalized().components.map { ByteString($0.string) }
     }
 }

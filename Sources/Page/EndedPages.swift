@@ -34,10 +34,10 @@ package struct EndedPages {
     ///
     /// - Parameters:
     ///   - folder: replaces pages of an earlier attempt in it.
-    ///   - previews: the small copies there of the image with an index.
+    ///   - previews: finds the small copies there.
     ///   - mayGoOn: asked before each page; if it returns false, this throws ECANCELED.
     package func write(
-        to folder: Directory, previews: (Int) -> Set<AnswerPage.Preview>,
+        to folder: Directory, previews: AnswerPage.PreviewFinder,
         while mayGoOn: () -> Bool
     ) throws(FileError) {
         for number in 1...max(1, summary.failuresOfPages.count) {
@@ -49,12 +49,12 @@ package struct EndedPages {
                 summary: summary, number: number,
                 entries: indices.map { entry(at: $0, previews, folder) }, zone: zone,
                 results: "..", showsResults: true, overview: nil)
-            try folder.write(page.document, to: name, replacing: true)
+            try folder.write(page.document(), to: name, replacing: true)
         }
     }
 
     private func entry(
-        at index: Int, _ previews: (Int) -> Set<AnswerPage.Preview>, _ folder: Directory
+        at index: Int, _ previews: AnswerPage.PreviewFinder, _ folder: Directory
     ) -> PageEntry {
         let image = status.images[index]
         var entry = PageEntry(
@@ -66,7 +66,8 @@ package struct EndedPages {
             }
             return entry
         }
-        let previews = previews(index)
+        let previews = previews(
+            index, PicturePreview.isNeeded(forWidth: output.width, height: output.height))
         let settings = manifest.images[index]
         let header = header(ofSource: index, previews, folder)
         // Browsers turn a result that keeps the orientation of its source, and its copies.
@@ -125,7 +126,7 @@ package struct EndedPages {
     /// The header of the small copy of a source; nil if it is not needed, or cannot be read. The copy in a pair says
     /// nothing new, unless a JPEG was decoded at the size of its result.
     private func header(
-        ofSource index: Int, _ found: Set<AnswerPage.Preview>, _ folder: Directory
+        ofSource index: Int, _ found: AnswerPage.Previews, _ folder: Directory
     ) -> PreviewHeader? {
         let preview: AnswerPage.Preview
         if found.contains(.before) {

@@ -98,49 +98,53 @@ package struct OutboxPages: Sendable {
 
     // MARK: The page
 
-    private func document(_ rows: [Row]) -> Markup {
+    private func document(_ rows: [Row]) -> HTMLWriter {
+        let html = HTMLWriter()
         let total = rows.reduce(0) { $0.saturatingAdd($1.frame.counts.total) }
-        return Markup.document(language: "en") {
-            PageParts.head(title: "Darkroom")
-            Markup(.body) {
-                Markup(.header) {
-                    Markup(.h1) { "Darkroom" }
-                    Markup(.p, .class("soft")) {
-                        "\(Words.count(rows.count, "batch", "batches")), \(Words.count(total, "image"))"
-                    }
+        html.document(language: "en") {
+            html.head(title: "Darkroom")
+            html(.body) {
+                html(.header) {
+                    html(.h1, text: "Darkroom")
+                    html(
+                        .p, .class("soft"),
+                        text:
+                            "\(Words.count(rows.count, "batch", "batches")), \(Words.count(total, "image"))"
+                    )
                 }
-                Markup(.main) {
-                    Markup(.ul, .class("list")) { rows.map { card($0) } }
+                html(.main) {
+                    html(.ul, .class("list")) { for row in rows { card(row, html) } }
                 }
-                PageParts.footer(of: nil, settings.zone)
+                html.footer(of: nil, settings.zone)
             }
         }
+        return html
     }
 
-    private func card(_ row: Row) -> Markup {
+    private func card(_ row: Row, _ html: HTMLWriter) {
         let frame = row.frame
-        return Markup(.li) {
-            Markup(.h2) {
+        html(.li) {
+            html(.h2) {
                 if let folder = row.folder {
-                    Markup(.a, .href(PageLink(folder, BatchPage.fileName(1)))) {
-                        Markup(.bdi) { frame.id }
+                    html(.a, .href(PageLink(folder, BatchPage.fileName(1)))) {
+                        html(.bdi, text: frame.id)
                     }
                 } else {
-                    Markup(.bdi) { frame.id }
+                    html(.bdi, text: frame.id)
                 }
-                " "
-                PageParts.badge(frame.state)
+                html.text(" ")
+                html.badge(frame.state)
             }
-            PageParts.bar(frame.counts)
-            Markup(.p, .class("soft")) {
-                PageParts.words(frame.counts)
-                if let bytes = row.bytes { ", \(HumanText.bytes(Double(bytes)))" }
-                "; "
-                PageParts.time(frame.times.received, settings.zone)
-                if let user = frame.manifest.uid { ", \(HumanText.user(user))" }
+            html.bar(frame.counts)
+            html(.p, .class("soft")) {
+                html.text(HTMLWriter.words(frame.counts))
+                if let bytes = row.bytes { html.text(", \(HumanText.bytes(Double(bytes)))") }
+                html.text("; ")
+                html.time(frame.times.received, settings.zone)
+                if let user = frame.manifest.uid { html.text(", \(HumanText.user(user))") }
             }
             if row.folder == nil {
-                Markup(.p, .class("bad")) { "Its page could not be made. Try again." }
+                html(.p, .class("bad"), text: "Its page could not be made. Try again.")
             }
         }
     }

@@ -1,11 +1,19 @@
+import DarkroomClient
 import DarkroomCore
 import DarkroomSpool
 import Foundation
 
-/// A timeline as SVG. Its places across are percentages, so that texts and marks keep their size in each window.
+/// Draws a timeline as SVG. Its places across are percentages, so that texts and marks keep their size in each window.
 struct TimelineDrawing {
-    let timeline: Timeline
-    let zone: TimeZone
+    private let timeline: Timeline
+    private let zone: TimeZone
+    private let html: HTMLWriter
+
+    init(_ timeline: Timeline, _ zone: TimeZone, _ html: HTMLWriter) {
+        self.timeline = timeline
+        self.zone = zone
+        self.html = html
+    }
 
     /// More lanes, or more operations of one kind, are drawn as the number of operations at once.
     static let mostLanes = 24
@@ -20,92 +28,105 @@ struct TimelineDrawing {
 
     /// The drawing of one kind of operation.
     private struct Group {
+        let kind: Timeline.Kind
         let caption: String
-        let shapes: [Markup]
+        /// Each operation as a bar; nil for the number of operations at once.
+        let lanes: [[Timeline.Operation]]?
+        let laneHeight: Int
         let height: Int
     }
 
-    var markup: Markup {
-        guard !timeline.isEmpty else { return .nothing }
+    /// Writes the section with the drawing, unless there is nothing to draw.
+    func draw() {
+        guard !timeline.isEmpty else { return }
         let scale = TimeScale(timeline)
-        var groups: [Markup] = []
-        var top = 0
-        for kind in Timeline.Kind.allCases where !timeline.operations(kind).isEmpty {
-            let group = group(kind, scale, top: top + Self.captionHeight)
-            groups.append(
-                Markup(.svgText, .fixed("x", "0"), .number("y", Double(top + 14))) {
-                    group.caption
-                })
-            groups += group.shapes
-            top += Self.captionHeight + group.height + Self.gap
-        }
-        let height = top + Self.axisHeight
-        return Markup(.section) {
-            Markup(.h2) { "Timeline" }
-            Markup(
+        let groups = Timeline.Kind.allCases.filter { !timeline.operations($0).isEmpty }.map(group)
+        let height = groups.reduce(0) { $0 + Self.captionHeight + $1.height + Self.gap }
+        html(.section) {
+            html(.h2, text: "Timeline")
+            html(
                 .svg, .class("timeline"), .fixed("width", "100%"),
-                .number("height", Double(height)),
+                .number("height", Double(height + Self.axisHeight)),
                 .fixed("role", "img"), .label(words)
             ) {
-                timeline.pauses.map { pause($0, scale, height: top) }
-                scale.marks.map { mark($0, height: top) }
-                groups
+                for pause in timeline.pauses { draw(pause, scale, height: height) }
+                for mark in scale.marks { draw(mark, height: height) }
+                var top = 0
+                for group in groups {
+                    html(
+                        .svgText, .fixed("x", "0"), .number("y", Double(top + 14)),
+                        text: group.caption)
+                    draw(group, scale, top: top + Self.captionHeight)
+                    top += Self.captionHeight + group.height + Self.gap
+                }
             }
-            legend
+            legend()
         }
     }
 
     // MARK: Groups
 
-    private func group(_ kind: Timeline.Kind, _ scale: TimeScale, top: Int) -> Group {
+    private func group(_ kind: Timeline.Kind) -> Group {
         let operations = timeline.operations(kind)
         let name = caption(kind)
         guard operations.count <= Self.mostOperations,
             let lanes = Timeline.lanes(operations, most: Self.mostLanes)
-        else { return chart(kind, operations, name, scale, top: top) }
-        let lane = lanes.count <= 8 ? 14 : 8
-        let shapes = lanes.enumerated().flatMap { index, operations in
-            operations.map { bar($0, kind, scale, y: top + index * lane, height: lane - 2) }
+        else {
+            return Group(
+                kind: kind,
+                caption: "\(name), at most \(Timeline.mostAtOnce(operations)) at once", lanes: nil,
+                laneHeight: 0, height: Self.chartHeight)
         }
-        let repeated = lanes.enumerated().flatMap { index, operations in
-            operations.filter(\.isRepeated).map {
-                dot(scale.place($0.begin), y: top + index * lane + lane / 2 - 1)
-            }
-        }
-        return Group(caption: name, shapes: shapes + repeated, height: lanes.count * lane)
+        let laneHeight = lanes.count <= 8 ? 14 : 8
+        return Group(
+            kind: kind, caption: name, lanes: lanes, laneHeight: laneHeight,
+            height: lanes.count * laneHeight)
     }
 
-    private func bar(
+    private func draw(_ group: Group, _ scale: TimeScale, top: Int) {
+        guard let lanes = group.lanes else { return drawChart(group.kind, scale, top: top) }
+        let height = group.laneHeight
+        for (index, operations) in lanes.enumerated() {
+            for operation in operations {
+                draw(operation, group.kind, scale, y: top + index * height, height: height - 2)
+            }
+        }
+        for (index, operations) in lanes.enumerated() {
+            for operation in operations where operation.isRepeated {
+                drawDot(scale.place(operation.begin), y: top + index * height + height / 2 - 1)
+            }
+        }
+    }
+
+    private func draw(
         _ operation: Timeline.Operation, _ kind: Timeline.Kind, _ scale: TimeScale, y: Int,
         height: Int
-    ) -> Markup {
+    ) {
         let (from, to) = (scale.place(operation.begin), scale.place(operation.end))
         let length = UInt64(clamping: operation.end - operation.begin).saturatingMultiply(1000)
         let repeated = operation.isRepeated ? ", several attempts" : ""
-        return Markup(
+        html(
             .rect, Self.colour(kind, isFailed: operation.isFailed), .percent("x", from),
             .number("y", Double(y)), .percent("width", max(to - from, 0.001)),
             .number("height", Double(height))
         ) {
-            Markup(.title) {
-                "Image \(operation.image): \(Words.time(microseconds: length))"
-                    + (operation.isFailed ? ", failed" : "") + repeated
-            }
+            html(
+                .title,
+                text: "Image \(operation.image): \(Words.time(microseconds: length))"
+                    + (operation.isFailed ? ", failed" : "") + repeated)
         }
     }
 
     /// The number of operations at once, for many operations.
-    private func chart(
-        _ kind: Timeline.Kind, _ operations: [Timeline.Operation], _ name: String,
-        _ scale: TimeScale, top: Int
-    ) -> Group {
+    private func drawChart(_ kind: Timeline.Kind, _ scale: TimeScale, top: Int) {
+        let operations = timeline.operations(kind)
         let count = Self.columns
         let load = Timeline.load(operations, in: scale, count: count)
         let highest = max(load.max() ?? 0, 1e-9)
-        var shapes: [Markup] = load.enumerated().compactMap { index, value in
+        for (index, value) in load.enumerated() {
             let height = value / highest * Double(Self.chartHeight)
-            guard height >= 0.05 else { return nil }
-            return Markup(
+            guard height >= 0.05 else { continue }
+            html(
                 .rect, Self.colour(kind, isFailed: false),
                 .percent("x", Double(index) / Double(count)),
                 .number("y", Double(top + Self.chartHeight) - height),
@@ -115,45 +136,41 @@ struct TimelineDrawing {
             min(Int(scale.place($0.begin) * Double(count)), count - 1)
         }
         for column in Set(repeated).sorted() {
-            let place = (Double(column) + 0.5) / Double(count)
-            shapes.append(dot(place, y: top + Self.chartHeight - 4))
+            drawDot((Double(column) + 0.5) / Double(count), y: top + Self.chartHeight - 4)
         }
-        return Group(
-            caption: "\(name), at most \(Timeline.mostAtOnce(operations)) at once", shapes: shapes,
-            height: Self.chartHeight)
     }
 
     /// Marks a retry.
-    private func dot(_ place: Double, y: Int) -> Markup {
-        Markup(
+    private func drawDot(_ place: Double, y: Int) {
+        html(
             .circle, .class("again"), .percent("cx", place), .number("cy", Double(y)),
             .fixed("r", "3"))
     }
 
-    private func pause(_ pause: Timeline.Pause, _ scale: TimeScale, height: Int) -> Markup {
+    private func draw(_ pause: Timeline.Pause, _ scale: TimeScale, height: Int) {
         let (from, to) = (scale.place(pause.begin), scale.place(pause.end))
-        return Markup(
+        html(
             .rect, .class("pause"), .percent("x", from), .fixed("y", "0"),
             .percent("width", max(to - from, 0.001)), .number("height", Double(height))
         ) {
-            Markup(.title) { sentence(pause) }
+            html(.title, text: sentence(pause))
         }
     }
 
-    private func mark(_ mark: TimeScale.Mark, height: Int) -> Markup {
-        Markup(.g) {
-            Markup(
+    private func draw(_ mark: TimeScale.Mark, height: Int) {
+        html(.g) {
+            html(
                 .line, .class("mark"), .percent("x1", mark.place), .percent("x2", mark.place),
                 .fixed("y1", "0"), .number("y2", Double(height + 4)))
-            Markup(.svgText, .percent("x", mark.place), .number("y", Double(height + 18))) {
-                mark.text
-            }
+            html(
+                .svgText, .percent("x", mark.place), .number("y", Double(height + 18)),
+                text: mark.text)
         }
     }
 
     private static func colour(
         _ kind: Timeline.Kind, isFailed: Bool
-    ) -> Markup.Attribute {
+    ) -> HTMLWriter.Attribute {
         if isFailed { return .class("bad") }
         return kind == .download ? .class("download") : .class("filter")
     }
@@ -177,25 +194,25 @@ struct TimelineDrawing {
             || timeline.filters.contains(where: \.isRepeated)
     }
 
-    private var legend: Markup {
-        Markup(.div, .class("soft")) {
+    private func legend() {
+        html(.div, .class("soft")) {
             if hasRepeated {
-                Markup(.p) {
-                    Markup(
+                html(.p) {
+                    html(
                         .svg, .class("key"), .fixed("width", "8"), .fixed("height", "8"),
                         .hiddenFromReaders
                     ) {
-                        Markup(
+                        html(
                             .circle, .class("again"), .fixed("cx", "4"), .fixed("cy", "4"),
                             .fixed("r", "3"))
                     }
-                    " A dot marks an image with several attempts."
+                    html.text(" A dot marks an image with several attempts.")
                 }
             }
             if !timeline.pauses.isEmpty {
-                Markup(.ul, .class("pauses")) {
-                    timeline.pauses.prefix(Self.mostPauses).map { pause in
-                        Markup(.li) { sentence(pause) }
+                html(.ul, .class("pauses")) {
+                    for pause in timeline.pauses.prefix(Self.mostPauses) {
+                        html(.li, text: sentence(pause))
                     }
                 }
             }
@@ -208,7 +225,7 @@ struct TimelineDrawing {
     private func sentence(_ pause: Timeline.Pause) -> String {
         let length = Words.time(
             microseconds: UInt64(clamping: pause.end - pause.begin).saturatingMultiply(1000))
-        let time = PageParts.clock(pause.begin, zone)
+        let time = HumanText.time(Moment(milliseconds: pause.begin).text, in: zone)
         return switch pause.reason {
         case .held: "Held for \(length), from \(time)"
         case .idle: "No work for \(length), from \(time)"

@@ -23,8 +23,8 @@ package final class PicturePreview {
 
     /// The layout of the copy: gray or RGB; nil before the last row.
     package private(set) var layout: PixelLayout?
-    /// One row after the other.
-    package private(set) var samples: [UInt8] = []
+    /// One row after the other; nil before the last row.
+    private(set) var samples: FilterBuffer<UInt8>?
     /// The layout of the whole picture.
     private var picture: PixelLayout?
     /// The meaning of the picture's values. Of it, the profile and the gamma are used.
@@ -67,9 +67,12 @@ package final class PicturePreview {
     /// The stage that looks at the rows of `upstream`.
     ///
     /// - Parameter palette: if the rows are indices: their colours.
-    func stage(on upstream: any Stage, _ palette: FilteredPalette? = nil) -> any Stage {
+    /// - Throws: `outOfMemory`.
+    func stage(
+        on upstream: any Stage, _ palette: FilteredPalette? = nil
+    ) throws(PictureError) -> any Stage {
         layout = nil
-        samples = []
+        samples = nil
         orientation = .topLeft
         storedSize = nil
         let picture = palette?.layout ?? upstream.layout
@@ -77,7 +80,8 @@ package final class PicturePreview {
         let size = Self.size(ofWidth: picture.width, height: picture.height)
         let small = PixelLayout(
             width: size.width, height: size.height, channels: picture.colourChannels, depth: 8)
-        return PreviewStage(upstream, PreviewSampler(picture, palette, small)) { [self] samples in
+        return PreviewStage(upstream, try PreviewSampler(picture, palette, small)) {
+            [self] samples in
             layout = small
             self.samples = samples
         }
@@ -85,42 +89,29 @@ package final class PicturePreview {
 
     /// A copy that is bright where the copies of two pictures of the same size differ: the absolute difference of each
     /// channel. nil if the sizes are not the same, or a copy is not complete.
-    package func difference(from other: PicturePreview) -> PicturePreview? {
-        guard let picture, let otherPicture = other.picture, let layout,
-            let otherLayout = other.layout,
+    ///
+    /// - Throws: `outOfMemory`.
+    package func difference(
+        from other: PicturePreview
+    ) throws(PictureError) -> PicturePreview? {
+        guard let picture, let otherPicture = other.picture, var layout,
+            let otherLayout = other.layout, let samples, let otherSamples = other.samples,
             picture.width == otherPicture.width, picture.height == otherPicture.height
         else { return nil }
-        let result = PicturePreview()
-        result.picture = picture
-        let channels = max(layout.channels, otherLayout.channels)
-        result.layout = PixelLayout(
-            width: layout.width, height: layout.height, channels: channels, depth: 8)
-        // A gray sample stands for all channels.
-        let (step, otherStep) = (
-            layout.channels == channels ? 1 : 3, otherLayout.channels == channels ? 1 : 3
-        )
-        let pixels = layout.width * layout.height
-        result.samples = [UInt8](unsafeUninitializedCapacity: pixels * channels) { buffer, count in
-            samples.withUnsafeBufferPointer { own in
-                other.samples.withUnsafeBufferPointer { other in
-                    guard step != 1 || otherStep != 1 else {
-                        // Without a division, this takes a tenth of the time.
-                        for index in buffer.indices {
-                            let (a, b) = (Int16(own[index]), Int16(other[index]))
-                            buffer[index] = UInt8(truncatingIfNeeded: abs(a - b))
-                        }
-                        count = buffer.count
-                        return
-                    }
-                    for index in buffer.indices {
-                        let (a, b) = (Int16(own[index / step]), Int16(other[index / otherStep]))
-                        buffer[index] = UInt8(truncatingIfNeeded: abs(a - b))
-                    }
-                }
-            }
-            count = buffer.count
+        layout.channels = max(layout.channels, otherLayout.channels)
+        let result = try FilterBuffer<UInt8>(count: layout.bytes)
+        let own = try samples.repeated(for: layout)
+        let others = try otherSamples.repeated(for: layout)
+        let (first, second, target) = (own.start, others.start, result.start)
+        for index in 0..<layout.bytes {
+            let (a, b) = (Int16(first[index]), Int16(second[index]))
+            target[index] = UInt8(truncatingIfNeeded: abs(a - b))
         }
-        return result
+        let difference = PicturePreview()
+        difference.picture = picture
+        difference.layout = layout
+        difference.samples = result
+        return difference
     }
 
     /// Writes the copy as a JPEG, if there is one. The file is neither synced nor closed.
@@ -132,9 +123,11 @@ package final class PicturePreview {
         to file: FileDescriptor, name: String, above difference: PicturePreview? = nil,
         orientation: Orientation = .topLeft
     ) throws(PictureError) {
-        guard let layout, let picture else { return }
+        guard let layout, let picture, let samples else { return }
         let isReduced = layout.width < picture.width || layout.height < picture.height
-        let rows = try PreviewRows(self, above: difference, colour.gammaTable)
+        var upper = samples
+        if let table = colour.gammaTable { upper = try samples.mapped(table) }
+        let rows = try PreviewRows(upper, layout, above: difference)
         let profile = colour.profile.flatMap {
             $0.isGray == (rows.layout.channels == 1) ? $0 : nil
         }
@@ -211,10 +204,11 @@ private final class PreviewStage: Stage {
     let layout: PixelLayout
     private let upstream: any Stage
     private var sampler: PreviewSampler
-    private let finish: ([UInt8]) -> Void
+    private let finish: (FilterBuffer<UInt8>) -> Void
 
     init(
-        _ upstream: any Stage, _ sampler: PreviewSampler, finish: @escaping ([UInt8]) -> Void
+        _ upstream: any Stage, _ sampler: PreviewSampler,
+        finish: @escaping (FilterBuffer<UInt8>) -> Void
     ) {
         self.upstream = upstream
         self.sampler = sampler
@@ -229,59 +223,70 @@ private final class PreviewStage: Stage {
     }
 }
 
-/// The rows of a preview or of two, in one band.
+/// The rows of a preview or of two, see `PreviewPair`.
 private final class PreviewRows: Stage {
     let layout: PixelLayout
-    private let memory: FilterBuffer<UInt8>
-    private var isLent = false
+    /// What is lent, one after the other.
+    private let parts: [FilterBuffer<UInt8>]
+    private var next = 0
+    /// The rows that have been lent.
+    private var done = 0
 
-    /// - Parameter table: the sample that is written for each sample of the upper one; nil for the same.
     init(
-        _ upper: PicturePreview, above lower: PicturePreview?, _ table: [UInt8]?
+        _ upper: FilterBuffer<UInt8>, _ upperLayout: PixelLayout, above lower: PicturePreview?
     ) throws(PictureError) {
-        guard let own = upper.layout else { preconditionFailure("a copy without rows") }
-        var layout = own
-        if let other = lower?.layout {
-            precondition(other.width == own.width && other.height == own.height)
-            layout.height = PreviewPair(rows: own.height).height
-            layout.channels = max(own.channels, other.channels)
-        }
-        memory = try FilterBuffer(count: layout.bytes)
-        self.layout = layout
-        put(upper, at: 0, table)
-        guard let lower else { return }
-        let pair = PreviewPair(rows: own.height)
-        let first = own.height + pair.gap
-        put(lower, at: first, nil)
-        for row in own.height..<first {
-            copy(row < first - 8 ? own.height - 1 : first, to: row)
-        }
-    }
-
-    private func put(_ preview: PicturePreview, at row: Int, _ table: [UInt8]?) {
-        let target = memory.start + row * layout.bytesPerRow
-        // A gray sample stands for all channels.
-        let copies = preview.layout?.channels == layout.channels ? 1 : layout.channels
-        guard table != nil || copies > 1 else {
-            preview.samples.withUnsafeBufferPointer {
-                if let start = $0.baseAddress { target.update(from: start, count: $0.count) }
-            }
+        guard let lower, let lowerLayout = lower.layout, let samples = lower.samples else {
+            layout = upperLayout
+            parts = [upper]
             return
         }
-        for (index, sample) in preview.samples.enumerated() {
-            let sample = table?[Int(sample)] ?? sample
-            for copy in 0..<copies { target[index * copies + copy] = sample }
-        }
-    }
-
-    private func copy(_ row: Int, to other: Int) {
+        precondition(
+            lowerLayout.width == upperLayout.width && lowerLayout.height == upperLayout.height)
+        var layout = upperLayout
+        layout.channels = max(upperLayout.channels, lowerLayout.channels)
+        let first = try upper.repeated(for: layout)
+        let second = try samples.repeated(for: layout)
+        let pair = PreviewPair(rows: layout.height)
         let bytes = layout.bytesPerRow
-        (memory.start + other * bytes).update(from: memory.start + row * bytes, count: bytes)
+        let gap = try FilterBuffer<UInt8>(count: pair.gap * bytes)
+        for row in 0..<pair.gap {
+            gap.at(row * bytes).update(
+                from: row < pair.gap - 8 ? first.at((pair.rows - 1) * bytes) : second.start,
+                count: bytes)
+        }
+        parts = [first, gap, second]
+        layout.height = pair.height
+        self.layout = layout
     }
 
     func nextBand() throws(PictureError) -> Band? {
-        if isLent { return nil }
-        isLent = true
-        return Band(start: UnsafeMutableRawPointer(memory.start), rows: 0..<layout.height)
+        guard next < parts.count else { return nil }
+        let part = parts[next]
+        let rows = done..<(done + part.count / layout.bytesPerRow)
+        next += 1
+        done = rows.upperBound
+        return Band(start: UnsafeMutableRawPointer(part.start), rows: rows)
+    }
+}
+
+extension FilterBuffer<UInt8> {
+    /// The samples of a gray or RGB picture with the channels of `layout`. A gray sample stands for all of them.
+    fileprivate func repeated(for layout: PixelLayout) throws(PictureError) -> FilterBuffer {
+        if count == layout.bytes { return self }
+        precondition(count * layout.channels == layout.bytes)
+        let result = try FilterBuffer(count: layout.bytes)
+        for index in 0..<count {
+            for channel in 0..<layout.channels {
+                result.start[index * layout.channels + channel] = start[index]
+            }
+        }
+        return result
+    }
+
+    /// The sample in a table for each one.
+    fileprivate func mapped(_ table: [UInt8]) throws(PictureError) -> FilterBuffer {
+        let result = try FilterBuffer(count: count)
+        for index in 0..<count { result.start[index] = table[Int(start[index])] }
+        return result
     }
 }

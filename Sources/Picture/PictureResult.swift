@@ -23,7 +23,7 @@ struct PictureResult {
         _ filtered: PictureSteps.Filtered, of reader: any PictureReader, _ steps: PictureSteps,
         _ context: StageContext, _ ahead: ReadAhead?
     ) throws(PictureError) -> Written {
-        let last = preview?.stage(on: filtered.stage, filtered.palette) ?? filtered.stage
+        let last = try preview?.stage(on: filtered.stage, filtered.palette) ?? filtered.stage
         let colour = reader.colour.carried(through: filtered.effective, to: filtered.layout)
         let exif =
             options.keepsExif ? Exif.carried(reader.exif, isUpright: steps.autoOrient) : nil

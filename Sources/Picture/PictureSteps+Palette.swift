@@ -33,7 +33,7 @@ extension PictureSteps {
         let indices = IndexRows(source, reader.layout)
         sourcePreview?.colour = reader.colour
         filtered.stage =
-            sourcePreview?.stage(
+            try sourcePreview?.stage(
                 on: indices, FilteredPalette(colours: colours, layout: reader.layout)) ?? indices
         // As many bits in the source as the result has.
         if result.options.compression != .small, filtered.palette?.bits == reader.header.depth,

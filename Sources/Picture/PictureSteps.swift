@@ -105,7 +105,7 @@ struct PictureSteps {
     ) throws(PictureError) -> Filtered {
         guard let sourcePreview else { return try chain(turns + filters, on: source, context) }
         let upright = try chain(turns, on: source, context)
-        let previewedRows = sourcePreview.stage(on: upright.stage)
+        let previewedRows = try sourcePreview.stage(on: upright.stage)
         sourcePreview.colour = reader.colour
         let size = reader.storedSize
         let isTransposed = autoOrient && reader.orientation.isTransposed

@@ -1,7 +1,7 @@
 /// Takes the samples of a preview from bands of rows.
 struct PreviewSampler {
     /// The means, whose first `end` are complete.
-    private(set) var result: [UInt8]
+    let result: FilterBuffer<UInt8>
     private var end = 0
 
     private let width: Int
@@ -29,7 +29,11 @@ struct PreviewSampler {
     ///   - picture: the layout of the pixels.
     ///   - palette: if the rows are indices: their colours.
     ///   - small: the layout of the preview.
-    init(_ picture: PixelLayout, _ palette: FilteredPalette?, _ small: PixelLayout) {
+    ///
+    /// - Throws: `outOfMemory`.
+    init(
+        _ picture: PixelLayout, _ palette: FilteredPalette?, _ small: PixelLayout
+    ) throws(PictureError) {
         width = small.width
         channels = small.channels
         shift = Self.shift(of: picture, small)
@@ -40,11 +44,12 @@ struct PreviewSampler {
         let bytes = palette == nil ? picture.bytesPerPixel : 1
         // Of 16 bits in the machine's byte order, the byte with the higher bits.
         let high = palette == nil && picture.depth == 16 && 1.littleEndian == 1 ? 1 : 0
-        columns = Self.places(small.width << shift, of: picture.width).map { $0 * bytes + high }
+        columns = Self.places(
+            small.width << shift, of: picture.width, bytes: bytes, high: high)
         rows = Self.places(small.height << shift, of: picture.height)
         isCopied = palette == nil && shift == 0 && !picture.hasAlpha && picture.bytesPerPixel == 3
         sums = [UInt16](repeating: 0, count: isCopied ? 0 : small.width * small.channels)
-        result = [UInt8](repeating: 0, count: small.bytes)
+        result = try FilterBuffer(count: small.bytes)
     }
 
     /// 2 × 2 samples for a pixel, or 4 × 4 if it stands for more than 16 × 16 pixels. One for a small picture, where a
@@ -56,23 +61,38 @@ struct PreviewSampler {
         return max(picture.width, picture.height) > 16 * max(small.width, small.height) ? 2 : 1
     }
 
-    /// The middles of `count` equal parts of `length` pixels.
-    private static func places(_ count: Int, of length: Int) -> [Int] {
-        (0..<count).map { (2 * $0 + 1) * length / (2 * count) }
+    /// The middles of `count` equal parts of `length` pixels, in bytes: (2 i + 1) · length / (2 · count).
+    private static func places(
+        _ count: Int, of length: Int, bytes: Int = 1, high: Int = 0
+    ) -> [Int] {
+        // From one to the next, without a division.
+        let (step, more) = length.quotientAndRemainder(dividingBy: count)
+        var (place, rest) = length.quotientAndRemainder(dividingBy: 2 * count)
+        return [Int](unsafeUninitializedCapacity: count) { places, initialized in
+            for index in 0..<count {
+                places[index] = place * bytes + high
+                place += step
+                rest += 2 * more
+                if rest >= 2 * count {
+                    rest -= 2 * count
+                    place += 1
+                }
+            }
+            initialized = count
+        }
     }
 
     /// - Returns: whether this band has the last row that was needed.
     mutating func add(_ band: Band, bytesPerRow: Int) -> Bool {
         guard done < rows.count else { return false }
+        let start = band.start.assumingMemoryBound(to: UInt8.self)
+        if isCopied {
+            copy(start, band.rows, bytesPerRow)
+            return done == rows.count
+        }
         while done < rows.count, rows[done] < band.rows.upperBound {
-            let row =
-                band.start.assumingMemoryBound(to: UInt8.self)
-                + (rows[done] - band.rows.lowerBound) * bytesPerRow
+            let row = UnsafePointer(start + (rows[done] - band.rows.lowerBound) * bytesPerRow)
             done += 1
-            if isCopied {
-                copy(row)
-                continue
-            }
             if colours.isEmpty {
                 add(row)
             } else {
@@ -83,28 +103,36 @@ struct PreviewSampler {
         return done == rows.count
     }
 
-    /// Appends the pixels at the places of a row.
-    private mutating func copy(_ row: UnsafePointer<UInt8>) {
-        let count = 3 * width
+    /// Appends the pixels at the places of all needed rows of a band.
+    private mutating func copy(
+        _ band: UnsafePointer<UInt8>, _ available: Range<Int>, _ bytesPerRow: Int
+    ) {
+        var done = done
+        var target = UnsafeMutableRawPointer(result.at(end))
         columns.withUnsafeBufferPointer { columns in
-            result.withUnsafeMutableBytes { result in
-                guard let start = result.baseAddress, var column = columns.baseAddress else {
-                    return
-                }
-                let row = UnsafeRawPointer(row)
-                let last = column + (columns.count - 1)
-                var target = start + end
-                // Four bytes at once take half the time of three. The last pixel of a row may have no byte behind it.
-                while column < last {
-                    let pixel = (row + column.pointee).loadUnaligned(as: UInt32.self)
-                    target.storeBytes(of: pixel, as: UInt32.self)
-                    column += 1
+            rows.withUnsafeBufferPointer { rows in
+                guard let first = columns.baseAddress else { return }
+                let last = first + (columns.count - 1)
+                while done < rows.count, rows[done] < available.upperBound {
+                    let row = UnsafeRawPointer(
+                        band + (rows[done] - available.lowerBound) * bytesPerRow)
+                    done += 1
+                    var column = first
+                    // Four bytes at once take half the time of three. The last pixel of a row may have no byte behind
+                    // it.
+                    while column < last {
+                        let pixel = (row + column.pointee).loadUnaligned(as: UInt32.self)
+                        target.storeBytes(of: pixel, as: UInt32.self)
+                        column += 1
+                        target += 3
+                    }
+                    target.copyMemory(from: row + last.pointee, byteCount: 3)
                     target += 3
                 }
-                target.copyMemory(from: row + last.pointee, byteCount: 3)
             }
         }
-        end += count
+        self.done = done
+        end = target - UnsafeMutableRawPointer(result.start)
     }
 
     private mutating func add(_ row: UnsafePointer<UInt8>) {
@@ -155,13 +183,11 @@ struct PreviewSampler {
     private mutating func endRow() {
         let bits = UInt16(2 * shift)
         let half: UInt16 = (1 << bits) / 2
+        let row = result.at(end)
         sums.withUnsafeMutableBufferPointer { sums in
-            result.withUnsafeMutableBufferPointer { result in
-                let row = UnsafeMutableBufferPointer(rebasing: result[end..<(end + sums.count)])
-                for index in sums.indices {
-                    row[index] = UInt8(truncatingIfNeeded: (sums[index] &+ half) &>> bits)
-                    sums[index] = 0
-                }
+            for index in sums.indices {
+                row[index] = UInt8(truncatingIfNeeded: (sums[index] &+ half) &>> bits)
+                sums[index] = 0
             }
         }
         end += sums.count

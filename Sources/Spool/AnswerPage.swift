@@ -40,6 +40,21 @@ package struct AnswerPage: Sendable {
         package func name(of index: Int) -> FileName { "\(index + 1)\(rawValue).jpg" }
     }
 
+    /// Which small copies an image has.
+    package struct Previews: OptionSet, Sendable {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        package static let pair = Previews(rawValue: 1)
+        package static let before = Previews(rawValue: 2)
+        package static let after = Previews(rawValue: 4)
+    }
+
+    /// Tells which previews the image with an index has in the folder of the page. The second argument is whether its
+    /// result has a copy: of small ones there is none, and to look for a file that is not there takes long.
+    package typealias PreviewFinder = (_ index: Int, _ isReduced: Bool) -> Previews
+
     // MARK: Previews
 
     /// The file of a preview while its batch is in work, from `active/ID`.
@@ -60,9 +75,9 @@ package struct AnswerPage: Sendable {
     /// Makes the page, and puts it into the outbox.
     ///
     /// - Parameter write: writes the files of the page. It gets the folder of the page, where files of an earlier attempt
-    ///   may be, and a function that tells which previews an image has there.
+    ///   may be.
     package func make(
-        _ write: (_ page: Directory, _ previews: (Int) -> Set<Preview>) throws -> Void
+        _ write: (_ page: Directory, _ previews: PreviewFinder) throws -> Void
     ) throws {
         let active = try folders.active()
         try countAttempt(in: active)
@@ -70,8 +85,8 @@ package struct AnswerPage: Sendable {
             let former = try formerPages(in: active)
             let page = try active.folder(BatchFile.page)
             let previews = try page.folder(Self.previews)
-            try write(page) { index in
-                Self.find(index, in: previews, orIn: former)
+            try write(page) { index, isReduced in
+                Self.find(index, isReduced, in: previews, orIn: former)
             }
             try page.write(Self.markerContent, to: Self.marker, replacing: true, durably: false)
             FaultPoint.pageMade.pass()
@@ -116,28 +131,36 @@ package struct AnswerPage: Sendable {
 
     /// The previews of an image. All are of one attempt: those in `previews` or, if there are none, the former ones.
     private static func find(
-        _ index: Int, in previews: Directory, orIn former: [Directory]
-    ) -> Set<Preview> {
+        _ index: Int, _ isReduced: Bool, in previews: Directory, orIn former: [Directory]
+    ) -> Previews {
         func isThere(_ preview: Preview, in folder: Directory) -> Bool {
             let found = try? folder.information(of: preview.name(of: index))
             return found.map { $0.isRegularFile && $0.length > 0 } ?? false
         }
-        func those(in folder: Directory) -> Set<Preview> {
+        func those(in folder: Directory) -> Previews {
+            var found: Previews = []
             // Of a source, there is one file.
-            var found = Set(
-                [Preview.pair, .before].first { isThere($0, in: folder) }.map { [$0] } ?? [])
-            if isThere(.after, in: folder) { found.insert(.after) }
+            if isThere(.pair, in: folder) {
+                found = .pair
+            } else if isThere(.before, in: folder) {
+                found = .before
+            }
+            if isReduced, isThere(.after, in: folder) { found.insert(.after) }
             return found
+        }
+        func link(_ preview: Preview, from folder: Directory) -> Bool {
+            let name = preview.name(of: index)
+            return (try? folder.link(name, to: previews, as: name)) != nil
         }
         let found = those(in: previews)
         if !found.isEmpty { return found }
         for folder in former {
-            let found = those(in: folder)
+            var found = those(in: folder)
             if found.isEmpty { continue }
-            return found.filter {
-                let name = $0.name(of: index)
-                return (try? folder.link(name, to: previews, as: name)) != nil
-            }
+            if found.contains(.pair), !link(.pair, from: folder) { found.remove(.pair) }
+            if found.contains(.before), !link(.before, from: folder) { found.remove(.before) }
+            if found.contains(.after), !link(.after, from: folder) { found.remove(.after) }
+            return found
         }
         return []
     }

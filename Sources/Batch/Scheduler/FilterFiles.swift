@@ -94,7 +94,7 @@ final class FilterFiles {
         if preview.isNeeded { write(preview, .after, preview.orientation) }
         // A browser turns each file as a whole, so it cannot turn both copies of a pair.
         let difference =
-            preview.orientation == .topLeft ? preview.difference(from: sourcePreview) : nil
+            preview.orientation == .topLeft ? try? preview.difference(from: sourcePreview) : nil
         if difference == nil {
             // From an attempt before a restart, of another source.
             try? active.remove(id / AnswerPage.path(of: .pair, job.image))

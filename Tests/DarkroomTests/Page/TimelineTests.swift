@@ -7,6 +7,12 @@ import Testing
 
 /// What a timeline says about the operations of a batch. Times are in milliseconds after an arbitrary moment.
 @Suite struct TimelineTests {
+    private static func drawing(_ timeline: Timeline) -> String {
+        let html = HTMLWriter()
+        TimelineDrawing(timeline, .gmt, html).draw()
+        return html.html
+    }
+
     private static let start = 1_795_264_205_000
 
     private static func moment(_ time: Int) -> Moment { Moment(milliseconds: start + time) }
@@ -43,7 +49,7 @@ import Testing
         image.times = nil
         let timeline = Self.timeline([image])
         #expect(timeline.isEmpty)
-        #expect(TimelineDrawing(timeline: timeline, zone: .gmt).markup == .nothing)
+        #expect(Self.drawing(timeline) == "")
     }
 
     @Test func hasTheOperationsInTheirOrder() {
@@ -77,7 +83,7 @@ import Testing
         #expect(timeline.downloads.count == 2)
         // b has another source; c and d have none in common.
         #expect(timeline.filters.count == 4 && timeline.filteredCount == 5)
-        let drawing = TimelineDrawing(timeline: timeline, zone: .gmt).markup.html
+        let drawing = Self.drawing(timeline)
         #expect(drawing.contains(">2 downloads</text>"))
         #expect(drawing.contains(">Filters of 5 images</text>"))
         #expect(timeline.filters.first { $0.image == 1 }?.end == Self.start + 62)
@@ -145,7 +151,7 @@ import Testing
     @Test func aLargeBatchHasASmallDrawing() {
         let few = Self.timeline(
             (0..<200).map { Self.image("\($0)", filter: ($0 * 9)...($0 * 9 + 12)) })
-        let bars = TimelineDrawing(timeline: few, zone: .gmt).markup.html
+        let bars = Self.drawing(few)
         #expect(bars.matches(of: /class="filter"/).count == 200)
         let many = Self.timeline(
             (0..<100_000).map {
@@ -153,7 +159,7 @@ import Testing
                     "\($0)", source: "u/\($0)", download: ($0 * 9)...($0 * 9 + 50),
                     filter: ($0 * 9 + 50)...($0 * 9 + 80), attempts: $0 % 100 == 0 ? 2 : 1)
             })
-        let html = TimelineDrawing(timeline: many, zone: .gmt).markup.html
+        let html = Self.drawing(many)
         #expect(html.utf8.count < 100_000)
         #expect(html.contains("100000 downloads, at most 6 at once"))
         #expect(html.contains("class=\"again\""))
@@ -169,6 +175,6 @@ import Testing
         backwards.times?.downloaded = Self.moment(-5)
         let timeline = Self.timeline([image, backwards])
         #expect(timeline.end > timeline.begin)
-        #expect(TimelineDrawing(timeline: timeline, zone: .gmt).markup.html.contains("<svg"))
+        #expect(Self.drawing(timeline).contains("<svg"))
     }
 }

@@ -82,9 +82,9 @@ import Testing
         let previews = try bring(about: state)
         // An empty one, as a failure of the machine leaves it.
         try write("", "active/x/page/previews/3.jpg")
-        var found: [Set<AnswerPage.Preview>] = []
+        var found: [AnswerPage.Previews] = []
         try AnswerPage(of: folders).make { page, find in
-            found = (0..<4).map { find($0) }
+            found = (0..<4).map { find($0, true) }
             try page.write(Array("last".utf8), to: "index.html", replacing: true, durably: false)
         }
         #expect(found == (1...4).map { previews[$0] == nil ? [] : [.after] })
@@ -105,8 +105,8 @@ import Testing
         }
         try write("{}", "outbox/x/page/page.json")
         try write("new", "active/x/page/previews/1-before.jpg")
-        var found: [Set<AnswerPage.Preview>] = []
-        try AnswerPage(of: folders).make { _, find in found = (0..<3).map { find($0) } }
+        var found: [AnswerPage.Previews] = []
+        try AnswerPage(of: folders).make { _, find in found = (0..<3).map { find($0, true) } }
         #expect(found == [[.before], [.pair, .after], [.before]])
         #expect(
             try list("outbox/x/page/previews")

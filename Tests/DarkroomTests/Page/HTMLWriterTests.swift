@@ -4,7 +4,9 @@ import Testing
 @testable import DarkroomPage
 
 /// Nothing that comes from a batch can become markup.
-@Suite struct MarkupTests {
+@Suite struct HTMLWriterTests {
+    private let writer = HTMLWriter()
+
     @Test(arguments: [
         ("plain", "plain"), ("a & b", "a &amp; b"), ("<b>", "&lt;b&gt;"),
         ("\"x\" 'y'", "&quot;x&quot; &#39;y&#39;"), ("&amp;", "&amp;amp;"),
@@ -12,9 +14,10 @@ import Testing
         ("\0", "\\0"), ("</script>", "&lt;/script&gt;"), ("]]>", "]]&gt;"),
     ])
     func textIsEscaped(text: String, html: String) {
-        #expect(Markup(text: text).html == html)
-        #expect(Markup(.p) { text }.html == "<p>\(html)</p>")
-        #expect(Markup(.img, .alt(text)).html == "<img alt=\"\(html)\">")
+        writer.text(text)
+        writer(.p, text: text)
+        writer(.img, .alt(text))
+        #expect(writer.html == "\(html)<p>\(html)</p><img alt=\"\(html)\">")
     }
 
     @Test(arguments: [
@@ -39,43 +42,51 @@ import Testing
     }
 
     @Test func elementsAreNested() {
-        let markup = Markup(.ul, .class("a b"), nil, .lazy) {
-            for number in 1...2 { Markup(.li) { "\(number)" } }
-            if markupIsShort { Markup(.br) } else { "long" }
+        writer(.ul, .class("a b"), nil, .lazy) {
+            for number in 1...2 { writer(.li) { writer.text("\(number)") } }
+            writer(.br)
         }
-        #expect(markup.html == "<ul class=\"a b\" loading=\"lazy\"><li>1</li><li>2</li><br></ul>")
+        #expect(
+            writer.html == "<ul class=\"a b\" loading=\"lazy\"><li>1</li><li>2</li><br></ul>")
     }
 
-    private var markupIsShort: Bool { true }
+    @Test func attributesHaveTheirValues() {
+        let id = AnchorID("view", 12)
+        writer(.a, .id(id), .href(id), .href(PageLink("a b"), id), .width(7), .height(-1500))
+        #expect(
+            writer.html
+                == "<a id=\"view-12\" href=\"#view-12\" href=\"a%20b#view-12\" width=\"7\" height=\"-1500\"></a>"
+        )
+    }
 
-    /// A long document is in pieces, which are not copied into the elements around them.
+    /// A long document is in pieces, so that it does not move while it grows.
     @Test(arguments: [
         (1, 1), (3, 60_000), (3, 70_000), (200, 1000), (2000, 100), (1, 200_000),
     ])
     func aLongDocumentIsInPieces(count: Int, length: Int) {
         let text = String(repeating: "x", count: length)
-        let markup = Markup.document(language: "en") {
-            Markup(.body) {
-                "first"
-                Markup(.main, .class("a")) {
-                    (0..<count).map { number in Markup(.p) { "\(number)\(text)" } }
+        writer.document(language: "en") {
+            writer(.body) {
+                writer.text("first")
+                writer(.main, .class("a")) {
+                    for number in 0..<count { writer(.p, text: "\(number)\(text)") }
                 }
-                "last"
+                writer.text("last")
             }
         }
         let paragraphs = (0..<count).map { "<p>\($0)\(text)</p>" }.joined()
         let expected =
             "<!DOCTYPE html>\n<html lang=\"en\"><body>first<main class=\"a\">\(paragraphs)</main>last</body></html>\n"
-        #expect(markup.html == expected)
-        let sizes = markup.pieces.map(\.count)
-        #expect(sizes.allSatisfy { $0 > 0 && $0 <= max(64 << 10, length + 10) + 100 })
-        // Each with the next one is long.
-        #expect(zip(sizes, sizes.dropFirst()).allSatisfy { $0 + $1 > 64 << 10 || count == 1 })
+        #expect(writer.html == expected)
+        let sizes = writer.pieces.map(\.count)
+        #expect(sizes.allSatisfy { $0 > 0 && $0 <= 64 << 10 + length + 100 })
+        #expect(sizes.dropLast().allSatisfy { $0 >= 64 << 10 })
     }
 
     @Test(arguments: [(1.0, "1"), (0.5, "0.5"), (33.333333, "33.333"), (-2, "-2")])
     func numbersAreShort(value: Double, text: String) {
-        #expect(Markup(.rect, .number("x", value)).html == "<rect x=\"\(text)\"></rect>")
+        writer(.rect, .number("x", value))
+        #expect(writer.html == "<rect x=\"\(text)\"></rect>")
     }
 
     /// What the policy allows is what is in the page.

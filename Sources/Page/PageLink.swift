@@ -1,0 +1,66 @@
+import DarkroomCore
+import Foundation
+import SystemPackage
+
+/// A relative reference to a file, from the folder of the page.
+///
+/// Each component is percent-encoded but for letters, digits, `-`, `.` and `_`. So there is no scheme: it can be neither
+/// `javascript:` nor the name of a host.
+package struct PageLink: Sendable, Equatable {
+    let text: String
+
+    /// - Parameter components: the names of folders and, at the end, of the file; `..` is the folder above.
+    package init(_ components: [ByteString]) {
+        var text = ""
+        for component in components {
+            if !text.isEmpty { text += "/" }
+            text += Self.encoded(component)
+        }
+        self.text = text
+    }
+
+    package init(_ components: String...) {
+        self.init(components.map { ByteString($0) })
+    }
+
+    private static func encoded(_ component: ByteString) -> String {
+        guard !component.utf8.allSatisfy(isKept) else { return component.string }
+        let digits = Array("0123456789ABCDEF".utf8)
+        var result: [UInt8] = []
+        for byte in component.utf8 {
+            if isKept(byte) {
+                result.append(byte)
+            } else {
+                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private static func isKept(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}
+
+extension PageLink {
+    /// The components of the way from one folder to another one. A relative path begins in the current folder.
+    ///
+    /// A browser goes this way by names: for it, `..` after a symbolic link is the folder that has the link.
+    static func way(from folder: String, to other: String) -> [ByteString] {
+        let from = components(of: folder)
+        let to = components(of: other)
+        let same = zip(from, to).prefix { $0 == $1 }.count
+        return from.dropFirst(same).map { _ in ".." } + to.dropFirst(same)
+    }
+
+    private static func components(of path: String) -> [ByteString] {
+        FilePath(FileManager.default.currentDirectoryPath).pushing(FilePath(path))
+            .lexicallyNormalized().components.map { ByteString($0.string) }
+    }
+}
