@@ -133,13 +133,15 @@ package final class JPEGWriter {
             UInt32(band.rows.count))
         try check(
             result, step: "writing rows \(band.rows.lowerBound + 1) to \(band.rows.upperBound)")
-        try flush()
+        // A write of a few kilobytes costs as much as their content.
+        try flush(ifAtLeast: 64 << 10)
     }
 
     /// Writes the output of libjpeg to the file.
-    private func flush() throws(PictureError) {
+    private func flush(ifAtLeast least: Int = 1) throws(PictureError) {
         var available = 0
         let start = darkroom_jpeg_writer_output(writer, &available)
+        guard available >= least else { return }
         try output.write(UnsafeRawBufferPointer(start: start, count: available))
         darkroom_jpeg_writer_drain(writer)
     }

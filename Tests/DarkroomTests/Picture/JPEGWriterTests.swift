@@ -82,14 +82,14 @@ import Testing
         #expect(sizes == sizes.sorted() && Set(sizes).count == sizes.count)
     }
 
-    /// What is in the file grows while rows are still being asked for; a progressive one is written at
-    /// the end.
-    @Test(arguments: [false, true])
-    func rowsAreWrittenAsTheyCome(progressive: Bool) throws {
+    /// What is in the file grows while rows are still being asked for. A few kilobytes wait for more, and a progressive
+    /// picture is written at the end.
+    @Test(arguments: [(true, false, 15), (false, false, 1), (true, true, 1)])
+    func rowsAreWrittenAsTheyCome(isNoise: Bool, progressive: Bool, sizesOnTheWay: Int) throws {
         let target = try UnnamedFile()
         let layout = PixelLayout(width: 2048, height: 1024, channels: 1, depth: 8)
         var sizes: [Int] = []
-        let stage = try FlatStage(layout) {
+        let stage = try BandStage(layout, isNoise: isNoise) {
             sizes.append(Int((try? target.descriptor.seek(offset: 0, from: .end)) ?? 0))
         }
         let written = try JPEGWriter.write(
@@ -98,23 +98,31 @@ import Testing
         #expect(sizes.count == 16)
         // A header, and the rows of the bands before.
         let growing = sizes.dropFirst()
-        #expect(Set(growing).count == (progressive ? 1 : 15) && growing.sorted() == Array(growing))
+        #expect(Set(growing).count == sizesOnTheWay && growing.sorted() == Array(growing))
         #expect(sizes[0] == 0 && sizes[15] < written.bytes)
-        #expect(try JPEGReader.pixels(of: target.contents()).bytes.allSatisfy { $0 == 77 })
+        let bytes = try JPEGReader.pixels(of: target.contents()).bytes
+        #expect(bytes.count == layout.bytes && (isNoise || bytes.allSatisfy { $0 == 77 }))
     }
 
-    /// Rows of one gray, made again for each band.
-    private final class FlatStage: Stage {
+    /// Rows of one gray or of noise, the same in each band.
+    private final class BandStage: Stage {
         let layout: PixelLayout
         private let memory: FilterBuffer<UInt8>
         private let whenAsked: () -> Void
         private var next = 0
 
-        init(_ layout: PixelLayout, whenAsked: @escaping () -> Void = {}) throws {
+        init(
+            _ layout: PixelLayout, isNoise: Bool = false, whenAsked: @escaping () -> Void = {}
+        ) throws {
             self.layout = layout
             self.whenAsked = whenAsked
             memory = try FilterBuffer(count: layout.rowsPerBand * layout.bytesPerRow)
             memory.start.update(repeating: 77, count: memory.count)
+            guard isNoise else { return }
+            var random = SplitMix64(seed: 1)
+            for index in 0..<memory.count {
+                memory.start[index] = UInt8(truncatingIfNeeded: random.next())
+            }
         }
 
         func nextBand() throws(PictureError) -> Band? {
@@ -216,7 +224,7 @@ import Testing
         let layout = PixelLayout(width: 65_501, height: 1, channels: 1, depth: 8)
         let error = #expect(throws: PictureError.self) {
             let target = try UnnamedFile()
-            _ = try JPEGWriter.write(try FlatStage(layout), to: target.descriptor, name: "x.jpg")
+            _ = try JPEGWriter.write(try BandStage(layout), to: target.descriptor, name: "x.jpg")
         }
         #expect(error?.kind == .tooManyPixels)
         #expect(error?.message.contains("65501 × 1 pixels") == true)
