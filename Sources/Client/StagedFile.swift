@@ -6,14 +6,16 @@ import SystemPackage
 
 /// A complete file before it has its name in the inbox. What is left of it goes with its last reference.
 ///
-/// The file is written without a name (`O_TMPFILE`) and then linked into the inbox. So there is never a part of it
-/// anywhere, and nothing is left if the client is killed. A file system without such files (NFS, FUSE) needs a file in
-/// `tmp` and a rename.
+/// The file is written without a name (`O_TMPFILE`), gets one in `tmp`, and is renamed into the inbox. So there is never
+/// a part of it anywhere, and the daemon takes it at once: a file that is linked into the inbox is watched for a moment,
+/// whether somebody writes to it (`IncompleteFiles`). A file system without such files (NFS, FUSE) needs the name in
+/// `tmp` from the beginning. If `tmp` cannot be used, the file is linked.
 ///
-/// | state   | in `tmp`                        | in `inbox` | after a kill of the client           |
-/// |---------|---------------------------------|------------|--------------------------------------|
-/// | writing | nothing, or a locked file       | nothing    | `StagedFolders` removes that file    |
-/// | dropped | nothing                         | NAME       | the daemon takes it                  |
+/// | state   | in `tmp`                              | in `inbox` | after a kill of the client           |
+/// |---------|---------------------------------------|------------|--------------------------------------|
+/// | writing | nothing, or on NFS a locked file      | nothing    | `StagedFolders` removes that file    |
+/// | named   | a locked file, or nothing without `tmp` | nothing  | `StagedFolders` removes that file    |
+/// | dropped | nothing                               | NAME       | the daemon takes it                  |
 ///
 /// The file stays open as long as this object lives. So no other file gets its inode number, also on file systems
 /// without times of birth.
@@ -24,37 +26,28 @@ package final class StagedFile {
     package let controlIdentity: String
     private let file: Descriptor
     private let inbox: Directory
+    /// nil if it cannot be used.
+    private let tmp: Directory?
     /// Its name in `tmp`; nil for a file without a name there.
-    private var stagedName: (name: FileName, folder: Directory)?
+    private var stagedName: FileName?
 
     /// The group of the folder may read the file, whatever the umask: the daemon is a member of it.
     private static let mode: mode_t = 0o640
-    /// The age that a file gets, in seconds; see `init`.
-    private static let age = 86_400
-
-    /// - Parameter mayEndAnywhere: whether a part of the text could be a manifest too. The daemon would wait until a
-    ///   linked file of this kind has not changed for a while (`inbox.settle`). This one is complete, so it gets an old
-    ///   time of change.
-    /// - Parameter needsName: whether the file is renamed into the inbox and not linked, so that the daemon notices it before
-    ///   anything that is renamed after it.
-    package init(
-        _ bytes: [UInt8], mayEndAnywhere: Bool = false, needsName: Bool = false,
-        in spool: SpoolFolder
-    ) throws(ClientError) {
+    package init(_ bytes: [UInt8], in spool: SpoolFolder) throws(ClientError) {
         inbox = try spool.inbox()
         do throws(FileError) {
-            let number = needsName ? nil : try Self.unnamedFile(in: inbox)
-            if let number {
+            if let number = try Self.unnamedFile(in: inbox) {
                 file = Descriptor(owning: number)
+                tmp = try? Directory("tmp", in: spool.root)
             } else {
                 let folder = try Directory("tmp", in: spool.root)
                 var name = StagedFolders.newName()
                 file = try Self.newFile(in: folder, &name)
-                stagedName = (name, folder)
+                stagedName = name
+                tmp = folder
             }
             _ = fchmod(file.number, Self.mode)
             try file.write(bytes, path: inbox.path)
-            if mayEndAnywhere { Self.makeOld(file.number) }
             identity = try file.droppedIdentity(path: inbox.path)
             controlIdentity = try Self.identity(file.number, inbox.path).text
         } catch {
@@ -63,7 +56,7 @@ package final class StagedFile {
     }
 
     deinit {
-        if let (name, folder) = stagedName { try? folder.remove(name) }
+        if let stagedName { try? tmp?.remove(stagedName) }
     }
 
     /// nil if the file system has no such files.
@@ -86,10 +79,16 @@ package final class StagedFile {
         }
     }
 
-    private static func makeOld(_ number: CInt) {
-        let past = timespec(tv_sec: time(nil) - age, tv_nsec: 0)
-        // If this fails, the daemon waits for `inbox.settle`.
-        _ = futimens(number, [past, past])
+    /// Gives the file a name in `tmp`, if that is possible. It is locked before, so that nobody takes it for a leftover.
+    private func nameInTmp() {
+        guard stagedName == nil, let tmp else { return }
+        StagedFolders.lock(unnamed: file)
+        let name = StagedFolders.newName()
+        if link(to: name, in: tmp) { stagedName = name }
+    }
+
+    private func link(to name: FileName, in folder: Directory) -> Bool {
+        name.withCString { darkroom_name_file(file.number, folder.number, $0) } == 0
     }
 
     private static func identity(
@@ -120,14 +119,12 @@ package final class StagedFile {
 
     private func place(as name: FileName) throws(FileError) -> Bool {
         do throws(FileError) {
-            if let (staged, folder) = stagedName {
-                try folder.rename(staged, to: inbox, as: name)
-                stagedName = nil
-            } else {
-                guard name.withCString({ darkroom_name_file(file.number, inbox.number, $0) }) == 0
-                else {
-                    throw FileError("create", inbox.path(of: name), Errno(rawValue: errno))
-                }
+            nameInTmp()
+            if let tmp, let stagedName {
+                try tmp.rename(stagedName, to: inbox, as: name)
+                self.stagedName = nil
+            } else if !link(to: name, in: inbox) {
+                throw FileError("create", inbox.path(of: name), Errno(rawValue: errno))
             }
             return true
         } catch {

@@ -43,7 +43,7 @@ package final class Submission {
         in spool: SpoolFolder
     ) throws(ClientError) {
         try self.init(
-            StagedFile(bytes, mayEndAnywhere: format.mayEndAnywhere, in: spool), stem: stem,
+            StagedFile(bytes, in: spool), stem: stem,
             ending: "." + format.fileExtensions[0], isHeld: isHeld, in: spool)
     }
 
@@ -60,8 +60,7 @@ package final class Submission {
     ) throws(ClientError) {
         self.staged = staged
         search = try AnswerSearch(stem: stem, in: spool)
-        // A folder is renamed into the inbox, and the hold must be noticed before it.
-        let hold = isHeld ? try StagedFile([], needsName: staged.isFolder, in: spool) : nil
+        let hold = isHeld ? try StagedFile([], in: spool) : nil
         name = try Self.drop(staged, holding: hold, stem: stem, ending: ending, in: spool)
     }
 

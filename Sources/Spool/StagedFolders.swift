@@ -51,6 +51,9 @@ package enum StagedFolders {
         return information.st_nlink > 0
     }
 
+    /// The same for a file that has no name yet.
+    package static func lock(unnamed file: borrowing Descriptor) { _ = lock(file.number) }
+
     private static func lock(_ number: CInt) -> Bool {
         flock(number, LOCK_EX | LOCK_NB) == 0 || Errno(rawValue: errno) != .wouldBlock
     }

@@ -56,25 +56,26 @@ import Testing
         #expect(try outbox.names("inbox") == ["x.json"])
     }
 
-    /// A part of a YAML text may be one too, so the daemon waits until a linked one has not changed for a while.
-    @Test(arguments: [(ManifestFormat.yaml, true), (.json, false)])
-    func aWholeTextNeedsNoWait(format: ManifestFormat, isOld: Bool) throws {
-        let name = try submit("x", format).name
-        let information = try #require(try outbox.spool.inbox().information(of: name))
-        #expect((FileIdentity(information).age > 3600) == isOld)
-    }
-
-    /// As on NFS: the file is in `tmp` until it has its name, and goes with its object.
-    @Test func aNamedFileIsRenamed() throws {
-        var staged: StagedFile? = try StagedFile(
-            Array("{}".utf8), needsName: true, in: outbox.spool)
-        #expect(try outbox.names("tmp").map { $0.hasPrefix(".darkroom-\(getpid())-") } == [true])
+    /// It has a name in `tmp` only if the one in the inbox is taken.
+    @Test func aFileIsRenamed() throws {
+        var staged: StagedFile? = try StagedFile(Array("{}".utf8), in: outbox.spool)
+        #expect(try outbox.names("tmp") == [])
         #expect(try staged?.drop(as: "x.json") == true)
         #expect(try outbox.names("tmp") == [] && outbox.names("inbox") == ["x.json"])
-        staged = try StagedFile(Array("{}".utf8), needsName: true, in: outbox.spool)
+        staged = try StagedFile(Array("{}".utf8), in: outbox.spool)
         #expect(try staged?.drop(as: "x.json") == false)
+        #expect(try outbox.names("tmp").map { $0.hasPrefix(".darkroom-\(getpid())-") } == [true])
+        // Its owner has it open.
+        let tmp = try Directory("tmp", in: outbox.spool.root)
+        #expect(try StagedFolders.removeLeftovers(in: tmp) == 0)
         staged = nil
         #expect(try outbox.names("tmp") == [] && outbox.names("inbox") == ["x.json"])
+    }
+
+    @Test func aFileIsLinkedIfThereIsNoOtherFolder() throws {
+        try FileManager.default.removeItem(atPath: outbox.path + "/tmp")
+        #expect(try submit("x").name == "x.json")
+        #expect(try outbox.names("inbox") == ["x.json"])
     }
 
     // MARK: Names
