@@ -192,10 +192,10 @@ of_instance() { local unit=$instance; "$@"; }
 
 of_notify() { local unit=$notify; "$@"; }
 
-# Some twenty seconds of work for one thread.
+# Some twenty seconds of work for one thread of a fast machine.
 long_manifest() {
     local number separator=''
-    printf '{"filters": [{"resize": {"width": 2400}}, {"blur": {"sigma": 20}}, {"resize": {"width": 100}}], "images": ['
+    printf '{"filters": [{"resize": {"width": 3400}}, {"blur": {"sigma": 20}}, {"resize": {"width": 100}}], "images": ['
     for ((number = 1; number <= images; number++)); do
         printf '%s{"name": "p%d", "source": "nebula.png"}' "$separator" "$number"
         separator=', '

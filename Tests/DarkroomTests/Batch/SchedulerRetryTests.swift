@@ -295,7 +295,9 @@ import Testing
         let source = ByteString("\(origin.baseURL)/late")
         try fixture.accept(
             "a", Manifest(images: [Manifest.Image(name: "i", origin: .source(source))]))
-        try await fixture.wait(for: "the request") { origin.requests.count == 1 }
+        try await fixture.wait(for: "the answer") {
+            origin.requests.count == 1 && fixture.scheduler.queues.downloadCount == 0
+        }
         fixture.obey("a", command)
         fixture.scheduler.fetched.resume()
         try await fixture.finish()
