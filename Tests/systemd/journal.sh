@@ -301,6 +301,8 @@ tells_why_it_cannot_start() {
     systemctl kill --signal CONT systemd-journald
     check "a start that fails is a record like any other" eventually \
         says "log.level" "MESSAGE_ID=$(id notStarted)" DARKROOM_ERROR=configuration
+    # The record comes before the process ends. A start until then would be the one that fails.
+    check "the unit has failed" eventually property_is ActiveState failed
     configure "durability: process"
     systemctl reset-failed "$unit"
     check "systemctl start" systemctl start "$unit"
