@@ -1,3 +1,4 @@
+import CDarkroomShims
 import Glibc
 package import SystemPackage
 
@@ -151,13 +152,18 @@ package struct PreviewHeader: Sendable {
     /// The size of the whole picture, in pixels; nil if the file does not say it.
     package let picture: (width: Int, height: Int)?
 
+    /// Reads it without preparing to decode the pixels, which takes longer.
+    ///
     /// - Parameter name: the name of the file in messages.
     package init(of file: FileDescriptor, name: String) throws(PictureError) {
-        let reader = try PictureDecoder.reader(
-            of: .file(file), name: name, limits: PictureLimits(), checkpoint: { true })
-        layout = reader.layout
-        orientation = reader.orientation
-        picture = reader.exif.flatMap { Exif.statedSize($0) }
+        let reader = try JPEGFile(.file(file), name: name, limits: PictureLimits())
+        let header = try reader.open()
+        layout = PixelLayout(
+            width: Int(header.width), height: Int(header.height), channels: Int(header.channels),
+            depth: 8)
+        let exif = reader.exif
+        orientation = ExifOrientation.read(exif).0
+        picture = exif.flatMap { Exif.statedSize($0) }
     }
 
     /// Whether the copy has fewer pixels than the picture.
