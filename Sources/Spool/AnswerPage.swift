@@ -28,16 +28,22 @@ package struct AnswerPage: Sendable {
     package static let markerContent = Array("{\"schemaVersion\": 1}\n".utf8)
 
     /// A small copy of a picture.
-    package enum Preview: String, CaseIterable, Sendable {
+    package enum Preview: UInt8, CaseIterable, Sendable {
         /// The source, upright, and below it the difference of source and result, if they have the same size.
-        case pair = "-pair"
+        case pair = 1
         /// The source, upright.
-        case before = "-before"
+        case before = 2
         /// The result, if it is large.
-        case after = ""
+        case after = 4
 
         /// The file for the image with this index.
-        package func name(of index: Int) -> FileName { "\(index + 1)\(rawValue).jpg" }
+        package func name(of index: Int) -> FileName {
+            switch self {
+            case .pair: "\(index + 1)-pair.jpg"
+            case .before: "\(index + 1)-before.jpg"
+            case .after: "\(index + 1).jpg"
+            }
+        }
     }
 
     /// Which small copies an image has.
@@ -46,9 +52,11 @@ package struct AnswerPage: Sendable {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        package static let pair = Previews(rawValue: 1)
-        package static let before = Previews(rawValue: 2)
-        package static let after = Previews(rawValue: 4)
+        init(_ preview: Preview) { rawValue = preview.rawValue }
+
+        package static let pair = Previews(.pair)
+        package static let before = Previews(.before)
+        package static let after = Previews(.after)
     }
 
     /// Tells which previews the image with an index has in the folder of the page. The second argument is whether its
@@ -148,18 +156,17 @@ package struct AnswerPage: Sendable {
             if isReduced, isThere(.after, in: folder) { found.insert(.after) }
             return found
         }
-        func link(_ preview: Preview, from folder: Directory) -> Bool {
-            let name = preview.name(of: index)
-            return (try? folder.link(name, to: previews, as: name)) != nil
-        }
         let found = those(in: previews)
         if !found.isEmpty { return found }
         for folder in former {
             var found = those(in: folder)
             if found.isEmpty { continue }
-            if found.contains(.pair), !link(.pair, from: folder) { found.remove(.pair) }
-            if found.contains(.before), !link(.before, from: folder) { found.remove(.before) }
-            if found.contains(.after), !link(.after, from: folder) { found.remove(.after) }
+            for preview in Preview.allCases where found.contains(Previews(preview)) {
+                let name = preview.name(of: index)
+                if (try? folder.link(name, to: previews, as: name)) == nil {
+                    found.remove(Previews(preview))
+                }
+            }
             return found
         }
         return []
