@@ -138,9 +138,7 @@ package struct EndedPages {
             return nil
         }
         let name = preview.name(of: index)
-        guard let previews = try? Directory(AnswerPage.previews, in: folder),
-            let file = try? previews.open(name)
-        else { return nil }
+        guard let file = try? folder.open(AnswerPage.previews / name) else { return nil }
         return try? PreviewHeader(of: file.file, name: name.text)
     }
 }

@@ -7,7 +7,7 @@ import DarkroomCore
 ///
 /// An element needs no memory of its own: pages made by the daemon may cost a small part only of the pictures on them.
 package final class HTMLWriter {
-    /// What has been written, in UTF-8, in pieces that never move.
+    /// What has been written, in UTF-8, in pieces, so that a long document does not move while it grows.
     private var earlier: [[UInt8]] = []
     /// Only the functions of this class use it, one after the other, and none of them calls another's code meanwhile. To
     /// check that at each access takes a tenth of the time.
@@ -46,14 +46,14 @@ package final class HTMLWriter {
         open(tag, attributes)
         guard !tag.isVoid else { return }
         content()
-        close(tag)
+        Self.close(tag, &bytes)
     }
 
     /// Writes an element whose content is a text.
     package func callAsFunction(_ tag: Tag, _ attributes: Attribute?..., text: String) {
         open(tag, attributes)
         Self.append(text: text, to: &bytes)
-        close(tag)
+        Self.close(tag, &bytes)
     }
 
     /// Writes the rules of a `style` or the program of a `script`: literals, which need no escapes.
@@ -61,7 +61,7 @@ package final class HTMLWriter {
         precondition(tag == .style || tag == .script)
         open(tag, [])
         Self.append(literal: literal, to: &bytes)
-        close(tag)
+        Self.close(tag, &bytes)
     }
 
     private func open(_ tag: Tag, _ attributes: [Attribute?]) {
@@ -79,8 +79,6 @@ package final class HTMLWriter {
         for case let attribute? in attributes { attribute.append(to: &bytes) }
         bytes.append(UInt8(ascii: ">"))
     }
-
-    private func close(_ tag: Tag) { Self.close(tag, &bytes) }
 
     private static func close(_ tag: Tag, _ bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "<"))
