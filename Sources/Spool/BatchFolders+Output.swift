@@ -41,9 +41,7 @@ extension BatchFolders {
             return nil
         }
     }
-}
 
-extension BatchFolders {
     /// Moves a file of `active`, given by its path from there, into the answer by its path.
     ///
     /// - Returns: false if someone has removed one of the two folders. Then that of the answer must be opened, and made

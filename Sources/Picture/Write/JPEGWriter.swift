@@ -134,7 +134,7 @@ package final class JPEGWriter {
         try check(
             result, step: "writing rows \(band.rows.lowerBound + 1) to \(band.rows.upperBound)")
         // A write of a few kilobytes costs as much as their content.
-        try flush(ifAtLeast: 64 << 10)
+        try flush(ifAtLeast: OutputFile.piece)
     }
 
     /// Writes the output of libjpeg to the file.

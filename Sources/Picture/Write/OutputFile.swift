@@ -32,7 +32,7 @@ struct OutputFile: ~Copyable {
     }
 
     /// In bytes. A part of this size is written by itself.
-    private static let piece = 64 << 10
+    static let piece = 64 << 10
 
     /// Writes a part at once.
     mutating func write(_ part: UnsafeRawBufferPointer) throws(PictureError) {
