@@ -11,11 +11,11 @@ import SystemPackage
 /// whether somebody writes to it (`IncompleteFiles`). A file system without such files (NFS, FUSE) needs the name in
 /// `tmp` from the beginning. If `tmp` cannot be used, the file is linked.
 ///
-/// | state   | in `tmp`                              | in `inbox` | after a kill of the client           |
-/// |---------|---------------------------------------|------------|--------------------------------------|
-/// | writing | nothing, or on NFS a locked file      | nothing    | `StagedFolders` removes that file    |
-/// | named   | a locked file, or nothing without `tmp` | nothing  | `StagedFolders` removes that file    |
-/// | dropped | nothing                               | NAME       | the daemon takes it                  |
+/// | state   | in `tmp`                         | in `inbox` | after a kill of the client        |
+/// |---------|----------------------------------|------------|-----------------------------------|
+/// | writing | nothing, or on NFS a locked file | nothing    | `StagedFolders` removes that file |
+/// | named   | a locked file                    | nothing    | `StagedFolders` removes that file |
+/// | dropped | nothing                          | NAME       | the daemon takes it               |
 ///
 /// The file stays open as long as this object lives. So no other file gets its inode number, also on file systems
 /// without times of birth.
@@ -33,6 +33,8 @@ package final class StagedFile {
 
     /// The group of the folder may read the file, whatever the umask: the daemon is a member of it.
     private static let mode: mode_t = 0o640
+
+    /// Writes the file, without its name in the inbox.
     package init(_ bytes: [UInt8], in spool: SpoolFolder) throws(ClientError) {
         inbox = try spool.inbox()
         do throws(FileError) {
