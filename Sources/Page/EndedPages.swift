@@ -13,33 +13,35 @@ import SystemPackage
 package struct EndedPages {
     private let status: Status
     private let manifest: Manifest
+    private let previews: [ImagePreviews?]
     private let zone: TimeZone
-    private var summary: PageSummary
 
     /// - Parameters:
     ///   - status: the last status.
     ///   - manifest: the manifest of the batch.
-    package init(of status: Status, _ manifest: Manifest, zone: TimeZone = .current) {
+    ///   - previews: the small copies that are known, of each image; or none at all.
+    package init(
+        of status: Status, _ manifest: Manifest, _ previews: [ImagePreviews?],
+        zone: TimeZone = .current
+    ) {
         self.status = status
         self.manifest = manifest
+        self.previews = previews
         self.zone = zone
-        var frame = status
-        frame.images = []
-        summary = PageSummary(frame: frame)
-        for image in status.images { summary.add(image, perPage: BatchPage.perPage) }
-        summary.timeline.close(commands: status.commands ?? [])
     }
+
+    package var imageCount: Int { status.images.count }
 
     /// Writes all pages.
     ///
     /// - Parameters:
     ///   - folder: replaces pages of an earlier attempt in it.
-    ///   - previews: finds the small copies there.
+    ///   - finder: finds the small copies there that are not known.
     ///   - mayGoOn: asked before each page; if it returns false, this throws ECANCELED.
     package func write(
-        to folder: Directory, previews: AnswerPage.PreviewFinder,
-        while mayGoOn: () -> Bool
+        to folder: Directory, _ finder: AnswerPage.PreviewFinder, while mayGoOn: () -> Bool
     ) throws(FileError) {
+        let summary = summarized()
         for number in 1...max(1, summary.failuresOfPages.count) {
             let name = FileName(BatchPage.fileName(number))
             guard mayGoOn() else { throw FileError("write", folder.path(of: name), .canceled) }
@@ -47,14 +49,23 @@ package struct EndedPages {
             let indices = start..<min(start + BatchPage.perPage, status.images.count)
             let page = BatchPage(
                 summary: summary, number: number,
-                entries: indices.map { entry(at: $0, previews, folder) }, zone: zone,
+                entries: indices.map { entry(at: $0, finder, folder) }, zone: zone,
                 results: "..", showsResults: true, overview: nil)
             try folder.write(page.document(), to: name, replacing: true)
         }
     }
 
+    private func summarized() -> PageSummary {
+        var frame = status
+        frame.images = []
+        var summary = PageSummary(frame: frame)
+        for image in status.images { summary.add(image, perPage: BatchPage.perPage) }
+        summary.timeline.close(commands: status.commands ?? [])
+        return summary
+    }
+
     private func entry(
-        at index: Int, _ previews: AnswerPage.PreviewFinder, _ folder: Directory
+        at index: Int, _ finder: AnswerPage.PreviewFinder, _ folder: Directory
     ) -> PageEntry {
         let image = status.images[index]
         var entry = PageEntry(
@@ -66,14 +77,12 @@ package struct EndedPages {
             }
             return entry
         }
-        let previews = previews(
-            index, PicturePreview.isNeeded(forWidth: output.width, height: output.height))
+        let previews = previews(of: index, output, finder, folder)
         let settings = manifest.images[index]
-        let header = header(ofSource: index, previews, folder)
         // Browsers turn a result that keeps the orientation of its source, and its copies.
         let isTransposed =
             !settings.autoOrient && settings.output.keepsExif
-            && header?.orientation.isTransposed ?? false
+            && previews.before?.orientation.isTransposed ?? false
         func size(_ width: Int, _ height: Int) -> PageSize {
             isTransposed ? PageSize(height, width) : PageSize(width, height)
         }
@@ -85,36 +94,36 @@ package struct EndedPages {
         entry.output = link
         let large = PageImage(link, whole.within(PreviewMaker.largeSide))
         let small =
-            previews.contains(.after)
+            previews.hasAfter
             ? PageImage(Self.link(.after, index), copySize.within(PreviewMaker.smallSide))
             : PageImage(link, whole.within(PreviewMaker.smallSide))
         entry.after = Preview(small: small, large: large)
 
-        if previews.contains(.pair) {
+        guard let header = previews.before else {
+            entry.beforeNote =
+                "There is no small copy of the source. The command darkroom page shows it, if it is still there."
+            return entry
+        }
+        entry.sourceSize = (header.picture.width, header.picture.height)
+        let source = Self.link(.before, index)
+        if header.isPair {
             // The source has the size of the result, so both are shown in one size.
-            let pair = PreviewPair(rows: copy.height)
+            let pair = PreviewPair(rows: header.height)
             let height = Double(pair.height) / Double(pair.rows)
-            let link = Self.link(.pair, index)
             let before = PageImage(
-                link: link, width: large.width, height: large.height,
+                link: source, width: large.width, height: large.height,
                 part: .upper(ofHeight: height))
             entry.before = Preview(small: before, large: before)
             entry.difference = PageImage(
-                link: link, width: large.width, height: large.height,
+                link: source, width: large.width, height: large.height,
                 part: .lower(ofHeight: height))
             entry.isBeforeReduced = copySize != whole
-            entry.sourceSize = header?.picture ?? (output.width, output.height)
-        } else if let header {
-            let copy = size(header.layout.width, header.layout.height)
-            entry.sourceSize = header.picture
+        } else {
+            let copy = size(header.width, header.height)
             entry.isBeforeReduced = header.isReduced
             let before = PageImage(
-                Self.link(.before, index),
-                entry.isBeforeReduced ? copy.filling(PreviewMaker.smallSide) : copy)
+                source, entry.isBeforeReduced ? copy.filling(PreviewMaker.smallSide) : copy)
             entry.before = Preview(small: before, large: before)
-        } else {
-            entry.beforeNote =
-                "There is no small copy of the source. The command darkroom page shows it, if it is still there."
         }
         return entry
     }
@@ -123,23 +132,23 @@ package struct EndedPages {
         PageLink(AnswerPage.previews.text, preview.name(of: index).text)
     }
 
-    /// The header of the small copy of a source; nil if it is not needed, or cannot be read. The copy in a pair says
-    /// nothing new, unless a JPEG was decoded at the size of its result.
-    private func header(
-        ofSource index: Int, _ found: AnswerPage.Previews, _ folder: Directory
-    ) -> PreviewHeader? {
-        let preview: AnswerPage.Preview
-        if found.contains(.before) {
-            preview = .before
-        } else if found.contains(.pair), manifest.images[index].filters.contains(where: \.isResize)
-        {
-            preview = .pair
-        } else {
-            return nil
-        }
-        let name = preview.name(of: index)
-        guard let file = try? folder.open(AnswerPage.previews / name) else { return nil }
-        return try? PreviewHeader(of: file.file, name: name.text)
+    private func previews(
+        of index: Int, _ output: ImageStatus.Output, _ finder: AnswerPage.PreviewFinder,
+        _ folder: Directory
+    ) -> ImagePreviews {
+        if index < previews.count, let known = previews[index] { return known }
+        let found = finder(
+            index, PicturePreview.isNeeded(forWidth: output.width, height: output.height))
+        return ImagePreviews(
+            before: found.contains(.before) ? Self.header(ofSource: index, folder) : nil,
+            hasAfter: found.contains(.after))
+    }
+
+    /// What the small copy of a source says of itself; nil if it cannot be read.
+    private static func header(ofSource index: Int, _ folder: Directory) -> PreviewHeader? {
+        let name = AnswerPage.previews / AnswerPage.Preview.before.name(of: index)
+        guard let file = try? folder.open(name) else { return nil }
+        return (try? PreviewHeader(of: file.file, name: name.text)) ?? nil
     }
 }
 
@@ -169,8 +178,4 @@ extension PageImage {
     fileprivate init(_ link: PageLink, _ size: PageSize) {
         self.init(link: link, width: size.width, height: size.height)
     }
-}
-
-extension Filter {
-    fileprivate var isResize: Bool { if case .resize = self { true } else { false } }
 }

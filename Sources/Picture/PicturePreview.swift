@@ -120,12 +120,19 @@ package final class PicturePreview {
     /// - Parameters:
     ///   - difference: a copy of the same size that is written below this one, see `PreviewPair`.
     ///   - orientation: how a viewer is to turn it.
-    package func write(
+    /// - Returns: what the file says of itself; nil if there is no copy.
+    @discardableResult package func write(
         to file: FileDescriptor, name: String, above difference: PicturePreview? = nil,
         orientation: Orientation = .topLeft
-    ) throws(PictureError) {
-        guard let layout, let picture, let samples else { return }
+    ) throws(PictureError) -> PreviewHeader? {
+        guard let layout, let picture, let samples else { return nil }
         let isReduced = layout.width < picture.width || layout.height < picture.height
+        let header = PreviewHeader(
+            width: layout.width, height: layout.height, isPair: difference?.layout != nil,
+            orientation: orientation,
+            picture: .init(
+                width: storedSize?.width ?? picture.width,
+                height: storedSize?.height ?? picture.height))
         var upper = samples
         if let table = colour.gammaTable { upper = try samples.mapped(table) }
         let rows = try PreviewRows(upper, layout, above: difference)
@@ -133,42 +140,11 @@ package final class PicturePreview {
             $0.isGray == (rows.layout.channels == 1) ? $0 : nil
         }
         try JPEGWriter.writeSmall(
-            rows, to: file, name: name, profile: profile,
-            exif: Exif.stating(
-                orientation, width: storedSize?.width ?? picture.width,
-                height: storedSize?.height ?? picture.height),
+            rows, to: file, name: name, profile: profile, exif: header.exif,
             // A picture of a few pixels would lose its colours.
             quality: isReduced ? 75 : 92,
             hasFullChroma: !isReduced)
-    }
-}
-
-/// What the file of a small copy says.
-package struct PreviewHeader: Sendable {
-    /// The size of the copy.
-    package let layout: PixelLayout
-    /// How a viewer turns it.
-    package let orientation: Orientation
-    /// The size of the whole picture, in pixels; nil if the file does not say it.
-    package let picture: (width: Int, height: Int)?
-
-    /// Reads it without preparing to decode the pixels, which takes longer.
-    ///
-    /// - Parameter name: the name of the file in messages.
-    package init(of file: FileDescriptor, name: String) throws(PictureError) {
-        let reader = try JPEGFile(.file(file), name: name, limits: PictureLimits())
-        let header = try reader.open()
-        layout = PixelLayout(
-            width: Int(header.width), height: Int(header.height), channels: Int(header.channels),
-            depth: 8)
-        let exif = reader.exif
-        orientation = ExifOrientation.read(exif).0
-        picture = exif.flatMap { Exif.statedSize($0) }
-    }
-
-    /// Whether the copy has fewer pixels than the picture.
-    package var isReduced: Bool {
-        picture.map { layout.width < $0.width || layout.height < $0.height } ?? true
+        return header
     }
 }
 

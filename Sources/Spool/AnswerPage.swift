@@ -29,17 +29,14 @@ package struct AnswerPage: Sendable {
 
     /// A small copy of a picture.
     package enum Preview: UInt8, CaseIterable, Sendable {
-        /// The source, upright, and below it the difference of source and result, if they have the same size.
-        case pair = 1
-        /// The source, upright.
-        case before = 2
+        /// The source, upright, and in the same file its difference from the result, if they have the same size.
+        case before = 1
         /// The result, if it is large.
-        case after = 4
+        case after = 2
 
         /// The file for the image with this index.
         package func name(of index: Int) -> FileName {
             switch self {
-            case .pair: "\(index + 1)-pair.jpg"
             case .before: "\(index + 1)-before.jpg"
             case .after: "\(index + 1).jpg"
             }
@@ -54,7 +51,6 @@ package struct AnswerPage: Sendable {
 
         init(_ preview: Preview) { rawValue = preview.rawValue }
 
-        package static let pair = Previews(.pair)
         package static let before = Previews(.before)
         package static let after = Previews(.after)
     }
@@ -147,12 +143,7 @@ package struct AnswerPage: Sendable {
         }
         func those(in folder: Directory) -> Previews {
             var found: Previews = []
-            // Of a source, there is one file.
-            if isThere(.pair, in: folder) {
-                found = .pair
-            } else if isThere(.before, in: folder) {
-                found = .before
-            }
+            if isThere(.before, in: folder) { found.insert(.before) }
             if isReduced, isThere(.after, in: folder) { found.insert(.after) }
             return found
         }

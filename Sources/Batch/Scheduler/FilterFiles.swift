@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomPage
 import DarkroomPicture
 import DarkroomSpool
 import SystemPackage
@@ -65,8 +66,9 @@ final class FilterFiles {
     /// The picture has been written: gives the files their names.
     ///
     /// - Parameter bytes: the size of its output.
-    func complete(bytes: Int) throws {
-        writePreviews()
+    /// - Returns: the small copies for the page; nil if this filter makes none.
+    func complete(bytes: Int) throws -> ImagePreviews? {
+        let previews = writePreviews()
         do {
             try completePixels()
             if job.isAgain {
@@ -86,37 +88,36 @@ final class FilterFiles {
         try Self.close(&output, path: active.path(of: outputName))
         FaultPoint.filterWritten.pass()
         if !job.isPublished { try settlePixels() }
+        return previews
     }
 
     /// Writes the small copies. The picture does not fail with them: without copies, the page shows the output only.
-    private func writePreviews() {
-        guard let preview, let sourcePreview else { return }
-        if preview.isNeeded { write(preview, .after, preview.orientation) }
+    private func writePreviews() -> ImagePreviews? {
+        guard let preview, let sourcePreview else { return nil }
+        let after = preview.isNeeded ? write(preview, .after, preview.orientation) : nil
         // A browser turns each file as a whole, so it cannot turn both copies of a pair.
         let difference =
             preview.orientation == .topLeft ? try? preview.difference(from: sourcePreview) : nil
-        if difference == nil {
-            // From an attempt before a restart, of another source.
-            try? active.remove(id / AnswerPage.path(of: .pair, job.image))
-        }
-        write(
-            sourcePreview, difference == nil ? .before : .pair, above: difference,
-            preview.orientation)
+        let before = write(sourcePreview, .before, above: difference, preview.orientation)
+        return ImagePreviews(before: before, hasAfter: after != nil)
     }
 
+    /// - Returns: what the file says of itself; nil if there is none.
     private func write(
         _ copy: PicturePreview, _ kind: AnswerPage.Preview, above difference: PicturePreview? = nil,
         _ orientation: Orientation
-    ) {
-        guard copy.layout != nil else { return }
+    ) -> PreviewHeader? {
+        guard copy.layout != nil else { return nil }
         let name = id / AnswerPage.path(of: kind, job.image)
         do {
             let file = try create(preview: name)
-            try copy.write(
+            let header = try copy.write(
                 to: file.file, name: name.text, above: difference, orientation: orientation)
             try file.close(path: active.path(of: name))
+            return header
         } catch {
             try? active.remove(name)
+            return nil
         }
     }
 

@@ -17,35 +17,32 @@ extension Scheduler {
     /// Makes the page of an ended batch if it gets one, and has its last status written.
     func finish(_ key: BatchKey) {
         let wish = board.withLock { $0.batches[key]?.manifest.wantsPage }
-        guard makesPage(wish), let (folders, manifest, status) = ended(key) else {
+        guard makesPage(wish), let (folders, pages) = ended(key) else {
             return statusKeeper.finish(key, self)
         }
         running.enter()
-        queues.pages.add(images: status.images.count) { [self] in
-            if makePage(of: folders, manifest, status) { statusKeeper.finish(key, self) }
+        queues.pages.add(images: pages.imageCount) { [self] in
+            if make(pages, of: folders) { statusKeeper.finish(key, self) }
             running.leave()
         }
     }
 
-    private func ended(_ key: BatchKey) -> (BatchFolders, Manifest, Status)? {
+    private func ended(_ key: BatchKey) -> (BatchFolders, EndedPages)? {
         board.withLock { board in
-            board.batches[key].map { ($0.folders, $0.manifest, $0.shownStatus) }
+            board.batches[key].map {
+                ($0.folders, EndedPages(of: $0.shownStatus, $0.manifest, $0.previews))
+            }
         }
     }
 
     /// Makes a page. Without it, the batch ends all the same.
     ///
     /// - Returns: false if the daemon stops meanwhile. Then the page is made after the next start.
-    private func makePage(
-        of folders: BatchFolders, _ manifest: Manifest, _ status: Status
-    ) -> Bool {
+    private func make(_ pages: EndedPages, of folders: BatchFolders) -> Bool {
         let page = AnswerPage(of: folders)
         do {
-            let pages = EndedPages(of: status, manifest)
-            try page.make { folder, previews in
-                try pages.write(to: folder, previews: previews) {
-                    !gate.isStopping && !gate.isAborting
-                }
+            try page.make { folder, finder in
+                try pages.write(to: folder, finder) { !gate.isStopping && !gate.isAborting }
             }
         } catch let error as FileError where error.errno == .canceled {
             return false

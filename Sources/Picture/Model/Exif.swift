@@ -24,27 +24,4 @@ enum Exif {
             return bytes
         }
     }
-
-    /// A TIFF structure with an orientation and the size of another picture. (TIFF 6.0, section 2.)
-    static func stating(_ orientation: Orientation, width: Int, height: Int) -> [UInt8] {
-        func bytes(_ value: Int) -> [UInt8] {
-            withUnsafeBytes(of: UInt32(clamping: value).littleEndian) { Array($0) }
-        }
-        // A tag, its type, one number, the number: ImageWidth, ImageLength, Orientation.
-        let entries: [UInt8] =
-            [0x00, 0x01, 4, 0, 1, 0, 0, 0] + bytes(width) + [0x01, 0x01, 4, 0, 1, 0, 0, 0]
-            + bytes(height) + [0x12, 0x01, 3, 0, 1, 0, 0, 0] + bytes(orientation.rawValue)
-        // The header, the number of entries, the entries, no further directory.
-        return Array("II".utf8) + [42, 0, 8, 0, 0, 0, 3, 0] + entries + [0, 0, 0, 0]
-    }
-
-    /// The size in a structure that `stating` has made.
-    static func statedSize(_ tiff: [UInt8]) -> (width: Int, height: Int)? {
-        guard tiff.count == 50, tiff.starts(with: stating(.topLeft, width: 0, height: 0).prefix(18))
-        else { return nil }
-        func number(at place: Int) -> Int {
-            (0..<4).reduce(0) { $0 | Int(tiff[place + $1]) << (8 * $1) }
-        }
-        return (number(at: 18), number(at: 30))
-    }
 }

@@ -244,6 +244,16 @@ import Testing
                 outputName: "q")
             return try PNGReader.pixels(of: png.contents()).picture
         }
+        let target = try UnnamedFile()
+        let written = try before.write(to: target.descriptor, name: "p", above: difference)
+        try target.descriptor.seek(offset: 0, from: .start)
+        #expect(try PreviewHeader(of: target.descriptor, name: "p") == written)
+        #expect(
+            written
+                == PreviewHeader(
+                    width: layout.width, height: layout.height, isPair: true,
+                    orientation: .topLeft,
+                    picture: .init(width: size.width, height: size.height)))
         let pair = PreviewPair(rows: layout.height)
         let both = try pixels(before, above: difference)
         #expect(both.layout.width == layout.width)
@@ -278,8 +288,8 @@ import Testing
         #expect(header.profileBytes == profile.count)
         #expect(header.orientation == .rightTop)
         try target.descriptor.seek(offset: 0, from: .start)
-        let size = try PreviewHeader(of: target.descriptor, name: "p").picture
-        #expect(size?.width == 300 && size?.height == 200)
+        let copy = try PreviewHeader(of: target.descriptor, name: "p")
+        #expect(copy?.picture == .init(width: 300, height: 200))
         #expect((header.layout.width, header.layout.height) == (96, 64))
     }
 
@@ -316,7 +326,10 @@ import Testing
     @Test(arguments: [false, true]) func tellsTheSizeOfItsPicture(isTurned: Bool) throws {
         let png = try UnnamedFile(PixelKind.all[0].noise(width: 1600, height: 800).encoded)
         let jpeg = try UnnamedFile()
-        let exif = Exif.stating(isTurned ? .rightTop : .topLeft, width: 5, height: 6)
+        let exif = PreviewHeader(
+            width: 5, height: 6, isPair: false, orientation: isTurned ? .rightTop : .topLeft,
+            picture: .init(width: 5, height: 6)
+        ).exif
         let rows = try PictureSteps(filters: [], limits: PictureLimits(), checkpoint: { true })
             .open(.file(png.descriptor), name: "p")
         _ = try JPEGWriter.write(rows, to: jpeg.descriptor, name: "j", exif: exif)
@@ -326,13 +339,13 @@ import Testing
             input: .file(source.descriptor), inputName: "j", filters: [.resize(.init(width: 100))],
             output: target.descriptor, outputName: "out", sourcePreview: before)
         let copy = try UnnamedFile()
-        try before.write(to: copy.descriptor, name: "c")
+        let written = try before.write(to: copy.descriptor, name: "c")
         try copy.descriptor.seek(offset: 0, from: .start)
-        let header = try PreviewHeader(of: copy.descriptor, name: "c")
+        let header = try #require(try PreviewHeader(of: copy.descriptor, name: "c"))
+        #expect(header == written)
         let (width, height) = isTurned ? (800, 1600) : (1600, 800)
-        #expect(header.picture?.width == width && header.picture?.height == height)
-        #expect(header.orientation == .topLeft)
-        #expect(Exif.statedSize(Array(exif.dropLast())) == nil)
+        #expect(header.picture == .init(width: width, height: height))
+        #expect(header.orientation == .topLeft && !header.isPair && header.isReduced)
     }
 }
 
