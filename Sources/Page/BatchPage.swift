@@ -288,24 +288,9 @@ final class BatchPage {
         let longest = max(image.width, image.height, 1)
         let isTiny = longest < 32 && min(image.width, image.height) > 0
         let factor = isTiny ? 64 / longest : 1
-        let (width, height) = (image.width * factor, image.height * factor)
-        let part: (class: HTMLWriter.Attribute, height: Double)
-        switch image.part {
-        case .upper(let height): part = (.class("upper"), height)
-        case .lower(let height): part = (.class("lower"), height)
-        case nil:
-            html(
-                .img, isTiny ? .class("tiny") : nil, .src(image.link), .width(width),
-                .height(height), .lazy, .alt(alt))
-            return
-        }
-        html(.span, isTiny ? .class("part tiny") : .class("part")) {
-            // The drawing has no content. It gives the frame its proportions.
-            html(.svg, .box(width, height), .width(width), .hiddenFromReaders)
-            html(
-                .img, part.class, .src(image.link), .fixed("width", "100%"),
-                .percent("height", part.height), .lazy, .alt(alt))
-        }
+        html(
+            .img, isTiny ? .class("tiny") : nil, .src(image.link), .width(image.width * factor),
+            .height(image.height * factor), .lazy, .alt(alt))
     }
 
     func milliseconds(_ count: Int) -> String {

@@ -23,6 +23,13 @@ package struct PageLink: Sendable, Equatable {
         self.init(components.map { ByteString($0) })
     }
 
+    private init(text: String) { self.text = text }
+
+    /// A part of this file.
+    func with(fragment: String) -> PageLink {
+        PageLink(text: "\(text)#\(Self.encoded(ByteString(fragment)))")
+    }
+
     private static func encoded(_ component: ByteString) -> String {
         guard !component.utf8.allSatisfy(isKept) else { return component.string }
         let digits = Array("0123456789ABCDEF".utf8)

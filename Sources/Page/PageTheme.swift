@@ -66,17 +66,13 @@ enum PageTheme {
         .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr));gap:1rem;margin:1rem 0}
         .pair figure,.slider figure{margin:0}
         .pair figure>img,.stack>img{display:block;max-width:100%;height:auto;background:#fff}
-        .pair figure>img,.pair .part{outline:1px solid var(--line)}
-        .part{display:block;position:relative;overflow:hidden;width:fit-content;max-width:100%;background:#fff}
-        .part svg{display:block;max-width:100%;height:auto}
-        .part img{position:absolute;left:0}.part .upper{top:0}.part .lower{bottom:0}
+        .pair figure>img{outline:1px solid var(--line)}
         figcaption{color:var(--soft);font-size:.85rem;margin-bottom:.25rem}
         .slider>div{display:inline-block;max-width:100%}
         .stack{position:relative;width:fit-content;max-width:100%}
         .stack .top{position:absolute;inset:0;clip-path:inset(0 50% 0 0)}
         .top>img{width:100%;height:100%;background:#fff}
-        .top>.part{position:absolute;inset:0;width:auto}.top svg{display:none}
-        .tiny,.tiny img{image-rendering:pixelated}
+        .tiny{image-rendering:pixelated}
         .frame img.tiny{width:4rem;height:4rem;object-fit:contain}
         .slider input{display:block;width:100%;min-width:12rem;margin:.25rem 0 .5rem;accent-color:var(--accent)}
         @media (prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
@@ -95,7 +91,7 @@ enum PageTheme {
         };
         const copy = figure => {
           const picture = figure.lastElementChild.cloneNode(true);
-          for (const image of [picture, ...picture.children]) if (image.alt) image.alt = '';
+          if (picture.alt) picture.alt = '';
           return picture;
         };
         const compare = () => {

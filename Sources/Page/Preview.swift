@@ -15,14 +15,6 @@ struct PageImage: Sendable, Equatable {
     let link: PageLink
     let width: Int
     let height: Int
-    /// If the file has two pictures: which one is shown.
-    var part: Part?
-
-    /// One picture of a file, and the height of the whole file in relation to it.
-    enum Part: Sendable, Equatable {
-        case upper(ofHeight: Double)
-        case lower(ofHeight: Double)
-    }
 }
 
 /// Makes the previews of one batch.

@@ -32,7 +32,7 @@ package final class PicturePreview {
     var colour = PNGColour()
     /// The size of the picture in its file, if it is decoded at a smaller one; upright.
     var storedSize: (width: Int, height: Int)?
-    /// How a viewer turns the picture, because its file says so. The copy's file then says it, too.
+    /// How a viewer turns the picture, because its file says so.
     package internal(set) var orientation = Orientation.topLeft
 
     package init() {}
@@ -115,36 +115,75 @@ package final class PicturePreview {
         return difference
     }
 
-    /// Writes the copy as a JPEG, if there is one. The file is neither synced nor closed.
+    /// Writes the copy of a result as a JPEG, if there is one. The file is neither synced nor closed. It says how a viewer
+    /// turns it, as the result does.
+    package func write(to file: FileDescriptor, name: String) throws(PictureError) {
+        guard let layout, let samples else { return }
+        let exif = orientation == .topLeft ? nil : Exif.stating(orientation)
+        let jpeg = try encoded(try PreviewRows(inSRGB(samples), layout), name: name, exif: exif)
+        var output = OutputFile(file, name: name, isHashed: false)
+        var failure: PictureError?
+        jpeg.withUnsafeBytes { bytes in
+            do throws(PictureError) {
+                try output.write(bytes)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// The copy of a source as a JPEG, as a viewer shows the result; nil if there is no copy.
     ///
     /// - Parameters:
-    ///   - difference: a copy of the same size that is written below this one, see `PreviewPair`.
-    ///   - orientation: how a viewer is to turn it.
-    /// - Returns: what the file says of itself; nil if there is no copy.
-    @discardableResult package func write(
-        to file: FileDescriptor, name: String, above difference: PicturePreview? = nil,
-        orientation: Orientation = .topLeft
-    ) throws(PictureError) -> PreviewHeader? {
-        guard let layout, let picture, let samples else { return nil }
+    ///   - difference: a copy of the same size that stands below this one, see `PreviewPair`.
+    ///   - orientation: how a viewer turns the result.
+    package func encoded(
+        above difference: PicturePreview? = nil, orientation: Orientation = .topLeft
+    ) throws(PictureError) -> EncodedPreview? {
+        guard var layout, let picture, let samples else { return nil }
+        let lower = try difference?.turned(orientation)
+        let upper = try inSRGB(samples).turned(orientation, layout)
+        if orientation.isTransposed { swap(&layout.width, &layout.height) }
+        let rows = try PreviewRows(upper, layout, above: lower)
+        let stored = storedSize ?? (picture.width, picture.height)
+        let (width, height) =
+            orientation.isTransposed ? (stored.height, stored.width) : (stored.width, stored.height)
+        return EncodedPreview(
+            facts: PreviewFacts(
+                width: layout.width, height: layout.height, isPair: lower != nil,
+                orientation: orientation, sourceWidth: width, sourceHeight: height),
+            rows: rows.layout.height,
+            jpeg: try encoded(rows, name: "the small copy of the source", exif: nil))
+    }
+
+    private func encoded(
+        _ rows: PreviewRows, name: String, exif: [UInt8]?
+    ) throws(PictureError) -> [UInt8] {
+        guard let layout, let picture else { return [] }
         let isReduced = layout.width < picture.width || layout.height < picture.height
-        let header = PreviewHeader(
-            width: layout.width, height: layout.height, isPair: difference?.layout != nil,
-            orientation: orientation,
-            picture: .init(
-                width: storedSize?.width ?? picture.width,
-                height: storedSize?.height ?? picture.height))
-        var upper = samples
-        if let table = colour.gammaTable { upper = try samples.mapped(table) }
-        let rows = try PreviewRows(upper, layout, above: difference)
         let profile = colour.profile.flatMap {
             $0.isGray == (rows.layout.channels == 1) ? $0 : nil
         }
-        try JPEGWriter.writeSmall(
-            rows, to: file, name: name, profile: profile, exif: header.exif,
+        return try JPEGWriter.small(
+            rows, name: name, profile: profile, exif: exif,
             // A picture of a few pixels would lose its colours.
-            quality: isReduced ? 75 : 92,
-            hasFullChroma: !isReduced)
-        return header
+            quality: isReduced ? 75 : 92, hasFullChroma: !isReduced)
+    }
+
+    private func inSRGB(_ samples: FilterBuffer<UInt8>) throws(PictureError) -> FilterBuffer<UInt8>
+    {
+        guard let table = colour.gammaTable else { return samples }
+        return try samples.mapped(table)
+    }
+
+    private func turned(
+        _ orientation: Orientation
+    ) throws(PictureError) -> (FilterBuffer<UInt8>, PixelLayout)? {
+        guard var layout, let samples else { return nil }
+        let turned = try samples.turned(orientation, layout)
+        if orientation.isTransposed { swap(&layout.width, &layout.height) }
+        return (turned, layout)
     }
 }
 
@@ -215,9 +254,10 @@ private final class PreviewRows: Stage {
     private var done = 0
 
     init(
-        _ upper: FilterBuffer<UInt8>, _ upperLayout: PixelLayout, above lower: PicturePreview?
+        _ upper: FilterBuffer<UInt8>, _ upperLayout: PixelLayout,
+        above lower: (samples: FilterBuffer<UInt8>, layout: PixelLayout)? = nil
     ) throws(PictureError) {
-        guard let lower, let lowerLayout = lower.layout, let samples = lower.samples else {
+        guard let (samples, lowerLayout) = lower else {
             layout = upperLayout
             parts = [upper]
             return
@@ -260,6 +300,24 @@ extension FilterBuffer<UInt8> {
         for index in 0..<count {
             for channel in 0..<layout.channels {
                 result.start[index * layout.channels + channel] = start[index]
+            }
+        }
+        return result
+    }
+
+    /// The samples of a picture in the order of the upright one.
+    fileprivate func turned(
+        _ orientation: Orientation, _ layout: PixelLayout
+    ) throws(PictureError) -> FilterBuffer {
+        if orientation == .topLeft { return self }
+        let (width, height, channels) = (layout.width, layout.height, layout.channels)
+        let upright = orientation.isTransposed ? height : width
+        let result = try FilterBuffer(count: count)
+        for row in 0..<height {
+            for column in 0..<width {
+                let (x, y) = orientation.upright(column, row, ofWidth: width, height: height)
+                result.at((y * upright + x) * channels).update(
+                    from: at((row * width + column) * channels), count: channels)
             }
         }
         return result

@@ -90,7 +90,7 @@ package struct ActiveFolder {
             || [
                 BatchFile.newStatus, BatchFile.newProgress, BatchFile.sources, ItemJournal.fileName,
                 "journal.new", BatchFile.picturesGone, BatchFile.newManifest, BatchFile.page,
-                BatchFile.formerPage, BatchFile.pageAttempts,
+                BatchFile.formerPage, BatchFile.pageAttempts, BatchFile.previews,
             ].contains(name)
     }
 }

@@ -6,14 +6,15 @@ import SystemPackage
 ///
 /// | state      | active/ID/page           | outbox/ID/page              | next step                                       |
 /// |------------|--------------------------|-----------------------------|-------------------------------------------------|
-/// | collecting | previews of ended images | that of an earlier end      | the last image ends, and the files are written  |
+/// | collecting | copies of large results  | that of an earlier end      | the last image ends, and the files are written  |
 /// | made       | whole                    | that of an earlier end      | an earlier page is renamed to `active/ID/page.old` |
 /// | withdrawn  | whole                    | –                           | it is renamed to `outbox/ID/page`               |
 /// | moved      | –                        | whole                       | the last status is written                      |
 ///
 /// An earlier page is there after a retry. After a restart, the files are written again in each of these states, and the
-/// previews are kept: those that are not in `active/ID/page` get a second name there. A page is not synced before its
-/// batch ends: after a failure of the machine, a file of it may be empty, and `darkroom page` makes another one.
+/// previews are kept: those of sources are in `active/ID/previews`, others in an earlier page, from which they get a
+/// second name in `active/ID/page`. A page is not synced before its batch ends: after a failure of the machine, a file of
+/// it may be empty, and `darkroom page` makes another one.
 package struct AnswerPage: Sendable {
     private let folders: BatchFolders
 
@@ -27,48 +28,43 @@ package struct AnswerPage: Sendable {
     package static let marker: FileName = "page.json"
     package static let markerContent = Array("{\"schemaVersion\": 1}\n".utf8)
 
-    /// A small copy of a picture.
-    package enum Preview: UInt8, CaseIterable, Sendable {
-        /// The source, upright, and in the same file its difference from the result, if they have the same size.
-        case before = 1
-        /// The result, if it is large.
-        case after = 2
+    // MARK: Previews
 
-        /// The file for the image with this index.
-        package func name(of index: Int) -> FileName {
-            switch self {
-            case .before: "\(index + 1)-before.jpg"
-            case .after: "\(index + 1).jpg"
-            }
+    /// Where small copies are.
+    package struct PreviewFolders {
+        /// The folder of the batch in work, with the log.
+        package let active: Directory
+        /// That of the new page.
+        package let new: Directory
+        /// Those of earlier pages, the last one first.
+        package let former: [Directory]
+    }
+
+    /// The file for a small copy of a large result. The copies of sources are in sheets, see `PreviewSheet`.
+    package static func copy(of index: Int) -> FileName { "\(index + 1).jpg" }
+
+    /// Creates a file for small copies while the batch is in work. The first one creates the folder.
+    package static func create(
+        _ name: FileName, of batch: BatchFolders
+    ) throws(FileError) -> Descriptor {
+        let active = batch.spool.active
+        let path = path(of: name, of: batch)
+        do {
+            return try active.create(path, replacing: true)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            _ = try batch.active().folder(BatchFile.page).folder(previews)
+            return try active.create(path, replacing: true)
         }
     }
 
-    /// Which small copies an image has.
-    package struct Previews: OptionSet, Sendable {
-        package let rawValue: UInt8
-
-        package init(rawValue: UInt8) { self.rawValue = rawValue }
-
-        init(_ preview: Preview) { rawValue = preview.rawValue }
-
-        package static let before = Previews(.before)
-        package static let after = Previews(.after)
+    /// Removes a file that could not be written.
+    package static func remove(_ name: FileName, of batch: BatchFolders) {
+        try? batch.spool.active.remove(path(of: name, of: batch))
     }
 
-    /// Tells which previews the image with an index has in the folder of the page. The second argument is whether its
-    /// result has a copy: of small ones there is none, and to look for a file that is not there takes long.
-    package typealias PreviewFinder = (_ index: Int, _ isReduced: Bool) -> Previews
-
-    // MARK: Previews
-
-    /// The file of a preview while its batch is in work, from `active/ID`.
-    package static func path(of preview: Preview, _ index: Int) -> FileName {
-        BatchFile.page / previews / preview.name(of: index)
-    }
-
-    /// Creates the folder for previews in `active/ID`.
-    package static func makePreviews(in active: Directory) throws(FileError) {
-        _ = try active.folder(BatchFile.page).folder(previews)
+    /// From `active`.
+    private static func path(of name: FileName, of batch: BatchFolders) -> FileName {
+        FileName(batch.id) / BatchFile.page / previews / name
     }
 
     // MARK: The page
@@ -81,7 +77,7 @@ package struct AnswerPage: Sendable {
     /// - Parameter write: writes the files of the page. It gets the folder of the page, where files of an earlier attempt
     ///   may be.
     package func make(
-        _ write: (_ page: Directory, _ previews: PreviewFinder) throws -> Void
+        _ write: (_ page: Directory, _ previews: PreviewFolders) throws -> Void
     ) throws {
         let active = try folders.active()
         try countAttempt(in: active)
@@ -89,9 +85,7 @@ package struct AnswerPage: Sendable {
             let former = try formerPages(in: active)
             let page = try active.folder(BatchFile.page)
             let previews = try page.folder(Self.previews)
-            try write(page) { index, isReduced in
-                Self.find(index, isReduced, in: previews, orIn: former)
-            }
+            try write(page, PreviewFolders(active: active, new: previews, former: former))
             try page.write(Self.markerContent, to: Self.marker, replacing: true, durably: false)
             FaultPoint.pageMade.pass()
             try withdraw(to: active)
@@ -131,36 +125,6 @@ package struct AnswerPage: Sendable {
             guard let page = try? Directory(name, in: folder) else { return nil }
             return try? Directory(Self.previews, in: page)
         }
-    }
-
-    /// The previews of an image. All are of one attempt: those in `previews` or, if there are none, the former ones.
-    private static func find(
-        _ index: Int, _ isReduced: Bool, in previews: Directory, orIn former: [Directory]
-    ) -> Previews {
-        func isThere(_ preview: Preview, in folder: Directory) -> Bool {
-            let found = try? folder.information(of: preview.name(of: index))
-            return found.map { $0.isRegularFile && $0.length > 0 } ?? false
-        }
-        func those(in folder: Directory) -> Previews {
-            var found: Previews = []
-            if isThere(.before, in: folder) { found.insert(.before) }
-            if isReduced, isThere(.after, in: folder) { found.insert(.after) }
-            return found
-        }
-        let found = those(in: previews)
-        if !found.isEmpty { return found }
-        for folder in former {
-            var found = those(in: folder)
-            if found.isEmpty { continue }
-            for preview in Preview.allCases where found.contains(Previews(preview)) {
-                let name = preview.name(of: index)
-                if (try? folder.link(name, to: previews, as: name)) == nil {
-                    found.remove(Previews(preview))
-                }
-            }
-            return found
-        }
-        return []
     }
 
     /// Takes an earlier page out of the outbox.

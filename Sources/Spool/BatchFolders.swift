@@ -25,6 +25,8 @@ package enum BatchFile {
     /// Shows that the pictures which came with the manifest are gone; the batch was reopened.
     static let picturesGone: FileName = "pictures-gone"
 
+    /// The small copies for the page while the batch is in work; see `PreviewLog`.
+    package static let previews: FileName = "previews"
     /// The page of the batch, in both folders; see `AnswerPage`.
     package static let page: FileName = "page"
     /// An earlier page that was taken out of the outbox.

@@ -1,7 +1,6 @@
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
-import DarkroomPage
 import DarkroomSpool
 
 /// A manifest in work: the state of its images and sources. `Board` owns it and changes it, under its lock.
@@ -66,8 +65,6 @@ package final class Batch {
     var status: Status
     /// The sum of the sizes of the outputs.
     private(set) var outputBytes: Int
-    /// For each image, the small copies that this process has made of it; empty before the first ones.
-    private(set) var previews: [ImagePreviews?] = []
     var sizes = SourceSizes()
     let workKinds: WorkKinds
     var handOvers: HandOverTable
@@ -295,13 +292,6 @@ package final class Batch {
         if image.state == .filtered, !handOvers.isFilteredAgain(index) {
             outputBytes = outputBytes.saturatingAdd(image.output?.bytes ?? 0)
         }
-    }
-
-    func setPreviews(_ new: ImagePreviews, of index: Int) {
-        if previews.isEmpty {
-            previews = [ImagePreviews?](repeating: nil, count: manifest.images.count)
-        }
-        previews[index] = new
     }
 
     var hasEnded: Bool { status.counts.finished == status.counts.total }

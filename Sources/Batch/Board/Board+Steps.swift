@@ -183,7 +183,6 @@ extension Board {
             let warnings = report.warnings + batch.remarks(onPixelsOf: index)
             image.warnings = warnings.isEmpty ? nil : warnings
             image.metadata = report.metadata.isEmpty ? nil : report.metadata
-            if let previews = picture.previews { batch.setPreviews(previews, of: index) }
             batch.handOvers.compare(index, sha256: report.sha256)
             ended(index, of: batch, image, at: .filter, &effects)
             rotate(batch)

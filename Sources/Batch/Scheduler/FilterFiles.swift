@@ -66,9 +66,8 @@ final class FilterFiles {
     /// The picture has been written: gives the files their names.
     ///
     /// - Parameter bytes: the size of its output.
-    /// - Returns: the small copies for the page; nil if this filter makes none.
-    func complete(bytes: Int) throws -> ImagePreviews? {
-        let previews = writePreviews()
+    func complete(bytes: Int) throws {
+        makePreviews()
         do {
             try completePixels()
             if job.isAgain {
@@ -88,46 +87,29 @@ final class FilterFiles {
         try Self.close(&output, path: active.path(of: outputName))
         FaultPoint.filterWritten.pass()
         if !job.isPublished { try settlePixels() }
-        return previews
     }
 
-    /// Writes the small copies. The picture does not fail with them: without copies, the page shows the output only.
-    private func writePreviews() -> ImagePreviews? {
-        guard let preview, let sourcePreview else { return nil }
-        let after = preview.isNeeded ? write(preview, .after, preview.orientation) : nil
-        // A browser turns each file as a whole, so it cannot turn both copies of a pair.
-        let difference =
-            preview.orientation == .topLeft ? try? preview.difference(from: sourcePreview) : nil
-        let before = write(sourcePreview, .before, above: difference, preview.orientation)
-        return ImagePreviews(before: before, hasAfter: after != nil)
+    /// Makes the small copies. The picture does not fail with them: without copies, the page shows the output only.
+    private func makePreviews() {
+        guard let preview, let sourcePreview else { return }
+        let difference = try? preview.difference(from: sourcePreview)
+        let copy = try? sourcePreview.encoded(above: difference, orientation: preview.orientation)
+        try? PreviewLog.add(
+            job.image, before: copy, hasAfter: write(preview), of: job.folders)
     }
 
-    /// - Returns: what the file says of itself; nil if there is none.
-    private func write(
-        _ copy: PicturePreview, _ kind: AnswerPage.Preview, above difference: PicturePreview? = nil,
-        _ orientation: Orientation
-    ) -> PreviewHeader? {
-        guard copy.layout != nil else { return nil }
-        let name = id / AnswerPage.path(of: kind, job.image)
+    /// Writes the copy of a large output.
+    private func write(_ preview: PicturePreview) -> Bool {
+        guard preview.isNeeded else { return false }
+        let name = AnswerPage.copy(of: job.image)
         do {
-            let file = try create(preview: name)
-            let header = try copy.write(
-                to: file.file, name: name.text, above: difference, orientation: orientation)
-            try file.close(path: active.path(of: name))
-            return header
+            let file = try AnswerPage.create(name, of: job.folders)
+            try preview.write(to: file.file, name: name.text)
+            try file.close(path: name.text)
+            return true
         } catch {
-            try? active.remove(name)
-            return nil
-        }
-    }
-
-    /// The first one of a batch creates the folder.
-    private func create(preview name: FileName) throws(FileError) -> Descriptor {
-        do {
-            return try active.create(name, replacing: true)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            try AnswerPage.makePreviews(in: job.folders.active())
-            return try active.create(name, replacing: true)
+            AnswerPage.remove(name, of: job.folders)
+            return false
         }
     }
 

@@ -64,13 +64,13 @@ struct FilterStep {
     private func end(
         _ files: FilterFiles, _ picture: Result<DevelopedPicture, Failure>
     ) -> Result<DevelopedPicture, Failure> {
-        guard case .success(var developed) = picture else {
+        guard case .success(let developed) = picture else {
             files.discard()
             return picture
         }
         do {
-            developed.previews = try files.complete(bytes: developed.report.bytes)
-            return .success(developed)
+            try files.complete(bytes: developed.report.bytes)
+            return picture
         } catch {
             return .failure(Failure(erasing: error))
         }

@@ -30,7 +30,7 @@ extension Scheduler {
     private func ended(_ key: BatchKey) -> (BatchFolders, EndedPages)? {
         board.withLock { board in
             board.batches[key].map {
-                ($0.folders, EndedPages(of: $0.shownStatus, $0.manifest, $0.previews))
+                ($0.folders, EndedPages(of: $0.shownStatus, $0.manifest))
             }
         }
     }
@@ -41,8 +41,8 @@ extension Scheduler {
     private func make(_ pages: EndedPages, of folders: BatchFolders) -> Bool {
         let page = AnswerPage(of: folders)
         do {
-            try page.make { folder, finder in
-                try pages.write(to: folder, finder) { !gate.isStopping && !gate.isAborting }
+            try page.make { folder, previews in
+                try pages.write(to: folder, previews) { !gate.isStopping && !gate.isAborting }
             }
         } catch let error as FileError where error.errno == .canceled {
             return false

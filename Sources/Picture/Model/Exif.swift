@@ -24,4 +24,11 @@ enum Exif {
             return bytes
         }
     }
+
+    /// A TIFF structure with nothing but an orientation. (TIFF 6.0, section 2.)
+    static func stating(_ orientation: Orientation) -> [UInt8] {
+        // The header; one entry: the tag 274, SHORT, one number; no further directory.
+        Array("II".utf8) + [42, 0, 8, 0, 0, 0, 1, 0, 0x12, 0x01, 3, 0, 1, 0, 0, 0]
+            + [UInt8(orientation.rawValue), 0, 0, 0, 0, 0, 0, 0]
+    }
 }

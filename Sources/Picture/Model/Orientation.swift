@@ -22,6 +22,23 @@ package enum Orientation: Int, Sendable, CaseIterable {
 
     /// Whether width and height are exchanged.
     package var isTransposed: Bool { rawValue >= 5 }
+
+    /// Where a stored pixel is in the upright picture.
+    ///
+    /// - Parameter width: of the stored picture, as `height`.
+    func upright(_ x: Int, _ y: Int, ofWidth width: Int, height: Int) -> (x: Int, y: Int) {
+        let (right, bottom) = (width - 1 - x, height - 1 - y)
+        return switch self {
+        case .topLeft: (x, y)
+        case .topRight: (right, y)
+        case .bottomRight: (right, bottom)
+        case .bottomLeft: (x, bottom)
+        case .leftTop: (y, x)
+        case .rightTop: (bottom, x)
+        case .rightBottom: (bottom, right)
+        case .leftBottom: (y, right)
+        }
+    }
 }
 
 /// The orientation in a TIFF structure, which is the format of Exif: a header, then a directory with entries of 12

@@ -6,25 +6,9 @@ package import SystemPackage
 /// 16 bits are rounded to 8. Transparent pixels are laid over white. Below quality 90, colour is stored at half the
 /// resolution in each direction (4:2:0), from 90 on at full resolution (4:4:4). Rows are written when they arrive. A
 /// progressive picture is held as coefficients of two bytes until its end.
-package final class JPEGWriter {
+package enum JPEGWriter {
     /// The maximum side, in pixels, that libjpeg writes.
     package static let largestSide = JPEGReader.largestSide
-
-    private let writer: OpaquePointer
-    private let name: String
-    private var output: OutputFile
-
-    private init(file: FileDescriptor, name: String, isHashed: Bool) throws(PictureError) {
-        guard let writer = darkroom_jpeg_writer_new() else {
-            throw PictureError(
-                .outOfMemory, "\(name): not enough memory to write a JPEG", isTransient: true)
-        }
-        self.writer = writer
-        self.name = name
-        output = OutputFile(file, name: name, isHashed: isHashed)
-    }
-
-    deinit { darkroom_jpeg_writer_free(writer) }
 
     /// Writes all rows of `stage`.
     ///
@@ -48,39 +32,49 @@ package final class JPEGWriter {
         try memory.take(held, for: "\(name): writing a progressive picture")
         defer { memory.giveBack(held) }
         let items = settings.add(density: colour.density)
-        let writer = try JPEGWriter(file: file, name: name, isHashed: true)
-        try writer.start(&settings, profile: colour.profile, exif: exif)
-        try writer.writeAll(stage, checkpoint)
+        var output = OutputFile(file, name: name)
+        let encoder = try JPEGEncoder(name: name)
+        try encoder.start(&settings, profile: colour.profile, exif: exif)
+        while true {
+            if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while writing") }
+            guard let band = try stage.nextBand() else { break }
+            try encoder.add(band, stage.layout)
+            // A write of a few kilobytes costs as much as their content.
+            if encoder.output.count >= OutputFile.piece { try take(encoder, &output) }
+        }
+        try encoder.finish()
+        try take(encoder, &output)
         return WrittenPicture(
-            bytes: writer.output.bytes, sha256: writer.output.sha256,
+            bytes: output.bytes, sha256: output.sha256,
             items: items.union(colour.profile == nil ? [] : [.profile]))
     }
 
-    /// Writes a small picture whose SHA-256 nobody asks for.
-    ///
-    /// - Parameter hasFullChroma: whether colour is stored at full resolution, whatever the quality is.
-    static func writeSmall(
-        _ stage: any Stage, to file: FileDescriptor, name: String, profile: PNGColour.Profile?,
-        exif: [UInt8], quality: Int, hasFullChroma: Bool
+    /// Writes what libjpeg has made so far to the file.
+    private static func take(
+        _ encoder: JPEGEncoder, _ output: inout OutputFile
     ) throws(PictureError) {
+        try output.write(encoder.output)
+        encoder.drain()
+    }
+
+    /// The file of a small picture, in memory.
+    ///
+    /// - Parameters:
+    ///   - name: what messages call it.
+    ///   - hasFullChroma: whether colour is stored at full resolution, whatever the quality is.
+    static func small(
+        _ stage: any Stage, name: String, profile: PNGColour.Profile?, exif: [UInt8]?, quality: Int,
+        hasFullChroma: Bool
+    ) throws(PictureError) -> [UInt8] {
         var settings = try Self.settings(
             stage.layout, name: name, options: OutputOptions(format: .jpeg, quality: quality))
         settings.full_chroma = hasFullChroma ? 1 : 0
         _ = settings.add(density: nil)
-        let writer = try JPEGWriter(file: file, name: name, isHashed: false)
-        try writer.start(&settings, profile: profile, exif: exif)
-        try writer.writeAll(stage) { true }
-    }
-
-    private func writeAll(_ stage: any Stage, _ checkpoint: () -> Bool) throws(PictureError) {
-        let layout = stage.layout
-        while true {
-            if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while writing") }
-            guard let band = try stage.nextBand() else { break }
-            try write(band, layout)
-        }
-        try check(darkroom_jpeg_writer_finish(writer), step: "writing the end")
-        try flush()
+        let encoder = try JPEGEncoder(name: name)
+        try encoder.start(&settings, profile: profile, exif: exif)
+        while let band = try stage.nextBand() { try encoder.add(band, stage.layout) }
+        try encoder.finish()
+        return Array(encoder.output)
     }
 
     /// The bytes of the coefficients that are held while a progressive picture is written.
@@ -109,55 +103,6 @@ package final class JPEGWriter {
         settings.full_chroma = options.quality >= 90 ? 1 : 0
         settings.progressive = options.progressive ? 1 : 0
         return settings
-    }
-
-    private func start(
-        _ settings: inout darkroom_jpeg_settings, profile: PNGColour.Profile?, exif: [UInt8]?
-    ) throws(PictureError) {
-        let result =
-            (profile?.bytes ?? []).withUnsafeBufferPointer { bytes in
-                settings.profile = bytes.isEmpty ? nil : bytes.baseAddress
-                settings.profile_length = bytes.count
-                return (exif ?? []).withUnsafeBufferPointer { tiff in
-                    settings.exif = tiff.isEmpty ? nil : tiff.baseAddress
-                    settings.exif_length = tiff.count
-                    return darkroom_jpeg_writer_start(writer, &settings)
-                }
-            }
-        try check(result, step: "writing the header")
-    }
-
-    private func write(_ band: Band, _ layout: PixelLayout) throws(PictureError) {
-        let result = darkroom_jpeg_writer_rows(
-            writer, band.start.assumingMemoryBound(to: UInt8.self), layout.bytesPerRow,
-            UInt32(band.rows.count))
-        try check(
-            result, step: "writing rows \(band.rows.lowerBound + 1) to \(band.rows.upperBound)")
-        // A write of a few kilobytes costs as much as their content.
-        try flush(ifAtLeast: OutputFile.piece)
-    }
-
-    /// Writes the output of libjpeg to the file.
-    private func flush(ifAtLeast least: Int = 1) throws(PictureError) {
-        var available = 0
-        let start = darkroom_jpeg_writer_output(writer, &available)
-        guard available >= least else { return }
-        try output.write(UnsafeRawBufferPointer(start: start, count: available))
-        darkroom_jpeg_writer_drain(writer)
-    }
-
-    private func check(_ result: darkroom_jpeg_result, step: String) throws(PictureError) {
-        switch result {
-        case DARKROOM_JPEG_OK: return
-        case DARKROOM_JPEG_MISUSE:
-            preconditionFailure("a stage gave other rows than its layout promises")
-        default:
-            let words = String(cString: darkroom_jpeg_writer_message(writer))
-            let isMemory = result == DARKROOM_JPEG_MEMORY
-            throw PictureError(
-                isMemory ? .outOfMemory : .writeFailed, "\(name): \(step): \(words)",
-                isTransient: isMemory)
-        }
     }
 }
 

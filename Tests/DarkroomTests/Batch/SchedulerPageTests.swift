@@ -53,7 +53,15 @@ import Testing
         #expect(page.contains("<img src=\"previews/1.jpg\" width=\"184\" height=\"128\""))
         #expect(page.contains("<img src=\"../a.png\" width=\"1000\" height=\"700\""))
         let folder = try Directory(path: fixture.spool.outbox.path(of: "x") + "/page/previews")
-        #expect(Set(try folder.names()) == ["1.jpg", "1-pair.jpg"])
+        let names = try folder.names().map(\.text).sorted()
+        #expect(names.count == 2 && names[0] == "1.jpg")
+        let sheet = try #require(names.last)
+        #expect(sheet.hasPrefix("sheet-") && sheet.hasSuffix(".svg"))
+        for view in ["before", "difference"] {
+            #expect(
+                page.contains(
+                    "<img src=\"previews/\(sheet)#\(view)-1\" width=\"1000\" height=\"700\""))
+        }
         #expect(try folder.read("1.jpg").starts(with: [0xFF, 0xD8, 0xFF]))
     }
 

@@ -235,26 +235,22 @@ import Testing
         func pixels(
             _ copy: PicturePreview, above other: PicturePreview? = nil
         ) throws -> ReferencePicture {
-            let target = try UnnamedFile()
-            try copy.write(to: target.descriptor, name: "p", above: other)
-            let (source, png) = (try UnnamedFile(target.contents()), try UnnamedFile())
+            let encoded = try #require(try copy.encoded(above: other))
+            let (source, png) = (try UnnamedFile(encoded.jpeg), try UnnamedFile())
             _ = try PicturePipeline.run(
                 input: .file(source.descriptor), inputName: "p", filters: [],
                 output: png.descriptor,
                 outputName: "q")
             return try PNGReader.pixels(of: png.contents()).picture
         }
-        let target = try UnnamedFile()
-        let written = try before.write(to: target.descriptor, name: "p", above: difference)
-        try target.descriptor.seek(offset: 0, from: .start)
-        #expect(try PreviewHeader(of: target.descriptor, name: "p") == written)
-        #expect(
-            written
-                == PreviewHeader(
-                    width: layout.width, height: layout.height, isPair: true,
-                    orientation: .topLeft,
-                    picture: .init(width: size.width, height: size.height)))
         let pair = PreviewPair(rows: layout.height)
+        let encoded = try #require(try before.encoded(above: difference))
+        #expect(
+            encoded.facts
+                == PreviewFacts(
+                    width: layout.width, height: layout.height, isPair: true,
+                    orientation: .topLeft, sourceWidth: size.width, sourceHeight: size.height))
+        #expect(encoded.rows == pair.height)
         let both = try pixels(before, above: difference)
         #expect(both.layout.width == layout.width)
         #expect(both.layout.height == pair.height && (9...24).contains(pair.gap))
@@ -282,15 +278,52 @@ import Testing
         let preview = PicturePreview()
         _ = try Self.run(maker.encoded, [], OutputOptions(compression: .fast), preview)
         let target = try UnnamedFile()
-        try preview.write(to: target.descriptor, name: "p", orientation: .rightTop)
+        preview.orientation = .rightTop
+        try preview.write(to: target.descriptor, name: "p")
         try target.descriptor.seek(offset: 0, from: .start)
         let header = try PictureHeader(of: target.descriptor, name: "p")
         #expect(header.profileBytes == profile.count)
         #expect(header.orientation == .rightTop)
-        try target.descriptor.seek(offset: 0, from: .start)
-        let copy = try PreviewHeader(of: target.descriptor, name: "p")
-        #expect(copy?.picture == .init(width: 300, height: 200))
         #expect((header.layout.width, header.layout.height) == (96, 64))
+        // That of a source is turned itself.
+        let encoded = try #require(try preview.encoded(orientation: .rightTop))
+        let jpeg = try UnnamedFile(encoded.jpeg)
+        let turned = try PictureHeader(of: jpeg.descriptor, name: "p")
+        #expect(turned.profileBytes == profile.count)
+        #expect(turned.orientation == .topLeft)
+        #expect((turned.layout.width, turned.layout.height) == (64, 96))
+        #expect(
+            encoded.facts
+                == PreviewFacts(
+                    width: 64, height: 96, isPair: false, orientation: .rightTop, sourceWidth: 200,
+                    sourceHeight: 300))
+    }
+
+    /// As the filters that turn the whole picture upright.
+    @Test(arguments: Orientation.allCases) func isTurnedAsAViewerTurnsIt(
+        orientation: Orientation
+    ) throws {
+        let kind = try #require(Self.kinds.first { $0.colourType == .rgb })
+        // So small that the copy has every pixel.
+        let file = kind.noise(width: 21, height: 13).encoded
+        func encoded(
+            _ filters: [Filter], _ orientation: Orientation
+        ) throws -> EncodedPreview {
+            let (before, after) = (PicturePreview(), PicturePreview())
+            _ = try Self.run(file, filters, OutputOptions(compression: .fast), before)
+            _ = try Self.run(
+                file, filters + [.invert(amount: 1)], OutputOptions(compression: .fast), after)
+            return try #require(
+                try before.encoded(
+                    above: after.difference(from: before), orientation: orientation))
+        }
+        let turned = try encoded([], orientation)
+        let filtered = try encoded(orientation.filters, .topLeft)
+        #expect(turned.jpeg == filtered.jpeg)
+        #expect(turned.facts.isPair)
+        #expect(
+            (turned.facts.sourceWidth, turned.facts.sourceHeight)
+                == (filtered.facts.sourceWidth, filtered.facts.sourceHeight))
     }
 
     /// JPEG has no gamma. `light = sample ^ (1 / gamma)`, and `sRGB = light ^ (1 / 2.2)`.
@@ -304,9 +337,8 @@ import Testing
         }
         let preview = PicturePreview()
         _ = try Self.run(maker.encoded, [], OutputOptions(compression: .fast), preview)
-        let target = try UnnamedFile()
-        try preview.write(to: target.descriptor, name: "p")
-        let (source, png) = (try UnnamedFile(target.contents()), try UnnamedFile())
+        let encoded = try #require(try preview.encoded())
+        let (source, png) = (try UnnamedFile(encoded.jpeg), try UnnamedFile())
         _ = try PicturePipeline.run(
             input: .file(source.descriptor), inputName: "p", filters: [], output: png.descriptor,
             outputName: "q")
@@ -326,10 +358,7 @@ import Testing
     @Test(arguments: [false, true]) func tellsTheSizeOfItsPicture(isTurned: Bool) throws {
         let png = try UnnamedFile(PixelKind.all[0].noise(width: 1600, height: 800).encoded)
         let jpeg = try UnnamedFile()
-        let exif = PreviewHeader(
-            width: 5, height: 6, isPair: false, orientation: isTurned ? .rightTop : .topLeft,
-            picture: .init(width: 5, height: 6)
-        ).exif
+        let exif = Exif.stating(isTurned ? .rightTop : .topLeft)
         let rows = try PictureSteps(filters: [], limits: PictureLimits(), checkpoint: { true })
             .open(.file(png.descriptor), name: "p")
         _ = try JPEGWriter.write(rows, to: jpeg.descriptor, name: "j", exif: exif)
@@ -338,14 +367,10 @@ import Testing
         _ = try PicturePipeline.run(
             input: .file(source.descriptor), inputName: "j", filters: [.resize(.init(width: 100))],
             output: target.descriptor, outputName: "out", sourcePreview: before)
-        let copy = try UnnamedFile()
-        let written = try before.write(to: copy.descriptor, name: "c")
-        try copy.descriptor.seek(offset: 0, from: .start)
-        let header = try #require(try PreviewHeader(of: copy.descriptor, name: "c"))
-        #expect(header == written)
+        let facts = try #require(try before.encoded()).facts
         let (width, height) = isTurned ? (800, 1600) : (1600, 800)
-        #expect(header.picture == .init(width: width, height: height))
-        #expect(header.orientation == .topLeft && !header.isPair && header.isReduced)
+        #expect((facts.sourceWidth, facts.sourceHeight) == (width, height))
+        #expect(facts.orientation == .topLeft && !facts.isPair && facts.isReduced)
     }
 }
 

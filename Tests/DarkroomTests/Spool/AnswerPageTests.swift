@@ -45,73 +45,54 @@ import Testing
         case nothing, collecting, writing, made, retried, withdrawn, moved, movedOver
     }
 
-    /// The numbers of images whose previews must be found again, and where each comes from.
-    private func bring(about state: State) throws -> [Int: String] {
+    /// - Returns: the folders of earlier pages, in which previews are looked for.
+    private func bring(about state: State) throws -> [String] {
         switch state {
         case .nothing:
-            return [:]
+            return []
         case .collecting:
             try write("new 1", "active/x/page/previews/1.jpg")
-            return [1: "new 1"]
+            return []
         case .writing:
             try write("new 1", "active/x/page/previews/1.jpg")
             try write("<ht", "active/x/page/index.html")
-            return [1: "new 1"]
+            return []
         case .made:
             try writePage("active/x/page", "new", previews: [1, 2])
-            return [1: "new 1", 2: "new 2"]
+            return []
         case .retried:
             try write("new 1", "active/x/page/previews/1.jpg")
             try writePage("outbox/x/page", "old", previews: [1, 2])
-            return [1: "new 1", 2: "old 2"]
+            return ["outbox/x/page"]
         case .withdrawn:
             try writePage("active/x/page", "new", previews: [1])
             try writePage("active/x/page.old", "old", previews: [1, 2])
-            return [1: "new 1", 2: "old 2"]
+            return ["active/x/page.old"]
         case .moved:
             try writePage("outbox/x/page", "new", previews: [1, 2])
-            return [1: "new 1", 2: "new 2"]
+            return ["outbox/x/page"]
         case .movedOver:
             try writePage("outbox/x/page", "new", previews: [1])
             try writePage("active/x/page.old", "old", previews: [2])
-            return [1: "new 1", 2: "old 2"]
+            return ["active/x/page.old", "outbox/x/page"]
         }
     }
 
     @Test(arguments: State.allCases) func isWholeAfterEachState(state: State) throws {
-        let previews = try bring(about: state)
-        // An empty one, as a failure of the machine leaves it.
-        try write("", "active/x/page/previews/3.jpg")
-        var found: [AnswerPage.Previews] = []
-        try AnswerPage(of: folders).make { page, find in
-            found = (0..<4).map { find($0, true) }
+        let former = try bring(about: state)
+        try AnswerPage(of: folders).make { page, previews in
+            #expect(previews.active.path == spool.active.path(of: "x"))
+            #expect(previews.new.path == page.path(of: "previews"))
+            #expect(previews.former.map(\.path) == former.map { "\(scratch.path)/\($0)/previews" })
             try page.write(Array("last".utf8), to: "index.html", replacing: true, durably: false)
+            try previews.new.write(Array("8".utf8), to: "8.jpg", durably: false)
         }
-        #expect(found == (1...4).map { previews[$0] == nil ? [] : [.after] })
         #expect(try list("outbox/x") == ["page"])
         #expect(try list("outbox/x/page") == ["index.html", "page.json", "previews"])
         #expect(try text("outbox/x/page/index.html") == "last")
-        for (number, content) in previews {
-            #expect(try text("outbox/x/page/previews/\(number).jpg") == content)
-        }
+        #expect(try text("outbox/x/page/previews/8.jpg") == "8")
         #expect(try !list("active/x").contains("page"))
         #expect(AnswerPage.isThere(in: try folders.outbox()))
-    }
-
-    /// The copies of an image belong together: none of a former attempt stands beside those of the last one.
-    @Test func doesNotMixAttempts() throws {
-        for name in ["1", "1-before", "2", "2-before", "3-before"] {
-            try write("old", "outbox/x/page/previews/\(name).jpg")
-        }
-        try write("{}", "outbox/x/page/page.json")
-        try write("new", "active/x/page/previews/1-before.jpg")
-        var found: [AnswerPage.Previews] = []
-        try AnswerPage(of: folders).make { _, find in found = (0..<3).map { find($0, true) } }
-        #expect(found == [[.before], [.before, .after], [.before]])
-        #expect(
-            try list("outbox/x/page/previews")
-                == ["1-before.jpg", "2-before.jpg", "2.jpg", "3-before.jpg"])
-        #expect(try text("outbox/x/page/previews/1-before.jpg") == "new")
     }
 
     struct Stop: Error {}

@@ -1,0 +1,185 @@
+import DarkroomCore
+import DarkroomPicture
+import DarkroomSpool
+import Foundation
+import Glibc
+import SystemPackage
+
+/// The small copies of a batch in work: one file to which each image adds a line, `active/ID/previews`.
+///
+/// A file for each copy would cost as much as its content, and on ext4 twenty times as much after many files have been
+/// removed. When the batch ends, the copies go from here into sheets, see `PreviewSheet`.
+///
+/// A line has the fields of `Line` as numbers, then the JPEG in Base64. A filter writes its line in one call, before its
+/// image is in the journal. So after a kill an image has its line or is repeated, and the last line of an image counts.
+/// A line that was cut off is followed by an empty one, and has another length than it says.
+package enum PreviewLog {
+    /// What is known of the copies of one image.
+    struct Line: Equatable {
+        var index: Int
+        /// nil if the source has no copy.
+        var facts: PreviewFacts?
+        /// The rows of the JPEG.
+        var rows = 0
+        /// Whether there is a file with a copy of the result.
+        var hasAfter: Bool
+    }
+
+    // MARK: Writing
+
+    /// Adds the line of an image.
+    ///
+    /// - Parameters:
+    ///   - before: the copy of its source; nil if there is none.
+    ///   - hasAfter: whether there is a file with a copy of its result.
+    package static func add(
+        _ index: Int, before: EncodedPreview?, hasAfter: Bool, of batch: BatchFolders
+    ) throws(FileError) {
+        let base64 = before.map { Data($0.jpeg).base64EncodedData() } ?? Data()
+        let facts = before?.facts
+        let numbers = [
+            index, facts?.width ?? 0, facts?.height ?? 0, facts?.isPair == true ? 1 : 0,
+            facts?.orientation.rawValue ?? 1, facts?.sourceWidth ?? 0, facts?.sourceHeight ?? 0,
+            before?.rows ?? 0, hasAfter ? 1 : 0, base64.count,
+        ]
+        var line: [UInt8] = []
+        line.reserveCapacity(base64.count + 80)
+        line.append(newline)
+        for number in numbers {
+            line.append(number: number)
+            line.append(space)
+        }
+        line += base64
+        line.append(newline)
+        let name = FileName(batch.id) / BatchFile.previews
+        let file = try batch.spool.active.append(to: name)
+        try file.write(line, path: "the small copies")
+        try file.close(path: "the small copies")
+    }
+
+    // MARK: Reading
+
+    /// Calls `body` with each line that is whole, in their order; the second argument is the JPEG in Base64.
+    static func forEachLine(
+        in active: Directory,
+        _ body: (Line, UnsafeBufferPointer<UInt8>) throws(FileError) -> Void
+    ) throws(FileError) {
+        let file: Descriptor
+        do {
+            file = try active.open(BatchFile.previews)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return
+        }
+        let path = active.path(of: BatchFile.previews)
+        var bytes: [UInt8] = []
+        while true {
+            let more = try file.read(upTo: chunk, path: path)
+            bytes += more
+            var done = 0
+            var failure: FileError?
+            bytes.withUnsafeBufferPointer { bytes in
+                do throws(FileError) {
+                    done = try forEachLine(of: bytes, body)
+                } catch {
+                    failure = error
+                }
+            }
+            if let failure { throw failure }
+            bytes.removeFirst(done)
+            // A longer line is none of ours.
+            if more.isEmpty || bytes.count > mostBytes { return }
+        }
+    }
+
+    /// - Returns: the length of the lines that end.
+    private static func forEachLine(
+        of bytes: UnsafeBufferPointer<UInt8>,
+        _ body: (Line, UnsafeBufferPointer<UInt8>) throws(FileError) -> Void
+    ) throws(FileError) -> Int {
+        var start = 0
+        while let base = bytes.baseAddress,
+            let end = memchr(base + start, CInt(newline), bytes.count - start)
+        {
+            let length = UnsafeRawPointer(end) - UnsafeRawPointer(base + start)
+            let line = UnsafeBufferPointer(start: base + start, count: length)
+            if let (line, base64) = parsed(line) { try body(line, base64) }
+            start += length + 1
+        }
+        return start
+    }
+
+    private static let chunk = 256 << 10
+    private static let mostBytes = 64 << 20
+    private static let newline = UInt8(ascii: "\n")
+    private static let space = UInt8(ascii: " ")
+
+    private static func parsed(
+        _ line: UnsafeBufferPointer<UInt8>
+    ) -> (line: Line, base64: UnsafeBufferPointer<UInt8>)? {
+        var place = 0
+        /// The number up to the next space.
+        func number() -> Int? {
+            var value = 0
+            let start = place
+            while place < line.count, line[place] != space {
+                guard line[place] >= UInt8(ascii: "0"), line[place] <= UInt8(ascii: "9"),
+                    place - start < 18
+                else { return nil }
+                value = value * 10 + Int(line[place] - UInt8(ascii: "0"))
+                place += 1
+            }
+            guard place > start, place < line.count else { return nil }
+            place += 1
+            return value
+        }
+        guard let index = number(), let width = number(), let height = number(),
+            let isPair = number(),
+            let orientation = number().flatMap({ Orientation(rawValue: $0) }),
+            let sourceWidth = number(), let sourceHeight = number(), let rows = number(),
+            let hasAfter = number(), let length = number(), line.count - place == length,
+            [width, height, sourceWidth, sourceHeight, rows].allSatisfy({ $0 < 1 << 28 })
+        else { return nil }
+        let facts = PreviewFacts(
+            width: width, height: height, isPair: isPair == 1, orientation: orientation,
+            sourceWidth: sourceWidth, sourceHeight: sourceHeight)
+        let result = Line(
+            index: index, facts: length == 0 ? nil : facts, rows: rows, hasAfter: hasAfter == 1)
+        return (result, UnsafeBufferPointer(rebasing: line[place...]))
+    }
+}
+
+extension [UInt8] {
+    /// Appends the digits of a number that is not negative.
+    fileprivate mutating func append(number: Int) {
+        var digits: UInt64 = 0
+        var count = 0
+        var rest = number
+        // At most 8 digits fit. More are rare.
+        guard rest < 100_000_000 else { return self += "\(number)".utf8 }
+        repeat {
+            digits = digits << 8 | UInt64(UInt8(ascii: "0") + UInt8(rest % 10))
+            rest /= 10
+            count += 1
+        } while rest > 0
+        for _ in 0..<count {
+            append(UInt8(truncatingIfNeeded: digits))
+            digits >>= 8
+        }
+    }
+}
+
+extension Descriptor {
+    /// The next bytes; empty at the end.
+    fileprivate func read(upTo count: Int, path: String) throws(FileError) -> [UInt8] {
+        var failure: Errno?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(Errno) {
+                filled = try retryingInterrupts { Glibc.read(number, buffer.baseAddress, count) }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw FileError("read", path, failure) }
+        return bytes
+    }
+}
