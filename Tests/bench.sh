@@ -7,6 +7,7 @@
 # Measures darkroom merge of a million images in a thousand shards: bash Tests/bench.sh merge
 # Measures two shards beside one process with two threads: bash Tests/bench.sh shards
 # Measures three sizes of a JPEG beside the largest alone: bash Tests/bench.sh variants [--picture PICTURE.jpg]
+# Measures what the page of a batch costs: bash Tests/bench.sh page [--picture PICTURE.png] [--durability process]
 # Measures the downloads beside curl --parallel: bash Tests/bench.sh fetch
 # Or its compressions alone beside libpng: bash Tests/bench.sh compression [PICTURE.png]...
 # Or its decoder for JPEG alone beside libjpeg-turbo: bash Tests/bench.sh jpeg PICTURE.jpg...
@@ -43,7 +44,7 @@ swift build -c release --product darkroomd --quiet || exit 1
 swift build -c release --product darkroom --quiet || exit 1
 swift build -c release --product benchmark --quiet || exit 1
 products=$(swift build -c release --product benchmark --show-bin-path) || exit 1
-case "${1:-}" in durability | estimate | fetch | merge | shards | variants | watch) exec "$products/benchmark" "$@" ;; esac
+case "${1:-}" in durability | estimate | fetch | merge | page | shards | variants | watch) exec "$products/benchmark" "$@" ;; esac
 "$clang" -std=gnu11 -Wall -Wextra -O2 -o "$products/peers" Tests/Benchmark/peers.c -lpng16 -ldl || exit 1
 if [ "${1:-}" = daemon ] || [ "${1:-}" = frontier ]; then
     # libvips 8.18 as most people get it: a wheel, in an environment of its own.

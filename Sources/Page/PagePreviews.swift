@@ -40,25 +40,28 @@ struct PagePreviews {
                 before: line.facts.map {
                     draft.add(line.index, $0, rows: line.rows, base64: base64)
                 }, hasAfter: line.hasAfter)
-            if draft.count == PreviewSheet.mostCopies { try writeSheet() }
+            if draft.isFull { try writeSheet() }
         }
         if draft.count > 0 { try writeSheet() }
         self.logged = logged
     }
 
-    /// The copies of an image: those of this time, or else all from one earlier page. From there, they get a second name.
+    /// The copies of an image: those of the log, or else all from one earlier page. From there, they get a second name.
     ///
     /// - Parameter isReduced: whether the result of the image has a copy. Small results have none.
     mutating func copies(of index: Int, isReduced: Bool) -> Copies {
-        let copies = logged[index] ?? formerCopies(of: index, isReduced)
+        let copies = loggedCopies(of: index) ?? formerCopies(of: index, isReduced)
         if let sheet = copies.before?.sheet { used.insert(sheet) }
-        if logged[index] != nil, copies.hasAfter, !Self.isThere(index, in: folders.new) {
+        return copies
+    }
+
+    private func loggedCopies(of index: Int) -> Copies? {
+        guard var copies = logged[index] else { return nil }
+        if copies.hasAfter, !Self.isThere(index, in: folders.new) {
             // The process ended when the page was in the outbox.
-            var copies = copies
             copies.hasAfter = folders.former.contains {
                 Self.isThere(index, in: $0) && add(AnswerPage.copy(of: index), from: $0)
             }
-            return copies
         }
         return copies
     }

@@ -23,8 +23,9 @@ import DarkroomSpool
 /// The comment is for the page after a retry: the version of this format, then seven numbers for each copy. An image that
 /// was filtered again may have two, of which the second one counts. So the views have the numbers of the copies.
 enum PreviewSheet {
-    /// A browser reads the whole sheet for each of its copies.
-    static let mostCopies = 16
+    /// A browser reads the whole sheet for each of its copies. So a sheet ends with this many, or with so many bytes.
+    private static let mostCopies = 16
+    private static let enoughBytes = 64 << 10
     /// More than any sheet has.
     static let mostBytes = 64 << 20
 
@@ -78,7 +79,7 @@ enum PreviewSheet {
         mutating func add(
             _ index: Int, _ copy: PreviewFacts, rows: Int, base64: UnsafeBufferPointer<UInt8>
         ) -> Place {
-            if body.isEmpty { body.reserveCapacity(64 << 10) }
+            if body.isEmpty { body.reserveCapacity(enoughBytes) }
             facts +=
                 " \(index + 1) \(copy.width) \(copy.height) \(copy.isPair ? 1 : 0) "
                 + "\(copy.orientation.rawValue) \(copy.sourceWidth) \(copy.sourceHeight)"
@@ -110,6 +111,8 @@ enum PreviewSheet {
                 .utf8
         }
 
+        var isFull: Bool { count == mostCopies || body.count >= enoughBytes }
+
         /// The bytes of the file.
         var content: [UInt8] {
             let head =
@@ -129,7 +132,8 @@ enum PreviewSheet {
         let words = String(decoding: lines[1], as: UTF8.self).split(separator: " ")
         let numbers = words.dropFirst().dropLast().compactMap { Int($0) }
         guard words.first == "<!--", words.last == "-->", numbers.count == words.count - 2,
-            numbers.first == version, numbers.count % 7 == 1
+            numbers.first == version, numbers.count % 7 == 1,
+            numbers.allSatisfy({ (0..<1 << 28).contains($0) })
         else { return nil }
         var result: [Int: Place] = [:]
         for start in stride(from: 1, to: numbers.count, by: 7) {

@@ -14,7 +14,7 @@ struct BenchmarkCommand: AsyncParsableCommand {
             """,
         subcommands: [
             Compare.self, Durability.self, Estimate.self, Fetch.self, FetchWork.self,
-            Frontier.self, Merge.self,
+            Frontier.self, Merge.self, Pages.self,
             Shards.self, Start.self, Variants.self, Watch.self, WholeDaemon.self, Work.self,
         ],
         defaultSubcommand: Compare.self)

@@ -17,7 +17,7 @@ final class DaemonRun {
     /// Starts the daemon.
     ///
     /// - Parameter folder: where the spool, the links and the results are made.
-    init(in folder: URL, of source: String) async throws {
+    init(in folder: URL, of source: String, durability: String = "full") async throws {
         self.source = source
         links = folder.appending(path: "links")
         out = folder.appending(path: "out")
@@ -26,7 +26,7 @@ final class DaemonRun {
             try FileManager.default.createDirectory(at: made, withIntermediateDirectories: false)
         }
         daemon = try await DaemonProcess.run(
-            spool: spool.path, settings: ["sources.roots": links.path, "durability": "full"])
+            spool: spool.path, settings: ["sources.roots": links.path, "durability": durability])
     }
 
     func stop() async throws { _ = try await daemon.stop() }
@@ -44,13 +44,13 @@ final class DaemonRun {
     ///
     /// - Returns: the seconds from the one to the other, and the bytes of all outputs.
     func batch(
-        _ count: Int, filters: String, output: String
+        _ count: Int, filters: String, output: String, page: Bool = false
     ) async throws -> (seconds: Double, bytes: Int) {
         let images = try sources(count).enumerated().map {
             #"{"name": "\#($0)", "source": "\#($1)"}"#
         }
         let manifest = """
-            {"filters": \(filters), "output": \(output), "images": [\(images.joined(separator: ",\n"))]}
+            {"filters": \(filters), "output": \(output), "page": \(page), "images": [\(images.joined(separator: ",\n"))]}
             """
         batches += 1
         let id = "batch-\(batches)"
@@ -63,6 +63,22 @@ final class DaemonRun {
         }
         try FileManager.default.removeItem(at: spool.root.appending(path: "outbox/\(id)"))
         return (seconds, status.images.reduce(0) { $0 + ($1.output?.bytes ?? 0) })
+    }
+
+    /// The processor's time of the daemon so far, in seconds; nil if it cannot be told.
+    var processor: Double? {
+        // The clock of a process (clock_getcpuclockid(3), and include/linux/posix-timers.h of Linux).
+        var time = timespec()
+        guard clock_gettime(clockid_t(~daemon.identifier << 3 | 2), &time) == 0 else { return nil }
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// Waits until the daemon has cleared away the last batch.
+    func rest() async throws {
+        while spool.exists("active/batch-\(batches)") {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        try await Task.sleep(for: .milliseconds(200))
     }
 
     /// The same by libvips.

@@ -74,6 +74,8 @@ import Testing
             if isRestarted {
                 #expect(try await daemon.stop() == .exited(0))
                 daemon = try await fixture.run(settings)
+                // Its report may still be that of the daemon before.
+                try await daemon.says(Self.lost)
                 try await fixture.waitForReport(daemon, "another folder") {
                     $0.message != nil && $0.remembered == all.count
                 }

@@ -141,6 +141,18 @@ import Testing
         #expect(link.hasPrefix("previews/sheet-") && link.hasSuffix(".svg#difference-2"))
     }
 
+    /// Or one, if it is large.
+    @Test func aLargeCopyFillsASheet() throws {
+        let small = Self.copy(1)
+        let large = EncodedPreview(
+            facts: small.facts, rows: small.rows, jpeg: [UInt8](repeating: 7, count: 60_000))
+        for index in 0..<4 { try add(index, index == 1 ? small : large) }
+        let found = try page(4)
+        #expect(try sheets().count == 3)
+        #expect(found.map { $0.before?.copy } == [0, 0, 1, 0])
+        #expect(try shown(found[2].before) == large.jpeg)
+    }
+
     /// The views of a sheet show its copies, and the differences below them.
     @Test func aViewIsAPartOfTheSheet() throws {
         try add(0, Self.copy(1, width: 30, height: 20, isPair: false))
@@ -226,6 +238,8 @@ import Testing
     @Test(
         arguments: [
             "", "<svg>", "<svg></svg>\n", "<svg>\n<!-- 2 1 96 64 1 1 800 500 -->\n</svg>\n",
+            "<svg>\n<!-- 1 1 96 64 1 1 268435456 500 -->\n</svg>\n",
+            "<svg>\n<!-- 1 1 96 64 1 1 800 -500 -->\n</svg>\n",
             "<svg>\n<!-- 1 1 96 64 1 1 800 -->\n</svg>\n",
             "<svg>\n<!-- 1 1 96 64 1 0 800 500 -->\n</svg>\n",
             "<svg>\n<!-- 1 1 96 64 1 1 800 500 -->\n<image y=\"0\"",
