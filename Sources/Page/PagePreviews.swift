@@ -38,7 +38,7 @@ struct PagePreviews {
         try PreviewLog.forEachLine(in: folders.active) { line, base64 throws(FileError) in
             logged[line.index] = Copies(
                 before: line.facts.map {
-                    draft.add(line.index, $0, rows: line.rows, base64: base64)
+                    draft.add(line.index, $0, base64: base64)
                 }, hasAfter: line.hasAfter)
             if draft.isFull { try writeSheet() }
         }

@@ -7,8 +7,8 @@ import SystemPackage
 
 /// The small copies of a batch in work: one file to which each image adds a line, `active/ID/previews`.
 ///
-/// A file for each copy would cost as much as its content, and on ext4 twenty times as much after many files have been
-/// removed. When the batch ends, the copies go from here into sheets, see `PreviewSheet`.
+/// A file for each copy would cost as much as its content, and many times as much on an ext4 without a journal from which
+/// other files have just been removed. When the batch ends, the copies go from here into sheets, see `PreviewSheet`.
 ///
 /// A line has the fields of `Line` as numbers, then the JPEG in Base64. A filter writes its line in one call, before its
 /// image is in the journal. So after a kill an image has its line or is repeated, and the last line of an image counts.
@@ -19,8 +19,6 @@ package enum PreviewLog {
         var index: Int
         /// nil if the source has no copy.
         var facts: PreviewFacts?
-        /// The rows of the JPEG.
-        var rows = 0
         /// Whether there is a file with a copy of the result.
         var hasAfter: Bool
     }
@@ -40,13 +38,13 @@ package enum PreviewLog {
         let numbers = [
             index, facts?.width ?? 0, facts?.height ?? 0, facts?.isPair == true ? 1 : 0,
             facts?.orientation.rawValue ?? 1, facts?.sourceWidth ?? 0, facts?.sourceHeight ?? 0,
-            before?.rows ?? 0, hasAfter ? 1 : 0, base64.count,
+            hasAfter ? 1 : 0, base64.count,
         ]
         var line: [UInt8] = []
         line.reserveCapacity(base64.count + 80)
         line.append(newline)
         for number in numbers {
-            line.append(number: number)
+            line += "\(number)".utf8
             line.append(space)
         }
         line += base64
@@ -73,7 +71,7 @@ package enum PreviewLog {
         let path = active.path(of: BatchFile.previews)
         var bytes: [UInt8] = []
         while true {
-            let more = try file.read(upTo: chunk, path: path)
+            let more = try file.readAll(upTo: chunk, path: path)
             bytes += more
             var done = 0
             var failure: FileError?
@@ -135,51 +133,15 @@ package enum PreviewLog {
         guard let index = number(), let width = number(), let height = number(),
             let isPair = number(),
             let orientation = number().flatMap({ Orientation(rawValue: $0) }),
-            let sourceWidth = number(), let sourceHeight = number(), let rows = number(),
+            let sourceWidth = number(), let sourceHeight = number(),
             let hasAfter = number(), let length = number(), line.count - place == length,
-            [width, height, sourceWidth, sourceHeight, rows].allSatisfy({ $0 < 1 << 28 })
+            [width, height, sourceWidth, sourceHeight].allSatisfy({ $0 < 1 << 28 })
         else { return nil }
         let facts = PreviewFacts(
             width: width, height: height, isPair: isPair == 1, orientation: orientation,
             sourceWidth: sourceWidth, sourceHeight: sourceHeight)
         let result = Line(
-            index: index, facts: length == 0 ? nil : facts, rows: rows, hasAfter: hasAfter == 1)
+            index: index, facts: length == 0 ? nil : facts, hasAfter: hasAfter == 1)
         return (result, UnsafeBufferPointer(rebasing: line[place...]))
-    }
-}
-
-extension [UInt8] {
-    /// Appends the digits of a number that is not negative.
-    fileprivate mutating func append(number: Int) {
-        var digits: UInt64 = 0
-        var count = 0
-        var rest = number
-        // At most 8 digits fit. More are rare.
-        guard rest < 100_000_000 else { return self += "\(number)".utf8 }
-        repeat {
-            digits = digits << 8 | UInt64(UInt8(ascii: "0") + UInt8(rest % 10))
-            rest /= 10
-            count += 1
-        } while rest > 0
-        for _ in 0..<count {
-            append(UInt8(truncatingIfNeeded: digits))
-            digits >>= 8
-        }
-    }
-}
-
-extension Descriptor {
-    /// The next bytes; empty at the end.
-    fileprivate func read(upTo count: Int, path: String) throws(FileError) -> [UInt8] {
-        var failure: Errno?
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            do throws(Errno) {
-                filled = try retryingInterrupts { Glibc.read(number, buffer.baseAddress, count) }
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw FileError("read", path, failure) }
-        return bytes
     }
 }

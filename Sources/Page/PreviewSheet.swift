@@ -74,10 +74,9 @@ enum PreviewSheet {
 
         /// - Parameters:
         ///   - index: of the image.
-        ///   - rows: of the JPEG.
         ///   - base64: the JPEG.
         mutating func add(
-            _ index: Int, _ copy: PreviewFacts, rows: Int, base64: UnsafeBufferPointer<UInt8>
+            _ index: Int, _ copy: PreviewFacts, base64: UnsafeBufferPointer<UInt8>
         ) -> Place {
             if body.isEmpty { body.reserveCapacity(enoughBytes) }
             facts +=
@@ -89,7 +88,7 @@ enum PreviewSheet {
             func stretched(_ rows: Int) -> Int {
                 (rows * copy.sourceHeight + copy.height / 2) / max(1, copy.height)
             }
-            let whole = stretched(rows)
+            let whole = stretched(copy.rows)
             body +=
                 "<image y=\"\(height)\" width=\"\(copy.sourceWidth)\" height=\"\(whole)\"\(rendering) preserveAspectRatio=\"none\" href=\"data:image/jpeg;base64,"
                 .utf8

@@ -1,6 +1,5 @@
 import CDarkroomShims
 import Glibc
-package import SystemPackage
 
 /// A small copy of a picture for a page, made of the rows that pass a place of the pipeline: the source, upright, before
 /// its filters, or the result before its writer.
@@ -115,22 +114,13 @@ package final class PicturePreview {
         return difference
     }
 
-    /// Writes the copy of a result as a JPEG, if there is one. The file is neither synced nor closed. It says how a viewer
-    /// turns it, as the result does.
-    package func write(to file: FileDescriptor, name: String) throws(PictureError) {
-        guard let layout, let samples else { return }
-        let exif = orientation == .topLeft ? nil : Exif.stating(orientation)
-        let jpeg = try encoded(try PreviewRows(inSRGB(samples), layout), name: name, exif: exif)
-        var output = OutputFile(file, name: name, isHashed: false)
-        var failure: PictureError?
-        jpeg.withUnsafeBytes { bytes in
-            do throws(PictureError) {
-                try output.write(bytes)
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
+    /// The file of the copy of a result, a JPEG; nil if there is no copy. It says how a viewer turns it, as the result
+    /// does.
+    package func file() throws(PictureError) -> [UInt8]? {
+        guard let layout, let samples else { return nil }
+        return try encoded(
+            PreviewRows(inSRGB(samples), layout), name: "the small copy of the result",
+            exif: orientation == .topLeft ? nil : Exif.stating(orientation))
     }
 
     /// The copy of a source as a JPEG, as a viewer shows the result; nil if there is no copy.
@@ -153,7 +143,6 @@ package final class PicturePreview {
             facts: PreviewFacts(
                 width: layout.width, height: layout.height, isPair: lower != nil,
                 orientation: orientation, sourceWidth: width, sourceHeight: height),
-            rows: rows.layout.height,
             jpeg: try encoded(rows, name: "the small copy of the source", exif: nil))
     }
 

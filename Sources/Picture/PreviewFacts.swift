@@ -23,6 +23,9 @@ package struct PreviewFacts: Sendable, Equatable {
         self.sourceHeight = sourceHeight
     }
 
+    /// The rows of the JPEG.
+    package var rows: Int { isPair ? PreviewPair(rows: height).height : height }
+
     /// Whether the copy has fewer pixels than the source.
     package var isReduced: Bool { width < sourceWidth || height < sourceHeight }
 }
@@ -30,7 +33,5 @@ package struct PreviewFacts: Sendable, Equatable {
 /// The small copy of a source as a JPEG in memory.
 package struct EncodedPreview: Sendable {
     package let facts: PreviewFacts
-    /// The rows of the JPEG.
-    package let rows: Int
     package let jpeg: [UInt8]
 }

@@ -43,28 +43,23 @@ package struct AnswerPage: Sendable {
     /// The file for a small copy of a large result. The copies of sources are in sheets, see `PreviewSheet`.
     package static func copy(of index: Int) -> FileName { "\(index + 1).jpg" }
 
-    /// Creates a file for small copies while the batch is in work. The first one creates the folder.
-    package static func create(
-        _ name: FileName, of batch: BatchFolders
-    ) throws(FileError) -> Descriptor {
+    /// Writes it while the batch is in work. The first one creates the folder. If it cannot be written, none is left.
+    package static func write(
+        _ file: [UInt8], copyOf index: Int, in batch: BatchFolders
+    ) throws(FileError) {
         let active = batch.spool.active
-        let path = path(of: name, of: batch)
-        do {
-            return try active.create(path, replacing: true)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            _ = try batch.active().folder(BatchFile.page).folder(previews)
-            return try active.create(path, replacing: true)
+        let path = FileName(batch.id) / BatchFile.page / previews / copy(of: index)
+        do throws(FileError) {
+            do throws(FileError) {
+                try active.write(file, to: path, replacing: true, durably: false)
+            } catch  where error.errno == .noSuchFileOrDirectory {
+                _ = try batch.active().folder(BatchFile.page).folder(previews)
+                try active.write(file, to: path, replacing: true, durably: false)
+            }
+        } catch {
+            try? active.remove(path)
+            throw error
         }
-    }
-
-    /// Removes a file that could not be written.
-    package static func remove(_ name: FileName, of batch: BatchFolders) {
-        try? batch.spool.active.remove(path(of: name, of: batch))
-    }
-
-    /// From `active`.
-    private static func path(of name: FileName, of batch: BatchFolders) -> FileName {
-        FileName(batch.id) / BatchFile.page / previews / name
     }
 
     // MARK: The page

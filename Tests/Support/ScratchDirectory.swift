@@ -17,4 +17,16 @@ package final class ScratchDirectory: Sendable {
     }
 
     deinit { try? FileManager.default.removeItem(at: url) }
+
+    /// Writes a file at a path in it, and creates the folders above.
+    package func write(_ text: String, _ path: String) throws {
+        let file = url.appending(path: path)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
+    }
+
+    package func text(_ path: String) throws -> String {
+        try String(contentsOf: url.appending(path: path), encoding: .utf8)
+    }
 }

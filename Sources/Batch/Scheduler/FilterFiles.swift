@@ -100,17 +100,8 @@ final class FilterFiles {
 
     /// Writes the copy of a large output.
     private func write(_ preview: PicturePreview) -> Bool {
-        guard preview.isNeeded else { return false }
-        let name = AnswerPage.copy(of: job.image)
-        do {
-            let file = try AnswerPage.create(name, of: job.folders)
-            try preview.write(to: file.file, name: name.text)
-            try file.close(path: name.text)
-            return true
-        } catch {
-            AnswerPage.remove(name, of: job.folders)
-            return false
-        }
+        guard preview.isNeeded, let file = try? preview.file() else { return false }
+        return (try? AnswerPage.write(file, copyOf: job.image, in: job.folders)) != nil
     }
 
     private func completePixels() throws {

@@ -10,25 +10,23 @@ package struct WrittenPicture: Sendable, Equatable {
     package var items: Set<PNGColour.Item>
 }
 
-/// A picture's file while it is written. Every write is checked, and the bytes are counted and, if wanted, hashed. Small
-/// parts can be written together, so that a small PNG is one write.
+/// A picture's file while it is written. Every write is checked, and the bytes are counted and hashed. Small parts
+/// can be written together, so that a small PNG is one write.
 struct OutputFile: ~Copyable {
     /// The number of bytes so far.
     private(set) var bytes = 0
     /// Parts that are not in the file yet.
     private var pending: [UInt8] = []
-    private var digest: SHA256Digest?
+    private var digest = SHA256Digest()
     private let file: FileDescriptor
     private let name: String
 
     /// - Parameters:
     ///   - file: written from the current offset on. It is neither synced nor closed.
     ///   - name: the name of the file in messages.
-    ///   - isHashed: whether anybody asks for the SHA-256.
-    init(_ file: FileDescriptor, name: String, isHashed: Bool = true) {
+    init(_ file: FileDescriptor, name: String) {
         self.file = file
         self.name = name
-        digest = isHashed ? SHA256Digest() : nil
     }
 
     /// In bytes. A part of this size is written by itself.
@@ -65,7 +63,7 @@ struct OutputFile: ~Copyable {
     }
 
     private mutating func count(_ part: UnsafeRawBufferPointer) {
-        digest?.update(part)
+        digest.update(part)
         bytes += part.count
     }
 
@@ -79,9 +77,6 @@ struct OutputFile: ~Copyable {
         }
     }
 
-    /// The SHA-256 of all bytes, in hexadecimal. Not for a file that is not hashed.
-    var sha256: String {
-        guard let hex = digest?.hex() else { preconditionFailure("\(name) is not hashed") }
-        return hex
-    }
+    /// The SHA-256 of all bytes, in hexadecimal.
+    var sha256: String { digest.hex() }
 }

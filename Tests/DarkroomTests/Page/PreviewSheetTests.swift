@@ -29,7 +29,6 @@ import Testing
             facts: PreviewFacts(
                 width: width, height: height, isPair: isPair, orientation: orientation,
                 sourceWidth: 9 * width, sourceHeight: 9 * height),
-            rows: isPair ? PreviewPair(rows: height).height : height,
             jpeg: [0xFF, 0xD8, mark, 0xFF, 0xD9])
     }
 
@@ -40,13 +39,6 @@ import Testing
     private func append(_ text: String) throws {
         let file = try spool.active.append(to: "x/previews")
         try file.write(Array(text.utf8), path: "previews")
-    }
-
-    private func write(_ text: String, _ path: String) throws {
-        let url = scratch.url.appending(path: path)
-        try FileManager.default.createDirectory(
-            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: url)
     }
 
     private func lines() throws -> [(PreviewLog.Line, [UInt8])] {
@@ -80,9 +72,7 @@ import Testing
     /// The JPEG that a sheet shows at a place.
     private func shown(_ place: PreviewSheet.Place?) throws -> [UInt8]? {
         guard let place else { return nil }
-        let text = try String(
-            contentsOf: scratch.url.appending(path: "outbox/x/page/previews/\(place.sheet.text)"),
-            encoding: .utf8)
+        let text = try scratch.text("outbox/x/page/previews/\(place.sheet.text)")
         let images = text.components(separatedBy: "data:image/jpeg;base64,").dropFirst()
         let image = try #require(images.dropFirst(place.copy).first)
         return Data(base64Encoded: String(image.prefix { $0 != "\"" })).map(Array.init)
@@ -98,16 +88,16 @@ import Testing
         #expect(found.map(\.1) == [Self.copy(1).jpeg, Self.copy(2).jpeg, []])
         #expect(found[0].0.facts == Self.copy(1).facts)
         #expect(found[1].0.facts?.orientation == .leftBottom)
-        #expect(found[2].0 == .init(index: 5, facts: nil, rows: 0, hasAfter: true))
+        #expect(found[2].0 == .init(index: 5, facts: nil, hasAfter: true))
     }
 
     /// What a kill or a full disk leaves, and what is none of ours.
     @Test(
         arguments: [
-            "", "\n", "\n1", "\n1 96 64", "\n1 96 64 1 1 800 500 144 0 8 /9j/", "\n1 2 3\n",
-            "\n1 96 64 1 9 800 500 144 0 4 AAAA\n", "\n1 96 64 1 1 800 500 144 0 -4 AAAA\n",
-            "\n1 268435456 64 1 1 800 500 144 0 4 AAAA\n", "\nx 96 64 1 1 800 500 144 0 4 AAAA\n",
-            "\n99999999999999999999 96 64 1 1 800 500 144 0 4 AAAA\n", "\u{0}\u{1}",
+            "", "\n", "\n1", "\n1 96 64", "\n1 96 64 1 1 800 500 0 8 /9j/", "\n1 2 3\n",
+            "\n1 96 64 1 9 800 500 0 4 AAAA\n", "\n1 96 64 1 1 800 500 0 -4 AAAA\n",
+            "\n1 268435456 64 1 1 800 500 0 4 AAAA\n", "\nx 96 64 1 1 800 500 0 4 AAAA\n",
+            "\n99999999999999999999 96 64 1 1 800 500 0 4 AAAA\n", "\u{0}\u{1}",
         ]) func aDamagedLineLosesItselfOnly(text: String) throws
     {
         try add(0, Self.copy(1))
@@ -120,7 +110,7 @@ import Testing
     @Test func aLongLogIsRead() throws {
         var large = Self.copy(0)
         large = EncodedPreview(
-            facts: large.facts, rows: large.rows, jpeg: [UInt8](repeating: 7, count: 300_000))
+            facts: large.facts, jpeg: [UInt8](repeating: 7, count: 300_000))
         for index in 0..<5 { try add(index, index % 2 == 0 ? large : Self.copy(UInt8(index))) }
         let found = try lines()
         #expect(found.map(\.0.index) == [0, 1, 2, 3, 4])
@@ -145,7 +135,7 @@ import Testing
     @Test func aLargeCopyFillsASheet() throws {
         let small = Self.copy(1)
         let large = EncodedPreview(
-            facts: small.facts, rows: small.rows, jpeg: [UInt8](repeating: 7, count: 60_000))
+            facts: small.facts, jpeg: [UInt8](repeating: 7, count: 60_000))
         for index in 0..<4 { try add(index, index == 1 ? small : large) }
         let found = try page(4)
         #expect(try sheets().count == 3)
@@ -159,9 +149,7 @@ import Testing
         try add(1, Self.copy(2))
         try page(2)
         let name = try #require(try sheets().first)
-        let text = try String(
-            contentsOf: scratch.url.appending(path: "outbox/x/page/previews/\(name.text)"),
-            encoding: .utf8)
+        let text = try scratch.text("outbox/x/page/previews/\(name.text)")
         let lines = text.split(separator: "\n").map { line in
             line.replacing(/base64,[^"]*/, with: "base64,…")
         }
@@ -191,7 +179,7 @@ import Testing
     /// After a restart the sheets are written again, and those of before are removed.
     @Test func noSheetOfAnEarlierAttemptStays() throws {
         try add(0, Self.copy(1))
-        try write("<svg></svg>\n", "active/x/page/previews/sheet-0.svg")
+        try scratch.write("<svg></svg>\n", "active/x/page/previews/sheet-0.svg")
         try page(1)
         #expect(try sheets().count == 1)
         #expect(try !sheets().contains("sheet-0.svg"))
@@ -201,12 +189,14 @@ import Testing
     /// from one page.
     @Test func anEarlierPageGivesWhatIsMissing() throws {
         for index in 0..<4 { try add(index, index == 3 ? nil : Self.copy(UInt8(index))) }
-        for index in [0, 1, 3] { try write("old", "active/x/page/previews/\(index + 1).jpg") }
+        for index in [0, 1, 3] {
+            try scratch.write("old", "active/x/page/previews/\(index + 1).jpg")
+        }
         try add(1, Self.copy(11), hasAfter: true)
         try page(4)
         try spool.active.remove("x/previews")
         try add(0, Self.copy(100))
-        try write("new", "active/x/page/previews/5.jpg")
+        try scratch.write("new", "active/x/page/previews/5.jpg")
         try add(4, Self.copy(104), hasAfter: true)
 
         let found = try page(6)
@@ -224,8 +214,8 @@ import Testing
     @Test func theCopiesOfResultsComeBackFromTheOutbox() throws {
         try add(0, Self.copy(1), hasAfter: true)
         try add(1, Self.copy(2), hasAfter: true)
-        try write("1", "active/x/page/previews/1.jpg")
-        try write("", "active/x/page/previews/2.jpg")
+        try scratch.write("1", "active/x/page/previews/1.jpg")
+        try scratch.write("", "active/x/page/previews/2.jpg")
         for _ in 0..<2 {
             let found = try page(2)
             #expect(try shown(found[0].before) == Self.copy(1).jpeg)

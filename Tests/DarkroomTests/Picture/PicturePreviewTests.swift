@@ -207,14 +207,10 @@ import Testing
 
     @Test func isWrittenAsAJPEG() throws {
         let preview = PicturePreview()
-        let empty = try UnnamedFile()
-        try preview.write(to: empty.descriptor, name: "p")
-        #expect(try empty.contents().isEmpty)
+        #expect(try preview.file() == nil)
         let file = PixelKind.all[0].noise(width: 900, height: 600).encoded
         _ = try Self.run(file, [], OutputOptions(compression: .fast), preview)
-        let target = try UnnamedFile()
-        try preview.write(to: target.descriptor, name: "p")
-        try target.descriptor.seek(offset: 0, from: .start)
+        let target = try UnnamedFile(try #require(try preview.file()))
         let header = try PictureHeader(of: target.descriptor, name: "p")
         #expect(header.kind == .jpeg)
         #expect((header.layout.width, header.layout.height) == (162, 108))
@@ -250,7 +246,7 @@ import Testing
                 == PreviewFacts(
                     width: layout.width, height: layout.height, isPair: true,
                     orientation: .topLeft, sourceWidth: size.width, sourceHeight: size.height))
-        #expect(encoded.rows == pair.height)
+        #expect(encoded.facts.rows == pair.height)
         let both = try pixels(before, above: difference)
         #expect(both.layout.width == layout.width)
         #expect(both.layout.height == pair.height && (9...24).contains(pair.gap))
@@ -277,10 +273,8 @@ import Testing
         maker.early = [ICCProfileMaker.chunk(name: "p", profile: profile)]
         let preview = PicturePreview()
         _ = try Self.run(maker.encoded, [], OutputOptions(compression: .fast), preview)
-        let target = try UnnamedFile()
         preview.orientation = .rightTop
-        try preview.write(to: target.descriptor, name: "p")
-        try target.descriptor.seek(offset: 0, from: .start)
+        let target = try UnnamedFile(try #require(try preview.file()))
         let header = try PictureHeader(of: target.descriptor, name: "p")
         #expect(header.profileBytes == profile.count)
         #expect(header.orientation == .rightTop)

@@ -19,26 +19,17 @@ import Testing
         try spool.outbox.makeDirectory("x")
     }
 
-    private func write(_ text: String, _ path: String) throws {
-        let url = scratch.url.appending(path: path)
-        try FileManager.default.createDirectory(
-            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: url)
-    }
-
-    private func text(_ path: String) throws -> String {
-        try String(contentsOf: scratch.url.appending(path: path), encoding: .utf8)
-    }
-
     private func list(_ path: String) throws -> [String] {
         try Directory(path: scratch.url.appending(path: path).path).names().map(\.text).sorted()
     }
 
     /// A whole page, with previews.
     private func writePage(_ folder: String, _ text: String, previews: [Int]) throws {
-        try write(text, "\(folder)/index.html")
-        try write("{}", "\(folder)/page.json")
-        for index in previews { try write("\(text) \(index)", "\(folder)/previews/\(index).jpg") }
+        try scratch.write(text, "\(folder)/index.html")
+        try scratch.write("{}", "\(folder)/page.json")
+        for index in previews {
+            try scratch.write("\(text) \(index)", "\(folder)/previews/\(index).jpg")
+        }
     }
 
     enum State: CaseIterable, Sendable {
@@ -51,17 +42,17 @@ import Testing
         case .nothing:
             return []
         case .collecting:
-            try write("new 1", "active/x/page/previews/1.jpg")
+            try scratch.write("new 1", "active/x/page/previews/1.jpg")
             return []
         case .writing:
-            try write("new 1", "active/x/page/previews/1.jpg")
-            try write("<ht", "active/x/page/index.html")
+            try scratch.write("new 1", "active/x/page/previews/1.jpg")
+            try scratch.write("<ht", "active/x/page/index.html")
             return []
         case .made:
             try writePage("active/x/page", "new", previews: [1, 2])
             return []
         case .retried:
-            try write("new 1", "active/x/page/previews/1.jpg")
+            try scratch.write("new 1", "active/x/page/previews/1.jpg")
             try writePage("outbox/x/page", "old", previews: [1, 2])
             return ["outbox/x/page"]
         case .withdrawn:
@@ -89,8 +80,8 @@ import Testing
         }
         #expect(try list("outbox/x") == ["page"])
         #expect(try list("outbox/x/page") == ["index.html", "page.json", "previews"])
-        #expect(try text("outbox/x/page/index.html") == "last")
-        #expect(try text("outbox/x/page/previews/8.jpg") == "8")
+        #expect(try scratch.text("outbox/x/page/index.html") == "last")
+        #expect(try scratch.text("outbox/x/page/previews/8.jpg") == "8")
         #expect(try !list("active/x").contains("page"))
         #expect(AnswerPage.isThere(in: try folders.outbox()))
     }
@@ -102,26 +93,26 @@ import Testing
         let page = AnswerPage(of: folders)
         #expect(throws: Stop.self) { try page.make { _, _ in throw Stop() } }
         page.discard()
-        #expect(try text("outbox/x/page/index.html") == "old")
+        #expect(try scratch.text("outbox/x/page/index.html") == "old")
         #expect(try list("active/x") == [])
     }
 
     @Test(arguments: ["outbox/x/page", "outbox/x/page/index.html", "outbox/x/page/mine/a"])
     func replacesNothingOfSomebodyElse(path: String) throws {
-        if path.hasSuffix("/a") { try write("{}", "outbox/x/page/page.json") }
-        try write("mine", path)
+        if path.hasSuffix("/a") { try scratch.write("{}", "outbox/x/page/page.json") }
+        try scratch.write("mine", path)
         let error = #expect(throws: FileError.self) {
             try AnswerPage(of: folders).make { _, _ in }
         }
         #expect(error?.code == "file-exists")
-        #expect(try text(path) == "mine")
+        #expect(try scratch.text(path) == "mine")
     }
 
     @Test func isGivenUpWhenTheProcessEndsEachTime() throws {
-        try write(".....", "active/x/page.attempts")
+        try scratch.write(".....", "active/x/page.attempts")
         // A failure is not an end of the process.
         #expect(throws: Stop.self) { try AnswerPage(of: folders).make { _, _ in throw Stop() } }
-        try write("......", "active/x/page.attempts")
+        try scratch.write("......", "active/x/page.attempts")
         let error = #expect(throws: Failure.self) {
             try AnswerPage(of: folders).make { _, _ in }
         }
@@ -152,11 +143,11 @@ import Testing
 
     @Test func aFolderOfSomebodyElseInItStays() throws {
         try writePage("active/.expired-x/page", "a", previews: [])
-        try write("mine", "active/.expired-x/page/mine/a")
+        try scratch.write("mine", "active/.expired-x/page/mine/a")
         #expect(throws: FileError.self) {
             try Expired(spool: spool, isStopped: { false }).clear(".expired-x")
         }
-        #expect(try text("active/.expired-x/page/mine/a") == "mine")
+        #expect(try scratch.text("active/.expired-x/page/mine/a") == "mine")
     }
 
     private final class Counter: @unchecked Sendable {
