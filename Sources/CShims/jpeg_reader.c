@@ -1,7 +1,9 @@
+#include "jpeg_irregular.h"
 #include "jpeg_segments.h"
 #include "jpeg_source.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 _Static_assert(DARKROOM_JPEG_MOST_VIEWS == DARKROOM_JPEG_VIEWS, "the numbers of sizes at once");
 
@@ -25,8 +27,83 @@ struct darkroom_jpeg_reader {
     uint32_t last_count;
     bool is_seen[LARGEST_COMPONENTS]; /* a scan has told the component's mean values */
     darkroom_jpeg_segments segments;
+    darkroom_jpeg_irregular irregular;
+    uint32_t damaged_row; /* the first one of the stored picture, from 0 */
+    bool is_progressive, is_arithmetic;
+    bool is_over;         /* no more data are read: the rest is gray */
     darkroom_jpeg_file source;
 };
+
+/* ---- What libjpeg remarks ---- */
+
+/* Whether the coefficients of all components have come to their last bit. The scan that is being read counts. */
+static bool has_all_coefficients(const darkroom_jpeg_reader *reader)
+{
+    const struct jpeg_decompress_struct *info = &reader->info;
+    for (int i = 0; i < reader->header.channels; i++) {
+        if (!reader->is_seen[i])
+            return false;
+        for (int k = 0; reader->is_progressive && info->coef_bits != NULL && k < DCTSIZE2; k++)
+            if (info->coef_bits[i][k] != 0)
+                return false;
+    }
+    return true;
+}
+
+static bool is_between_scans(const struct jpeg_decompress_struct *info)
+{
+    return info->input_iMCU_row >= info->total_iMCU_rows;
+}
+
+/* What the bytes before a marker are. libjpeg counts those that it has looked ahead at, too, and tells of some only
+ * before a later marker. */
+static int kind_of_bytes(darkroom_jpeg_reader *reader, uint64_t count)
+{
+    if (!reader->is_open)
+        return DARKROOM_JPEG_BETWEEN_SEGMENTS;
+    const bool is_end = reader->header.is_whole && is_between_scans(&reader->info)
+        && has_all_coefficients(reader);
+    if (is_end)
+        return DARKROOM_JPEG_AFTER_LAST_ROW;
+    return count <= darkroom_jpeg_file_stuffing(&reader->source) ? DARKROOM_JPEG_STUFFING
+                                                                 : DARKROOM_JPEG_LEFT_OVER;
+}
+
+static void note_damaged_row(darkroom_jpeg_reader *reader)
+{
+    const struct jpeg_decompress_struct *info = &reader->info;
+    const uint32_t row = info->input_iMCU_row * (uint32_t)info->max_v_samp_factor * DCTSIZE;
+    if (!reader->trap.is_damaged)
+        reader->damaged_row = row < reader->header.height ? row : reader->header.height - 1;
+}
+
+/* libjpeg's warnings, by their place. */
+static darkroom_remark_class judge(j_common_ptr common, void *context)
+{
+    darkroom_jpeg_reader *reader = context;
+    const int code = common->err->msg_code;
+    darkroom_remark_class result = darkroom_jpeg_remark_class(code);
+    if (code == JWRN_EXTRANEOUS_DATA) {
+        const uint64_t count = (unsigned)common->err->msg_parm.i[0];
+        const int kind = kind_of_bytes(reader, count);
+        result = darkroom_jpeg_remark_class(kind);
+        if (kind == DARKROOM_JPEG_BETWEEN_SEGMENTS)
+            reader->irregular.between_segments += count;
+        else if (kind == DARKROOM_JPEG_STUFFING)
+            reader->irregular.stuffed += count;
+        else if (kind == DARKROOM_JPEG_AFTER_LAST_ROW)
+            reader->irregular.after_last_row += count;
+        /* Behind these bytes anything may stand that looks like a marker. */
+        if (kind == DARKROOM_JPEG_AFTER_LAST_ROW && common->err->msg_parm.i[1] != JPEG_EOI) {
+            reader->irregular.has_no_end = true;
+            reader->is_over = true;
+            longjmp(reader->trap.jump, 1);
+        }
+    }
+    if (result == DARKROOM_DAMAGE)
+        note_damaged_row(reader);
+    return result;
+}
 
 /* ---- Entries ---- */
 
@@ -40,6 +117,8 @@ darkroom_jpeg_reader *darkroom_jpeg_reader_new(int fd, size_t largest_profile)
         darkroom_jpeg_reader_free(reader);
         return NULL;
     }
+    reader->trap.judge = judge;
+    reader->trap.context = reader;
     reader->info.client_data = &reader->segments; /* kept by the next call */
     jpeg_create_decompress(&reader->info);
     darkroom_jpeg_file_start(&reader->source, fd);
@@ -52,6 +131,11 @@ darkroom_jpeg_reader *darkroom_jpeg_reader_new(int fd, size_t largest_profile)
 bool darkroom_jpeg_reader_fill(darkroom_jpeg_reader *reader, const uint8_t *bytes, size_t count)
 {
     return darkroom_jpeg_file_fill(&reader->source, bytes, count);
+}
+
+void darkroom_jpeg_reader_keep_damaged(darkroom_jpeg_reader *reader)
+{
+    reader->trap.keeps_damaged = true;
 }
 
 void darkroom_jpeg_reader_free(darkroom_jpeg_reader *reader)
@@ -90,6 +174,31 @@ static void note_scan(darkroom_jpeg_reader *reader)
         reader->is_seen[info->cur_comp_info[i]->component_index] = true;
 }
 
+/* After a failure: whether the height is one that is given behind the scan. Then the header can be read again. */
+static bool finds_height(darkroom_jpeg_reader *reader)
+{
+    struct jpeg_decompress_struct *info = &reader->info;
+    darkroom_jpeg_trap *trap = &reader->trap;
+    const int code = info->err->msg_code;
+    const bool is_missing = code == JERR_EMPTY_IMAGE && info->image_height == 0 && info->image_width > 0;
+    const bool is_filler = code == JERR_IMAGE_TOO_BIG && info->image_height == UINT16_MAX;
+    if (!is_missing && !is_filler)
+        return false;
+    if (!darkroom_jpeg_file_find_height(&reader->source)) {
+        darkroom_jpeg_note(
+            trap, is_missing ? DARKROOM_JPEG_HEADER : DARKROOM_JPEG_LIMIT,
+            "the header gives no height (0 or 65535), and there is none behind the pixels either (DNL), or the file"
+            " cannot be read twice");
+        return false;
+    }
+    jpeg_abort_decompress(info);
+    darkroom_jpeg_segments_reset(&reader->segments);
+    reader->irregular = (darkroom_jpeg_irregular){0};
+    trap->result = DARKROOM_JPEG_OK;
+    trap->message[0] = 0;
+    return true;
+}
+
 darkroom_jpeg_result darkroom_jpeg_reader_open(
     darkroom_jpeg_reader *reader, darkroom_jpeg_header *header)
 {
@@ -98,7 +207,7 @@ darkroom_jpeg_result darkroom_jpeg_reader_open(
         return trap->result;
     if (reader->is_open)
         return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "opened twice");
-    if (setjmp(trap->jump) != 0)
+    if (setjmp(trap->jump) != 0 && !finds_height(reader))
         return trap->result;
     struct jpeg_decompress_struct *info = &reader->info;
     jpeg_read_header(info, TRUE);
@@ -108,20 +217,21 @@ darkroom_jpeg_result darkroom_jpeg_reader_open(
         darkroom_jpeg_fail(
             trap, DARKROOM_JPEG_UNSUPPORTED, "neither one nor three colour components");
     darkroom_jpeg_segments_finish(&reader->segments, trap);
-    note_scan(reader);
-
     darkroom_jpeg_header *h = &reader->header;
     h->width = info->image_width;
     h->height = info->image_height;
     h->channels = (uint8_t)info->num_components;
     h->is_whole = jpeg_has_multiple_scans(info) != 0;
     h->whole_bytes = coefficient_bytes(info);
+    reader->is_progressive = info->progressive_mode != 0;
+    reader->is_arithmetic = info->arith_code != 0;
     h->has_density = info->saw_JFIF_marker != 0;
     if (h->has_density) {
         h->density.unit = info->density_unit;
         h->density.x = info->X_density;
         h->density.y = info->Y_density;
     }
+    note_scan(reader);
     *header = *h;
     reader->is_open = true;
     return DARKROOM_JPEG_OK;
@@ -137,6 +247,9 @@ static void start_libjpeg(darkroom_jpeg_reader *reader)
     /* This would replace missing data of a progressive file by guesses. */
     info->do_block_smoothing = FALSE;
     info->buffered_image = reader->header.is_whole;
+    /* The arithmetic decoder takes what is missing for zeros, without a remark. */
+    reader->source.may_end = !info->arith_code;
+    darkroom_jpeg_file_survey(&reader->source);
     jpeg_start_decompress(info);
     if (info->output_components != reader->header.channels)
         darkroom_jpeg_fail(
@@ -213,12 +326,62 @@ darkroom_jpeg_result darkroom_jpeg_reader_step(
 /* Ends the scans of a picture with several scans. */
 static void complete(darkroom_jpeg_reader *reader)
 {
-    for (int i = 0; i < reader->info.num_components; i++)
-        if (!reader->is_seen[i])
+    for (int i = 0; i < reader->header.channels; i++)
+        if (!reader->is_seen[i] && !reader->trap.keeps_damaged)
             darkroom_jpeg_fail(
                 &reader->trap, DARKROOM_JPEG_DATA, "the data of a colour component are missing");
+    /* Without its end-of-image marker a picture may lack its last scans. */
+    if (reader->trap.is_short && !has_all_coefficients(reader)) {
+        note_damaged_row(reader);
+        if (!reader->trap.keeps_damaged)
+            darkroom_jpeg_fail(&reader->trap, DARKROOM_JPEG_TRUNCATED, SHORT_WORDS);
+        darkroom_jpeg_damaged(&reader->trap, SHORT_WORDS);
+    }
     jpeg_start_output(&reader->info, reader->info.input_scan_number);
     reader->is_complete = true;
+}
+
+/* libjpeg takes over a second frame's header before it refuses it. */
+static void restore_frame(darkroom_jpeg_reader *reader)
+{
+    struct jpeg_decompress_struct *info = &reader->info;
+    info->image_width = reader->header.width;
+    info->image_height = reader->header.height;
+    info->num_components = reader->header.channels;
+    info->data_precision = BITS_IN_JSAMPLE;
+    info->progressive_mode = reader->is_progressive;
+    info->arith_code = reader->is_arithmetic;
+}
+
+/* After a failure among the scans: goes on with what has been read, if that is wanted. Returns whether it does. */
+static bool goes_on_with_scans(darkroom_jpeg_reader *reader)
+{
+    darkroom_jpeg_trap *trap = &reader->trap;
+    if (reader->is_complete)
+        return false;
+    if (trap->result == DARKROOM_JPEG_OK)
+        return reader->is_over;
+    const bool is_damage = trap->result == DARKROOM_JPEG_DATA || trap->result == DARKROOM_JPEG_TRUNCATED;
+    /* No marker, but bytes behind the picture that look like one. */
+    const bool is_foreign = reader->info.err->msg_code == JERR_UNKNOWN_MARKER && is_between_scans(&reader->info)
+        && has_all_coefficients(reader) && !trap->is_short;
+    if ((!trap->keeps_damaged && !is_foreign) || !is_damage || reader->is_over)
+        return false;
+    if (is_foreign) {
+        reader->irregular.after_last_row += 2;
+        reader->irregular.has_no_end = true;
+        trap->result = DARKROOM_JPEG_OK;
+        trap->message[0] = 0;
+        reader->is_over = true;
+        return true;
+    }
+    note_damaged_row(reader);
+    darkroom_jpeg_damaged(trap, trap->message);
+    trap->result = DARKROOM_JPEG_OK;
+    trap->message[0] = 0;
+    restore_frame(reader);
+    reader->is_over = true;
+    return true;
 }
 
 darkroom_jpeg_result darkroom_jpeg_reader_absorb(darkroom_jpeg_reader *reader, int *is_complete)
@@ -228,8 +391,10 @@ darkroom_jpeg_result darkroom_jpeg_reader_absorb(darkroom_jpeg_reader *reader, i
         return trap->result;
     if (!reader->is_started)
         return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "not started");
-    if (setjmp(trap->jump) != 0)
+    if (setjmp(trap->jump) != 0 && !goes_on_with_scans(reader))
         return trap->result;
+    if (reader->is_over && !reader->is_complete)
+        complete(reader);
     for (int i = 0; i < EVENTS_AT_A_TIME && !reader->is_complete; i++) {
         switch (jpeg_consume_input(&reader->info)) {
         case JPEG_REACHED_SOS:
@@ -269,6 +434,30 @@ static void fall_back(darkroom_jpeg_reader *reader, JSAMPROW scratch)
         read_row(reader, scratch);
 }
 
+/* After a failure among the rows: makes the remaining ones gray, if that is wanted. Others stay a failure. */
+static darkroom_jpeg_result rest_in_gray(darkroom_jpeg_reader *reader, uint8_t *rows, uint32_t count)
+{
+    enum { GRAY = 128 };
+    darkroom_jpeg_trap *trap = &reader->trap;
+    if (!trap->is_lost) {
+        const bool is_damage =
+            trap->result == DARKROOM_JPEG_DATA || trap->result == DARKROOM_JPEG_TRUNCATED;
+        if (!trap->keeps_damaged || !is_damage)
+            return trap->result;
+        note_damaged_row(reader);
+        darkroom_jpeg_damaged(trap, trap->message);
+        trap->result = DARKROOM_JPEG_OK;
+        trap->message[0] = 0;
+        trap->is_lost = true;
+    }
+    memset(
+        rows + reader->last_count * reader->row_bytes, GRAY,
+        (count - reader->last_count) * reader->row_bytes);
+    reader->rows_left -= count - reader->last_count;
+    reader->last_count = count;
+    return DARKROOM_JPEG_OK;
+}
+
 darkroom_jpeg_result darkroom_jpeg_reader_rows(
     darkroom_jpeg_reader *reader, uint8_t *rows, size_t row_bytes, uint32_t count)
 {
@@ -280,7 +469,9 @@ darkroom_jpeg_result darkroom_jpeg_reader_rows(
         return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "no such rows");
     reader->last_count = 0;
     if (setjmp(trap->jump) != 0)
-        return trap->result;
+        return rest_in_gray(reader, rows, count);
+    if (trap->is_lost)
+        return rest_in_gray(reader, rows, count);
     if (reader->scan != NULL) {
         reader->last_count = darkroom_jpeg_scan_rows(reader->scan, rows, count);
         reader->rows_left -= reader->last_count;
@@ -295,6 +486,21 @@ darkroom_jpeg_result darkroom_jpeg_reader_rows(
     return DARKROOM_JPEG_OK;
 }
 
+/* After a failure behind the last row. */
+static darkroom_jpeg_result end_in_damage(darkroom_jpeg_reader *reader)
+{
+    darkroom_jpeg_trap *trap = &reader->trap;
+    if (!trap->keeps_damaged || trap->result != DARKROOM_JPEG_DATA)
+        return trap->result;
+    char text[DARKROOM_JPEG_MESSAGE_BYTES];
+    snprintf(text, sizeof text, "damaged behind the last row: %.150s", trap->message);
+    darkroom_jpeg_remark(trap, text);
+    trap->result = DARKROOM_JPEG_OK;
+    trap->message[0] = 0;
+    reader->is_complete = false;
+    return DARKROOM_JPEG_OK;
+}
+
 darkroom_jpeg_result darkroom_jpeg_reader_finish(darkroom_jpeg_reader *reader)
 {
     darkroom_jpeg_trap *trap = &reader->trap;
@@ -303,19 +509,21 @@ darkroom_jpeg_result darkroom_jpeg_reader_finish(darkroom_jpeg_reader *reader)
     if (!reader->is_complete || reader->rows_left != 0)
         return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "there are rows left");
     if (setjmp(trap->jump) != 0)
-        return trap->result;
-    bool has_surplus;
-    if (reader->scan != NULL) {
-        has_surplus = darkroom_jpeg_scan_has_surplus(reader->scan);
-    } else {
-        if (reader->header.is_whole)
-            jpeg_finish_output(&reader->info);
-        jpeg_finish_decompress(&reader->info);
-        has_surplus = darkroom_jpeg_file_has_more(&reader->source);
-    }
-    if (has_surplus)
-        darkroom_jpeg_remark(trap, "there are more bytes after the end of the picture");
-    /* No function has anything left to do, and libjpeg has freed its tables. */
+        return end_in_damage(reader);
+    darkroom_jpeg_irregular *irregular = &reader->irregular;
+    if (reader->scan != NULL)
+        irregular->has_more = darkroom_jpeg_scan_has_surplus(reader->scan);
+    else if (!reader->header.is_whole && !trap->is_damaged)
+        darkroom_jpeg_read_trailer(&reader->source, &reader->info, irregular);
+    else if (!reader->is_over && !trap->is_damaged)
+        irregular->has_more = darkroom_jpeg_file_has_more(&reader->source);
+    if (trap->is_short)
+        irregular->has_no_end = true;
+    if (trap->is_damaged)
+        darkroom_jpeg_remark_damage(trap, reader->damaged_row + 1, reader->header.height);
+    else
+        darkroom_jpeg_remark_irregular(trap, irregular);
+    /* No function has anything left to do. */
     reader->is_complete = false;
     return DARKROOM_JPEG_OK;
 }
@@ -352,10 +560,13 @@ const char *darkroom_jpeg_reader_segment(const darkroom_jpeg_reader *reader, siz
     return index < reader->segments.name_count ? reader->segments.names[index] : NULL;
 }
 
-const uint8_t *darkroom_jpeg_reader_exif(const darkroom_jpeg_reader *reader, size_t *count)
+const uint8_t *darkroom_jpeg_reader_exif(
+    const darkroom_jpeg_reader *reader, size_t index, size_t *count)
 {
-    *count = reader->segments.exif_count;
-    return reader->segments.exif;
+    if (index >= reader->segments.exif_total)
+        return NULL;
+    *count = reader->segments.exif_counts[index];
+    return reader->segments.exifs[index];
 }
 
 const uint8_t *darkroom_jpeg_reader_profile(const darkroom_jpeg_reader *reader, size_t *count)

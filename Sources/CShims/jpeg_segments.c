@@ -91,24 +91,54 @@ static void note_adobe(j_decompress_ptr info, const uint8_t *head)
     info->Adobe_transform = head[11];
 }
 
-/* A piece of the profile. `number` counts from 1. Returns how much of the data was taken. */
+/* Puts a piece of `count` bytes into a profile, if its place there is free. Returns whether the profile has the
+ * piece, or had it before. */
+static bool accept(darkroom_jpeg_profile *profile, unsigned number, uint8_t **piece, size_t count)
+{
+    uint8_t **place = &profile->pieces[number - 1];
+    if (*place != NULL)
+        return profile->counts[number - 1] == count && memcmp(*place, *piece, count) == 0;
+    *place = *piece;
+    *piece = NULL;
+    profile->counts[number - 1] = count;
+    profile->bytes += count;
+    return true;
+}
+
+static bool belongs(
+    darkroom_jpeg_segments *segments, unsigned number, unsigned total, uint8_t **piece, size_t count)
+{
+    for (size_t i = 0; i < segments->profile_total; i++) {
+        darkroom_jpeg_profile *profile = segments->profiles[i];
+        if (profile->total == total && count <= segments->largest_profile - profile->bytes
+            && accept(profile, number, piece, count))
+            return true;
+    }
+    if (segments->profile_total == DARKROOM_JPEG_PROFILES || count > segments->largest_profile)
+        return false;
+    darkroom_jpeg_profile *profile = calloc(1, sizeof *profile);
+    if (profile == NULL)
+        return false;
+    profile->total = total;
+    segments->profiles[segments->profile_total++] = profile;
+    return accept(profile, number, piece, count);
+}
+
+/* A piece of a profile. `number` counts from 1. Returns how much of the data was taken. */
 static size_t take_piece(j_decompress_ptr info, unsigned number, unsigned total, size_t count)
 {
     darkroom_jpeg_segments *segments = info->client_data;
-    if (segments->is_profile_broken)
+    if (segments->is_closed)
         return 0;
-    if (segments->piece_total == 0)
-        segments->piece_total = total;
-    bool fits = total == segments->piece_total && number >= 1 && number <= total
-        && segments->pieces[number - 1] == NULL
-        && count <= segments->largest_profile - segments->profile_count;
-    if (!fits) {
+    if (number < 1 || number > total) {
         segments->is_profile_broken = true;
         return 0;
     }
-    take_copy(info, &segments->pieces[number - 1], count);
-    segments->piece_counts[number - 1] = count;
-    segments->profile_count += count;
+    take_copy(info, &segments->piece, count);
+    if (!belongs(segments, number, total, &segments->piece, count))
+        segments->is_profile_broken = true;
+    free(segments->piece);
+    segments->piece = NULL;
     return count;
 }
 
@@ -154,9 +184,10 @@ static boolean read_segment(j_decompress_ptr info)
         note_jfif(info, head);
     else if (strcmp(name, "Adobe") == 0)
         note_adobe(info, head);
-    else if (strcmp(name, "Exif") == 0 && segments->exif == NULL) {
-        take_copy(info, &segments->exif, left);
-        segments->exif_count = left;
+    else if (strcmp(name, "Exif") == 0 && segments->exif_total < DARKROOM_JPEG_EXIFS) {
+        const size_t index = segments->exif_total++;
+        take_copy(info, &segments->exifs[index], left);
+        segments->exif_counts[index] = left;
         left = 0;
     } else if (strcmp(name, "ICC") == 0) {
         left -= take_piece(info, head[12], head[13], left);
@@ -176,44 +207,60 @@ void darkroom_jpeg_segments_start(j_decompress_ptr info)
         jpeg_set_marker_processor(info, JPEG_APP0 + i, read_segment);
 }
 
-static bool join(darkroom_jpeg_segments *segments)
+/* Joins the pieces of a profile. Returns false if one is missing. */
+static bool join(
+    darkroom_jpeg_segments *segments, const darkroom_jpeg_profile *profile, darkroom_jpeg_trap *trap)
 {
-    size_t count = 0;
-    for (unsigned i = 0; i < segments->piece_total; i++) {
-        if (segments->pieces[i] == NULL)
+    for (unsigned i = 0; i < profile->total; i++)
+        if (profile->pieces[i] == NULL)
             return false;
-        memcpy(segments->profile + count, segments->pieces[i], segments->piece_counts[i]);
-        count += segments->piece_counts[i];
+    segments->profile = malloc(profile->bytes + 1);
+    if (segments->profile == NULL)
+        darkroom_jpeg_fail(trap, DARKROOM_JPEG_MEMORY, "not enough memory for the colour profile");
+    for (unsigned i = 0; i < profile->total; i++) {
+        memcpy(segments->profile + segments->profile_count, profile->pieces[i], profile->counts[i]);
+        segments->profile_count += profile->counts[i];
     }
     return true;
 }
 
+static void free_profiles(darkroom_jpeg_segments *segments)
+{
+    for (size_t i = 0; i < segments->profile_total; i++) {
+        for (unsigned k = 0; k < DARKROOM_JPEG_PIECES; k++)
+            free(segments->profiles[i]->pieces[k]);
+        free(segments->profiles[i]);
+    }
+    segments->profile_total = 0;
+}
+
 void darkroom_jpeg_segments_finish(darkroom_jpeg_segments *segments, darkroom_jpeg_trap *trap)
 {
-    if (segments->piece_total > 0 && !segments->is_profile_broken) {
-        segments->profile = malloc(segments->profile_count + 1);
-        if (segments->profile == NULL)
-            darkroom_jpeg_fail(trap, DARKROOM_JPEG_MEMORY, "not enough memory for the colour profile");
-        if (!join(segments)) {
-            free(segments->profile);
-            segments->profile = NULL;
-        }
-    }
-    if (segments->profile == NULL && (segments->piece_total > 0 || segments->is_profile_broken))
+    for (size_t i = 0; i < segments->profile_total && segments->profile == NULL; i++)
+        join(segments, segments->profiles[i], trap);
+    if (segments->profile == NULL && (segments->profile_total > 0 || segments->is_profile_broken))
         darkroom_jpeg_remark(
             trap, "the colour profile is incomplete, contradictory or too large");
+    else if (segments->profile_total > 1 || segments->is_profile_broken)
+        darkroom_jpeg_remark(
+            trap, "there are different colour profiles; the first complete one counts");
     /* Pieces among the scans are too late if writing has begun. */
-    segments->is_profile_broken = true;
-    for (unsigned i = 0; i < DARKROOM_JPEG_PIECES; i++) {
-        free(segments->pieces[i]);
-        segments->pieces[i] = NULL;
-    }
+    segments->is_closed = true;
+    free_profiles(segments);
 }
 
 void darkroom_jpeg_segments_free(darkroom_jpeg_segments *segments)
 {
-    for (unsigned i = 0; i < DARKROOM_JPEG_PIECES; i++)
-        free(segments->pieces[i]);
+    free_profiles(segments);
+    free(segments->piece);
     free(segments->profile);
-    free(segments->exif);
+    for (size_t i = 0; i < segments->exif_total; i++)
+        free(segments->exifs[i]);
+}
+
+void darkroom_jpeg_segments_reset(darkroom_jpeg_segments *segments)
+{
+    const size_t largest = segments->largest_profile;
+    darkroom_jpeg_segments_free(segments);
+    *segments = (darkroom_jpeg_segments){.largest_profile = largest};
 }

@@ -11,17 +11,58 @@ static void init_source(j_decompress_ptr info)
     (void)info;
 }
 
+/* Counts the bytes 00 and FF before each marker, from where it has stopped up to `end`. */
+static void survey(darkroom_jpeg_file *file, const uint8_t *end)
+{
+    const uint8_t *start = file->surveyed;
+    if (start == NULL || start >= end)
+        return;
+    /* A marker whose FF was the last byte. */
+    if (file->last == 0xff && *start != 0 && *start != 0xff && file->open_run > 0)
+        file->stuffing += file->open_run - 1;
+    for (const uint8_t *at = start; (at = memchr(at, 0xff, (size_t)(end - at))) != NULL; at++) {
+        if (at + 1 >= end || at[1] == 0 || at[1] == 0xff)
+            continue;
+        const uint8_t *from = at;
+        while (from > start && (from[-1] == 0 || from[-1] == 0xff))
+            from--;
+        file->stuffing += (uint64_t)(at - from) + (from == start ? file->open_run : 0);
+    }
+    const uint8_t *from = end;
+    while (from > start && (from[-1] == 0 || from[-1] == 0xff))
+        from--;
+    file->open_run = (size_t)(end - from) + (from == start ? file->open_run : 0);
+    file->last = end[-1];
+    file->surveyed = end;
+}
+
+/* Sets the height in the header, if these bytes have its place. */
+static void set_height(darkroom_jpeg_file *file, uint8_t *bytes, uint64_t first, size_t count)
+{
+    for (unsigned i = 0; i < 2 && file->height_place > 0; i++) {
+        const uint64_t place = file->height_place + i;
+        if (place >= first && place - first < count)
+            bytes[place - first] = (uint8_t)(i == 0 ? file->height >> 8 : file->height);
+    }
+}
+
 static ssize_t fill(darkroom_jpeg_file *file)
 {
     if (file->fd < 0)
         return 0;
+    /* libjpeg has used all bytes, though it has not always said so. */
+    survey(file, file->raw + file->raw_count);
     ssize_t count;
     do
         count = read(file->fd, file->raw, DARKROOM_JPEG_RAW_BYTES);
     while (count < 0 && errno == EINTR);
     if (count > 0) {
+        set_height(file, file->raw, file->total_bytes, (size_t)count);
         file->manager.next_input_byte = file->raw;
-        file->manager.bytes_in_buffer = (size_t)count;
+        file->manager.bytes_in_buffer = file->raw_count = (size_t)count;
+        if (file->surveyed != NULL)
+            file->surveyed = file->raw;
+        file->total_bytes += (uint64_t)count;
     }
     return count;
 }
@@ -35,9 +76,16 @@ static boolean fill_input_buffer(j_decompress_ptr info)
         file->system_error = errno;
         darkroom_jpeg_fail(trap, DARKROOM_JPEG_IO, "the file cannot be read");
     }
-    /* libjpeg requests nothing after the end-of-image marker. */
-    if (count == 0)
+    if (count > 0)
+        return TRUE;
+    if (!file->may_end)
         darkroom_jpeg_fail(trap, DARKROOM_JPEG_TRUNCATED, "the file ends before the end of the picture");
+    static const uint8_t end[] = {0xff, JPEG_EOI};
+    survey(file, file->raw + file->raw_count);
+    file->surveyed = NULL;
+    file->manager.next_input_byte = end;
+    file->manager.bytes_in_buffer = sizeof end;
+    trap->is_short = true;
     return TRUE;
 }
 
@@ -60,6 +108,14 @@ static void term_source(j_decompress_ptr info)
     (void)info;
 }
 
+void darkroom_jpeg_file_survey(darkroom_jpeg_file *file)
+{
+    file->surveyed = file->manager.next_input_byte;
+    file->open_run = 0;
+    file->last = 0;
+    file->stuffing = 0;
+}
+
 void darkroom_jpeg_file_start(darkroom_jpeg_file *file, int fd)
 {
     struct jpeg_source_mgr *source = &file->manager;
@@ -78,7 +134,7 @@ bool darkroom_jpeg_file_fill(darkroom_jpeg_file *file, const uint8_t *bytes, siz
     if (count > 0)
         memcpy(file->raw, bytes, count);
     file->fd = -1;
-    file->whole_bytes = count;
+    file->whole_bytes = file->raw_count = count;
     file->manager.next_input_byte = file->raw;
     file->manager.bytes_in_buffer = count;
     return true;
@@ -87,6 +143,111 @@ bool darkroom_jpeg_file_fill(darkroom_jpeg_file *file, const uint8_t *bytes, siz
 bool darkroom_jpeg_file_has_more(darkroom_jpeg_file *file)
 {
     return file->manager.bytes_in_buffer > 0 || fill(file) > 0;
+}
+
+bool darkroom_jpeg_file_byte(darkroom_jpeg_file *file, uint8_t *byte)
+{
+    if (!darkroom_jpeg_file_has_more(file))
+        return false;
+    *byte = *file->manager.next_input_byte++;
+    file->manager.bytes_in_buffer--;
+    return true;
+}
+
+uint64_t darkroom_jpeg_file_stuffing(darkroom_jpeg_file *file)
+{
+    /* libjpeg stands before the marker that it tells of. */
+    survey(file, file->manager.next_input_byte);
+    const uint64_t result = file->stuffing + file->open_run;
+    file->stuffing = 0;
+    file->open_run = 0;
+    return result;
+}
+
+/* ---- A height behind the pixels ---- */
+
+static bool go_to_start(darkroom_jpeg_file *file)
+{
+    struct jpeg_source_mgr *source = &file->manager;
+    if (file->fd < 0) {
+        source->next_input_byte = file->raw;
+        source->bytes_in_buffer = file->whole_bytes;
+        return true;
+    }
+    const off_t position = lseek(file->fd, 0, SEEK_CUR);
+    if (position < 0 || lseek(file->fd, position - (off_t)file->total_bytes, SEEK_SET) < 0)
+        return false;
+    source->bytes_in_buffer = 0;
+    file->total_bytes = 0;
+    return true;
+}
+
+static bool take_number(darkroom_jpeg_file *file, unsigned *number)
+{
+    uint8_t high = 0, low = 0;
+    const bool is_there = darkroom_jpeg_file_byte(file, &high) && darkroom_jpeg_file_byte(file, &low);
+    *number = (unsigned)(high << 8 | low);
+    return is_there;
+}
+
+/* The bytes that have been taken since the beginning of the file. */
+static uint64_t place_of(const darkroom_jpeg_file *file)
+{
+    return (file->fd < 0 ? file->whole_bytes : file->total_bytes) - file->manager.bytes_in_buffer;
+}
+
+/* Goes on behind the next marker. Among the data of a scan, stuffed zeros and restart markers are none. */
+static bool find_marker(darkroom_jpeg_file *file, bool is_in_scan, uint8_t *marker)
+{
+    uint8_t byte = 0, former = 0;
+    while (darkroom_jpeg_file_byte(file, &byte)) {
+        const bool is_one = former == 0xff && byte != 0 && byte != 0xff
+            && !(is_in_scan && byte >= JPEG_RST0 && byte <= JPEG_RST0 + 7);
+        former = byte;
+        *marker = byte;
+        if (is_one)
+            return true;
+    }
+    return false;
+}
+
+bool darkroom_jpeg_file_find_height(darkroom_jpeg_file *file)
+{
+    enum {
+        FIRST_FRAME = 0xc0,
+        DHT = 0xc4,
+        JPG = 0xc8,
+        DAC = 0xcc,
+        LAST_FRAME = 0xcf,
+        SOI = 0xd8,
+        SOS = 0xda,
+        DNL = 0xdc,
+    };
+    uint64_t place = 0;
+    unsigned length = 0, height = 0;
+    uint8_t marker = 0, byte = 0;
+    if (file->height_place > 0 || !go_to_start(file))
+        return false;
+    for (bool is_in_scan = false; marker != DNL; is_in_scan = marker == SOS) {
+        if (!find_marker(file, is_in_scan, &marker) || marker == JPEG_EOI || (is_in_scan && marker != DNL))
+            return false;
+        if (marker == SOI)
+            continue;
+        if (!take_number(file, &length) || length < 2)
+            return false;
+        if (marker >= FIRST_FRAME && marker <= LAST_FRAME && marker != DHT && marker != JPG && marker != DAC)
+            place = place_of(file) + 1;
+        for (unsigned i = 2; marker != DNL && i < length; i++)
+            if (!darkroom_jpeg_file_byte(file, &byte))
+                return false;
+    }
+    if (place == 0 || length != 4 || !take_number(file, &height) || height == 0 || !go_to_start(file))
+        return false;
+    file->height_place = place;
+    file->height = (uint16_t)height;
+    if (file->fd < 0)
+        set_height(file, file->raw, 0, file->whole_bytes);
+    return true;
 }
 
 /* ---- Our decoder ---- */
@@ -177,18 +338,21 @@ darkroom_jpeg_scan *darkroom_jpeg_file_scan(
     const struct jpeg_source_mgr *source = &file->manager;
     file->scan_place = (size_t)(source->next_input_byte - file->raw);
     file->scan_bytes = position - (off_t)(file->scan_place + source->bytes_in_buffer);
+    file->scan_total = file->total_bytes - (file->fd < 0 ? 0 : file->scan_place + source->bytes_in_buffer);
     return darkroom_jpeg_scan_new(&picture, next_bytes, file);
 }
 
 bool darkroom_jpeg_file_rewind(darkroom_jpeg_file *file)
 {
     struct jpeg_source_mgr *source = &file->manager;
+    file->surveyed = NULL;
     if (file->fd < 0) {
         source->next_input_byte = file->raw + file->scan_place;
         source->bytes_in_buffer = file->whole_bytes - file->scan_place;
         return true;
     }
     source->bytes_in_buffer = 0;
+    file->total_bytes = file->scan_total;
     if (lseek(file->fd, file->scan_bytes, SEEK_SET) < 0 || fill(file) < 0) {
         file->system_error = errno;
         return false;

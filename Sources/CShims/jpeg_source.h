@@ -15,7 +15,20 @@ typedef struct {
     int fd; /* negative if `raw` has all bytes of the file */
     size_t whole_bytes; /* their number then */
     int system_error;
+    size_t raw_count;     /* bytes of the file in `raw` */
+    uint64_t total_bytes; /* that have been read */
+    /* The end of the file becomes an end-of-image marker: libjpeg knows whether data are missing. */
+    bool may_end;
+    /* What stands before markers: see darkroom_jpeg_file_stuffing. */
+    const uint8_t *surveyed; /* up to here in `raw` */
+    size_t open_run;         /* bytes 00 and FF before that */
+    uint8_t last;            /* the byte before that */
+    uint64_t stuffing;
+    /* A height that the file gives behind the pixels, and the place of the one in its header; 0 without one. */
+    uint64_t height_place;
+    uint16_t height;
     off_t scan_bytes;  /* where `raw` is from, with the first byte of the data that a scan reads */
+    uint64_t scan_total; /* what had been read before `scan_bytes` */
     size_t scan_place; /* of that byte in `raw` */
     uint8_t raw[DARKROOM_JPEG_RAW_BYTES];
 } darkroom_jpeg_file;
@@ -29,6 +42,21 @@ bool darkroom_jpeg_file_fill(darkroom_jpeg_file *file, const uint8_t *bytes, siz
 
 /* Whether there are bytes that nobody has read. */
 bool darkroom_jpeg_file_has_more(darkroom_jpeg_file *file);
+
+/* The next byte, for what follows the last row. Returns false at the end of the file. */
+bool darkroom_jpeg_file_byte(darkroom_jpeg_file *file, uint8_t *byte);
+
+/* Begins to count what stands before markers, from the next byte on. */
+void darkroom_jpeg_file_survey(darkroom_jpeg_file *file);
+
+/* How many bytes 00 and FF have stood directly before markers since the last call, or since the beginning of the
+ * scan. Some encoders fill up with them. */
+uint64_t darkroom_jpeg_file_stuffing(darkroom_jpeg_file *file);
+
+/* Looks for a height that is given behind the first scan (DNL), and goes back to the first byte of the file. The
+ * height is in the header when that is read again. Returns false if there is none, or the file cannot be read
+ * twice. */
+bool darkroom_jpeg_file_find_height(darkroom_jpeg_file *file);
 
 /* Begins to decode the pixels with our own code, at one size or several. libjpeg has read the header and nothing else. NULL if the
  * picture is not a usual one, or the file cannot be read twice; then libjpeg can go on. */

@@ -11,15 +11,9 @@ static darkroom_jpeg_result classify(int code, darkroom_jpeg_result phase)
     case JERR_WIDTH_OVERFLOW:
     case JERR_NO_BACKING_STORE: /* more than max_memory_to_use */
         return DARKROOM_JPEG_LIMIT;
-    case JERR_SOF_UNSUPPORTED:
-    case JERR_BAD_PRECISION:
-    case JERR_ARITH_NOTIMPL:
-    case JERR_NOT_COMPILED:
-    case JERR_NOTIMPL:
-    case JERR_CONVERSION_NOTIMPL:
-        return DARKROOM_JPEG_UNSUPPORTED;
     default:
-        return phase;
+        return darkroom_jpeg_remark_class(code) == DARKROOM_OTHER_FORMAT ? DARKROOM_JPEG_UNSUPPORTED
+                                                                        : phase;
     }
 }
 
@@ -32,9 +26,13 @@ static void words(j_common_ptr info, char text[DARKROOM_JPEG_MESSAGE_BYTES])
 
 _Noreturn static void fail_in_its_words(j_common_ptr info, darkroom_jpeg_result result)
 {
+    darkroom_jpeg_trap *trap = (darkroom_jpeg_trap *)info->err;
     char text[DARKROOM_JPEG_MESSAGE_BYTES];
     words(info, text);
-    darkroom_jpeg_fail((darkroom_jpeg_trap *)info->err, result, text);
+    /* What libjpeg finds behind the end of the file follows from it. */
+    if (trap->is_short && result == trap->phase)
+        darkroom_jpeg_fail(trap, DARKROOM_JPEG_TRUNCATED, SHORT_WORDS);
+    darkroom_jpeg_fail(trap, result, text);
 }
 
 /* ---- libjpeg's callbacks ---- */
@@ -46,26 +44,25 @@ static void error_exit(j_common_ptr info)
 }
 
 /* Traces have a level from 0, warnings −1. After damage libjpeg continues, with gray or with the meaning of
- * misread codes, and calls this a warning. Here it is an error. This includes additional bytes before a
- * marker: most often there is a wrong bit further up, after which the pixels used fewer bytes than they
- * should have. */
+ * misread codes, and calls this a warning. The table in remarks.c says which are harmless. */
 static void emit_message(j_common_ptr info, int level)
 {
     if (level >= 0)
         return;
     darkroom_jpeg_trap *trap = (darkroom_jpeg_trap *)info->err;
-    switch (info->err->msg_code) {
-    /* These do not change the pixels: colours that are treated as YCbCr, as those of nearly every file are, and
-     * values in a scan's header without a meaning in a sequential file, where some encoders write zeros.
-     * jpeg_segments.c makes the third remark of this kind, about JFIF's revision. */
-    case JWRN_ADOBE_XFORM:
-    case JWRN_NOT_SEQUENTIAL: {
-        char text[DARKROOM_JPEG_MESSAGE_BYTES];
-        words(info, text);
-        darkroom_jpeg_remark(trap, text);
-        break;
-    }
-    default:
+    const int code = info->err->msg_code;
+    const darkroom_remark_class kind = trap->judge != NULL
+        ? trap->judge(info, trap->context)
+        : darkroom_jpeg_remark_class(code);
+    char text[DARKROOM_JPEG_MESSAGE_BYTES];
+    words(info, text);
+    if (kind == DARKROOM_HARMLESS) {
+        /* The reader counts these, and says how many there were in all. */
+        if (code != JWRN_EXTRANEOUS_DATA)
+            darkroom_jpeg_remark(trap, text);
+    } else if (trap->keeps_damaged && trap->phase == DARKROOM_JPEG_DATA) {
+        darkroom_jpeg_damaged(trap, trap->is_short ? SHORT_WORDS : text);
+    } else {
         fail_in_its_words(info, trap->phase);
     }
 }
@@ -101,6 +98,14 @@ void darkroom_jpeg_fail(
 {
     darkroom_jpeg_note(trap, result, message);
     longjmp(trap->jump, 1);
+}
+
+void darkroom_jpeg_damaged(darkroom_jpeg_trap *trap, const char *message)
+{
+    if (trap->is_damaged)
+        return;
+    trap->is_damaged = true;
+    snprintf(trap->damage, sizeof trap->damage, "%s", message);
 }
 
 void darkroom_jpeg_remark(darkroom_jpeg_trap *trap, const char *message)

@@ -3,6 +3,7 @@
 #define DARKROOM_JPEG_TRAP_H
 
 #include "darkroom_jpeg.h"
+#include "remarks.h"
 
 #include <setjmp.h>
 #include <stdbool.h>
@@ -18,9 +19,14 @@ enum {
     DARKROOM_JPEG_MESSAGE_BYTES = JMSG_LENGTH_MAX + 16,
 };
 
+#define SHORT_WORDS "the file ends before the end of the picture"
+
 /* libjpeg's error manager with additions. Each function sets `jump` before it calls libjpeg, and a jump
  * leaves it at most once: after a failure `result` stays, and the functions return it without calling libjpeg
  * again. */
+/* Decides about a warning of libjpeg, whose number is in `info->err`, by the place where it is made. */
+typedef darkroom_remark_class (*darkroom_jpeg_judge)(j_common_ptr info, void *context);
+
 typedef struct {
     struct jpeg_error_mgr manager; /* first: libjpeg hands out its address */
     jmp_buf jump;
@@ -31,6 +37,15 @@ typedef struct {
     char message[DARKROOM_JPEG_MESSAGE_BYTES];
     char warnings[DARKROOM_JPEG_WARNINGS][DARKROOM_JPEG_MESSAGE_BYTES];
     size_t warning_count;
+    /* NULL for a writer. */
+    darkroom_jpeg_judge judge;
+    void *context;
+    /* Whether a damaged picture is wanted as far as it goes. Then the first damage is kept, and decoding goes on. */
+    bool keeps_damaged;
+    bool is_damaged;
+    char damage[DARKROOM_JPEG_MESSAGE_BYTES];
+    bool is_lost; /* nothing more can be decoded */
+    bool is_short; /* the file has ended before the end-of-image marker, while data were read */
 } darkroom_jpeg_trap;
 
 /* Prepares `trap`, which is all zeros, for a jpeg_compress_struct or jpeg_decompress_struct. */
@@ -43,6 +58,9 @@ darkroom_jpeg_result darkroom_jpeg_note(
 /* Records a failure and leaves libjpeg, from one of its callbacks. */
 _Noreturn void darkroom_jpeg_fail(
     darkroom_jpeg_trap *trap, darkroom_jpeg_result result, const char *message);
+
+/* Records damage of a picture that is wanted all the same; the first one counts. */
+void darkroom_jpeg_damaged(darkroom_jpeg_trap *trap, const char *message);
 
 /* Keeps a remark if it is new and there is room. */
 void darkroom_jpeg_remark(darkroom_jpeg_trap *trap, const char *message);

@@ -14,6 +14,8 @@ enum {
      * between two rows nothing checks whether the picture is still needed. */
     MOST_FOR_ONE = 16,
     CREDIT = 4 << 20,
+    /* So many bytes behind the last line are decompressed, to compare the checksum behind them. */
+    MOST_EXTRA = 4 << 20,
 };
 
 struct darkroom_png_lines {
@@ -29,6 +31,8 @@ struct darkroom_png_lines {
     bool is_data_complete; /* and there are no pieces behind it */
     darkroom_inflate_result state;
     uint64_t to_make;      /* decompressed bytes that the picture still lacks */
+    uint64_t extra;        /* those behind the last line */
+    uint64_t surplus;      /* bytes behind the stream, in its last piece */
     int64_t credit;        /* compressed bytes that may be taken though they give nothing */
     /* Where decompression stopped. It is reported when the lines before it have been returned. */
     darkroom_png_result stop;
@@ -111,7 +115,7 @@ static darkroom_png_result fetch(darkroom_png_lines *lines)
 static bool is_damaged(const darkroom_png_lines *lines)
 {
     return lines->state == DARKROOM_INFLATE_HEADER || lines->state == DARKROOM_INFLATE_DAMAGED
-        || lines->state == DARKROOM_INFLATE_CHECKSUM || lines->state == DARKROOM_INFLATE_SURPLUS;
+        || lines->state == DARKROOM_INFLATE_CHECKSUM;
 }
 
 /* Decompresses up to `room` bytes to the end of the buffer, and records an error. Returns their number. */
@@ -121,6 +125,7 @@ static size_t decompress(darkroom_png_lines *lines, size_t room)
     lines->state = darkroom_inflate_run(
         lines->inflate, lines->piece, lines->piece_left, &taken, lines->buffer + lines->filled, room,
         &made);
+    const bool is_kept = darkroom_png_source_keep_data(lines->source, lines->piece, taken);
     lines->piece += taken;
     lines->piece_left -= taken;
     lines->credit += MOST_FOR_ONE * (int64_t)made - (int64_t)taken;
@@ -137,7 +142,8 @@ static size_t decompress(darkroom_png_lines *lines, size_t room)
         stop(lines, DARKROOM_PNG_ADLER, "incorrect data check (Adler-32)");
         break;
     case DARKROOM_INFLATE_SURPLUS:
-        stop(lines, DARKROOM_PNG_DATA, "extra compressed data");
+        lines->surplus = lines->piece_left;
+        lines->state = DARKROOM_INFLATE_END;
         break;
     case DARKROOM_INFLATE_MORE:
     case DARKROOM_INFLATE_ROOM:
@@ -147,6 +153,8 @@ static size_t decompress(darkroom_png_lines *lines, size_t room)
     case DARKROOM_INFLATE_END:
         break;
     }
+    if (!is_kept)
+        stop(lines, DARKROOM_PNG_MEMORY, "not enough memory to keep the data");
     return made;
 }
 
@@ -181,21 +189,32 @@ static void fill(darkroom_png_lines *lines)
         too_few(lines);
 }
 
-/* After the last line, the stream must end, without further data in its piece. (The source finds data in
- * later pieces.) */
+/* After the last line, the stream must end. Encoders that write too many rows do no harm: what comes of them is
+ * counted, and written to memory that is not used. The checksum behind it is compared, unless there is so much that
+ * this would keep the processor busy. */
 static darkroom_png_result end(darkroom_png_lines *lines)
 {
     while (lines->stop == DARKROOM_PNG_OK && lines->state != DARKROOM_INFLATE_END) {
         if (fetch(lines) != DARKROOM_PNG_OK)
             return lines->stop;
-        /* One additional byte is enough for an error. It is written to memory that is not used. */
-        make_room(lines);
-        if (decompress(lines, 1) > 0)
-            return stop(lines, DARKROOM_PNG_DATA, "too much image data");
+        const size_t made = decompress(lines, make_room(lines));
+        lines->filled += made;
+        lines->extra += made;
+        if (lines->extra > MOST_EXTRA && !lines->source->kept.is_on) {
+            lines->surplus = lines->piece_left;
+            return DARKROOM_PNG_OK;
+        }
         if (lines->state == DARKROOM_INFLATE_MORE && lines->is_data_complete)
             return too_few(lines);
     }
     return lines->stop;
+}
+
+void darkroom_png_lines_surplus(
+    const darkroom_png_lines *lines, uint64_t *extra, uint64_t *surplus)
+{
+    *extra = lines->extra;
+    *surplus = lines->surplus;
 }
 
 /* ---- Lines ---- */

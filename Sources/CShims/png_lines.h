@@ -27,6 +27,10 @@ darkroom_png_result darkroom_png_lines_next(
 void darkroom_png_lines_fetch(
     darkroom_png_lines *lines, uint8_t *to, uint32_t wanted, darkroom_png_fetched *fetched);
 
+/* After the last line: the bytes of image data behind it, and those behind the compressed data in their last piece. */
+void darkroom_png_lines_surplus(
+    const darkroom_png_lines *lines, uint64_t *extra, uint64_t *surplus);
+
 /* The error message; "" without an error. */
 const char *darkroom_png_lines_message(const darkroom_png_lines *lines);
 

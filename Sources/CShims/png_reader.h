@@ -22,6 +22,10 @@ struct darkroom_png_reader {
     uint32_t last_count;
     char warnings[WARNINGS][WARNING_BYTES];
     size_t warning_count;
+    bool is_reading; /* libpng makes rows: its remarks are judged by the table */
+    bool keeps_damaged, is_damaged;
+    uint32_t damaged_row; /* the first one, from 0 */
+    uint32_t damaged_pass; /* of an interlaced picture */
     darkroom_png_source source;
 };
 

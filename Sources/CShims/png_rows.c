@@ -107,6 +107,14 @@ const char *darkroom_png_rows_message(const darkroom_png_rows *rows)
 
 /* ---- Rows ---- */
 
+void darkroom_png_fill_gray(const darkroom_png_header *header, uint8_t *rows, uint32_t count)
+{
+    const size_t sample = header->depth / 8, channels = header->channels;
+    const size_t samples = (size_t)count * header->width * channels;
+    for (size_t i = 0; i < samples; i++)
+        memset(rows + i * sample, channels % 2 == 0 && i % channels == channels - 1 ? 0xff : 0x80, sample);
+}
+
 static void expand_gray(const uint8_t *packed, unsigned depth, uint8_t *out, size_t width)
 {
     const unsigned factor = 255 / ((1u << depth) - 1);
@@ -212,6 +220,11 @@ darkroom_png_result darkroom_png_rows_undo(
     }
     return fetched->result == DARKROOM_PNG_OK ? DARKROOM_PNG_OK
                                               : fail(rows, fetched->result, fetched->message);
+}
+
+void darkroom_png_rows_surplus(const darkroom_png_rows *rows, uint64_t *extra, uint64_t *surplus)
+{
+    darkroom_png_lines_surplus(rows->lines, extra, surplus);
 }
 
 size_t darkroom_png_rows_line_bytes(const darkroom_png_rows *rows)

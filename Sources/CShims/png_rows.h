@@ -36,6 +36,9 @@ darkroom_png_result darkroom_png_rows_undo(
     uint32_t *done);
 size_t darkroom_png_rows_line_bytes(const darkroom_png_rows *rows);
 
+/* See darkroom_png_lines_surplus. */
+void darkroom_png_rows_surplus(const darkroom_png_rows *rows, uint64_t *extra, uint64_t *surplus);
+
 /* The error message; "" without an error. */
 const char *darkroom_png_rows_message(const darkroom_png_rows *rows);
 

@@ -230,16 +230,20 @@ static darkroom_png_result next_piece(darkroom_png_source *source)
 {
     if (gather(source) != DARKROOM_PNG_OK && source->reports_data && source->held_count == 0)
         return source->failure;
-    if (source->is_after_rows && source->held_count > 0)
-        return fail(source, DARKROOM_PNG_DATA, "IDAT", ": more compressed data after its end");
-    if (source->is_counted) {
+    if (source->is_after_rows && source->held_count > 0) {
+        /* Data behind other chunks contradict these. */
+        if (source->is_another_group)
+            return fail(source, DARKROOM_PNG_DATA, "IDAT", ": more compressed data after its end");
+        source->surplus += source->held_count;
+    }
+    if (source->is_counted && !source->is_after_rows) {
         source->credit -= (int64_t)source->held_count;
         if (source->credit < 0)
             return fail(
                 source, DARKROOM_PNG_DATA, "IDAT",
                 ": the compressed data continue for too long without pixels");
     }
-    if (source->is_last_row) {
+    if (source->is_last_row && !source->is_after_rows) {
         if (source->held_count > source->last_row_left)
             return fail(
                 source, DARKROOM_PNG_DATA, "IDAT", ": more compressed data than a row can need");
@@ -263,6 +267,7 @@ static darkroom_png_result next_header(darkroom_png_source *source)
     } else if (take(source, source->header, 8) != DARKROOM_PNG_OK) {
         return source->failure;
     }
+    source->is_another_group = darkroom_png_source_has_met(source, "IDAT");
     if (meet(source, source->header) != DARKROOM_PNG_OK)
         return source->failure;
     if (is_data(source->header)) {
@@ -370,6 +375,12 @@ darkroom_png_result darkroom_png_source_read(
 
 /* ---- Without libpng ---- */
 
+bool darkroom_png_source_keep_data(
+    darkroom_png_source *source, const uint8_t *bytes, size_t count)
+{
+    return !source->kept.is_on || count == 0 || darkroom_png_kept_add(&source->kept, bytes, count);
+}
+
 darkroom_png_result darkroom_png_source_data(
     darkroom_png_source *source, const uint8_t **bytes, size_t *count)
 {
@@ -388,9 +399,6 @@ darkroom_png_result darkroom_png_source_data(
     }
     *bytes = source->held;
     *count = source->held_count;
-    if (source->kept.is_on
-        && !darkroom_png_kept_add(&source->kept, source->held, source->held_count))
-        return fail(source, DARKROOM_PNG_MEMORY, "IDAT", ": not enough memory to keep the data");
     if (*count == 0) {
         source->is_in_data = false;
         source->state = SOURCE_PIECE_CHECKSUM;

@@ -60,8 +60,10 @@ typedef struct {
      * as it lasts, and libpng checks nothing before a row is full. */
     bool is_counted;
     int64_t credit;
-    /* The reader sets this after the last row: there must be no more data. */
+    /* The reader sets this after the last row: more data are counted. */
     bool is_after_rows;
+    uint64_t surplus;      /* the number of their bytes */
+    bool is_another_group; /* the IDATs that are read follow other chunks, and these follow IDATs */
 
     darkroom_png_kept kept; /* the data for a caller without libpng, if it is on */
 
@@ -102,6 +104,10 @@ darkroom_png_result darkroom_png_source_read(
  * valid until the next call. */
 darkroom_png_result darkroom_png_source_data(
     darkroom_png_source *source, const uint8_t **bytes, size_t *count);
+
+/* Has data be kept that belong to the compressed stream, if they are kept. Returns false if there is no memory. */
+bool darkroom_png_source_keep_data(
+    darkroom_png_source *source, const uint8_t *bytes, size_t count);
 
 /* Whether the file continues. If reading might wait, as for a pipe, only data that has already been read
  * counts. */

@@ -9,6 +9,7 @@ package struct PictureJob: Sendable {
     package var filters: [FilterText] = []
     /// Laid over each picture, after the other filters.
     package var watermark: PictureSource?
+    package var damaged: DamagedRule?
     package var format: OutputFormat?
     package var quality: Int?
     package var priority: Priority?
@@ -40,6 +41,7 @@ package struct PictureJob: Sendable {
         if recipe == nil || !filters.isEmpty {
             entries.append(.init("filters", .list(filters)))
         }
+        if let damaged { entries.append(.init("damaged", .text(damaged.rawValue))) }
         if let output { entries.append(.init("output", output)) }
         let logos = layers.images.map { name, source in
             image(named: name, source, logoSettings)

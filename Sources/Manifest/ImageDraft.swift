@@ -9,6 +9,7 @@ package struct ImageSettings: Sendable {
     /// Whether nothing has given it filters, so that it has those of the configuration.
     package private(set) var hasDefaultFilters = true
     package var autoOrient = true
+    package var damaged = DamagedRule.fail
     package var output = OutputOptions()
     /// Empty without `variants`.
     package var variants: [VariantDraft] = []

@@ -33,8 +33,8 @@ package struct ImageListReader {
 
     static let keys: [ByteString] = ["name"] + keysBesideName
     static let keysBesideName: [ByteString] = [
-        "source", "from", "after", "recipe", "filters", "autoOrient", "output", "variants",
-        "publish",
+        "source", "from", "after", "recipe", "filters", "autoOrient", "damaged", "output",
+        "variants", "publish",
     ]
 
     /// Reads the value of `images`. With `sorted`, a map is read in the order of its keys' bytes.
@@ -284,6 +284,11 @@ package struct ImageListReader {
             draft.settings.autoOrient =
                 reader.boolean(autoOrient, "‘autoOrient’", at: .key(path, "autoOrient"))
                 ?? draft.settings.autoOrient
+        }
+        if let damaged = map["damaged"] {
+            draft.settings.damaged =
+                reader.word(damaged, "‘damaged’", at: .key(path, "damaged"))
+                ?? draft.settings.damaged
         }
         if let publish = map["publish"] {
             draft.isPublished =

@@ -46,6 +46,8 @@ package struct Manifest: Sendable, Equatable {
         package var filters: [Filter]
         /// Whether the picture is turned upright before the filters, according to its Exif orientation.
         package var autoOrient: Bool
+        /// What becomes of it if its source is damaged.
+        package var damaged: DamagedRule
         package var output: OutputOptions
         /// Whether it has an output. If not, its pixels are only used by other images.
         package var isPublished: Bool
@@ -55,7 +57,7 @@ package struct Manifest: Sendable, Equatable {
         package init(
             name: ByteString, origin: Origin, after: [Int] = [], overlays: [Int] = [],
             filters: [Filter] = [], autoOrient: Bool = true,
-            output: OutputOptions = OutputOptions(), isPublished: Bool = true,
+            damaged: DamagedRule = .fail, output: OutputOptions = OutputOptions(), isPublished: Bool = true,
             variant: Variant? = nil
         ) {
             self.name = name
@@ -64,6 +66,7 @@ package struct Manifest: Sendable, Equatable {
             self.overlays = overlays
             self.filters = filters
             self.autoOrient = autoOrient
+            self.damaged = damaged
             self.output = output
             self.isPublished = isPublished
             self.variant = variant

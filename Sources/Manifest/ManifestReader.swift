@@ -64,8 +64,8 @@ package enum ManifestReader {
     }
 
     static let keys: [ByteString] = [
-        "images", "recipe", "filters", "autoOrient", "output", "variants", "priority",
-        "qualityOfService", "page",
+        "images", "recipe", "filters", "autoOrient", "damaged", "output", "variants",
+        "priority", "qualityOfService", "page",
     ]
 
     private static func draft(
@@ -139,6 +139,10 @@ package enum ManifestReader {
                 reader.boolean(autoOrient, "‘autoOrient’", at: .key(.root, "autoOrient"))
                 ?? settings.autoOrient
         }
+        if let damaged = map["damaged"] {
+            settings.damaged =
+                reader.word(damaged, "‘damaged’", at: .key(.root, "damaged")) ?? settings.damaged
+        }
         if let output = map["output"] {
             settings.output = reader.output(
                 output, over: settings.output, at: .key(.root, "output"))
@@ -185,6 +189,7 @@ extension ManifestReader.Draft {
                 name: draft.name, origin: origin, after: dependencies.after(of: index),
                 overlays: dependencies.overlays(of: index),
                 filters: draft.settings.filters.filters, autoOrient: draft.settings.autoOrient,
+                damaged: draft.settings.damaged,
                 output: draft.settings.output, isPublished: draft.isPublished,
                 variant: draft.variant)
         }

@@ -14,12 +14,15 @@ package struct Recipe: Sendable, Equatable {
     package let sha256: String
     /// nil if the recipe does not have this key, like all of these.
     package private(set) var filters: [Filter]?
+    package private(set) var damaged: DamagedRule?
     package private(set) var output: OutputChanges?
     package private(set) var variants: [VariantDraft]?
     package private(set) var priority: Priority?
     package private(set) var wantsPage: Bool?
 
-    static let keys: [ByteString] = ["filters", "output", "variants", "priority", "page"]
+    static let keys: [ByteString] = [
+        "filters", "damaged", "output", "variants", "priority", "page",
+    ]
 
     /// Reads a recipe.
     ///
@@ -43,6 +46,9 @@ package struct Recipe: Sendable, Equatable {
             write: .map("filters", .list([FilterCorrection.example])))
         if let node = map?["filters"] {
             filters = reader.filtersWithoutImages(node, limit: limit, at: .key(.root, "filters"))
+        }
+        damaged = map?["damaged"].flatMap {
+            reader.word($0, "‘damaged’", at: .key(.root, "damaged"))
         }
         output = map?["output"].map { reader.outputChanges($0, at: .key(.root, "output")) }
         if let node = map?["variants"] {
@@ -132,6 +138,7 @@ extension ImageSettings {
     func applying(_ recipe: Recipe) -> ImageSettings {
         var settings = self
         if let filters = recipe.filters { settings.filters = FilterDrafts(filters) }
+        if let damaged = recipe.damaged { settings.damaged = damaged }
         if let output = recipe.output { settings.output = output.applied(to: settings.output) }
         if let variants = recipe.variants { settings.variants = variants }
         return settings

@@ -16,6 +16,8 @@ struct PictureResult {
         let picture: WrittenPicture
         let colour: PNGColour
         let exif: [UInt8]?
+        /// What is dropped because of the format.
+        let remarks: [String]
     }
 
     /// Pulls all rows through the filters into the file.
@@ -24,7 +26,13 @@ struct PictureResult {
         _ context: StageContext, _ ahead: ReadAhead?
     ) throws(PictureError) -> Written {
         let last = try preview?.stage(on: filtered.stage, filtered.palette) ?? filtered.stage
-        let colour = reader.colour.carried(through: filtered.effective, to: filtered.layout)
+        var colour = reader.colour.carried(through: filtered.effective, to: filtered.layout)
+        var remarks: [String] = []
+        if options.format == .png, reader.metadata.format != .png, let profile = colour.profile {
+            let verdict = try profile.judged(isGray: profile.isGray)
+            if !verdict.isAccepted { colour.profile = nil }
+            if let remark = verdict.remark { remarks.append(remark) }
+        }
         let exif =
             options.keepsExif ? Exif.carried(reader.exif, isUpright: steps.autoOrient) : nil
         if let preview {
@@ -42,7 +50,7 @@ struct PictureResult {
                 stage: copied ?? last, file: file, name: name, colour: colour, exif: exif,
                 options: options, palette: filtered.palette, memory: context.memory,
                 cores: steps.cores, ahead: ahead, checkpoint: steps.checkpoint))
-        return Written(picture: picture, colour: colour, exif: exif)
+        return Written(picture: picture, colour: colour, exif: exif, remarks: remarks)
     }
 
     /// - Parameters:
@@ -70,7 +78,7 @@ struct PictureResult {
         if layout.depth > format.mostDepth { metadata["depth"] = "converted" }
         return PictureReport(
             format: format, layout: layout, bytes: written.picture.bytes,
-            sha256: written.picture.sha256, warnings: reader.warnings + remarks,
+            sha256: written.picture.sha256, warnings: reader.warnings + written.remarks + remarks,
             metadata: metadata)
     }
 }

@@ -85,6 +85,8 @@ package struct SinglePicture: Sendable {
         let number = input.number
         let count = try retryingInterrupts { pread(number, &head, head.count, 0) }
         if let refusal = InputFormat(prefix: head.prefix(count)).refusal(of: name) { throw refusal }
+        var limits = limits
+        limits.damaged = image.damaged
         return try PicturePipeline.run(
             input: .file(input.file), inputName: name, autoOrient: image.autoOrient,
             filters: image.filters, output: output, outputName: outputName, options: image.encoding,

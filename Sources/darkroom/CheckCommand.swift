@@ -144,7 +144,7 @@ struct CheckCommand: ParsableCommand {
             guard pictures.isEmpty else {
                 throw ClientError(
                     .usage, code: "bad-option",
-                    "--recipe, --filter, --watermark, --format and --quality are for pictures with --sources; a manifest has its own"
+                    "--recipe, --filter, --watermark, --format, --quality and --damaged are for pictures with --sources; a manifest has its own"
                 )
             }
             return files.map { .path($0) }

@@ -40,9 +40,17 @@ struct PictureOptions: ParsableArguments {
         help: ArgumentHelp("The quality of JPEG results, 1 to 100.", valueName: "number"))
     var quality: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "What becomes of damaged pictures: fail, or keep what can be read of them, with a warning. If not given: fail.",
+            valueName: "rule"),
+        completion: .list(DamagedRule.allCases.map(\.rawValue)))
+    var damaged: String?
+
     /// Whether any of the options is given.
     var isEmpty: Bool {
         recipe == nil && filters.isEmpty && watermarks.isEmpty && format == nil && quality == nil
+            && damaged == nil
     }
 
     /// The pictures with these options.
@@ -65,6 +73,7 @@ struct PictureOptions: ParsableArguments {
         job.recipe = recipe
         job.filters = try filters.map { text throws(ClientError) in try FilterText(text) }
         job.format = try chosenFormat() ?? usualFormat
+        if let damaged { job.damaged = try Words.choice(damaged, of: "--damaged") }
         job.quality = try checkedQuality(job.format)
         job.priority = priority
         job.wantsPage = page ? true : nil

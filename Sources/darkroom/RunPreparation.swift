@@ -34,7 +34,7 @@ struct RunPreparation {
         guard command.pictures.isEmpty else {
             throw ClientError(
                 .usage, code: "bad-option",
-                "--recipe, --filter, --watermark, --format and --quality are for pictures; a manifest has its own"
+                "--recipe, --filter, --watermark, --format, --quality and --damaged are for pictures; a manifest has its own"
             )
         }
         let file = try ManifestFile(path: path, limits: rules.limits)

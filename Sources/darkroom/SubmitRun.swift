@@ -114,7 +114,7 @@ struct SubmitRun {
         guard command.pictures.isEmpty else {
             throw ClientError(
                 .usage, code: "bad-option",
-                "--recipe, --filter, --watermark, --format and --quality are for pictures; a manifest has its own"
+                "--recipe, --filter, --watermark, --format, --quality and --damaged are for pictures; a manifest has its own"
             )
         }
     }

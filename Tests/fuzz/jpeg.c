@@ -71,7 +71,7 @@ static void ask_everything(darkroom_jpeg_reader *reader)
 {
     size_t count = 0;
     volatile unsigned sum = 0; /* so that every byte is read */
-    const uint8_t *bytes = darkroom_jpeg_reader_exif(reader, &count);
+    const uint8_t *bytes = darkroom_jpeg_reader_exif(reader, 0, &count);
     for (size_t i = 0; bytes != NULL && i < count; i++)
         sum += bytes[i];
     bytes = darkroom_jpeg_reader_profile(reader, &count);

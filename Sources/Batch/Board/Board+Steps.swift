@@ -48,6 +48,7 @@ struct FilterJob: Sendable {
     let name: String
     let input: Input
     let autoOrient: Bool
+    var damaged = DamagedRule.fail
     let filters: [Filter]
     /// How many of these at the beginning are the same for all variants of the image.
     var commonFilters = 0
@@ -110,7 +111,7 @@ extension Board {
         let handsOver = batch.handOvers.begin(index)
         return FilterJob(
             folders: batch.folders, image: index, name: image.name.string, input: input,
-            autoOrient: image.autoOrient, filters: image.filters,
+            autoOrient: image.autoOrient, damaged: image.damaged, filters: image.filters,
             commonFilters: image.variant?.commonFilters ?? 0,
             overlays: Dictionary(uniqueKeysWithValues: overlays),
             output: image.encoding, resultName: image.resultName,

@@ -82,6 +82,8 @@ struct FilterStep {
     ) -> Results {
         do {
             let input = try openInput()
+            var limits = limits
+            limits.damaged = job.damaged
             for job in files.map(\.job) { DecodeFault.strike(job.name, lend: Cores.lend) }
             let outcomes: [PictureVariants.Outcome]
             let variants = files.compactMap { files in

@@ -7,6 +7,7 @@
 #include "darkroom_linux.h"
 #include "darkroom_poll.h"
 #include "darkroom_png.h"
+#include "darkroom_remarks.h"
 #include "darkroom_spawn.h"
 #include "darkroom_versions.h"
 

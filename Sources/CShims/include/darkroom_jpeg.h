@@ -56,6 +56,10 @@ void darkroom_jpeg_reader_free(darkroom_jpeg_reader *reader);
  * `fd` may be -1. False if they are more than DARKROOM_JPEG_RAW_BYTES. */
 bool darkroom_jpeg_reader_fill(darkroom_jpeg_reader *reader, const uint8_t *bytes, size_t count);
 
+/* Before any other call: has a damaged picture be read as far as it goes. What is missing is gray, or as libjpeg
+ * conceals it, and a warning names the first damaged row. */
+void darkroom_jpeg_reader_keep_damaged(darkroom_jpeg_reader *reader);
+
 /* Reads everything before the first scan. No allocation depends on the picture's size. */
 darkroom_jpeg_result darkroom_jpeg_reader_open(
     darkroom_jpeg_reader *reader, darkroom_jpeg_header *header);
@@ -118,10 +122,12 @@ const char *darkroom_jpeg_reader_warning(const darkroom_jpeg_reader *reader, siz
  * last: JFIF, Exif, XMP, ICC, Adobe, COM, and APP0 to APP15 for others. */
 const char *darkroom_jpeg_reader_segment(const darkroom_jpeg_reader *reader, size_t index);
 
-/* The first Exif segment's TIFF structure; NULL if there is none. It lives as long as the reader. */
-const uint8_t *darkroom_jpeg_reader_exif(const darkroom_jpeg_reader *reader, size_t *count);
+/* The TIFF structures of the first Exif segments, in their order; NULL after the last. They live as long as the
+ * reader. */
+const uint8_t *darkroom_jpeg_reader_exif(
+    const darkroom_jpeg_reader *reader, size_t index, size_t *count);
 
-/* The colour profile, joined from its segments; NULL if there is no complete one. It lives as long as the
+/* The first complete colour profile, joined from its segments; NULL if there is none. It lives as long as the
  * reader. */
 const uint8_t *darkroom_jpeg_reader_profile(const darkroom_jpeg_reader *reader, size_t *count);
 

@@ -89,6 +89,10 @@ void darkroom_png_reader_free(darkroom_png_reader *reader);
  * `fd` may be -1. False if they are more than DARKROOM_PNG_RAW_BYTES. */
 bool darkroom_png_reader_fill(darkroom_png_reader *reader, const uint8_t *bytes, size_t count);
 
+/* Before any other call: has a picture with damaged pixels be read as far as it goes. The rows that are missing are
+ * gray, and a warning names the first damaged row. */
+void darkroom_png_reader_keep_damaged(darkroom_png_reader *reader);
+
 /* Copies up to `count` of the first bytes without consuming them, before anything else is read. There are
  * fewer only if the file is shorter. */
 darkroom_png_result darkroom_png_reader_prefix(
@@ -108,7 +112,7 @@ typedef enum {
 } darkroom_png_decoder;
 
 /* Prepares for rows: 8 bits, or 16 in the machine's byte order. `row_bytes` is a row's length. From here to
- * the last row, everything that libpng calls benign is an error. */
+ * the last row, what libpng calls benign is judged by the table of remarks. */
 darkroom_png_result darkroom_png_reader_start(
     darkroom_png_reader *reader, darkroom_png_decoder decoder, size_t *row_bytes);
 
@@ -132,7 +136,7 @@ size_t darkroom_png_reader_take_data(
 
 /* Reads the next `count` rows into `rows`, one after another. An interlaced picture's rows are requested
  * seven times, each time all of them and into the same memory: each pass adds its pixels. With the last row,
- * the compressed data must have ended, including its checksum. */
+ * the compressed data must have ended, including its checksum, or go on with further rows. */
 darkroom_png_result darkroom_png_reader_rows(
     darkroom_png_reader *reader, uint8_t *rows, uint32_t count);
 
@@ -150,17 +154,20 @@ size_t darkroom_png_reader_line_bytes(const darkroom_png_reader *reader);
 
 /* The first step fetches the next `count` lines. The second makes rows from them. A thread may fetch while
  * another makes rows from earlier lines. Each step belongs to one thread at a time, and follows the picture's
- * order. The second step reports errors, as darkroom_png_reader_rows would. After an error, nothing more may
- * be fetched. Between bands, when all fetched lines have become rows, the steps and darkroom_png_reader_rows
+ * order. The second step reports errors, as darkroom_png_reader_rows would, and makes `wanted` rows, for which lines
+ * were to be fetched. After an error, nothing more is fetched. Between bands, when all fetched lines have become rows, the steps and darkroom_png_reader_rows
  * may alternate. */
 void darkroom_png_reader_fetch(
     darkroom_png_reader *reader, uint8_t *lines, uint32_t count, darkroom_png_fetched *fetched);
 darkroom_png_result darkroom_png_reader_undo(
     darkroom_png_reader *reader, const uint8_t *lines, const darkroom_png_fetched *fetched,
-    uint8_t *rows);
+    uint8_t *rows, uint32_t wanted);
 
 /* How many rows the last call of darkroom_png_reader_rows or _undo has read, if it failed. */
 uint32_t darkroom_png_reader_last_count(const darkroom_png_reader *reader);
+
+/* Makes rows gray and opaque, as they are handed out. */
+void darkroom_png_fill_gray(const darkroom_png_header *header, uint8_t *rows, uint32_t count);
 
 /* Reads the data after the pixels, up to IEND. */
 darkroom_png_result darkroom_png_reader_finish(darkroom_png_reader *reader);

@@ -3,6 +3,15 @@ enum Exif {
     /// The maximum that a segment of a JPEG can contain in addition to its signature.
     static let mostBytes = 65_533 - 6
 
+    /// The first of several blocks whose orientation can be read, or says that there is none. If there is no such block,
+    /// the first one.
+    static func firstUsable(_ blocks: [[UInt8]]) -> [UInt8]? {
+        blocks.first { block in
+            if case .damaged = ExifOrientation(tiff: block) { return false }
+            return true
+        } ?? blocks.first
+    }
+
     /// The Exif for a result; nil if it is damaged or too large.
     ///
     /// - Parameter isUpright: whether the picture has been turned as its Exif says. Then the result's Exif must not say

@@ -35,7 +35,8 @@ package struct PNGColour: Sendable, Equatable {
     package struct Profile: Sendable, Equatable {
         /// In Latin-1, as stored in the file.
         package var name: [UInt8]
-        /// The profile in the format of ICC.1. libpng has checked its header, its length and its table of tags.
+        /// The profile in the format of ICC.1. If it comes from a PNG, libpng has checked its header, its length and its
+        /// table of tags.
         package var bytes: [UInt8]
 
         package init(name: [UInt8], bytes: [UInt8]) {
@@ -43,29 +44,28 @@ package struct PNGColour: Sendable, Equatable {
             self.bytes = bytes
         }
 
-        /// Checks a profile that does not come from a PNG. libpng's check is used for all formats, so that every
-        /// profile that is read can be written in each format.
+        /// A profile that has no name, because it does not come from a PNG.
+        init(bytes: [UInt8]) {
+            self.init(name: Array(DARKROOM_PNG_PROFILE_NAME.utf8), bytes: bytes)
+        }
+
+        /// Checks a profile that does not come from a PNG, before it is written into one: libpng has rules of its own.
         ///
-        /// - Parameters:
-        ///   - isGray: whether the picture is gray.
-        ///   - name: the name of the file in messages.
-        /// - Returns: the profile if libpng accepts it, and remarks.
-        static func judge(
-            _ bytes: [UInt8], isGray: Bool, name: String
-        ) throws(PictureError) -> (profile: Self?, remark: String?) {
+        /// - Parameter isGray: whether the picture is gray.
+        /// - Returns: whether libpng writes it, and its remark.
+        func judged(isGray: Bool) throws(PictureError) -> (isAccepted: Bool, remark: String?) {
             var words = [CChar](repeating: 0, count: Int(DARKROOM_PNG_PROFILE_WORDS))
             let result = darkroom_png_judge_profile(bytes, bytes.count, isGray ? 1 : 0, &words)
             let remark = String(
                 decoding: words.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             switch result {
             case DARKROOM_PNG_OK:
-                let name = Array(DARKROOM_PNG_PROFILE_NAME.utf8)
-                return (Self(name: name, bytes: bytes), remark.isEmpty ? nil : remark)
+                return (true, remark.isEmpty ? nil : remark)
             case DARKROOM_PNG_MEMORY:
                 throw PictureError.outOfMemory(
-                    "\(name): reading the header", "not enough memory to check the colour profile")
+                    "writing the header", "not enough memory to check the colour profile")
             default:
-                return (nil, "the colour profile is dropped: \(remark)")
+                return (false, "the colour profile is dropped: \(remark)")
             }
         }
 

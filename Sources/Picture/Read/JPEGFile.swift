@@ -9,6 +9,7 @@ final class JPEGFile {
         guard let reader = darkroom_jpeg_reader_new(input.number, limits.ancillaryBytes) else {
             throw PictureError.outOfMemory(name, "not enough memory to read a JPEG")
         }
+        if limits.damaged == .keep { darkroom_jpeg_reader_keep_damaged(reader) }
         input.fill { darkroom_jpeg_reader_fill(reader, $0, $1) }
         self.reader = reader
         self.name = name
@@ -111,8 +112,16 @@ final class JPEGFile {
 
     var segments: [String] { ShimReader.strings(of: reader, darkroom_jpeg_reader_segment) }
 
-    /// Exif's TIFF structure.
-    var exif: [UInt8]? { ShimReader.bytes(of: reader, darkroom_jpeg_reader_exif) }
+    /// The TIFF structures of the first Exif segments.
+    var exifs: [[UInt8]] {
+        var result: [[UInt8]] = []
+        while let tiff = ShimReader.bytes(
+            of: reader, { darkroom_jpeg_reader_exif($0, result.count, $1) })
+        {
+            result.append(tiff)
+        }
+        return result
+    }
 
     /// The colour profile.
     var profile: [UInt8]? { ShimReader.bytes(of: reader, darkroom_jpeg_reader_profile) }

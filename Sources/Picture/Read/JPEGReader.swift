@@ -11,9 +11,10 @@ import DarkroomCore
 /// components, is read completely before its first band is lent. It is held as coefficients of two bytes, which count
 /// for `PictureLimits.wholePictureBytes`. Other pictures never need more than a band.
 ///
-/// All damage that libjpeg notices is an error, even if libjpeg would continue with a warning. The exceptions are three
-/// remarks that change no pixel (darkroom-status(5) lists them). JPEG has no checksums, so wrong bits with valid codes
-/// are not noticed. The call of `nextBand` that returns nil warns of data after the end of the picture.
+/// All damage that libjpeg notices is an error, even if libjpeg would continue with a warning, unless
+/// `PictureLimits.damaged` says otherwise. The table of remarks (`Sources/CShims/remarks.c`) says what is harmless. JPEG
+/// has no checksums, so wrong bits with valid codes are not noticed. The call of `nextBand` that returns nil warns of
+/// what is irregular.
 package final class JPEGReader: PictureReader {
     /// The layout of the decoded picture, which `divisor` reduces.
     package let layout: PixelLayout
@@ -78,16 +79,21 @@ package final class JPEGReader: PictureReader {
                     + " need \(Units.bytes(raw.whole_bytes)) of memory at once, which is more than the"
                     + " limit of \(Units.bytes(limits.wholePictureBytes))")
         }
-        exif = file.exif
+        let exifs = file.exifs
+        exif = Exif.firstUsable(exifs)
         let (orientation, remark) = ExifOrientation.read(exif)
         self.orientation = orientation
         if let remark { remarks.append(remark) }
         var colour = PNGColour()
         if raw.has_density != 0 { colour.density = PNGColour.Density(raw.density) }
         if let bytes = file.profile {
-            let verdict = try PNGColour.Profile.judge(bytes, isGray: raw.channels == 1, name: name)
-            colour.profile = verdict.profile
-            if let remark = verdict.remark { remarks.append(remark) }
+            let profile = PNGColour.Profile(bytes: bytes)
+            if profile.isGray == (raw.channels == 1) {
+                colour.profile = profile
+            } else {
+                remarks.append(
+                    "the colour profile is dropped: it is\(profile.isGray ? "" : " not") for gray pictures")
+            }
         }
         self.colour = colour
         storedSize = (Int(raw.width), Int(raw.height))

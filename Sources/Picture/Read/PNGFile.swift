@@ -16,6 +16,7 @@ final class PNGFile {
         else {
             throw PictureError.outOfMemory(name, "not enough memory to read a PNG")
         }
+        if limits.damaged == .keep { darkroom_png_reader_keep_damaged(reader) }
         input.fill { darkroom_png_reader_fill(reader, $0, $1) }
         self.reader = reader
         self.name = name
@@ -118,9 +119,16 @@ final class PNGFile {
         of height: Int, to start: UnsafeMutablePointer<UInt8>
     ) throws(PictureError) {
         let result = withUnsafePointer(to: fetched) {
-            darkroom_png_reader_undo(reader, lines, $0, start)
+            darkroom_png_reader_undo(reader, lines, $0, start, UInt32(rows.count))
         }
         try check(result, rows, of: height)
+    }
+
+    /// Makes rows gray and opaque.
+    func fillWithGray(
+        _ header: darkroom_png_header, _ rows: Int, at start: UnsafeMutablePointer<UInt8>
+    ) {
+        withUnsafePointer(to: header) { darkroom_png_fill_gray($0, start, UInt32(rows)) }
     }
 
     func finish() throws(PictureError) {

@@ -85,6 +85,10 @@ package final class PNGReader: TwoStepStage {
         }
         let heldRows = header.isInterlaced ? layout.height : rowsPerBand
         buffer = try FilterBuffer(count: layout.bytesPerRow * heldRows)
+        if header.isInterlaced, limits.damaged == .keep {
+            // What no pass gives.
+            file.fillWithGray(raw, heldRows, at: buffer.start)
+        }
         try file.start(decoder)
         self.file = file
         self.name = name

@@ -87,7 +87,7 @@ import Testing
         Line(
             words: "run good.yaml --filter mono -o out", exit: 64,
             errors:
-                "darkroom: --recipe, --filter, --watermark, --format and --quality are for pictures; a manifest has its own\n"
+                "darkroom: --recipe, --filter, --watermark, --format, --quality and --damaged are for pictures; a manifest has its own\n"
         ),
         Line(
             words: "run good.yaml -o good.yaml", exit: 73,

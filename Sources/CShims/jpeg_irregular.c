@@ -1,0 +1,96 @@
+#include "jpeg_irregular.h"
+
+#include <inttypes.h>
+
+enum { SOS = 0xda, FIRST_FRAME = 0xc0, LAST_FRAME = 0xcf, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc, SOI = 0xd8 };
+
+/* Passes over a segment. Returns false at the end of the file. */
+static bool skip_segment(darkroom_jpeg_file *file)
+{
+    uint8_t high = 0, low = 0, byte = 0;
+    if (!darkroom_jpeg_file_byte(file, &high) || !darkroom_jpeg_file_byte(file, &low))
+        return false;
+    for (unsigned i = 2; i < (unsigned)(high << 8 | low); i++)
+        if (!darkroom_jpeg_file_byte(file, &byte))
+            return false;
+    return true;
+}
+
+/* Pixels of another scan or frame. */
+static bool announces_pixels(uint8_t marker)
+{
+    const bool is_frame = marker >= FIRST_FRAME && marker <= LAST_FRAME && marker != DHT && marker != JPG
+        && marker != DAC;
+    return is_frame || marker == SOS || marker == SOI;
+}
+
+void darkroom_jpeg_read_trailer(
+    darkroom_jpeg_file *file, const struct jpeg_decompress_struct *info,
+    darkroom_jpeg_irregular *irregular)
+{
+    darkroom_jpeg_trap *trap = (darkroom_jpeg_trap *)info->err;
+    uint8_t byte = 0, former = 0;
+    /* Behind bytes of no known meaning, only the end-of-image marker counts. */
+    bool is_foreign = false;
+    bool is_there = true;
+    if (info->unread_marker != 0) {
+        former = 0xff;
+        byte = (uint8_t)info->unread_marker;
+    } else {
+        is_there = darkroom_jpeg_file_byte(file, &byte);
+    }
+    for (; is_there; former = byte, is_there = darkroom_jpeg_file_byte(file, &byte)) {
+        const bool is_marker = former == 0xff && byte != 0 && byte != 0xff;
+        if (is_marker && byte == JPEG_EOI) {
+            irregular->has_more = !trap->is_short && darkroom_jpeg_file_has_more(file);
+            return;
+        }
+        if (!is_marker) {
+            /* A byte FF may belong to a marker. */
+            irregular->after_last_row += (byte != 0xff) + (former == 0xff && byte == 0);
+            is_foreign = is_foreign || (byte != 0 && byte != 0xff);
+        } else if (is_foreign) {
+            irregular->after_last_row += 2;
+        } else if (byte >= JPEG_RST0 && byte <= JPEG_RST0 + 7) {
+            irregular->surplus_restarts++;
+            is_foreign = false;
+        } else if (announces_pixels(byte)) {
+            darkroom_jpeg_fail(trap, DARKROOM_JPEG_DATA, "more pixels follow the last row");
+        } else if (byte >= 0xc0 && !skip_segment(file)) {
+            break;
+        }
+    }
+    irregular->has_no_end = true;
+}
+
+/* ---- Warnings ---- */
+
+static void say(darkroom_jpeg_trap *trap, uint64_t count, const char *one, const char *several, const char *words)
+{
+    char text[DARKROOM_JPEG_MESSAGE_BYTES];
+    if (count == 0)
+        return;
+    snprintf(text, sizeof text, "%" PRIu64 " %s %s", count, count == 1 ? one : several, words);
+    darkroom_jpeg_remark(trap, text);
+}
+
+void darkroom_jpeg_remark_irregular(
+    darkroom_jpeg_trap *trap, const darkroom_jpeg_irregular *irregular)
+{
+    say(trap, irregular->between_segments, "byte", "bytes", "between the segments of the header");
+    say(trap, irregular->stuffed, "byte", "bytes", "of filling before markers among the data");
+    say(trap, irregular->surplus_restarts, "restart marker", "restart markers", "after the last row");
+    say(trap, irregular->after_last_row, "byte", "bytes", "after the last row, which belong to no pixel");
+    if (irregular->has_no_end)
+        darkroom_jpeg_remark(trap, "the end-of-image marker is missing; all rows are complete");
+    if (irregular->has_more)
+        darkroom_jpeg_remark(trap, "there are more bytes after the end of the picture");
+}
+
+void darkroom_jpeg_remark_damage(darkroom_jpeg_trap *trap, uint32_t row, uint32_t height)
+{
+    char text[DARKROOM_JPEG_MESSAGE_BYTES];
+    snprintf(
+        text, sizeof text, "damaged from row %" PRIu32 " of %" PRIu32 " on: %.150s", row, height, trap->damage);
+    darkroom_jpeg_remark(trap, text);
+}
