@@ -341,6 +341,13 @@ static void complete(darkroom_jpeg_reader *reader)
     reader->is_complete = true;
 }
 
+/* Whether a failure among the data is damage, whatever libjpeg calls it: the header was good. */
+static bool is_damage(const darkroom_jpeg_trap *trap)
+{
+    return trap->result == DARKROOM_JPEG_DATA || trap->result == DARKROOM_JPEG_TRUNCATED
+        || trap->result == DARKROOM_JPEG_INVALID || trap->result == DARKROOM_JPEG_UNSUPPORTED;
+}
+
 /* libjpeg takes over a second frame's header before it refuses it. */
 static void restore_frame(darkroom_jpeg_reader *reader)
 {
@@ -361,11 +368,10 @@ static bool goes_on_with_scans(darkroom_jpeg_reader *reader)
         return false;
     if (trap->result == DARKROOM_JPEG_OK)
         return reader->is_over;
-    const bool is_damage = trap->result == DARKROOM_JPEG_DATA || trap->result == DARKROOM_JPEG_TRUNCATED;
     /* No marker, but bytes behind the picture that look like one. */
     const bool is_foreign = reader->info.err->msg_code == JERR_UNKNOWN_MARKER && is_between_scans(&reader->info)
         && has_all_coefficients(reader) && !trap->is_short;
-    if ((!trap->keeps_damaged && !is_foreign) || !is_damage || reader->is_over)
+    if ((!trap->keeps_damaged && !is_foreign) || !is_damage(trap) || reader->is_over)
         return false;
     if (is_foreign) {
         reader->irregular.after_last_row += 2;
@@ -440,9 +446,7 @@ static darkroom_jpeg_result rest_in_gray(darkroom_jpeg_reader *reader, uint8_t *
     enum { GRAY = 128 };
     darkroom_jpeg_trap *trap = &reader->trap;
     if (!trap->is_lost) {
-        const bool is_damage =
-            trap->result == DARKROOM_JPEG_DATA || trap->result == DARKROOM_JPEG_TRUNCATED;
-        if (!trap->keeps_damaged || !is_damage)
+        if (!trap->keeps_damaged || !is_damage(trap))
             return trap->result;
         note_damaged_row(reader);
         darkroom_jpeg_damaged(trap, trap->message);

@@ -57,7 +57,8 @@ package struct Manifest: Sendable, Equatable {
         package init(
             name: ByteString, origin: Origin, after: [Int] = [], overlays: [Int] = [],
             filters: [Filter] = [], autoOrient: Bool = true,
-            damaged: DamagedRule = .fail, output: OutputOptions = OutputOptions(), isPublished: Bool = true,
+            damaged: DamagedRule = .fail, output: OutputOptions = OutputOptions(),
+            isPublished: Bool = true,
             variant: Variant? = nil
         ) {
             self.name = name

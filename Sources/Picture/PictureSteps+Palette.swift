@@ -47,7 +47,8 @@ extension PictureSteps {
     /// Whether the result may have the palette of its source.
     func keepsPalette(of reader: any PictureReader, _ result: PictureResult) -> Bool {
         guard let reader = reader as? PNGReader, reader.header.hasPalette,
-            !reader.header.isInterlaced, limits.damaged == .fail, result.options.format == .png, result.handOver == nil
+            !reader.header.isInterlaced, limits.damaged == .fail, result.options.format == .png,
+            result.handOver == nil
         else { return false }
         return (!autoOrient || reader.orientation == .topLeft)
             && filters.allSatisfy(\.looksAtOnePixel)

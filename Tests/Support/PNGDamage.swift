@@ -36,6 +36,13 @@ package enum PNGDamage: String, Sendable, CaseIterable {
         }
     }
 
+    /// Those that decide no pixel: the picture is read, with a warning.
+    package var isHarmless: Bool {
+        [.tooManyRows, .bytesAfterStream, .dataChunkAfterStream].contains(self)
+    }
+
+    package static let failing = allCases.filter { !$0.isHarmless }
+
     /// Whether it needs a picture with a palette.
     package var isOfThePalette: Bool {
         [.crcOfPalette, .missingPalette, .emptyPalette].contains(self)

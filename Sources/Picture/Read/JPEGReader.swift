@@ -92,7 +92,8 @@ package final class JPEGReader: PictureReader {
                 colour.profile = profile
             } else {
                 remarks.append(
-                    "the colour profile is dropped: it is\(profile.isGray ? "" : " not") for gray pictures")
+                    "the colour profile is dropped: it is\(profile.isGray ? "" : " not") for gray pictures"
+                )
             }
         }
         self.colour = colour

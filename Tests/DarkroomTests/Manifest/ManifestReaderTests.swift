@@ -103,6 +103,15 @@ import Testing
         #expect(all.images.map(\.autoOrient) == [false, true])
     }
 
+    @Test func damagedPicturesFailUnlessTheyAreToBeKept() throws {
+        let text =
+            #"{"images": ["a", {"source": "b", "damaged": "keep"}, {"source": "c", "damaged": "keep", "variants": [{"suffix": "-s"}, {"suffix": "-l"}]}]}"#
+        #expect(try read(text).images.map(\.damaged) == [.fail, .keep, .keep, .keep])
+        let all = try read(
+            #"{"damaged": "keep", "images": ["a", {"source": "b", "damaged": "fail"}]}"#)
+        #expect(all.images.map(\.damaged) == [.keep, .fail])
+    }
+
     /// Names taken from sources make way for each other whatever their formats.
     @Test func derivedNamesAreUnlikeInAllFormats() throws {
         let text = """

@@ -75,6 +75,12 @@ import Testing
                 == type(of: defaultValue.compression).allCases.map(\.rawValue))
         #expect(try value("compression", "default") as? String == defaultValue.compression.rawValue)
         #expect(try Self.schema("$defs", "autoOrient", "default") as? Bool == true)
+        #expect(
+            try Self.schema("$defs", "damaged", "enum") as? [String]
+                == DamagedRule.allCases.map(\.rawValue))
+        #expect(
+            try Self.schema("$defs", "damaged", "default") as? String
+                == DamagedRule.fail.rawValue)
     }
 
     @Test func hasTheCataloguesFilters() throws {

@@ -11,7 +11,7 @@ import Testing
     private static let texts = [
         "web": "# for the web\nfilters: {resize: 800}\noutput: {format: jpeg, quality: 80}\n",
         "small": "output: {compression: small}", "mono": "filters: mono\npriority: low",
-        "shown": "page: true",
+        "shown": "page: true", "old": "damaged: keep",
         "none": "{}",
         "sizes":
             "output: jpeg\nvariants: [{suffix: -8, filters: {resize: 8}, output: {quality: 70}}, {suffix: ''}]",
@@ -62,6 +62,13 @@ import Testing
         ),
         ("recipe: mono\nimages: [a]", "filters: [mono]\npriority: low\nimages: [a]"),
         ("recipe: shown\nimages: [a]", "page: true\nimages: [a]"),
+        (
+            "recipe: old\nimages: [a, {source: b, damaged: fail}]",
+            "damaged: keep\nimages: [a, {source: b, damaged: fail}]"
+        ),
+        (
+            "images: [a, {source: b, recipe: old}]", "images: [a, {source: b, damaged: keep}]"
+        ),
         ("recipe: shown\npage: false\nimages: [a]", "page: false\nimages: [a]"),
         ("images: [{source: a, recipe: shown}]", "images: [a]"),
         // What stands beside it replaces it.

@@ -46,6 +46,9 @@ import Testing
             manifest.qualityOfService.rawValue)
         try expect("Keys of an image", "autoOrient", [], "\(manifest.images[0].autoOrient)")
         try expect(
+            "Keys of an image", "damaged", DamagedRule.allCases.map(\.rawValue),
+            manifest.images[0].damaged.rawValue)
+        try expect(
             "Keys of an output", "format", OutputFormat.allCases.map(\.rawValue),
             output.format.rawValue)
         try expect(

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test(arguments: PNGDamage.allCases, PNGReader.Decoder.allCases)
+    @Test(arguments: PNGDamage.failing, PNGReader.Decoder.allCases)
     func isAnError(_ damage: PNGDamage, decoder: PNGReader.Decoder) throws {
         let error = try #require(
             Self.failure(of: damage.file(from: Self.maker()), decoder: decoder))
@@ -41,7 +41,7 @@ import Testing
 
     /// Rows that are not expanded, and of 16 bits, take a way of their own.
     @Test(
-        arguments: PNGDamage.allCases.filter { !$0.isOfThePalette },
+        arguments: PNGDamage.failing.filter { !$0.isOfThePalette },
         [
             PixelKind(colourType: .rgb, depth: 8, interlaced: false),
             PixelKind(colourType: .grayAlpha, depth: 16, interlaced: false),
@@ -59,8 +59,7 @@ import Testing
 
     @Test(arguments: [
         PNGDamage.crcOfData, .crcOfLastData, .wrongAdler, .missingAdler, .changedPixel, .badBlock,
-        .tooFewRows, .tooManyRows, .missingLastByteOfRows, .bytesAfterStream,
-        .dataChunkAfterStream, .dataChunkAfterOthers, .missingSecondDataChunk, .missingEnd,
+        .tooFewRows, .missingLastByteOfRows, .dataChunkAfterOthers, .missingSecondDataChunk, .missingEnd,
         .crcOfEnd,
     ])
     func isAnErrorInterlacedToo(_ damage: PNGDamage) throws {
@@ -69,10 +68,23 @@ import Testing
         #expect(error.kind == damage.code, "\(error.message)")
     }
 
-    /// More data behind a stream that ends with one of the reader's pieces, where libpng by itself
-    /// sees neither.
+    /// What stands behind the last row decides no pixel.
+    @Test(arguments: PNGDamage.allCases.filter(\.isHarmless), [false, true])
+    func whatFollowsTheLastRowIsWarnedOf(_ damage: PNGDamage, interlaced: Bool) throws {
+        let maker = Self.maker(interlaced: interlaced)
+        let file = damage.file(from: maker)
+        for decoder in PNGReader.Decoder.allCases {
+            let (picture, reader) = try PNGReader.pixels(of: file, decoder: decoder)
+            #expect(picture == maker.reference)
+            #expect(reader.warnings.count == 1, "\(reader.warnings)")
+            let words = damage == .tooManyRows ? "oo much image data" : "xtra compressed data"
+            #expect(reader.warnings.first?.contains(words) == true, "\(reader.warnings)")
+        }
+    }
+
+    /// More data behind a stream that ends with one of the reader's pieces.
     @Test(arguments: [1, 40_000, 200_000], PNGReader.Decoder.allCases)
-    func dataBehindAPieceIsAnError(extra: Int, decoder: PNGReader.Decoder) throws {
+    func dataBehindAPieceAreWarnedOf(extra: Int, decoder: PNGReader.Decoder) throws {
         var maker = PNGMaker.noise(width: 65536 - 12, height: 1, colourType: .gray, depth: 8)
         maker.method = .stored
         maker.bytesPerIDAT = 1 << 20
@@ -80,11 +92,22 @@ import Testing
         #expect(stream.count == 65536)
         let file = PNGChunk.file(
             maker.chunks(around: stream + [UInt8](repeating: 0, count: extra)))
-        #expect(Self.failure(of: file, decoder: decoder)?.kind == .pngData)
+        let (picture, reader) = try PNGReader.pixels(of: file, decoder: decoder)
+        #expect(picture == maker.reference)
+        #expect(reader.warnings == ["IDAT: extra compressed data: \(extra) bytes after its end"])
     }
 
-    /// A stream that goes on and on behind the last row is not inflated to its end, which takes minutes
-    /// where it is made for that. libpng does so up to a limit, code of our own not at all.
+    /// Behind rows too many, the checksum is compared all the same.
+    @Test func aWrongChecksumBehindRowsTooManyIsAnError() throws {
+        let maker = Self.maker()
+        let rows = maker.filteredRows()
+        let stream = maker.stream(of: rows + rows.prefix(25), adlerError: 1)
+        let file = PNGChunk.file(maker.chunks(around: stream))
+        #expect(Self.failure(of: file)?.kind == .pngAdler)
+    }
+
+    /// A stream that goes on and on behind the last row is not decompressed to its end, which takes minutes where it is
+    /// made for that.
     @Test(arguments: [false, true], PNGReader.Decoder.allCases)
     func aStreamThatGoesOnIsCutShort(interlaced: Bool, decoder: PNGReader.Decoder) throws {
         var maker = PNGMaker.noise(
@@ -92,14 +115,45 @@ import Testing
         maker.method = .stored
         maker.bytesPerIDAT = 1 << 16
         let rows = maker.filteredRows()
-        let isOwn = decoder == .automatic && !interlaced
-        for (extra, libpngs) in [(100, "Too much"), (1 << 20, "more compressed data than a row")] {
-            let words = isOwn ? "IDAT: too much image data" : libpngs
+        for extra in [100, 1 << 20, 6 << 20] {
             let stream = maker.stream(of: rows + [UInt8](repeating: 0, count: extra))
             let file = PNGChunk.file(maker.chunks(around: stream))
-            let error = try #require(Self.failure(of: file, decoder: decoder))
-            #expect(error.kind == .pngData)
-            #expect(error.message.contains(words), "\(error.message)")
+            let (picture, reader) = try PNGReader.pixels(of: file, decoder: decoder)
+            #expect(picture == maker.reference)
+            #expect(
+                reader.warnings.contains { $0.contains("oo much image data") }, "\(reader.warnings)")
+        }
+    }
+
+    /// The rows before damage are kept, the others are gray and opaque, and a warning names the first of them.
+    @Test(arguments: [
+        PNGDamage.crcOfLastData, .wrongAdler, .missingAdler, .badBlock, .tooFewRows, .missingSecondDataChunk,
+        .filterNumberFive, .missingEnd,
+    ])
+    func damageCanBeKept(_ damage: PNGDamage) throws {
+        var limits = PictureLimits()
+        limits.damaged = .keep
+        for kind in [
+            PixelKind(colourType: .rgb, depth: 8, interlaced: false),
+            PixelKind(colourType: .rgba, depth: 16, interlaced: false),
+            PixelKind(colourType: .palette, depth: 8, interlaced: false),
+            PixelKind(colourType: .gray, depth: 8, interlaced: true),
+        ] {
+            var maker = kind.noise(width: 48, height: 24)
+            maker.bytesPerIDAT = 150
+            let (picture, reader) = try PNGReader.pixels(of: damage.file(from: maker), limits: limits)
+            #expect(picture.samples.count == maker.reference.samples.count)
+            let warning = try #require(reader.warnings.first)
+            #expect(warning.hasPrefix("damaged "), "\(kind): \(warning)")
+            if let row = warning.firstMatch(of: /^damaged from row ([0-9]+) of 24 on:/)?.1 {
+                let rowSamples = picture.samples.count / 24
+                let good = (Int(row) ?? 0) - 1
+                #expect(
+                    picture.samples.prefix(good * rowSamples)
+                        == maker.reference.samples.prefix(good * rowSamples))
+                #expect(
+                    picture.samples[good * rowSamples] == (kind.depth == 16 ? 0x8080 : 0x80))
+            }
         }
     }
 

@@ -51,7 +51,7 @@ import Testing
         #expect(try compare(maker.encoded).error == nil)
     }
 
-    @Test(arguments: PNGDamage.allCases) func aBrokenPNGFailsAsItsFile(damage: PNGDamage) throws {
+    @Test(arguments: PNGDamage.failing) func aBrokenPNGFailsAsItsFile(damage: PNGDamage) throws {
         let broken = try compare(damage.file(from: PNGDamageTests.maker()))
         #expect(broken.error?.kind == damage.code)
     }

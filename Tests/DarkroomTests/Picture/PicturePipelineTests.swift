@@ -254,7 +254,7 @@ import Testing
         #expect(idle == [2, 2])
     }
 
-    @Test(arguments: [PNGDamage.wrongAdler, .missingEnd, .crcOfLastData, .dataChunkAfterStream])
+    @Test(arguments: [PNGDamage.wrongAdler, .missingEnd, .crcOfLastData, .dataChunkAfterOthers])
     func damageThatNoFilterLooksAtIsFound(_ damage: PNGDamage) throws {
         var maker = PNGMaker.noise(width: 300, height: 600, colourType: .rgb, depth: 8)
         maker.method = .stored
