@@ -1,6 +1,4 @@
-#include "jpeg_irregular.h"
-#include "jpeg_segments.h"
-#include "jpeg_source.h"
+#include "jpeg_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,99 +9,7 @@ enum {
     /* Encoders make about ten. Each scan is a pass over all pixels and may need only four bytes. */
     LARGEST_SCAN = 100,
     EVENTS_AT_A_TIME = 64, /* rows of blocks, mostly, between two chances to stop */
-    LARGEST_COMPONENTS = 3,
 };
-
-/* All memory of a reader belongs to this block, which is created before the first setjmp. */
-struct darkroom_jpeg_reader {
-    darkroom_jpeg_trap trap;
-    struct jpeg_decompress_struct info;
-    bool is_open, is_started, is_complete;
-    bool has_views; /* a scan gives the rows, at several sizes */
-    darkroom_jpeg_header header;
-    darkroom_jpeg_scan *scan; /* gives the rows; NULL where libjpeg does */
-    size_t row_bytes;
-    uint32_t rows_left;
-    uint32_t last_count;
-    bool is_seen[LARGEST_COMPONENTS]; /* a scan has told the component's mean values */
-    darkroom_jpeg_segments segments;
-    darkroom_jpeg_irregular irregular;
-    uint32_t damaged_row; /* the first one of the stored picture, from 0 */
-    bool is_progressive, is_arithmetic;
-    bool is_over;         /* no more data are read: the rest is gray */
-    darkroom_jpeg_file source;
-};
-
-/* ---- What libjpeg remarks ---- */
-
-/* Whether the coefficients of all components have come to their last bit. The scan that is being read counts. */
-static bool has_all_coefficients(const darkroom_jpeg_reader *reader)
-{
-    const struct jpeg_decompress_struct *info = &reader->info;
-    for (int i = 0; i < reader->header.channels; i++) {
-        if (!reader->is_seen[i])
-            return false;
-        for (int k = 0; reader->is_progressive && info->coef_bits != NULL && k < DCTSIZE2; k++)
-            if (info->coef_bits[i][k] != 0)
-                return false;
-    }
-    return true;
-}
-
-static bool is_between_scans(const struct jpeg_decompress_struct *info)
-{
-    return info->input_iMCU_row >= info->total_iMCU_rows;
-}
-
-/* What the bytes before a marker are. libjpeg counts those that it has looked ahead at, too, and tells of some only
- * before a later marker. */
-static int kind_of_bytes(darkroom_jpeg_reader *reader, uint64_t count)
-{
-    if (!reader->is_open)
-        return DARKROOM_JPEG_BETWEEN_SEGMENTS;
-    const bool is_end = reader->header.is_whole && is_between_scans(&reader->info)
-        && has_all_coefficients(reader);
-    if (is_end)
-        return DARKROOM_JPEG_AFTER_LAST_ROW;
-    return count <= darkroom_jpeg_file_stuffing(&reader->source) ? DARKROOM_JPEG_STUFFING
-                                                                 : DARKROOM_JPEG_LEFT_OVER;
-}
-
-static void note_damaged_row(darkroom_jpeg_reader *reader)
-{
-    const struct jpeg_decompress_struct *info = &reader->info;
-    const uint32_t row = info->input_iMCU_row * (uint32_t)info->max_v_samp_factor * DCTSIZE;
-    if (!reader->trap.is_damaged)
-        reader->damaged_row = row < reader->header.height ? row : reader->header.height - 1;
-}
-
-/* libjpeg's warnings, by their place. */
-static darkroom_remark_class judge(j_common_ptr common, void *context)
-{
-    darkroom_jpeg_reader *reader = context;
-    const int code = common->err->msg_code;
-    darkroom_remark_class result = darkroom_jpeg_remark_class(code);
-    if (code == JWRN_EXTRANEOUS_DATA) {
-        const uint64_t count = (unsigned)common->err->msg_parm.i[0];
-        const int kind = kind_of_bytes(reader, count);
-        result = darkroom_jpeg_remark_class(kind);
-        if (kind == DARKROOM_JPEG_BETWEEN_SEGMENTS)
-            reader->irregular.between_segments += count;
-        else if (kind == DARKROOM_JPEG_STUFFING)
-            reader->irregular.stuffed += count;
-        else if (kind == DARKROOM_JPEG_AFTER_LAST_ROW)
-            reader->irregular.after_last_row += count;
-        /* Behind these bytes anything may stand that looks like a marker. */
-        if (kind == DARKROOM_JPEG_AFTER_LAST_ROW && common->err->msg_parm.i[1] != JPEG_EOI) {
-            reader->irregular.has_no_end = true;
-            reader->is_over = true;
-            longjmp(reader->trap.jump, 1);
-        }
-    }
-    if (result == DARKROOM_DAMAGE)
-        note_damaged_row(reader);
-    return result;
-}
 
 /* ---- Entries ---- */
 
@@ -117,7 +23,7 @@ darkroom_jpeg_reader *darkroom_jpeg_reader_new(int fd, size_t largest_profile)
         darkroom_jpeg_reader_free(reader);
         return NULL;
     }
-    reader->trap.judge = judge;
+    reader->trap.judge = darkroom_jpeg_judge_warning;
     reader->trap.context = reader;
     reader->info.client_data = &reader->segments; /* kept by the next call */
     jpeg_create_decompress(&reader->info);
@@ -331,63 +237,14 @@ static void complete(darkroom_jpeg_reader *reader)
             darkroom_jpeg_fail(
                 &reader->trap, DARKROOM_JPEG_DATA, "the data of a colour component are missing");
     /* Without its end-of-image marker a picture may lack its last scans. */
-    if (reader->trap.is_short && !has_all_coefficients(reader)) {
-        note_damaged_row(reader);
+    if (reader->trap.is_short && !darkroom_jpeg_has_all_coefficients(reader)) {
+        darkroom_jpeg_note_damaged_row(reader);
         if (!reader->trap.keeps_damaged)
             darkroom_jpeg_fail(&reader->trap, DARKROOM_JPEG_TRUNCATED, SHORT_WORDS);
         darkroom_jpeg_damaged(&reader->trap, SHORT_WORDS);
     }
     jpeg_start_output(&reader->info, reader->info.input_scan_number);
     reader->is_complete = true;
-}
-
-/* Whether a failure among the data is damage, whatever libjpeg calls it: the header was good. */
-static bool is_damage(const darkroom_jpeg_trap *trap)
-{
-    return trap->result == DARKROOM_JPEG_DATA || trap->result == DARKROOM_JPEG_TRUNCATED
-        || trap->result == DARKROOM_JPEG_INVALID || trap->result == DARKROOM_JPEG_UNSUPPORTED;
-}
-
-/* libjpeg takes over a second frame's header before it refuses it. */
-static void restore_frame(darkroom_jpeg_reader *reader)
-{
-    struct jpeg_decompress_struct *info = &reader->info;
-    info->image_width = reader->header.width;
-    info->image_height = reader->header.height;
-    info->num_components = reader->header.channels;
-    info->data_precision = BITS_IN_JSAMPLE;
-    info->progressive_mode = reader->is_progressive;
-    info->arith_code = reader->is_arithmetic;
-}
-
-/* After a failure among the scans: goes on with what has been read, if that is wanted. Returns whether it does. */
-static bool goes_on_with_scans(darkroom_jpeg_reader *reader)
-{
-    darkroom_jpeg_trap *trap = &reader->trap;
-    if (reader->is_complete)
-        return false;
-    if (trap->result == DARKROOM_JPEG_OK)
-        return reader->is_over;
-    /* No marker, but bytes behind the picture that look like one. */
-    const bool is_foreign = reader->info.err->msg_code == JERR_UNKNOWN_MARKER && is_between_scans(&reader->info)
-        && has_all_coefficients(reader) && !trap->is_short;
-    if ((!trap->keeps_damaged && !is_foreign) || !is_damage(trap) || reader->is_over)
-        return false;
-    if (is_foreign) {
-        reader->irregular.after_last_row += 2;
-        reader->irregular.has_no_end = true;
-        trap->result = DARKROOM_JPEG_OK;
-        trap->message[0] = 0;
-        reader->is_over = true;
-        return true;
-    }
-    note_damaged_row(reader);
-    darkroom_jpeg_damaged(trap, trap->message);
-    trap->result = DARKROOM_JPEG_OK;
-    trap->message[0] = 0;
-    restore_frame(reader);
-    reader->is_over = true;
-    return true;
 }
 
 darkroom_jpeg_result darkroom_jpeg_reader_absorb(darkroom_jpeg_reader *reader, int *is_complete)
@@ -397,7 +254,7 @@ darkroom_jpeg_result darkroom_jpeg_reader_absorb(darkroom_jpeg_reader *reader, i
         return trap->result;
     if (!reader->is_started)
         return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "not started");
-    if (setjmp(trap->jump) != 0 && !goes_on_with_scans(reader))
+    if (setjmp(trap->jump) != 0 && !darkroom_jpeg_goes_on_with_scans(reader))
         return trap->result;
     if (reader->is_over && !reader->is_complete)
         complete(reader);
@@ -440,28 +297,6 @@ static void fall_back(darkroom_jpeg_reader *reader, JSAMPROW scratch)
         read_row(reader, scratch);
 }
 
-/* After a failure among the rows: makes the remaining ones gray, if that is wanted. Others stay a failure. */
-static darkroom_jpeg_result rest_in_gray(darkroom_jpeg_reader *reader, uint8_t *rows, uint32_t count)
-{
-    enum { GRAY = 128 };
-    darkroom_jpeg_trap *trap = &reader->trap;
-    if (!trap->is_lost) {
-        if (!trap->keeps_damaged || !is_damage(trap))
-            return trap->result;
-        note_damaged_row(reader);
-        darkroom_jpeg_damaged(trap, trap->message);
-        trap->result = DARKROOM_JPEG_OK;
-        trap->message[0] = 0;
-        trap->is_lost = true;
-    }
-    memset(
-        rows + reader->last_count * reader->row_bytes, GRAY,
-        (count - reader->last_count) * reader->row_bytes);
-    reader->rows_left -= count - reader->last_count;
-    reader->last_count = count;
-    return DARKROOM_JPEG_OK;
-}
-
 darkroom_jpeg_result darkroom_jpeg_reader_rows(
     darkroom_jpeg_reader *reader, uint8_t *rows, size_t row_bytes, uint32_t count)
 {
@@ -473,9 +308,9 @@ darkroom_jpeg_result darkroom_jpeg_reader_rows(
         return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "no such rows");
     reader->last_count = 0;
     if (setjmp(trap->jump) != 0)
-        return rest_in_gray(reader, rows, count);
+        return darkroom_jpeg_rest_in_gray(reader, rows, count);
     if (trap->is_lost)
-        return rest_in_gray(reader, rows, count);
+        return darkroom_jpeg_rest_in_gray(reader, rows, count);
     if (reader->scan != NULL) {
         reader->last_count = darkroom_jpeg_scan_rows(reader->scan, rows, count);
         reader->rows_left -= reader->last_count;
@@ -490,21 +325,6 @@ darkroom_jpeg_result darkroom_jpeg_reader_rows(
     return DARKROOM_JPEG_OK;
 }
 
-/* After a failure behind the last row. */
-static darkroom_jpeg_result end_in_damage(darkroom_jpeg_reader *reader)
-{
-    darkroom_jpeg_trap *trap = &reader->trap;
-    if (!trap->keeps_damaged || trap->result != DARKROOM_JPEG_DATA)
-        return trap->result;
-    char text[DARKROOM_JPEG_MESSAGE_BYTES];
-    snprintf(text, sizeof text, "damaged behind the last row: %.150s", trap->message);
-    darkroom_jpeg_remark(trap, text);
-    trap->result = DARKROOM_JPEG_OK;
-    trap->message[0] = 0;
-    reader->is_complete = false;
-    return DARKROOM_JPEG_OK;
-}
-
 darkroom_jpeg_result darkroom_jpeg_reader_finish(darkroom_jpeg_reader *reader)
 {
     darkroom_jpeg_trap *trap = &reader->trap;
@@ -513,7 +333,7 @@ darkroom_jpeg_result darkroom_jpeg_reader_finish(darkroom_jpeg_reader *reader)
     if (!reader->is_complete || reader->rows_left != 0)
         return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "there are rows left");
     if (setjmp(trap->jump) != 0)
-        return end_in_damage(reader);
+        return darkroom_jpeg_end_in_damage(reader);
     darkroom_jpeg_irregular *irregular = &reader->irregular;
     if (reader->scan != NULL)
         irregular->has_more = darkroom_jpeg_scan_has_surplus(reader->scan);

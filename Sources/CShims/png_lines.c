@@ -14,7 +14,7 @@ enum {
      * between two rows nothing checks whether the picture is still needed. */
     MOST_FOR_ONE = 16,
     CREDIT = 4 << 20,
-    /* So many bytes behind the last line are decompressed, to compare the checksum behind them. */
+    /* So many bytes behind the last line are harmless; more would keep the processor busy. */
     MOST_EXTRA = 4 << 20,
 };
 
@@ -39,6 +39,7 @@ struct darkroom_png_lines {
 
     uint8_t *buffer; /* decompressed: [next, filled) has not been given back, some is before it */
     size_t capacity, next, filled;
+    uint8_t *scratch; /* for what is decompressed behind the last line; NULL until there is so much */
     char message[DARKROOM_PNG_WORDS];
 };
 
@@ -78,6 +79,7 @@ void darkroom_png_lines_free(darkroom_png_lines *lines)
         return;
     darkroom_inflate_free(lines->inflate);
     free(lines->buffer);
+    free(lines->scratch);
     free(lines);
 }
 
@@ -118,13 +120,12 @@ static bool is_damaged(const darkroom_png_lines *lines)
         || lines->state == DARKROOM_INFLATE_CHECKSUM;
 }
 
-/* Decompresses up to `room` bytes to the end of the buffer, and records an error. Returns their number. */
-static size_t decompress(darkroom_png_lines *lines, size_t room)
+/* Decompresses up to `room` bytes to `to`, and records an error. Returns their number. */
+static size_t decompress(darkroom_png_lines *lines, uint8_t *to, size_t room)
 {
     size_t taken = 0, made = 0;
     lines->state = darkroom_inflate_run(
-        lines->inflate, lines->piece, lines->piece_left, &taken, lines->buffer + lines->filled, room,
-        &made);
+        lines->inflate, lines->piece, lines->piece_left, &taken, to, room, &made);
     const bool is_kept = darkroom_png_source_keep_data(lines->source, lines->piece, taken);
     lines->piece += taken;
     lines->piece_left -= taken;
@@ -180,7 +181,7 @@ static void fill(darkroom_png_lines *lines)
         room = (size_t)lines->to_make;
     if (fetch(lines) != DARKROOM_PNG_OK)
         return;
-    const size_t made = decompress(lines, room);
+    const size_t made = decompress(lines, lines->buffer + lines->filled, room);
     lines->filled += made;
     lines->to_make -= made;
     const bool is_all = lines->state == DARKROOM_INFLATE_END
@@ -189,23 +190,45 @@ static void fill(darkroom_png_lines *lines)
         too_few(lines);
 }
 
+/* Where what follows the last line is decompressed to, for the second time and later: the lines that are lent stay
+ * where they are. Before it is the window, whose last bytes are the last `made` of `from`. NULL without memory. */
+static uint8_t *scratch_behind(darkroom_png_lines *lines, const uint8_t *from, size_t made)
+{
+    if (lines->scratch == NULL)
+        lines->scratch = calloc(1, WINDOW_BYTES + AHEAD_BYTES);
+    if (lines->scratch == NULL) {
+        stop(lines, DARKROOM_PNG_MEMORY, "not enough memory for what follows the last row");
+        return NULL;
+    }
+    const size_t window = made < WINDOW_BYTES ? made : WINDOW_BYTES;
+    memmove(lines->scratch + WINDOW_BYTES - window, from + made - window, window);
+    return lines->scratch + WINDOW_BYTES;
+}
+
 /* After the last line, the stream must end. Encoders that write too many rows do no harm: what comes of them is
- * counted, and written to memory that is not used. The checksum behind it is compared, unless there is so much that
- * this would keep the processor busy. */
+ * counted, and not used, up to a limit. The checksum behind it is compared. */
 static darkroom_png_result end(darkroom_png_lines *lines)
 {
+    size_t room = make_room(lines);
+    room = room < AHEAD_BYTES ? room : AHEAD_BYTES;
+    uint8_t *to = lines->buffer + lines->filled;
+    size_t before = lines->filled; /* bytes before `to` */
     while (lines->stop == DARKROOM_PNG_OK && lines->state != DARKROOM_INFLATE_END) {
         if (fetch(lines) != DARKROOM_PNG_OK)
             return lines->stop;
-        const size_t made = decompress(lines, make_room(lines));
-        lines->filled += made;
+        const size_t made = decompress(lines, to, room);
         lines->extra += made;
-        if (lines->extra > MOST_EXTRA && !lines->source->kept.is_on) {
-            lines->surplus = lines->piece_left;
-            return DARKROOM_PNG_OK;
-        }
+        if (lines->extra > MOST_EXTRA)
+            return stop(lines, DARKROOM_PNG_DATA, "more image data after the last row than rows too many can be");
         if (lines->state == DARKROOM_INFLATE_MORE && lines->is_data_complete)
             return too_few(lines);
+        if (made > 0) {
+            to = scratch_behind(lines, to - before, before + made);
+            if (to == NULL)
+                return lines->stop;
+            before = WINDOW_BYTES;
+            room = AHEAD_BYTES;
+        }
     }
     return lines->stop;
 }

@@ -2,7 +2,6 @@
 
 #include "remarks.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,7 @@ enum {
 
 /* ---- libpng's callbacks ---- */
 
-static void remark(darkroom_png_reader *reader, const char *message)
+void darkroom_png_remark(darkroom_png_reader *reader, const char *message)
 {
     if (reader->warning_count == WARNINGS)
         return;
@@ -38,7 +37,7 @@ static void warn(png_structp png, png_const_charp message)
     darkroom_png_reader *reader = (darkroom_png_reader *)png_get_error_ptr(png);
     if (reader->is_reading && darkroom_png_remark_class(message) != DARKROOM_HARMLESS)
         png_error(png, message);
-    remark(reader, message);
+    darkroom_png_remark(reader, message);
 }
 
 static png_voidp allocate(png_structp png, png_alloc_size_t size)
@@ -248,69 +247,6 @@ size_t darkroom_png_reader_take_data(
     return darkroom_png_kept_take(&reader->source.kept, bytes, count, is_end);
 }
 
-/* ---- Damaged pictures that are kept ---- */
-
-void darkroom_png_reader_keep_damaged(darkroom_png_reader *reader)
-{
-    reader->keeps_damaged = true;
-}
-
-static bool is_damage(darkroom_png_result result)
-{
-    return result == DARKROOM_PNG_CRC || result == DARKROOM_PNG_TRUNCATED || result == DARKROOM_PNG_ADLER
-        || result == DARKROOM_PNG_DATA || result == DARKROOM_PNG_PALETTE || result == DARKROOM_PNG_INVALID;
-}
-
-static void remark_damage(darkroom_png_reader *reader)
-{
-    char words[WARNING_BYTES];
-    const uint32_t height = reader->header.height;
-    if (reader->damaged_pass > 0)
-        snprintf(
-            words, sizeof words, "damaged from pass %" PRIu32 " of 7, row %" PRIu32 " of %" PRIu32 " on: %.60s",
-            reader->damaged_pass, reader->damaged_row + 1, height, reader->trap.message);
-    else
-        snprintf(
-            words, sizeof words, "damaged from row %" PRIu32 " of %" PRIu32 " on: %.80s", reader->damaged_row + 1,
-            height, reader->trap.message);
-    remark(reader, words);
-}
-
-/* After a failure among the rows: makes the rest of `count` rows gray and opaque, if damaged pictures are wanted.
- * Those of an interlaced picture keep what its earlier passes have given. */
-static darkroom_png_result kept_rows(darkroom_png_reader *reader, uint8_t *rows, uint32_t count)
-{
-    const darkroom_png_header *h = &reader->header;
-    if (!reader->is_damaged) {
-        if (!reader->keeps_damaged || !is_damage(reader->trap.result))
-            return reader->trap.result;
-        const uint64_t passes_left = (reader->rows_left + h->height - 1) / h->height;
-        const uint64_t left = reader->rows_left - (passes_left - 1) * h->height;
-        reader->damaged_row = h->height - (uint32_t)left;
-        reader->damaged_pass = h->interlaced ? 8 - (uint32_t)passes_left : 0;
-        reader->is_damaged = true;
-        reader->trap.result = DARKROOM_PNG_OK;
-    }
-    const uint32_t missing = count - reader->last_count;
-    if (!h->interlaced)
-        darkroom_png_fill_gray(h, rows + reader->last_count * reader->row_bytes, missing);
-    reader->rows_left -= missing;
-    reader->last_count = count;
-    return DARKROOM_PNG_OK;
-}
-
-/* After a failure behind the last row. */
-static darkroom_png_result kept_end(darkroom_png_reader *reader)
-{
-    if (!reader->keeps_damaged || !is_damage(reader->trap.result))
-        return reader->trap.result;
-    reader->trap.result = DARKROOM_PNG_OK;
-    char words[WARNING_BYTES];
-    snprintf(words, sizeof words, "damaged behind the last row: %.80s", reader->trap.message);
-    remark(reader, words);
-    return DARKROOM_PNG_OK;
-}
-
 /* ---- Rows ---- */
 
 /* One row by libpng. */
@@ -360,16 +296,16 @@ darkroom_png_result darkroom_png_reader_rows(
     reader->last_count = 0;
     reader->source.reports_data = true;
     if (reader->is_damaged)
-        return kept_rows(reader, rows, count);
+        return darkroom_png_kept_rows(reader, rows, count);
     if (reader->rows != NULL) {
         if (read_rows_quickly(reader, rows, count) != DARKROOM_PNG_OK)
-            return kept_rows(reader, rows, count);
+            return darkroom_png_kept_rows(reader, rows, count);
     } else {
         if (setjmp(reader->trap.jump) != 0)
-            return kept_rows(reader, rows, count);
+            return darkroom_png_kept_rows(reader, rows, count);
         for (uint32_t i = 0; i < count; i++)
             if (read_row(reader, rows + i * reader->row_bytes) != DARKROOM_PNG_OK)
-                return kept_rows(reader, rows, count);
+                return darkroom_png_kept_rows(reader, rows, count);
     }
     reader->source.is_after_rows = reader->rows_left == 0;
     return DARKROOM_PNG_OK;
@@ -398,13 +334,13 @@ darkroom_png_result darkroom_png_reader_undo(
         return darkroom_png_note(&reader->trap, DARKROOM_PNG_MISUSE, "no such rows");
     reader->last_count = 0;
     if (reader->is_damaged)
-        return kept_rows(reader, rows, wanted);
+        return darkroom_png_kept_rows(reader, rows, wanted);
     const darkroom_png_result result =
         darkroom_png_rows_undo(reader->rows, lines, fetched, rows, &reader->last_count);
     reader->rows_left -= reader->last_count;
     if (result != DARKROOM_PNG_OK) {
         darkroom_png_note(&reader->trap, result, darkroom_png_rows_message(reader->rows));
-        return kept_rows(reader, rows, wanted);
+        return darkroom_png_kept_rows(reader, rows, wanted);
     }
     /* Everything is fetched then. */
     if (reader->rows_left == 0)
@@ -429,27 +365,6 @@ static darkroom_png_result skip_data(darkroom_png_reader *reader)
     return DARKROOM_PNG_OK;
 }
 
-static void remark_surplus(darkroom_png_reader *reader)
-{
-    uint64_t extra = 0, surplus = 0;
-    char words[WARNING_BYTES];
-    if (reader->rows != NULL)
-        darkroom_png_rows_surplus(reader->rows, &extra, &surplus);
-    surplus += reader->source.surplus;
-    if (extra > 0) {
-        snprintf(
-            words, sizeof words, "IDAT: " DARKROOM_PNG_TOO_MANY_ROWS ": %" PRIu64 " bytes after the last row",
-            extra);
-        remark(reader, words);
-    }
-    if (surplus > 0) {
-        snprintf(
-            words, sizeof words, "IDAT: " DARKROOM_PNG_AFTER_STREAM ": %" PRIu64 " bytes after its end",
-            surplus);
-        remark(reader, words);
-    }
-}
-
 darkroom_png_result darkroom_png_reader_finish(darkroom_png_reader *reader)
 {
     if (reader->trap.result != DARKROOM_PNG_OK)
@@ -457,19 +372,19 @@ darkroom_png_result darkroom_png_reader_finish(darkroom_png_reader *reader)
     if (!reader->is_started || reader->rows_left != 0)
         return darkroom_png_note(&reader->trap, DARKROOM_PNG_MISUSE, "there are rows left");
     if (setjmp(reader->trap.jump) != 0)
-        return kept_end(reader);
+        return darkroom_png_kept_end(reader);
     if (reader->is_damaged) {
-        remark_damage(reader);
+        darkroom_png_remark_damage(reader);
         return DARKROOM_PNG_OK;
     }
     /* Ancillary chunks follow. The source finds further IDATs. */
     reader->is_reading = false;
     if (reader->rows != NULL && skip_data(reader) != DARKROOM_PNG_OK)
-        return kept_end(reader);
+        return darkroom_png_kept_end(reader);
     png_read_end(reader->png, NULL);
-    remark_surplus(reader);
+    darkroom_png_remark_surplus(reader);
     if (darkroom_png_source_has_more(&reader->source))
-        remark(reader, "IEND: trailing bytes after the end of the picture");
+        darkroom_png_remark(reader, "IEND: trailing bytes after the end of the picture");
     return DARKROOM_PNG_OK;
 }
 

@@ -29,6 +29,23 @@ struct darkroom_png_reader {
     darkroom_png_source source;
 };
 
+/* Keeps a remark if it is new and there is room. */
+void darkroom_png_remark(darkroom_png_reader *reader, const char *message);
+
+/* Remarks what there is behind the last row. */
+void darkroom_png_remark_surplus(darkroom_png_reader *reader);
+
+/* Remarks where a picture is damaged that is kept. */
+void darkroom_png_remark_damage(darkroom_png_reader *reader);
+
+/* After a failure among the rows, and from there on: makes the rest of `count` rows gray and opaque, if damaged pictures
+ * are wanted. Those of an interlaced picture keep what its earlier passes have given. Otherwise returns the failure. */
+darkroom_png_result darkroom_png_kept_rows(
+    darkroom_png_reader *reader, uint8_t *rows, uint32_t count);
+
+/* After a failure behind the last row: the same. */
+darkroom_png_result darkroom_png_kept_end(darkroom_png_reader *reader);
+
 /* Whether libpng makes alpha from a tRNS. For an RGB picture with tRNS before PLTE, which PNG does not allow,
  * libpng makes none: it warns, and counts no colours, but still reports the chunk as valid. */
 bool darkroom_png_finds_transparency(png_const_structp png, png_infop info);

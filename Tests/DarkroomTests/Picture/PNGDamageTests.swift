@@ -59,7 +59,8 @@ import Testing
 
     @Test(arguments: [
         PNGDamage.crcOfData, .crcOfLastData, .wrongAdler, .missingAdler, .changedPixel, .badBlock,
-        .tooFewRows, .missingLastByteOfRows, .dataChunkAfterOthers, .missingSecondDataChunk, .missingEnd,
+        .tooFewRows, .missingLastByteOfRows, .dataChunkAfterOthers, .missingSecondDataChunk,
+        .missingEnd,
         .crcOfEnd,
     ])
     func isAnErrorInterlacedToo(_ damage: PNGDamage) throws {
@@ -115,19 +116,24 @@ import Testing
         maker.method = .stored
         maker.bytesPerIDAT = 1 << 16
         let rows = maker.filteredRows()
-        for extra in [100, 1 << 20, 6 << 20] {
+        func file(_ extra: Int) -> [UInt8] {
             let stream = maker.stream(of: rows + [UInt8](repeating: 0, count: extra))
-            let file = PNGChunk.file(maker.chunks(around: stream))
-            let (picture, reader) = try PNGReader.pixels(of: file, decoder: decoder)
-            #expect(picture == maker.reference)
-            #expect(
-                reader.warnings.contains { $0.contains("oo much image data") }, "\(reader.warnings)")
+            return PNGChunk.file(maker.chunks(around: stream))
         }
+        let (picture, reader) = try PNGReader.pixels(of: file(100), decoder: decoder)
+        #expect(picture == maker.reference)
+        #expect(reader.warnings.count == 1)
+        #expect(
+            reader.warnings.first?.contains("oo much image data") == true, "\(reader.warnings)")
+        let error = try #require(Self.failure(of: file(6 << 20), decoder: decoder))
+        #expect(error.kind == .pngData)
+        #expect(error.message.contains("more "), "\(error.message)")
     }
 
     /// The rows before damage are kept, the others are gray and opaque, and a warning names the first of them.
     @Test(arguments: [
-        PNGDamage.crcOfLastData, .wrongAdler, .missingAdler, .badBlock, .tooFewRows, .missingSecondDataChunk,
+        PNGDamage.crcOfLastData, .wrongAdler, .missingAdler, .badBlock, .tooFewRows,
+        .missingSecondDataChunk,
         .filterNumberFive, .missingEnd,
     ])
     func damageCanBeKept(_ damage: PNGDamage) throws {
@@ -141,7 +147,8 @@ import Testing
         ] {
             var maker = kind.noise(width: 48, height: 24)
             maker.bytesPerIDAT = 150
-            let (picture, reader) = try PNGReader.pixels(of: damage.file(from: maker), limits: limits)
+            let (picture, reader) = try PNGReader.pixels(
+                of: damage.file(from: maker), limits: limits)
             #expect(picture.samples.count == maker.reference.samples.count)
             let warning = try #require(reader.warnings.first)
             #expect(warning.hasPrefix("damaged "), "\(kind): \(warning)")
