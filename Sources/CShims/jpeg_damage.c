@@ -31,10 +31,14 @@ static int kind_of_bytes(darkroom_jpeg_reader *reader, uint64_t count)
         return DARKROOM_JPEG_BETWEEN_SEGMENTS;
     const bool is_end = reader->header.is_whole && is_between_scans(&reader->info)
         && darkroom_jpeg_has_all_coefficients(reader);
-    if (is_end)
-        return DARKROOM_JPEG_AFTER_LAST_ROW;
-    return count <= darkroom_jpeg_file_stuffing(&reader->source) ? DARKROOM_JPEG_STUFFING
-                                                                 : DARKROOM_JPEG_LEFT_OVER;
+    const bool is_stuffing = count <= darkroom_jpeg_file_stuffing(&reader->source);
+    if (is_end) {
+        /* No picture's data: filling, text, or what has marks that data cannot have. */
+        const bool is_foreign = is_stuffing || reader->info.err->msg_parm.i[1] != JPEG_EOI
+            || darkroom_jpeg_file_is_text(&reader->source, count);
+        return is_foreign ? DARKROOM_JPEG_AFTER_LAST_ROW : DARKROOM_JPEG_LEFT_OVER;
+    }
+    return is_stuffing ? DARKROOM_JPEG_STUFFING : DARKROOM_JPEG_LEFT_OVER;
 }
 
 void darkroom_jpeg_note_damaged_row(darkroom_jpeg_reader *reader)

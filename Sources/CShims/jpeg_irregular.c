@@ -32,6 +32,9 @@ void darkroom_jpeg_read_trailer(
     uint8_t byte = 0, former = 0;
     /* Behind bytes of no known meaning, only the end-of-image marker counts. */
     bool is_foreign = false;
+    /* Bytes that follow the last row directly may be data that find no place in it. */
+    bool may_be_data = true, is_text = true;
+    uint64_t strange = 0;
     bool is_there = true;
     if (info->unread_marker != 0) {
         former = 0xff;
@@ -43,24 +46,30 @@ void darkroom_jpeg_read_trailer(
         const bool is_marker = former == 0xff && byte != 0 && byte != 0xff;
         if (is_marker && byte == JPEG_EOI) {
             irregular->has_more = !trap->is_short && darkroom_jpeg_file_has_more(file);
-            return;
+            break;
         }
         if (!is_marker) {
             /* A byte FF may belong to a marker. */
             irregular->after_last_row += (byte != 0xff) + (former == 0xff && byte == 0);
             is_foreign = is_foreign || (byte != 0 && byte != 0xff);
+            is_text = is_text && darkroom_jpeg_is_text(byte);
+            strange += byte != 0 && byte != 0xff;
         } else if (is_foreign) {
             irregular->after_last_row += 2;
+            may_be_data = may_be_data && byte >= JPEG_RST0 && byte <= JPEG_RST0 + 7;
         } else if (byte >= JPEG_RST0 && byte <= JPEG_RST0 + 7) {
             irregular->surplus_restarts++;
-            is_foreign = false;
+            may_be_data = false;
         } else if (announces_pixels(byte)) {
             darkroom_jpeg_fail(trap, DARKROOM_JPEG_DATA, "more pixels follow the last row");
         } else if (byte >= 0xc0 && !skip_segment(file)) {
+            is_there = false;
             break;
         }
     }
-    irregular->has_no_end = true;
+    irregular->has_no_end = !is_there || trap->is_short;
+    if (strange > 0 && may_be_data && !(is_text && strange >= DARKROOM_JPEG_LEAST_TEXT))
+        darkroom_jpeg_fail(trap, DARKROOM_JPEG_DATA, "data are left over after the last row");
 }
 
 /* ---- Warnings ---- */

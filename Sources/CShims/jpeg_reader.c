@@ -233,9 +233,12 @@ darkroom_jpeg_result darkroom_jpeg_reader_step(
 static void complete(darkroom_jpeg_reader *reader)
 {
     for (int i = 0; i < reader->header.channels; i++)
-        if (!reader->is_seen[i] && !reader->trap.keeps_damaged)
-            darkroom_jpeg_fail(
-                &reader->trap, DARKROOM_JPEG_DATA, "the data of a colour component are missing");
+        if (!reader->is_seen[i]) {
+            static const char words[] = "the data of a colour component are missing";
+            if (!reader->trap.keeps_damaged)
+                darkroom_jpeg_fail(&reader->trap, DARKROOM_JPEG_DATA, words);
+            darkroom_jpeg_damaged(&reader->trap, words);
+        }
     /* Without its end-of-image marker a picture may lack its last scans. */
     if (reader->trap.is_short && !darkroom_jpeg_has_all_coefficients(reader)) {
         darkroom_jpeg_note_damaged_row(reader);

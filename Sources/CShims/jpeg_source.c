@@ -164,6 +164,18 @@ uint64_t darkroom_jpeg_file_stuffing(darkroom_jpeg_file *file)
     return result;
 }
 
+bool darkroom_jpeg_file_is_text(const darkroom_jpeg_file *file, uint64_t count)
+{
+    const uint8_t *end = file->manager.next_input_byte;
+    if (end < file->raw || end > file->raw + file->raw_count || count < DARKROOM_JPEG_LEAST_TEXT)
+        return false;
+    const size_t seen = (size_t)(end - file->raw);
+    for (size_t i = 1; i <= count && i <= seen; i++)
+        if (!darkroom_jpeg_is_text(end[-(ptrdiff_t)i]))
+            return false;
+    return true;
+}
+
 /* ---- A height behind the pixels ---- */
 
 static bool go_to_start(darkroom_jpeg_file *file)

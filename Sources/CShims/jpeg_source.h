@@ -53,6 +53,19 @@ void darkroom_jpeg_file_survey(darkroom_jpeg_file *file);
  * scan. Some encoders fill up with them. */
 uint64_t darkroom_jpeg_file_stuffing(darkroom_jpeg_file *file);
 
+/* Data of pixels are as good as random: so many bytes of text are none. */
+enum { DARKROOM_JPEG_LEAST_TEXT = 8 };
+
+/* Whether a byte may be one of a text, or fills up. */
+static inline bool darkroom_jpeg_is_text(uint8_t byte)
+{
+    return (byte >= 0x20 && byte < 0x7f) || byte == 0 || byte == 0xff || byte == '\n' || byte == '\r'
+        || byte == '\t';
+}
+
+/* Whether the last `count` bytes are text, as far as they are still in memory. */
+bool darkroom_jpeg_file_is_text(const darkroom_jpeg_file *file, uint64_t count);
+
 /* Looks for a height that is given behind the first scan (DNL), and goes back to the first byte of the file. The
  * height is in the header when that is read again. Returns false if there is none, or the file cannot be read
  * twice. */

@@ -28,9 +28,9 @@ static const darkroom_remark table[] = {
     LIBJPEG(JWRN_EXTRANEOUS_DATA, DARKROOM_DAMAGE),
     OWN_JPEG(DARKROOM_JPEG_STUFFING, "stuffed bytes before a marker among the data", DARKROOM_HARMLESS),
     OWN_JPEG(DARKROOM_JPEG_BETWEEN_SEGMENTS, "bytes between segments of the header", DARKROOM_HARMLESS),
-    OWN_JPEG(DARKROOM_JPEG_AFTER_LAST_ROW, "bytes after the last row", DARKROOM_HARMLESS),
+    OWN_JPEG(DARKROOM_JPEG_AFTER_LAST_ROW, "bytes after the last row that are no data", DARKROOM_HARMLESS),
     OWN_JPEG(DARKROOM_JPEG_AFTER_END, "bytes after the end of the picture", DARKROOM_HARMLESS),
-    OWN_JPEG(DARKROOM_JPEG_LEFT_OVER, "bytes left over among the data", DARKROOM_DAMAGE),
+    OWN_JPEG(DARKROOM_JPEG_LEFT_OVER, "bytes left over that look like data", DARKROOM_DAMAGE),
 
     OWN_JPEG(DARKROOM_JPEG_SURPLUS_RESTARTS, "restart markers after the last row", DARKROOM_HARMLESS),
     OWN_JPEG(DARKROOM_JPEG_NO_END, "no end-of-image marker, and all rows are complete", DARKROOM_HARMLESS),

@@ -69,6 +69,18 @@ package struct PNGColour: Sendable, Equatable {
             }
         }
 
+        /// Why it cannot be a profile for a picture; nil if it can. By ICC.1 it has a signature at byte 36, and its colour
+        /// space at byte 16.
+        func mismatch(isGray: Bool) -> String? {
+            guard bytes.count >= 128, bytes[36..<40].elementsEqual("acsp".utf8) else {
+                return "invalid signature"
+            }
+            if self.isGray != isGray {
+                return isGray ? "it is not for gray pictures" : "it is for gray pictures"
+            }
+            return bytes[16..<20].elementsEqual("CMYK".utf8) ? "it is for CMYK pictures" : nil
+        }
+
         /// Whether the profile is for gray: the header's colour space, at byte 16, is `GRAY`.
         package var isGray: Bool {
             bytes.count >= 20 && bytes[16..<20].elementsEqual("GRAY".utf8)

@@ -88,12 +88,10 @@ package final class JPEGReader: PictureReader {
         if raw.has_density != 0 { colour.density = PNGColour.Density(raw.density) }
         if let bytes = file.profile {
             let profile = PNGColour.Profile(bytes: bytes)
-            if profile.isGray == (raw.channels == 1) {
-                colour.profile = profile
+            if let reason = profile.mismatch(isGray: raw.channels == 1) {
+                remarks.append("the colour profile is dropped: \(reason)")
             } else {
-                remarks.append(
-                    "the colour profile is dropped: it is\(profile.isGray ? "" : " not") for gray pictures"
-                )
+                colour.profile = profile
             }
         }
         self.colour = colour

@@ -134,11 +134,11 @@ import Testing
         ("recipe: wbe\nimages: [a]", "1:9 unknown-recipe recipe → web", "there is no recipe ‘wbe’"),
         (
             "recipe: zzzzzz\nimages: [a]", "1:9 unknown-recipe recipe",
-            "there is no recipe ‘zzzzzz’; the recipes are mono, none, shown, sizes, small and web"
+            "there is no recipe ‘zzzzzz’; the recipes are mono, none, old, shown, sizes, small and web"
         ),
         (
             "recipe: \"\"\nimages: [a]", "1:9 unknown-recipe recipe",
-            "there is no recipe ‘’; the recipes are mono, none, shown, sizes, small and web"
+            "there is no recipe ‘’; the recipes are mono, none, old, shown, sizes, small and web"
         ),
         (
             "recipe: [web]\nimages: [a]", "1:9 wrong-type recipe",

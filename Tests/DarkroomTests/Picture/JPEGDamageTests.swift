@@ -66,6 +66,10 @@ import Testing
         Damage(name: "progressive data cut off", code: .jpegData, scans: .progressive) { file in
             file.removeSubrange(file.count - 40..<file.count - 2)
         },
+        Damage(name: "bytes left over", code: .jpegData) { file in
+            // Up to eight are gone with the bits that libjpeg reads ahead.
+            file.insert(contentsOf: [UInt8](repeating: 1, count: 9), at: file.count - 2)
+        },
         Damage(
             name: "bytes left over before a restart marker", code: .jpegData,
             prepare: { $0.restartInterval = 1 },

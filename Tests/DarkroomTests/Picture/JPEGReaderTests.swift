@@ -227,7 +227,7 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
         #expect(reader.segments == ["ICC"])
     }
 
-    /// Pieces missing, given twice, of contradicting totals or of number 0; too large; not a profile.
+    /// Pieces missing, given twice differently, of contradicting totals or of number 0; too large; not a profile.
     @Test(arguments: 0..<7)
     func brokenProfilesAreLeftOut(damage: Int) throws {
         let profile = ICCProfileMaker.profile(space: "RGB ")
@@ -235,7 +235,9 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
         var limits = PictureLimits()
         switch damage {
         case 0: pieces.removeLast()
-        case 1: pieces.append(pieces[0])
+        case 1:
+            pieces.removeLast()
+            pieces.append(pieces[0])
         case 2: pieces[1].data[13] += 1
         case 3: pieces[0].data[12] = 0
         case 4: limits.ancillaryBytes = profile.count - 1

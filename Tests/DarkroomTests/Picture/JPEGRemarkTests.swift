@@ -55,7 +55,7 @@ import Testing
             change: atEnd(Array("2026-11-26 12:00:00 camera 4".utf8))),
         Irregular(
             name: "bytes between segments", warning: "1 byte between the segments of the header",
-            change: { $0.insert(7, at: JPEGDamageTests.place(0xC0, in: $0)) }),
+            change: { $0.insert(7, at: JPEGDamageTests.place(0xC4, in: $0)) }),
         Irregular(
             name: "no end", warning: "the end-of-image marker is missing; all rows are complete",
             change: { $0.removeLast(2) }),
