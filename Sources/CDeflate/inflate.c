@@ -225,6 +225,11 @@ darkroom_inflate_result darkroom_inflate_run(
     while (answer == GO_ON)
         answer = read_part(s, &p);
     sum_up(s, &p);
+    /* What has been read ahead is not the stream's. */
+    if (answer == DARKROOM_INFLATE_SURPLUS) {
+        const size_t ahead = s->bit_count / 8;
+        p.in -= ahead < (size_t)(p.in - in) ? ahead : (size_t)(p.in - in);
+    }
     *taken = (size_t)(p.in - in);
     *made = (size_t)(p.out - out);
     s->history += *made;

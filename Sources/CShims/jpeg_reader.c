@@ -232,13 +232,6 @@ darkroom_jpeg_result darkroom_jpeg_reader_step(
 /* Ends the scans of a picture with several scans. */
 static void complete(darkroom_jpeg_reader *reader)
 {
-    for (int i = 0; i < reader->header.channels; i++)
-        if (!reader->is_seen[i]) {
-            static const char words[] = "the data of a colour component are missing";
-            if (!reader->trap.keeps_damaged)
-                darkroom_jpeg_fail(&reader->trap, DARKROOM_JPEG_DATA, words);
-            darkroom_jpeg_damaged(&reader->trap, words);
-        }
     /* Without its end-of-image marker a picture may lack its last scans. */
     if (reader->trap.is_short && !darkroom_jpeg_has_all_coefficients(reader)) {
         darkroom_jpeg_note_damaged_row(reader);
@@ -246,6 +239,13 @@ static void complete(darkroom_jpeg_reader *reader)
             darkroom_jpeg_fail(&reader->trap, DARKROOM_JPEG_TRUNCATED, SHORT_WORDS);
         darkroom_jpeg_damaged(&reader->trap, SHORT_WORDS);
     }
+    for (int i = 0; i < reader->header.channels; i++)
+        if (!reader->is_seen[i]) {
+            static const char words[] = "the data of a colour component are missing";
+            if (!reader->trap.keeps_damaged)
+                darkroom_jpeg_fail(&reader->trap, DARKROOM_JPEG_DATA, words);
+            darkroom_jpeg_damaged(&reader->trap, words);
+        }
     jpeg_start_output(&reader->info, reader->info.input_scan_number);
     reader->is_complete = true;
 }
