@@ -253,7 +253,10 @@ import Testing
         }
         let content = RecipeFolder.read(scratch.path, limit: 64)
         #expect(content.problems == [])
-        #expect(content.recipes.map(\.name) == ["mono", "none", "old", "shown", "sizes", "small", "web"])
+        #expect(
+            content.recipes.map(\.name) == [
+                "mono", "none", "old", "shown", "sizes", "small", "web",
+            ])
         #expect(RecipeBook(content.recipes) == (try Self.book()))
         let missing = RecipeFolder.read("\(scratch.path)/none", limit: 64)
         #expect(missing.recipes.isEmpty && missing.problems.isEmpty)
