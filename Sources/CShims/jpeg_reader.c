@@ -194,7 +194,8 @@ darkroom_jpeg_result darkroom_jpeg_reader_start_views(
         step_rows[v] = darkroom_jpeg_scan_step_rows(reader->scan, v);
     }
     trap->phase = DARKROOM_JPEG_DATA;
-    reader->has_views = reader->is_started = reader->is_complete = true;
+    reader->has_views = reader->is_started = true;
+    reader->is_complete = !reader->header.is_whole;
     return DARKROOM_JPEG_OK;
 }
 
@@ -221,20 +222,14 @@ static void complete(darkroom_jpeg_reader *reader)
     reader->is_complete = true;
 }
 
-darkroom_jpeg_result darkroom_jpeg_reader_absorb(darkroom_jpeg_reader *reader, int *is_complete)
+/* Lets libjpeg read a part of the scans. */
+static void absorb_with_libjpeg(darkroom_jpeg_reader *reader)
 {
-    darkroom_jpeg_trap *trap = &reader->trap;
-    if (trap->result != DARKROOM_JPEG_OK)
-        return trap->result;
-    if (!reader->is_started)
-        return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "not started");
-    if (setjmp(trap->jump) != 0)
-        return trap->result;
     for (int i = 0; i < EVENTS_AT_A_TIME && !reader->is_complete; i++) {
         switch (jpeg_consume_input(&reader->info)) {
         case JPEG_REACHED_SOS:
             if (reader->info.input_scan_number > LARGEST_SCAN)
-                darkroom_jpeg_fail(trap, DARKROOM_JPEG_INVALID, "more than 100 scans");
+                darkroom_jpeg_fail(&reader->trap, DARKROOM_JPEG_INVALID, "more than 100 scans");
             note_scan(reader);
             break;
         case JPEG_REACHED_EOI:
@@ -244,6 +239,36 @@ darkroom_jpeg_result darkroom_jpeg_reader_absorb(darkroom_jpeg_reader *reader, i
             break;
         }
     }
+}
+
+/* Lets libjpeg begin in place of our scan, which is in doubt, at the first byte of its data. */
+static void replace_scan(darkroom_jpeg_reader *reader)
+{
+    darkroom_jpeg_scan_free(reader->scan);
+    reader->scan = NULL;
+    if (!darkroom_jpeg_file_rewind(&reader->source))
+        darkroom_jpeg_fail(&reader->trap, DARKROOM_JPEG_IO, "the file cannot be read again");
+    start_libjpeg(reader);
+}
+
+darkroom_jpeg_result darkroom_jpeg_reader_absorb(darkroom_jpeg_reader *reader, int *is_complete)
+{
+    darkroom_jpeg_trap *trap = &reader->trap;
+    if (trap->result != DARKROOM_JPEG_OK)
+        return trap->result;
+    if (!reader->is_started)
+        return darkroom_jpeg_note(trap, DARKROOM_JPEG_MISUSE, "not started");
+    if (setjmp(trap->jump) != 0)
+        return trap->result;
+    if (reader->scan != NULL) {
+        const bool is_good = darkroom_jpeg_scan_absorb(reader->scan, &reader->is_complete);
+        if (!is_good && reader->has_views)
+            return DARKROOM_JPEG_UNUSUAL;
+        if (!is_good)
+            replace_scan(reader);
+    }
+    if (reader->scan == NULL)
+        absorb_with_libjpeg(reader);
     *is_complete = reader->is_complete;
     return DARKROOM_JPEG_OK;
 }
@@ -260,11 +285,10 @@ static void read_row(darkroom_jpeg_reader *reader, JSAMPROW row)
 static void fall_back(darkroom_jpeg_reader *reader, JSAMPROW scratch)
 {
     const uint32_t given = darkroom_jpeg_scan_given(reader->scan);
-    darkroom_jpeg_scan_free(reader->scan);
-    reader->scan = NULL;
-    if (!darkroom_jpeg_file_rewind(&reader->source))
-        darkroom_jpeg_fail(&reader->trap, DARKROOM_JPEG_IO, "the file cannot be read again");
-    start_libjpeg(reader);
+    replace_scan(reader);
+    reader->is_complete = !reader->header.is_whole;
+    while (!reader->is_complete)
+        absorb_with_libjpeg(reader);
     for (uint32_t i = 0; i < given; i++)
         read_row(reader, scratch);
 }
