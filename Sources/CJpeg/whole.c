@@ -4,8 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum {
+    LEAST_MAPPED = 4 << 20,
     EOI = 0xd9,
     SOS = 0xda,
     DHT = 0xc4,
@@ -20,6 +22,23 @@ static size_t blocks_of(const darkroom_jpeg_store *store)
     return (size_t)store->stored_rows * store->stride;
 }
 
+/* Much memory comes in large pages, where the system has them: the first write to each page costs time, and the
+ * scans go over all of them again and again. */
+static bool get_zeros(darkroom_jpeg_whole *whole, size_t bytes)
+{
+    if (bytes < LEAST_MAPPED) {
+        whole->memory = calloc(1, bytes);
+        return whole->memory != NULL;
+    }
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    whole->memory = memory;
+    whole->mapped_bytes = bytes;
+    return true;
+}
+
 static bool allocate(darkroom_jpeg_whole *whole, const bool *needs_rest)
 {
     size_t blocks = 0, numbers = 0;
@@ -28,9 +47,7 @@ static bool allocate(darkroom_jpeg_whole *whole, const bool *needs_rest)
         blocks += count;
         numbers += needs_rest[i] ? count * 64 : count;
     }
-    const size_t bytes = numbers * sizeof(int16_t) + blocks * sizeof(uint64_t);
-    whole->memory = calloc(1, bytes);
-    if (whole->memory == NULL)
+    if (!get_zeros(whole, numbers * sizeof(int16_t) + blocks * sizeof(uint64_t)))
         return false;
     uint64_t *present = whole->memory;
     int16_t *number = (int16_t *)(present + blocks);
@@ -138,7 +155,10 @@ void darkroom_jpeg_whole_free(darkroom_jpeg_whole *whole)
 {
     if (whole == NULL)
         return;
-    free(whole->memory);
+    if (whole->mapped_bytes > 0)
+        munmap(whole->memory, whole->mapped_bytes);
+    else
+        free(whole->memory);
     free(whole);
 }
 

@@ -97,6 +97,7 @@ typedef struct {
     darkroom_jpeg_reading reading;
 
     void *memory;
+    size_t mapped_bytes; /* of it; 0 if it is from malloc */
 } darkroom_jpeg_whole;
 
 /* NULL if the picture or its first scan is not a usual one, or there is no memory. `needs_rest` tells for each

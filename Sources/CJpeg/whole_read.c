@@ -81,25 +81,19 @@ INLINE int take_value(reading *r, unsigned size)
 
 /* ---- Means ---- */
 
-static int16_t *mean_of(const darkroom_jpeg_store *store, size_t row, size_t column)
-{
-    const size_t first = row * store->stride;
-    return store->means != NULL ? store->means + first + column
-                                : store->coefficients + first * 64 + darkroom_jpeg_block_offset(column);
-}
-
-/* The difference to the last one. */
-static int32_t next_mean(darkroom_jpeg_scan_part *part, reading *r, unsigned low)
+/* The difference to the last one is in the data. */
+INLINE int16_t next_mean(darkroom_jpeg_scan_part *part, reading *r, unsigned low)
 {
     refill(r);
     const darkroom_jpeg_symbol symbol = next_symbol(part->dc, r);
-    r->is_doubtful |= symbol.run != 0 || symbol.size > DARKROOM_LARGEST_DC;
-    if (r->is_doubtful)
+    if (__builtin_expect(symbol.run != 0 || symbol.size > DARKROOM_LARGEST_DC, 0)) {
+        r->is_doubtful = true;
         return 0;
+    }
     part->mean += take_value(r, symbol.size);
     const int32_t mean = part->mean * (1 << low);
     r->is_doubtful |= mean < -part->largest_mean || mean > part->largest_mean;
-    return mean;
+    return (int16_t)mean;
 }
 
 /* The other coefficients of a sequential block. */
@@ -122,42 +116,70 @@ static void read_rest(const darkroom_jpeg_scan_part *part, reading *r, int16_t *
     }
 }
 
-static void read_block(
-    darkroom_jpeg_whole *whole, darkroom_jpeg_scan_part *part, size_t row, size_t column)
+INLINE void read_block(
+    darkroom_jpeg_scan_part *part, reading *r, size_t place, darkroom_jpeg_scan_kind kind, unsigned low)
 {
-    reading *r = &whole->reading;
-    int16_t *mean = mean_of(part->store, row, column);
-    if (whole->kind == DARKROOM_SCAN_FINER_MEANS) {
+    const darkroom_jpeg_store *store = part->store;
+    int16_t *mean =
+        store->means != NULL ? store->means + place : store->coefficients + darkroom_jpeg_block_offset(place);
+    if (store->means == NULL)
+        __builtin_prefetch(mean + 8 * DARKROOM_QUAD, 1);
+    if (kind == DARKROOM_SCAN_FINER_MEANS) {
         refill(r);
-        *mean |= (int16_t)(take(r, 1) << whole->low);
+        *mean |= (int16_t)(take(r, 1) << low);
         return;
     }
-    *mean = (int16_t)next_mean(part, r, whole->low);
-    if (whole->kind == DARKROOM_SCAN_SEQUENTIAL && !r->is_doubtful)
-        read_rest(part, r, part->store->means == NULL ? mean : NULL);
+    *mean = next_mean(part, r, low);
+    if (kind == DARKROOM_SCAN_SEQUENTIAL && !r->is_doubtful)
+        read_rest(part, r, store->means == NULL ? mean : NULL);
 }
 
-/* A scan of one component has its blocks row by row; one of several has those of each MCU in turn. */
-static bool read_mcus(darkroom_jpeg_whole *whole, uint32_t column, uint32_t count)
+/*
+ * A scan of one component has its blocks row by row; one of several has those of each MCU in turn. A row of a
+ * store has whole quads, so that its blocks are counted on.
+ */
+INLINE bool read_mcus(
+    darkroom_jpeg_whole *whole, uint32_t column, uint32_t count, darkroom_jpeg_scan_kind kind)
 {
     const bool is_single = whole->part_count == 1;
-    reading *r = &whole->reading;
+    const unsigned low = whole->low;
+    reading r = whole->reading;
     for (const uint32_t end = column + count; column < end; column++)
         for (unsigned i = 0; i < whole->part_count; i++) {
             darkroom_jpeg_scan_part *part = &whole->parts[i];
-            const unsigned across = is_single ? 1 : part->store->across;
-            const unsigned down = is_single ? 1 : part->store->down;
-            for (unsigned k = 0; k < across * down; k++) {
-                if (r->at >= r->limit && !darkroom_jpeg_reading_fill(whole))
-                    return false;
-                read_block(
-                    whole, part, (size_t)whole->row * down + k / across,
-                    (size_t)column * across + k % across);
-                if (r->is_doubtful)
-                    return false;
-            }
+            const size_t across = is_single ? 1 : part->store->across;
+            const size_t down = is_single ? 1 : part->store->down;
+            size_t place = whole->row * down * part->store->stride + column * across;
+            for (size_t y = 0; y < down; y++, place += part->store->stride)
+                for (size_t x = 0; x < across; x++) {
+                    if (r.at >= r.limit) {
+                        whole->reading = r;
+                        if (!darkroom_jpeg_reading_fill(whole))
+                            return false;
+                        r = whole->reading;
+                    }
+                    read_block(part, &r, place + x, kind, low);
+                    if (r.is_doubtful)
+                        return false;
+                }
         }
+    whole->reading = r;
     return true;
+}
+
+static bool read_first_means(darkroom_jpeg_whole *whole, uint32_t column, uint32_t count)
+{
+    return read_mcus(whole, column, count, DARKROOM_SCAN_FIRST_MEANS);
+}
+
+static bool read_finer_means(darkroom_jpeg_whole *whole, uint32_t column, uint32_t count)
+{
+    return read_mcus(whole, column, count, DARKROOM_SCAN_FINER_MEANS);
+}
+
+static bool read_sequential(darkroom_jpeg_whole *whole, uint32_t column, uint32_t count)
+{
+    return read_mcus(whole, column, count, DARKROOM_SCAN_SEQUENTIAL);
 }
 
 /* ---- The other coefficients ---- */
@@ -169,6 +191,16 @@ typedef struct {
     uint64_t *present;
     unsigned first, last, low;
 } blocks;
+
+/* Has the processor fetch what a later block may change: a quarter of a quad, so that four blocks fetch all of one. */
+INLINE void prefetch(const blocks *b, size_t column)
+{
+    enum { AHEAD = 3, LINE = 32 /* coefficients */ };
+    const int16_t *quarter =
+        b->coefficients + column / DARKROOM_QUAD_BLOCKS * DARKROOM_QUAD + column % DARKROOM_QUAD_BLOCKS * 2 * LINE;
+    __builtin_prefetch(quarter + AHEAD * DARKROOM_QUAD, 1);
+    __builtin_prefetch(quarter + AHEAD * DARKROOM_QUAD + LINE, 1);
+}
 
 /* Takes a run of blocks without further symbols. The present one counts. */
 INLINE uint32_t take_ended(reading *r, unsigned size) { return (1u << size) + take(r, size); }
@@ -191,6 +223,8 @@ INLINE uint32_t read_first_rest(
             continue;
         }
         int16_t *block = keeps ? b->coefficients + darkroom_jpeg_block_offset(column) : NULL;
+        if (keeps)
+            prefetch(b, column);
         uint64_t present = 0;
         for (unsigned k = first; k <= last; k++) {
             refill(&r);
@@ -236,30 +270,36 @@ INLINE uint64_t deposited(uint64_t bits, uint64_t places, bool has_bmi2)
     return result;
 }
 
-/* Adds a bit to the coefficients at `places`: away from zero, where it is set. */
-INLINE void refine(reading *r, uint64_t places, int16_t *block, int step, bool keeps, bool has_bmi2)
+/*
+ * Takes a bit for each of the coefficients at `places`, of which there are at most 56, and where it is set, moves
+ * the coefficient away from zero. There may be no places.
+ */
+INLINE void refine_some(
+    reading *r, uint64_t places, int16_t *block, int step, bool keeps, bool has_bmi2)
 {
-    while (places != 0) {
-        refill(r);
-        uint64_t part = places;
-        unsigned count = (unsigned)__builtin_popcountll(part);
-        if (count > 56) {
-            part &= UINT32_MAX;
-            count = (unsigned)__builtin_popcountll(part);
+    const unsigned count = (unsigned)__builtin_popcountll(places);
+    if (keeps) {
+        uint64_t set = deposited(__builtin_bitreverse64(r->bits), places, has_bmi2);
+        for (; set != 0; set &= set - 1) {
+            int16_t *value = block + darkroom_jpeg_zigzag[__builtin_ctzll(set)];
+            *value = (int16_t)(*value + (*value < 0 ? -step : step));
         }
-        if (keeps) {
-            uint64_t set = deposited(__builtin_bitreverse64(r->bits), part, has_bmi2);
-            for (; set != 0; set &= set - 1) {
-                int16_t *value = block + darkroom_jpeg_zigzag[__builtin_ctzll(set)];
-                *value = (int16_t)(*value + (*value < 0 ? -step : step));
-            }
-        }
-        use(r, count);
-        places &= ~part;
     }
+    use(r, count);
 }
 
-/* Reads one bit more of the coefficients that are there, and those that appear with it. */
+INLINE void refine(reading *r, uint64_t places, int16_t *block, int step, bool keeps, bool has_bmi2)
+{
+    refill(r);
+    refine_some(r, places & UINT32_MAX, block, step, keeps, has_bmi2);
+    refill(r);
+    refine_some(r, places & ~(uint64_t)UINT32_MAX, block, step, keeps, has_bmi2);
+}
+
+/*
+ * Reads one bit more of the coefficients that are there, and those that appear with it. A symbol says how many
+ * coefficients without a value it goes over; the bits of those with one that it passes follow it.
+ */
 INLINE uint32_t read_finer_rest(
     const blocks *b, reading *state, uint32_t column, uint32_t end, bool keeps, bool has_bmi2)
 {
@@ -269,6 +309,8 @@ INLINE uint32_t read_finer_rest(
     const uint64_t band = (UINT64_MAX >> (63 - b->last)) & (UINT64_MAX << b->first);
     for (; column < end && r.at < r.limit; column++) {
         int16_t *block = keeps ? b->coefficients + darkroom_jpeg_block_offset(column) : NULL;
+        if (keeps && r.ended == 0)
+            prefetch(b, column);
         uint64_t present = b->present[column];
         uint64_t rest = band;
         while (r.ended == 0 && rest != 0) {
@@ -284,7 +326,12 @@ INLINE uint32_t read_finer_rest(
                 break;
             }
             const bool is_positive = take(&r, symbol.size) != 0;
-            refine(&r, rest & present & (place - 1), block, step, keeps, has_bmi2);
+            const uint64_t passed = rest & present & (place - 1);
+            /* 39 bits are valid. */
+            if (__builtin_expect(passed >> 39 != 0, 0))
+                refine(&r, passed, block, step, keeps, has_bmi2);
+            else
+                refine_some(&r, passed, block, step, keeps, has_bmi2);
             if (symbol.size > 0) {
                 present |= place;
                 if (keeps)
@@ -296,7 +343,9 @@ INLINE uint32_t read_finer_rest(
         if (__builtin_expect(r.is_doubtful, 0))
             break;
         if (r.ended > 0) {
-            refine(&r, rest & present, block, step, keeps, has_bmi2);
+            const uint64_t passed = rest & present;
+            if (passed != 0)
+                refine(&r, passed, block, step, keeps, has_bmi2);
             r.ended--;
         }
         b->present[column] = present;
@@ -362,10 +411,9 @@ static bool read_rests(darkroom_jpeg_whole *whole, uint32_t column, uint32_t cou
 bool darkroom_jpeg_whole_read(darkroom_jpeg_whole *whole, uint32_t column, uint32_t count)
 {
     switch (whole->kind) {
-    case DARKROOM_SCAN_FIRST_REST:
-    case DARKROOM_SCAN_FINER_REST:
-        return read_rests(whole, column, count);
-    default:
-        return read_mcus(whole, column, count);
+    case DARKROOM_SCAN_SEQUENTIAL: return read_sequential(whole, column, count);
+    case DARKROOM_SCAN_FIRST_MEANS: return read_first_means(whole, column, count);
+    case DARKROOM_SCAN_FINER_MEANS: return read_finer_means(whole, column, count);
+    default: return read_rests(whole, column, count);
     }
 }
