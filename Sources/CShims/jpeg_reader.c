@@ -65,18 +65,20 @@ void darkroom_jpeg_reader_free(darkroom_jpeg_reader *reader)
     free(reader);
 }
 
-/* The blocks of all components, which libjpeg holds if they are in several scans. */
+/* The blocks of all components, which are held if they are in several scans: enough for libjpeg, which fills MCUs,
+ * and for our own code, which fills its quads, too, and notes for each block which coefficients it has. */
 static uint64_t coefficient_bytes(const struct jpeg_decompress_struct *info)
 {
+    enum { QUAD = 4 };
     uint64_t blocks = 0;
     for (int i = 0; i < info->num_components; i++) {
         const jpeg_component_info *c = &info->comp_info[i];
         uint64_t h = (uint64_t)c->h_samp_factor, v = (uint64_t)c->v_samp_factor;
         uint64_t across = (c->width_in_blocks + h - 1) / h * h;
         uint64_t down = (c->height_in_blocks + v - 1) / v * v;
-        blocks += across * down;
+        blocks += (across + QUAD - 1) / QUAD * QUAD * down;
     }
-    return blocks * sizeof(JBLOCK);
+    return blocks * (sizeof(JBLOCK) + sizeof(uint64_t));
 }
 
 /* Records the components of the scan that begins. Progressive scans with finer coefficients do not count:
