@@ -2,11 +2,11 @@
 
 #include <string.h>
 
+#include "bits.h"
 #include "darkroom_cpu.h"
 
-/* For each position in zigzag order, the place in a block of a quad. */
 #define P(row, column) ((row) * DARKROOM_QUAD_ROW + (column))
-static const uint8_t zigzag[64] = {
+const uint8_t darkroom_jpeg_zigzag[64] = {
     P(0, 0), P(0, 1), P(1, 0), P(2, 0), P(1, 1), P(0, 2), P(0, 3), P(1, 2), /* */
     P(2, 1), P(3, 0), P(4, 0), P(3, 1), P(2, 2), P(1, 3), P(0, 4), P(0, 5), /* */
     P(1, 4), P(2, 3), P(3, 2), P(4, 1), P(5, 0), P(6, 0), P(5, 1), P(4, 2), /* */
@@ -34,17 +34,9 @@ typedef struct {
 /* Keeps the compiler from loading a value later, where others would wait for it. */
 #define LOADED(value) __asm__("" : "+r"(value))
 
-/* At least 56 bits are valid afterwards. */
 INLINE void refill(cursor *c)
 {
-    uint64_t next;
-    memcpy(&next, c->at, sizeof next);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    next = __builtin_bswap64(next);
-#endif
-    c->bits |= next >> c->bit_count;
-    c->at += (63 - c->bit_count) >> 3;
-    c->bit_count |= 56;
+    darkroom_jpeg_refill(&c->bits, &c->bit_count, &c->at);
 }
 
 INLINE void use(cursor *c, unsigned count)
@@ -83,7 +75,7 @@ static __attribute__((noinline)) void read_symbol(cursor *state)
     } else {
         c.position += run;
         if (is_dc || !codes->skips)
-            c.block->place[zigzag[c.position]] = (int16_t)darkroom_jpeg_value(c.bits, 63 - size);
+            c.block->place[darkroom_jpeg_zigzag[c.position]] = (int16_t)darkroom_jpeg_value(c.bits, 63 - size);
         use(&c, size);
         c.lookups = codes->lookups + DARKROOM_LOOKUP_SIZE;
         if (++c.position == 64)
@@ -126,8 +118,8 @@ INLINE void read_symbols(cursor *c, const darkroom_jpeg_block *end)
     const darkroom_jpeg_lookup *rest = block->rest, *first = block->next;
     LOADED(rest);
     LOADED(first);
-    block->place[zigzag[c->position + found->second]] = found->value;
-    block->place[zigzag[c->position + found->first]] =
+    block->place[darkroom_jpeg_zigzag[c->position + found->second]] = found->value;
+    block->place[darkroom_jpeg_zigzag[c->position + found->first]] =
         (int16_t)darkroom_jpeg_value(c->bits << found->code_bits, found->value_shift);
     use(c, found->bits);
     const bool is_end = __builtin_unpredictable(found->is_end != 0);

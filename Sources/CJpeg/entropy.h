@@ -22,6 +22,9 @@ static inline size_t darkroom_jpeg_block_offset(size_t index)
     return index / DARKROOM_QUAD_BLOCKS * DARKROOM_QUAD + index % DARKROOM_QUAD_BLOCKS * 8;
 }
 
+/* For each position in zigzag order, the place in a block of a quad. */
+extern const uint8_t darkroom_jpeg_zigzag[64];
+
 /* A block of a group. */
 typedef struct {
     int16_t *place;              /* of its coefficients, which are zeros before */

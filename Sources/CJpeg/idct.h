@@ -45,6 +45,8 @@ enum {
     DARKROOM_KEPT_BITS = 2,
     /* Numbers of the first row are less in magnitude. */
     DARKROOM_LARGEST_FIRST = 8192,
+    /* Means beyond this, multiplied, are in doubt. Those of real pictures have at most 1024 and rounding. */
+    DARKROOM_LARGEST_MEAN = 4080,
 };
 
 /*

@@ -2,6 +2,18 @@
 
 #include <stdlib.h>
 
+enum { ROWS_AT_A_TIME = 64 /* of MCUs, between two chances to stop */ };
+
+/* Gets the memory for all coefficients. */
+static bool hold(darkroom_jpeg_scan *scan, const darkroom_jpeg_picture *picture)
+{
+    bool needs_rest[DARKROOM_SCAN_COMPONENTS] = {false};
+    for (unsigned i = 0; i < scan->component_count; i++)
+        needs_rest[i] = !scan->components[i].has_means_only;
+    scan->whole = darkroom_jpeg_whole_new(picture, needs_rest, &scan->entropy.window);
+    return scan->whole != NULL;
+}
+
 darkroom_jpeg_scan *darkroom_jpeg_scan_new(
     const darkroom_jpeg_picture *picture, darkroom_jpeg_source source, void *context)
 {
@@ -10,12 +22,17 @@ darkroom_jpeg_scan *darkroom_jpeg_scan_new(
         return NULL;
     darkroom_jpeg_scan *scan = memory;
     scan->memory = NULL;
-    if (!darkroom_jpeg_scan_plan(scan, picture) || !darkroom_jpeg_scan_allocate(scan)) {
+    scan->whole = NULL;
+    if (!darkroom_jpeg_scan_plan(scan, picture) || (picture->is_whole && !hold(scan, picture))
+        || !darkroom_jpeg_scan_allocate(scan)) {
         darkroom_jpeg_scan_free(scan);
         return NULL;
     }
     darkroom_jpeg_window_start(&scan->entropy.window, source, context);
-    darkroom_jpeg_entropy_start(&scan->entropy);
+    if (scan->whole != NULL)
+        darkroom_jpeg_reading_start(scan->whole);
+    else
+        darkroom_jpeg_entropy_start(&scan->entropy);
     return scan;
 }
 
@@ -23,6 +40,7 @@ void darkroom_jpeg_scan_free(darkroom_jpeg_scan *scan)
 {
     if (scan == NULL)
         return;
+    darkroom_jpeg_whole_free(scan->whole);
     free(scan->memory);
     free(scan);
 }
@@ -43,6 +61,18 @@ uint32_t darkroom_jpeg_scan_step_rows(const darkroom_jpeg_scan *scan, unsigned v
 }
 
 uint32_t darkroom_jpeg_scan_given(const darkroom_jpeg_scan *scan) { return scan->given; }
+
+bool darkroom_jpeg_scan_absorb(darkroom_jpeg_scan *scan, bool *is_complete)
+{
+    darkroom_jpeg_whole *whole = scan->whole;
+    for (unsigned i = 0; i < ROWS_AT_A_TIME && whole != NULL && !whole->is_complete; i++)
+        if (!darkroom_jpeg_whole_step(whole)) {
+            scan->is_doubtful = true;
+            return false;
+        }
+    *is_complete = whole == NULL || whole->is_complete;
+    return true;
+}
 
 /* Decodes a row of MCUs and the next one, which its last rows of pixels need. Returns false on doubt. */
 static bool decode_around(darkroom_jpeg_scan *scan, uint32_t row)

@@ -97,8 +97,60 @@ static bool decode_strip(darkroom_jpeg_scan *scan, unsigned strip)
     return true;
 }
 
+/* Makes the samples of blocks beside each other, from one at the place `row` and `column` of the picture on. */
+static bool transform_held(
+    darkroom_jpeg_scan *scan, unsigned index, unsigned strip, size_t row, size_t column)
+{
+    const darkroom_jpeg_store *store = &scan->whole->stores[index];
+    const darkroom_jpeg_scan_component *c = &scan->components[index];
+    const size_t left = store->stride - column, first = row * store->stride + column;
+    const size_t count = left < DARKROOM_GROUP_BLOCKS ? left : DARKROOM_GROUP_BLOCKS;
+    const int16_t *quads = scan->coefficients;
+    if (store->means == NULL) {
+        quads = store->coefficients + first * 64;
+    } else {
+        for (size_t i = 0; i < count; i++)
+            scan->coefficients[darkroom_jpeg_block_offset(i)] = store->means[first + i];
+    }
+    bool is_good = true;
+    for (unsigned v = 0; v < scan->view_count; v++) {
+        const darkroom_jpeg_scan_plane *p = &scan->views[v].planes[index];
+        if (p->transform == NULL)
+            continue;
+        const size_t slot = scan->decoded % DARKROOM_SCAN_RING;
+        uint8_t *out = p->samples + (slot * p->rows + (size_t)strip * p->side) * p->stride;
+        is_good &= p->transform(
+            quads, c->steps, count, out + column * p->side, p->offsets, p->stride);
+    }
+    return is_good;
+}
+
+/* Makes the samples of the next row of MCUs from the coefficients that are held. */
+static bool decode_held(darkroom_jpeg_scan *scan)
+{
+    bool is_good = scan->whole->is_complete;
+    for (unsigned i = 0; i < scan->component_count && is_good; i++) {
+        const darkroom_jpeg_store *store = &scan->whole->stores[i];
+        const darkroom_jpeg_scan_plane *p = &scan->views[0].planes[i];
+        const unsigned strips = p->rows / p->side;
+        for (unsigned strip = 0; strip < strips; strip++) {
+            const size_t row = (size_t)scan->decoded * strips + strip;
+            for (size_t column = 0; row < store->stored_rows && column < store->stride;
+                 column += DARKROOM_GROUP_BLOCKS)
+                is_good &= transform_held(scan, i, strip, row, column);
+        }
+    }
+    return is_good;
+}
+
 bool darkroom_jpeg_scan_decode(darkroom_jpeg_scan *scan)
 {
+    if (scan->whole != NULL) {
+        const bool is_good = decode_held(scan);
+        extend(scan);
+        scan->decoded++;
+        return is_good;
+    }
     const uint32_t before = scan->decoded * scan->strips;
     for (unsigned strip = 0; strip < scan->strips; strip++)
         if ((scan->strips == 1 || before + strip < scan->block_rows) && !decode_strip(scan, strip))

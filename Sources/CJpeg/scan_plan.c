@@ -7,8 +7,6 @@
 enum {
     LARGEST_SIDE = 65500,  /* libjpeg's limit, in pixels */
     LARGEST_FACTOR = 4,    /* of the sampling */
-    /* Means beyond this, multiplied, are in doubt. Those of real pictures have at most 1024 and rounding. */
-    LARGEST_MEAN = 4080,
 };
 
 static uint32_t divided_up(uint64_t value, uint64_t by)
@@ -98,7 +96,7 @@ static bool plan_component(
         c->steps[i] = (int16_t)given->steps[i];
     if (given->steps[0] == 0)
         return false;
-    c->largest_mean = LARGEST_MEAN / given->steps[0];
+    c->largest_mean = DARKROOM_LARGEST_MEAN / given->steps[0];
     return true;
 }
 
@@ -168,7 +166,7 @@ bool darkroom_jpeg_scan_plan(darkroom_jpeg_scan *scan, const darkroom_jpeg_pictu
     for (unsigned i = 0; i < count; i++) {
         darkroom_jpeg_scan_component *c = &scan->components[i];
         if (!plan_component(scan, picture, i, most_across, most_down)
-            || !plan_codes(scan, picture, i, &codes))
+            || (!picture->is_whole && !plan_codes(scan, picture, i, &codes)))
             return false;
         scan->blocks_in_mcu += c->across * c->down;
     }
@@ -206,7 +204,10 @@ static void place_plane(
     *line = *size;
     if (p->widened > 1 || p->heightened > 1)
         *size += (size_t)p->width * p->widened + 2 * margin;
-    for (unsigned k = 0; k < scan->mcus_in_group * blocks; k++) {
+    /* Blocks that are held come one beside the other. */
+    for (unsigned k = 0; k < DARKROOM_GROUP_BLOCKS && scan->whole != NULL; k++)
+        p->offsets[k] = k * p->side;
+    for (unsigned k = 0; k < scan->mcus_in_group * blocks && scan->whole == NULL; k++) {
         const unsigned mcu = k / blocks, x = k % blocks % c->across, y = k % blocks / c->across;
         p->offsets[k] = (uint32_t)(mcu * mcu_width + x * p->side + y * p->side * p->stride);
     }
@@ -240,6 +241,7 @@ bool darkroom_jpeg_scan_allocate(darkroom_jpeg_scan *scan)
             p->line =
                 p->widened > 1 || p->heightened > 1 ? scan->memory + lines[v][i] : NULL;
         }
-    plan_group(scan);
+    if (scan->whole == NULL)
+        plan_group(scan);
     return true;
 }

@@ -4,6 +4,7 @@
 
 #include "idct.h"
 #include "rows.h"
+#include "whole.h"
 
 enum {
     /* The previous row of MCUs, the present one, and the next one: interpolation needs a row of each. */
@@ -63,6 +64,7 @@ struct darkroom_jpeg_scan {
     uint32_t given;   /* rows of pixels of a single view */
     uint32_t stepped; /* rows of MCUs that have been given of all views */
     bool is_doubtful;
+    darkroom_jpeg_whole *whole; /* holds the coefficients, if they are in several scans; else NULL */
 
     darkroom_jpeg_scan_component components[DARKROOM_SCAN_COMPONENTS];
     darkroom_jpeg_block_codes codes[DARKROOM_SCAN_COMPONENTS]; /* of as many as differ */

@@ -11,8 +11,7 @@ void darkroom_jpeg_window_start(darkroom_jpeg_window *window, darkroom_jpeg_sour
     window->is_closed = window->is_broken = false;
 }
 
-/* Takes one byte. Returns false at the end of the file. */
-static bool take(darkroom_jpeg_window *window, uint8_t *byte)
+bool darkroom_jpeg_window_take(darkroom_jpeg_window *window, uint8_t *byte)
 {
     if (window->raw_count == 0)
         window->raw_count = window->source(window->context, &window->raw);
@@ -47,12 +46,12 @@ void darkroom_jpeg_window_fill(darkroom_jpeg_window *window, size_t used)
     while (!window->is_closed && window->count < DARKROOM_WINDOW_BYTES) {
         uint8_t byte = 0, next = 0;
         copy_plain(window);
-        if (window->count == DARKROOM_WINDOW_BYTES || !take(window, &byte))
+        if (window->count == DARKROOM_WINDOW_BYTES || !darkroom_jpeg_window_take(window, &byte))
             break;
         /* It is FF, or the first byte of the source's next ones. */
         if (byte != 0xff) {
             window->bytes[window->count++] = byte;
-        } else if (take(window, &next)) {
+        } else if (darkroom_jpeg_window_take(window, &next)) {
             if (next == 0) {
                 window->bytes[window->count++] = 0xff;
             } else {

@@ -7,8 +7,9 @@
 
 enum {
     DARKROOM_WINDOW_BYTES = 16 << 10,
-    /* Zeros behind the end of a segment. Reading may begin this much behind `limit` and takes 8 bytes. */
-    DARKROOM_WINDOW_PADDING = 64,
+    /* Zeros behind the end of a segment: more than the longest block of coefficients takes, which is read as a
+     * whole before anybody looks whether its bits are there. */
+    DARKROOM_WINDOW_PADDING = 320,
 };
 
 typedef struct {
@@ -32,6 +33,9 @@ void darkroom_jpeg_window_fill(darkroom_jpeg_window *window, size_t used);
 
 /* Begins the next segment, behind the marker. */
 void darkroom_jpeg_window_next(darkroom_jpeg_window *window);
+
+/* Takes the next byte behind the marker of a closed window. Returns false at the end of the file. */
+bool darkroom_jpeg_window_take(darkroom_jpeg_window *window, uint8_t *byte);
 
 /* Whether the source has bytes after those that have been taken. */
 bool darkroom_jpeg_window_has_surplus(darkroom_jpeg_window *window);

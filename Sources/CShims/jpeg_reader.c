@@ -55,18 +55,20 @@ void darkroom_jpeg_reader_free(darkroom_jpeg_reader *reader)
     free(reader);
 }
 
-/* The blocks of all components, which libjpeg holds if they are in several scans. */
+/* The blocks of all components, which are held if they are in several scans: enough for libjpeg, which fills MCUs,
+ * and for our own code, which fills its quads, too, and notes for each block which coefficients it has. */
 static uint64_t coefficient_bytes(const struct jpeg_decompress_struct *info)
 {
+    enum { QUAD = 4 };
     uint64_t blocks = 0;
     for (int i = 0; i < info->num_components; i++) {
         const jpeg_component_info *c = &info->comp_info[i];
         uint64_t h = (uint64_t)c->h_samp_factor, v = (uint64_t)c->v_samp_factor;
         uint64_t across = (c->width_in_blocks + h - 1) / h * h;
         uint64_t down = (c->height_in_blocks + v - 1) / v * v;
-        blocks += across * down;
+        blocks += (across + QUAD - 1) / QUAD * QUAD * down;
     }
-    return blocks * sizeof(JBLOCK);
+    return blocks * (sizeof(JBLOCK) + sizeof(uint64_t));
 }
 
 /* Records the components of the scan that begins. Progressive scans with finer coefficients do not count:
@@ -213,7 +215,8 @@ darkroom_jpeg_result darkroom_jpeg_reader_start_views(
         step_rows[v] = darkroom_jpeg_scan_step_rows(reader->scan, v);
     }
     trap->phase = DARKROOM_JPEG_DATA;
-    reader->has_views = reader->is_started = reader->is_complete = true;
+    reader->has_views = reader->is_started = true;
+    reader->is_complete = !reader->header.is_whole;
     return DARKROOM_JPEG_OK;
 }
 
@@ -250,6 +253,35 @@ static void complete(darkroom_jpeg_reader *reader)
     reader->is_complete = true;
 }
 
+/* Lets libjpeg read a part of the scans. */
+static void absorb_with_libjpeg(darkroom_jpeg_reader *reader)
+{
+    for (int i = 0; i < EVENTS_AT_A_TIME && !reader->is_complete; i++) {
+        switch (jpeg_consume_input(&reader->info)) {
+        case JPEG_REACHED_SOS:
+            if (reader->info.input_scan_number > LARGEST_SCAN)
+                darkroom_jpeg_fail(&reader->trap, DARKROOM_JPEG_INVALID, "more than 100 scans");
+            note_scan(reader);
+            break;
+        case JPEG_REACHED_EOI:
+            complete(reader);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+/* Lets libjpeg begin in place of our scan, which is in doubt, at the first byte of its data. */
+static void replace_scan(darkroom_jpeg_reader *reader)
+{
+    darkroom_jpeg_scan_free(reader->scan);
+    reader->scan = NULL;
+    if (!darkroom_jpeg_file_rewind(&reader->source))
+        darkroom_jpeg_fail(&reader->trap, DARKROOM_JPEG_IO, "the file cannot be read again");
+    start_libjpeg(reader);
+}
+
 darkroom_jpeg_result darkroom_jpeg_reader_absorb(darkroom_jpeg_reader *reader, int *is_complete)
 {
     darkroom_jpeg_trap *trap = &reader->trap;
@@ -261,20 +293,15 @@ darkroom_jpeg_result darkroom_jpeg_reader_absorb(darkroom_jpeg_reader *reader, i
         return trap->result;
     if (reader->is_over && !reader->is_complete)
         complete(reader);
-    for (int i = 0; i < EVENTS_AT_A_TIME && !reader->is_complete; i++) {
-        switch (jpeg_consume_input(&reader->info)) {
-        case JPEG_REACHED_SOS:
-            if (reader->info.input_scan_number > LARGEST_SCAN)
-                darkroom_jpeg_fail(trap, DARKROOM_JPEG_INVALID, "more than 100 scans");
-            note_scan(reader);
-            break;
-        case JPEG_REACHED_EOI:
-            complete(reader);
-            break;
-        default:
-            break;
-        }
+    if (reader->scan != NULL) {
+        const bool is_good = darkroom_jpeg_scan_absorb(reader->scan, &reader->is_complete);
+        if (!is_good && reader->has_views)
+            return DARKROOM_JPEG_UNUSUAL;
+        if (!is_good)
+            replace_scan(reader);
     }
+    if (reader->scan == NULL)
+        absorb_with_libjpeg(reader);
     *is_complete = reader->is_complete;
     return DARKROOM_JPEG_OK;
 }
@@ -291,11 +318,10 @@ static void read_row(darkroom_jpeg_reader *reader, JSAMPROW row)
 static void fall_back(darkroom_jpeg_reader *reader, JSAMPROW scratch)
 {
     const uint32_t given = darkroom_jpeg_scan_given(reader->scan);
-    darkroom_jpeg_scan_free(reader->scan);
-    reader->scan = NULL;
-    if (!darkroom_jpeg_file_rewind(&reader->source))
-        darkroom_jpeg_fail(&reader->trap, DARKROOM_JPEG_IO, "the file cannot be read again");
-    start_libjpeg(reader);
+    replace_scan(reader);
+    reader->is_complete = !reader->header.is_whole;
+    while (!reader->is_complete)
+        absorb_with_libjpeg(reader);
     for (uint32_t i = 0; i < given; i++)
         read_row(reader, scratch);
 }

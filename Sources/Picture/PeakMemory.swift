@@ -10,6 +10,10 @@ package struct PeakMemory {
         package var needs: ReaderNeeds
         /// The layout of the rows that the decoder returns.
         package var layout: PixelLayout
+        /// The size in the file.
+        var storedSize: ResizePlan.Size
+        /// The factor by which each side is reduced when it is decoded.
+        var divisor = 1
         package var orientation = Orientation.topLeft
         /// The memory of the reader for an interlaced or progressive picture, in bytes.
         package var heldBytes = 0
@@ -19,14 +23,24 @@ package struct PeakMemory {
         package init(_ needs: ReaderNeeds, _ layout: PixelLayout) {
             self.needs = needs
             self.layout = layout
+            storedSize = ResizePlan.Size(width: layout.width, height: layout.height)
         }
 
         /// The facts that a reader has found in the header.
         package init(_ reader: any PictureReader) {
             self.init(reader.needs, reader.layout)
+            let size = reader.storedSize
+            storedSize = ResizePlan.Size(width: size.width, height: size.height)
+            divisor = reader.divisor
             orientation = reader.orientation
             heldBytes = reader.heldBytes
             profileBytes = reader.colour.profile?.bytes.count ?? 0
+        }
+
+        /// How it was reduced, for the filters after it has been turned upright.
+        func reduced(_ autoOrient: Bool) -> ReducedSource {
+            ReducedSource(
+                storedSize, divisor: divisor, orientation: autoOrient ? orientation : .topLeft)
         }
     }
 
@@ -97,7 +111,9 @@ package struct PeakMemory {
         var (layout, isExact): (PixelLayout?, Bool) = (nil, true)
         var failure: PictureError?
         do throws(PictureError) {
-            for filter in turns + filters { try peak.add(filter, other) }
+            for filter in turns + source.reduced(autoOrient).known(to: filters) {
+                try peak.add(filter, other)
+            }
             (layout, isExact) = (peak.layout, peak.mostPixels == nil)
             try peak.addWriter(options, handsOver: handsOver, profile: source.profileBytes)
         } catch {
@@ -116,7 +132,8 @@ package struct PeakMemory {
         var peak = PeakMemory(source, limits, "output", cores)
         do throws(PictureError) {
             try peak.addReader(source)
-            for filter in (autoOrient ? source.orientation.filters : []) + filters {
+            let turns = autoOrient ? source.orientation.filters : []
+            for filter in turns + source.reduced(autoOrient).known(to: filters) {
                 try peak.add(filter) { _ in nil }
             }
         } catch {

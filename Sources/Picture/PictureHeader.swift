@@ -76,8 +76,11 @@ package struct PictureHeader: Sendable, Equatable {
         }
         let divisor = decoder.reduces ? wanted : 1
         var reduced = layout
-        (reduced.width, reduced.height) = (layout.width / divisor, layout.height / divisor)
+        reduced.width = (layout.width + divisor - 1) / divisor
+        reduced.height = (layout.height + divisor - 1) / divisor
         var source = PeakMemory.Source(decoder.needs(reduced, divisor), reduced)
+        source.storedSize = ResizePlan.Size(width: layout.width, height: layout.height)
+        source.divisor = divisor
         source.orientation = orientation
         source.heldBytes = heldBytes
         source.profileBytes = profileBytes

@@ -94,8 +94,9 @@ struct PictureSteps {
         _ source: any Stage, of reader: any PictureReader, _ context: StageContext
     ) throws(PictureError) -> Filtered {
         try chain(
-            autoOrient ? reader.orientation.filters : [], then: filters, on: source, of: reader,
-            context)
+            autoOrient ? reader.orientation.filters : [],
+            then: reduction(of: reader, divisor: reader.divisor).known(to: filters), on: source,
+            of: reader, context)
     }
 
     /// The filters that turn the picture of `reader` upright on top of a stage, then others.

@@ -169,7 +169,7 @@ package struct PictureVariants {
         let runs = members.enumerated().map { number, member in
             VariantRun(
                 number: number, layout: source.layouts[0], steps: branches[member],
-                filters: Array(variants[member].filters.dropFirst(trunk.filters.count)),
+                filters: rest(of: member, decodedBy: reader),
                 result: variants[member].result, reader: reader, common: common.effective,
                 commonBytes: context.memory.held, tee: tee)
         }
@@ -177,6 +177,14 @@ package struct PictureVariants {
         // The results are decided. An error in the rest of the source concerns its copy only.
         try? common.drain()
         return runs.map { $0.outcome(inputName, context.remarks.all) }
+    }
+
+    /// The filters of a result that are not common.
+    private func rest(of member: Int, decodedBy reader: any PictureReader) -> [Filter] {
+        let filters = variants[member].filters
+        // If there are common ones, the first of them knows how the picture was reduced.
+        guard trunk.filters.isEmpty else { return Array(filters.dropFirst(trunk.filters.count)) }
+        return trunk.reduction(of: reader, divisor: reader.divisor).known(to: filters)
     }
 
     /// The memory for all results together.
@@ -225,10 +233,12 @@ extension PictureVariants {
         let runs = variants.indices.map { number in
             var steps = branches[number]
             if number == looking { steps.sourcePreview = sourcePreview }
+            let reduction = steps.reduction(of: reader, divisor: sizes[lanes[number]].divisor)
             return VariantRun(
                 number: number, layout: source.layouts[lanes[number]], steps: steps, turns: turns,
-                filters: variants[number].filters, result: variants[number].result,
-                reader: reader, common: [], commonBytes: reader.heldBytes, tee: tee)
+                filters: reduction.known(to: variants[number].filters),
+                result: variants[number].result, reader: reader, common: [],
+                commonBytes: reader.heldBytes, tee: tee)
         }
         VariantRun.all(runs)
         guard !source.isDoubtful else {
@@ -260,6 +270,7 @@ extension PictureVariants {
         let views = zip(source.layouts, divisors).map { layout, divisor in
             var view = PeakMemory.Source(reader)
             view.layout = layout
+            view.divisor = divisor
             view.needs = JPEGReader.needs(layout, divisor: divisor)
             return view
         }

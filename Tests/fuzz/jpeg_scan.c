@@ -1,8 +1,8 @@
 /* Holds our decoder for JPEG's data against libjpeg-turbo: both must give the same rows, and end with the same
  * result, message and remarks, at the same row. Every instruction set is tried.
  *
- * An input is a file, or its first bytes say what picture to make and how to damage its file. Of ten pictures
- * every truncation is read first. */
+ * An input is a file, or its first bytes say what picture to make and how to damage its file. Of some
+ * pictures every truncation is read first. */
 #define _GNU_SOURCE
 #include "darkroom_cpu.h"
 #include "darkroom_jpeg.h"
@@ -62,6 +62,109 @@ static void set_sampling(struct jpeg_compress_struct *info, unsigned choice)
 
 static void say_nothing(j_common_ptr info) { (void)info; }
 
+/* ---- Several scans ---- */
+
+enum { MOST_SCANS = 90, MOST_BANDS = 4 };
+
+/* Coefficients of a component that come together. */
+typedef struct {
+    int first, last, low; /* `low` is that of the next scan */
+    bool has_begun;
+} band;
+
+typedef struct {
+    jpeg_scan_info scans[MOST_SCANS];
+    int count;
+} script;
+
+static void add_scan(script *s, unsigned components, const band *b, int high, int low)
+{
+    if (s->count == MOST_SCANS)
+        return;
+    jpeg_scan_info *scan = &s->scans[s->count++];
+    *scan = (jpeg_scan_info){.Ss = b->first, .Se = b->last, .Ah = high, .Al = low};
+    for (int i = 0; i < 3; i++)
+        if (components >> i & 1)
+            scan->component_index[scan->comps_in_scan++] = i;
+}
+
+/* A scan, or more, for each group of components. */
+static void separate(script *s, int components, uint64_t *state)
+{
+    const band all = {.first = 0, .last = 63};
+    const unsigned whole = (1u << components) - 1, one = 1u << next_random(state) % (unsigned)components;
+    if (next_random(state) % 2 == 0 && one != whole) {
+        add_scan(s, one, &all, 0, 0);
+        add_scan(s, whole & ~one, &all, 0, 0);
+    } else {
+        for (int i = 0; i < components; i++)
+            add_scan(s, 1u << i, &all, 0, 0);
+    }
+}
+
+/* Divides the coefficients of a component, in random places. */
+static void divide(band bands[MOST_BANDS], uint64_t *state)
+{
+    int first = 0;
+    for (unsigned i = 0; i < MOST_BANDS; i++) {
+        const int left = 64 - first, last = i == 0 ? 0
+            : i + 1 == MOST_BANDS || left == 1     ? 63
+                                                   : first + (int)(next_random(state) % (unsigned)left);
+        const unsigned kind = next_random(state) % 8;
+        bands[i] = (band){.first = first, .last = last, .low = kind < 6 ? (int)kind % 3 : 4};
+        first = last + 1;
+        if (first == 64) {
+            for (i++; i < MOST_BANDS; i++)
+                bands[i] = (band){.first = 64};
+            return;
+        }
+    }
+}
+
+/* All means first, together or one by one; then the other scans in any order, up to the last or not. */
+static void progress(script *s, int components, uint64_t *state)
+{
+    band bands[3][MOST_BANDS];
+    for (int i = 0; i < components; i++)
+        divide(bands[i], state);
+    const bool is_joined = next_random(state) % 3 > 0;
+    for (int i = 0; i < components; i++) {
+        bands[i][0].has_begun = true;
+        if (is_joined)
+            bands[i][0].low = bands[0][0].low;
+        else
+            add_scan(s, 1u << i, &bands[i][0], 0, bands[i][0].low);
+    }
+    if (is_joined)
+        add_scan(s, (1u << components) - 1, &bands[0][0], 0, bands[0][0].low);
+    const unsigned most = next_random(state) % 4 == 0 ? next_random(state) % 12 : 200;
+    for (unsigned i = 0; i < most; i++) {
+        const unsigned component = next_random(state) % (unsigned)components;
+        band *b = &bands[component][next_random(state) % MOST_BANDS];
+        if (b->first > 63 || (b->has_begun && b->low == 0))
+            continue;
+        const int high = b->has_begun ? b->low : 0;
+        b->low -= b->has_begun ? 1 : 0;
+        b->has_begun = true;
+        add_scan(s, 1u << component, b, high, b->low);
+    }
+}
+
+static void set_scans(struct jpeg_compress_struct *info, unsigned choice, script *s, uint64_t *state)
+{
+    s->count = 0;
+    if (choice % 8 == 0) {
+        jpeg_simple_progression(info);
+        return;
+    }
+    if (choice % 8 == 1 && info->num_components > 1)
+        separate(s, info->num_components, state);
+    else
+        progress(s, info->num_components, state);
+    info->scan_info = s->scans;
+    info->num_scans = s->count;
+}
+
 static file encode(const uint8_t *settings, uint64_t *state)
 {
     file result = {NULL, 0};
@@ -86,8 +189,9 @@ static file encode(const uint8_t *settings, uint64_t *state)
     jpeg_set_quality(&info, 1 + settings[4] % 100, settings[5] % 2);
     info.optimize_coding = settings[5] / 2 % 2;
     info.restart_interval = settings[5] / 4 % 2 == 0 ? 0 : 1 + settings[6] % 20;
-    if (settings[5] % 64 == 63)
-        jpeg_simple_progression(&info);
+    script scans;
+    if (settings[5] / 8 % 2 == 1)
+        set_scans(&info, settings[6] / 20u + settings[5] / 16u, &scans, state);
     jpeg_start_compress(&info, TRUE);
     uint8_t *row = calloc(info.image_width, 3);
     while (info.next_scanline < info.image_height) {
@@ -150,6 +254,17 @@ typedef struct {
     bool is_own;
 } outcome;
 
+/* Reads all scans, if there are several. */
+static darkroom_jpeg_result absorb(darkroom_jpeg_reader *reader)
+{
+    for (int is_complete = 0; !is_complete;) {
+        const darkroom_jpeg_result result = darkroom_jpeg_reader_absorb(reader, &is_complete);
+        if (result != DARKROOM_JPEG_OK)
+            return result;
+    }
+    return DARKROOM_JPEG_OK;
+}
+
 static void read_rows(darkroom_jpeg_reader *reader, outcome *o, unsigned at_a_time)
 {
     const size_t row_bytes = (size_t)o->width * o->channels;
@@ -190,9 +305,11 @@ static outcome read_file(
     darkroom_jpeg_header header = {0};
     o.result = darkroom_jpeg_reader_open(reader, &header);
     o.channels = header.channels;
-    if (o.result == DARKROOM_JPEG_OK && !header.is_whole
+    if (o.result == DARKROOM_JPEG_OK
         && (uint64_t)header.width * header.height <= MOST_PIXELS) {
         o.result = darkroom_jpeg_reader_start(reader, decoder, divisor, &o.width, &o.height);
+        if (o.result == DARKROOM_JPEG_OK)
+            o.result = absorb(reader);
         if (o.result == DARKROOM_JPEG_OK)
             read_rows(reader, &o, at_a_time);
     }
@@ -218,8 +335,11 @@ typedef struct {
 /* Reads up to the end, or until there is doubt. Returns whether it has found the end. */
 static bool read_steps(darkroom_jpeg_reader *reader, views *v)
 {
+    const bool has_scans = absorb(reader) == DARKROOM_JPEG_OK;
     for (unsigned i = 0; i < v->count; i++)
         v->pixels[i] = malloc((size_t)v->widths[i] * v->heights[i] * v->channels + 1);
+    if (!has_scans)
+        return false;
     for (bool is_more = true; is_more;) {
         uint8_t *rows[DARKROOM_JPEG_MOST_VIEWS] = {NULL};
         uint32_t counts[DARKROOM_JPEG_MOST_VIEWS] = {0};
@@ -255,7 +375,7 @@ static void compare_views(int fd, const file *f, unsigned choice, unsigned at_a_
         return;
     darkroom_jpeg_reader *reader = reader_of(fd, choice % 2 == 0 ? f : NULL);
     darkroom_jpeg_header header = {0};
-    if (darkroom_jpeg_reader_open(reader, &header) == DARKROOM_JPEG_OK && !header.is_whole
+    if (darkroom_jpeg_reader_open(reader, &header) == DARKROOM_JPEG_OK
         && (uint64_t)header.width * header.height <= MOST_PIXELS
         && darkroom_jpeg_reader_start_views(
                reader, v.divisors, v.count, v.widths, v.heights, v.step_rows)
@@ -318,15 +438,15 @@ static void compare(const file *f, unsigned divisor, unsigned at_a_time)
     close(fd);
 }
 
-/* Ten pictures, truncated at every byte, and ten more whose every byte is FF once. */
+/* Pictures, truncated at every byte, and with each byte as FF once. Half of them have several scans. */
 static void truncate_all(void)
 {
     uint64_t state = 7;
-    for (unsigned i = 0; i < 10; i++) {
+    for (unsigned i = 0; i < 16; i++) {
         uint8_t settings[SETTINGS] = {0, 1, 0};
         for (unsigned k = 2; k < SETTINGS; k++)
             settings[k] = (uint8_t)next_random(&state);
-        settings[5] &= 15;
+        settings[5] = (uint8_t)((settings[5] & 7) | (i % 2 == 0 ? 0 : 8 + 16 * i));
         file f = encode(settings, &state);
         const unsigned long whole = f.count;
         for (f.count = 0; f.count <= whole; f.count++)

@@ -37,6 +37,7 @@ enum { DARKROOM_JPEG_VIEWS = 4 };
 
 /* One component of a picture, as its header describes it. The memory is needed only by the call. */
 typedef struct {
+    uint8_t id;
     uint8_t across, down;      /* sampling factors */
     const uint16_t *steps;     /* the 64 quantization steps, row by row */
     const uint8_t *dc_counts;  /* 17 numbers: how many codes have each length; the first means nothing */
@@ -44,6 +45,21 @@ typedef struct {
     const uint8_t *ac_counts;
     const uint8_t *ac_symbols;
 } darkroom_jpeg_component;
+
+/* The header of one of several scans. */
+typedef struct {
+    uint8_t count;         /* of its components */
+    uint8_t components[3]; /* which of the picture's, in their order */
+    uint8_t dc[3], ac[3];  /* the numbers of their tables */
+    uint8_t first, last;   /* the coefficients, in zigzag order */
+    uint8_t high, low;     /* how many low bits were lacking before, and are after it */
+} darkroom_jpeg_scan_header;
+
+/* A table of Huffman codes; NULL if the header has none of its number. */
+typedef struct {
+    const uint8_t *counts;
+    const uint8_t *symbols;
+} darkroom_jpeg_table;
 
 typedef struct {
     uint32_t width, height;    /* in the file */
@@ -53,6 +69,11 @@ typedef struct {
     bool is_rgb;               /* three components are red, green and blue, and not YCbCr */
     unsigned component_count;  /* 1 or 3 */
     darkroom_jpeg_component components[3];
+    /* Whether there may be several scans. Then components need no codes. */
+    bool is_whole;
+    bool is_progressive;
+    darkroom_jpeg_scan_header scan;  /* the first one */
+    darkroom_jpeg_table tables[2][4]; /* for DC and AC */
 } darkroom_jpeg_picture;
 
 /* Sets `bytes` to the next bytes of the file, which must stay until the next call. Returns their number; 0 if
@@ -60,7 +81,8 @@ typedef struct {
 typedef size_t (*darkroom_jpeg_source)(void *context, const uint8_t **bytes);
 
 /* Begins at the first byte after a scan's header. NULL if the picture is not of the usual kinds, its tables
- * are in doubt, or there is no memory; nothing has been read then. The memory is a few rows of MCUs. */
+ * are in doubt, or there is no memory; nothing has been read then. The memory is a few rows of MCUs and, for
+ * several scans, what darkroom_jpeg_whole_bytes says. */
 darkroom_jpeg_scan *darkroom_jpeg_scan_new(
     const darkroom_jpeg_picture *picture, darkroom_jpeg_source source, void *context);
 void darkroom_jpeg_scan_free(darkroom_jpeg_scan *scan);
@@ -68,6 +90,10 @@ void darkroom_jpeg_scan_free(darkroom_jpeg_scan *scan);
 /* The size of a reduced picture. */
 uint32_t darkroom_jpeg_scan_width(const darkroom_jpeg_scan *scan, unsigned view);
 uint32_t darkroom_jpeg_scan_height(const darkroom_jpeg_scan *scan, unsigned view);
+
+/* Reads a part of the scans of a picture that has several. It must be called until `is_complete` is set, before the
+ * first row. Other pictures are complete at once. Returns false if there is doubt, and then always. */
+bool darkroom_jpeg_scan_absorb(darkroom_jpeg_scan *scan, bool *is_complete);
 
 /* Writes the next rows into `rows`, one after another, without gaps: gray, or R, G and B. There must be as
  * many. Returns how many have been written; fewer than `count` if there is doubt, and then never more. For a

@@ -95,7 +95,8 @@ darkroom_jpeg_result darkroom_jpeg_reader_step(
     darkroom_jpeg_reader *reader, uint8_t *const *rows, uint32_t *counts);
 
 /* Reads a part of a picture with several passes. It must be called until `is_complete` is set, before the
- * first row. Other pictures are complete at once. */
+ * first row or step. Other pictures are complete at once. Returns DARKROOM_JPEG_UNUSUAL as
+ * darkroom_jpeg_reader_step does. */
 darkroom_jpeg_result darkroom_jpeg_reader_absorb(darkroom_jpeg_reader *reader, int *is_complete);
 
 /* Reads the next `count` rows of `row_bytes` each into `rows`, one after another. */

@@ -57,10 +57,40 @@ extension Filter.Kernel {
 /// If the picture is reduced, the kernel is stretched by the scale, so that every input pixel counts. There are no
 /// pixels outside the picture: the weights of those inside are scaled to a sum of 1. If the size does not change, the
 /// axis is copied, even by a kernel that would blur it.
+///
+/// The pixels of a picture that was reduced when it was decoded are samples, each of as many stored pixels as the divisor
+/// says. The scale is that of the stored pixels: it need not be a whole number of samples. The outermost sample may stand
+/// for fewer of them, and its weights are reduced in the same proportion.
 struct ResampleAxis {
+    /// A side of the picture.
+    struct Input: Equatable {
+        /// In stored pixels.
+        let length: Int
+        /// The stored pixels of a sample.
+        let divisor: Int
+        /// Whether the first sample, and not the last, stands for the rest of the pixels.
+        let beginsWithRest: Bool
+
+        init(_ length: Int, divisor: Int = 1, beginsWithRest: Bool = false) {
+            self.length = length
+            self.divisor = divisor
+            self.beginsWithRest = beginsWithRest
+        }
+
+        var samples: Int { (length + divisor - 1) / divisor }
+
+        /// The outermost sample, and its part of the stored pixels of others.
+        var rest: (sample: Int, share: Double) {
+            let rest = length % divisor
+            return (
+                beginsWithRest ? 0 : samples - 1, rest == 0 ? 1 : Double(rest) / Double(divisor)
+            )
+        }
+    }
+
     /// What the weights depend on.
     struct Key: Equatable {
-        let input: Int
+        let input: Input
         let scaled: Int
         let window: Range<Int>
         let kernel: Filter.Kernel
@@ -92,33 +122,37 @@ struct ResampleAxis {
     /// - Parameters:
     ///   - window: the output pixels to make, as a part of all `scaled` ones.
     init(input: Int, scaled: Int, window: Range<Int>, kernel: Filter.Kernel) {
-        self.init(Key(input: input, scaled: scaled, window: window, kernel: kernel))
+        self.init(Key(input: Input(input), scaled: scaled, window: window, kernel: kernel))
     }
 
     private init(_ key: Key) {
         self.key = key
-        let (input, scaled, window, kernel) = (key.input, key.scaled, key.window, key.kernel)
+        let (scaled, window, kernel) = (key.scaled, key.window, key.kernel)
+        let (input, unit, rest) = (key.input.samples, key.input.divisor, key.input.rest)
         first.reserveCapacity(window.count)
         offsets.reserveCapacity(window.count + 1)
-        if input == scaled {
+        if unit == 1, input == scaled {
             for pixel in window { append([1], from: pixel) }
             return
         }
-        let scale = Double(input) / Double(scaled)
+        let scale = Double(key.input.length) / Double(unit * scaled)
         let stretch = max(1, scale)
         let support = kernel.support * stretch
         // After so many pixels the centres are at the same places within input pixels again.
-        let divisor = Self.greatestCommonDivisor(input, scaled)
-        let (period, inputPeriod) = (scaled / divisor, input / divisor)
+        let divisor = Self.greatestCommonDivisor(key.input.length, unit * scaled)
+        let (period, inputPeriod) = (unit * scaled / divisor, key.input.length / divisor)
+        // What the first sample lacks at its beginning.
+        let lack = rest.sample == 0 ? 1 - rest.share : 0
         for pixel in window {
-            let centre = (Double(pixel) + 0.5) * scale
+            let centre = (Double(pixel) + 0.5) * scale + lack
             if repeatTaps(from: count - period, by: inputPeriod, centre, support, of: input) {
                 continue
             }
             let start = max(0, Int(centre - support + 0.5))
             let end = min(input, Int(centre + support + 0.5))
-            let raw = (start..<end).map {
-                kernel.weight((Double($0) + 0.5 - centre) / stretch)
+            let raw = (start..<end).map { sample in
+                let weight = kernel.weight((Double(sample) + 0.5 - centre) / stretch)
+                return sample == rest.sample ? weight * rest.share : weight
             }
             let sum = raw.reduce(0, +)
             append(raw.map { Float($0 / sum) }, from: start)

@@ -20,8 +20,7 @@ final class ResampleStage: Stage {
 
     /// The stage that resizes by `plan`: this one, or the faster one if it supports the layout.
     static func make(
-        _ plan: ResizePlan, kernel: Filter.Kernel, linear: Bool, _ upstream: any Stage,
-        _ memory: PictureMemory
+        _ plan: ResizePlan, _ resize: Filter.Resize, _ upstream: any Stage, _ memory: PictureMemory
     ) throws(PictureError) -> any Stage {
         let input = upstream.layout
         let window = plan.window
@@ -30,17 +29,19 @@ final class ResampleStage: Stage {
         layout.height = window.height
         let across = ResampleAxis.of(
             ResampleAxis.Key(
-                input: input.width, scaled: plan.scaled.width,
-                window: window.x..<window.x + window.width, kernel: kernel))
+                input: resize.source?.across ?? ResampleAxis.Input(input.width),
+                scaled: plan.scaled.width, window: window.x..<window.x + window.width,
+                kernel: resize.kernel))
         let down = ResampleAxis.of(
             ResampleAxis.Key(
-                input: input.height, scaled: plan.scaled.height,
-                window: window.y..<window.y + window.height, kernel: kernel))
-        if !linear, OpaqueResampleStage.suits(input, down: down) {
+                input: resize.source?.down ?? ResampleAxis.Input(input.height),
+                scaled: plan.scaled.height, window: window.y..<window.y + window.height,
+                kernel: resize.kernel))
+        if !resize.linear, OpaqueResampleStage.suits(input, down: down) {
             return try OpaqueResampleStage(layout, across: across, down: down, upstream, memory)
         }
         return try ResampleStage(
-            layout, across: across, down: down, linear: linear, upstream, memory)
+            layout, across: across, down: down, linear: resize.linear, upstream, memory)
     }
 
     /// - Parameters:

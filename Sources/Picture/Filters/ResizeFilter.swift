@@ -17,7 +17,7 @@ enum ResizeFilter {
             stage = try NearestStage(plan, stage)
         } else {
             stage = try ResampleStage.make(
-                plan, kernel: resize.kernel, linear: resize.linear, stage, context.memory)
+                plan, resize, stage, context.memory)
         }
         if plan.canvas.width == plan.window.width, plan.canvas.height == plan.window.height {
             return stage

@@ -29,7 +29,11 @@ struct ResizePlan: Equatable {
     /// `withoutEnlargement` a picture that would grow keeps its size; for `fill` this holds for each side separately.
     /// `contain` fills the box nevertheless. `cover` cuts off the parts outside the box, and its result may be smaller
     /// than the box.
+    ///
+    /// If the picture was reduced when it was decoded, its stored size counts.
     init(_ resize: Filter.Resize, width: Int, height: Int) {
+        let (width, height) =
+            resize.source.map { ($0.across.length, $0.down.length) } ?? (width, height)
         let size = Size(width: width, height: height)
         guard let boxWidth = resize.width, let boxHeight = resize.height else {
             var target = size

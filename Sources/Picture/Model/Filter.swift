@@ -56,6 +56,8 @@ package enum Filter: Sendable, Equatable {
         package var linear: Bool
         /// The colour with which `contain` fills the rest of the box.
         package var background: Colour
+        /// The picture, if it was reduced when it was decoded. It is no parameter: the pipeline adds it.
+        var source: ReducedSource?
 
         package init(
             width: Int? = nil, height: Int? = nil, fit: Fit = .inside, kernel: Kernel = .lanczos3,

@@ -92,6 +92,17 @@ final class JPEGFile {
         return isComplete == 0
     }
 
+    /// The same for several sizes at once.
+    ///
+    /// - Returns: nil if the data are in doubt.
+    func absorbViews() throws(PictureError) -> Bool? {
+        var isComplete: Int32 = 0
+        let result = darkroom_jpeg_reader_absorb(reader, &isComplete)
+        if result == DARKROOM_JPEG_UNUSUAL { return nil }
+        try check(result, step: "reading the scans")
+        return isComplete == 0
+    }
+
     /// Reads the next rows. The numbers are used only in messages.
     func read(
         _ rows: Range<Int>, of layout: PixelLayout, to start: UnsafeMutableRawPointer

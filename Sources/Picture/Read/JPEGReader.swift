@@ -3,8 +3,8 @@ import DarkroomCore
 
 /// The first stage: the rows of a JPEG file, which are decoded when they are requested.
 ///
-/// libjpeg reads the header. Darkroom's own code (`Sources/CJpeg`) decodes the data of usual pictures, twice as fast as
-/// libjpeg-turbo and to the same pixels. libjpeg decodes all others, and takes over if the data of a usual one are in
+/// libjpeg reads the header. Darkroom's own code (`Sources/CJpeg`) decodes the data of usual pictures, sequential and
+/// progressive ones, twice as fast as libjpeg-turbo and to the same pixels. libjpeg decodes all others, and takes over if the data of a usual one are in
 /// doubt. So all errors and remarks are libjpeg's, at the row where it would report them if it had decoded alone.
 ///
 /// Gray stays gray, and colour becomes RGB. CMYK is refused. A progressive picture, or one with separate scans for its
@@ -186,6 +186,7 @@ final class JPEGViews: TeeSource {
     private(set) var isDoubtful = false
     private let reader: JPEGReader
     private var given: [Int]
+    private var isAbsorbed: Bool
     private var isFinished = false
 
     /// nil if the picture is read at one size.
@@ -195,15 +196,23 @@ final class JPEGViews: TeeSource {
         layouts = reader.views.map(\.layout)
         rowsPerStep = reader.views.map(\.rowsPerStep)
         given = layouts.map { _ in 0 }
+        isAbsorbed = !reader.isProgressive
+    }
+
+    private func doubt() -> PictureError {
+        isDoubtful = true
+        return PictureError(.jpegData, "\(reader.name): the data are in doubt")
     }
 
     func next(into memory: [UnsafeMutableRawPointer]) throws(PictureError) -> [Range<Int>]? {
         if isFinished { return nil }
         try reader.checkIn()
-        guard let counts = try reader.file.step(into: memory) else {
-            isDoubtful = true
-            throw PictureError(.jpegData, "\(reader.name): the data are in doubt")
+        while !isAbsorbed {
+            guard let goesOn = try reader.file.absorbViews() else { throw doubt() }
+            isAbsorbed = !goesOn
+            try reader.checkIn()
         }
+        guard let counts = try reader.file.step(into: memory) else { throw doubt() }
         guard counts.contains(where: { $0 > 0 }) else {
             try reader.file.finish()
             isFinished = true

@@ -22,6 +22,9 @@ package protocol PictureReader: Stage {
     /// The size of the file's picture, which may be larger than that of the rows.
     var storedSize: (width: Int, height: Int) { get }
 
+    /// The factor by which each side was reduced when it was decoded.
+    var divisor: Int { get }
+
     /// The bits per sample of the file's colours, which may be fewer than those of the rows.
     var storedDepth: Int { get }
 
@@ -34,6 +37,8 @@ package protocol PictureReader: Stage {
 
 extension PictureReader {
     package var storedSize: (width: Int, height: Int) { (layout.width, layout.height) }
+
+    package var divisor: Int { 1 }
 
     package var storedDepth: Int { layout.depth }
 

@@ -209,11 +209,11 @@ import Testing
         )
     }
 
-    /// 17 × 9 pixels are 3 × 2 blocks of 128 bytes, for each component.
+    /// 17 × 9 pixels are 4 × 2 blocks of 136 bytes, for each component: rows have a multiple of four.
     @Test(arguments: [JPEGMaker.Scans.apart, .progressive])
     func wholePicturesAreCounted(scans: JPEGMaker.Scans) throws {
         var limits = PictureLimits()
-        limits.wholePictureBytes = 3 * 3 * 2 * 128
+        limits.wholePictureBytes = 3 * 4 * 2 * 136
         let maker = Self.maker(scans)
         let (bytes, _) = try JPEGReader.pixels(of: maker.encoded, limits: limits)
         #expect(largestDifference(bytes, maker.samples) <= 2)

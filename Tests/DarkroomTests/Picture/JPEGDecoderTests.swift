@@ -83,7 +83,8 @@ import Testing
     ]
 
     /// All widths and heights from 1 to 40, each once, with and without restart markers.
-    @Test(arguments: samplings) func rowsAreThoseOfTheLibrary(sampling: Sampling) throws {
+    @Test(arguments: samplings, JPEGMaker.Scans.allCases)
+    func rowsAreThoseOfTheLibrary(sampling: Sampling, scans: JPEGMaker.Scans) throws {
         for width in 1...40 {
             let height = width * 7 % 41
             var maker = JPEGMaker.noise(
@@ -91,6 +92,7 @@ import Testing
             maker.brightnessFactors = sampling.brightness
             maker.colourFactors = sampling.colour
             maker.restartInterval = [0, 1, 3][width % 3]
+            maker.scans = scans
             let file = maker.encoded
             for divisor in [1, 2, 4, 8] {
                 let own = try Outcome(file, .automatic, divisor: divisor)
@@ -99,6 +101,28 @@ import Testing
                 #expect(own.end == "whole")
                 #expect(own.usesLibrary == (try Self.prefersLibrary(divisor)))
                 #expect(reference.usesLibrary)
+            }
+        }
+    }
+
+    /// All coefficients in two or three steps, as usual encoders send them.
+    @Test(arguments: [1, 2, 4, 8], [false, true])
+    func finerScansAreThoseOfTheLibrary(divisor: Int, isGray: Bool) throws {
+        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX512) }
+        let sky = Starfield.png(width: 203, height: 117, seed: 3)
+        let filters: [Filter] = isGray ? [.grayscale(amount: 1)] : []
+        for quality in [20, 85, 100] {
+            let file = try JPEGPipelineTests.run(
+                sky, filters: filters,
+                options: OutputOptions(format: .jpeg, quality: quality, progressive: true)
+            ).file
+            let reference = try Outcome(file, .reference, divisor: divisor)
+            #expect(reference.end == "whole")
+            for level in [DARKROOM_CPU_SCALAR, DARKROOM_CPU_AVX2, DARKROOM_CPU_AVX512] {
+                darkroom_cpu_limit(level)
+                let own = try Outcome(file, .automatic, divisor: divisor)
+                #expect(own == reference, "quality \(quality), level \(level)")
+                #expect(own.usesLibrary == (try Self.prefersLibrary(divisor)))
             }
         }
     }
@@ -141,9 +165,40 @@ import Testing
         JPEGDamageTests.place(marker, in: file)
     }
 
+    /// The place of the last scan's header.
+    static func lastScan(of file: [UInt8]) -> Int {
+        file.indices.last { file[$0] == 0xFF && $0 + 1 < file.count && file[$0 + 1] == 0xDA } ?? 0
+    }
+
     static let unusual = [
-        Unusual(testDescription: "progressive", prepare: { $0.scans = .progressive }),
-        Unusual(testDescription: "a scan for each component", prepare: { $0.scans = .apart }),
+        Unusual(
+            testDescription: "a comment between scans", prepare: { $0.scans = .apart },
+            change: { file in
+                file.insert(contentsOf: JPEGSegment(0xFE, [1, 2]).bytes, at: lastScan(of: file))
+            }),
+        Unusual(
+            testDescription: "steps between scans", prepare: { $0.scans = .progressive },
+            change: { file in
+                let steps = JPEGSegment(0xDB, [1] + [UInt8](repeating: 2, count: 64))
+                file.insert(contentsOf: steps.bytes, at: lastScan(of: file))
+            }),
+        Unusual(
+            testDescription: "coefficients twice",
+            prepare: {
+                $0.scans = .progressive
+                $0.lastScanCount = 2
+            }),
+        Unusual(
+            testDescription: "a component without means",
+            prepare: {
+                $0.scans = .apart; $0.missingScans = [1]
+            }),
+        Unusual(
+            testDescription: "progressive, cut off", prepare: { $0.scans = .progressive },
+            change: { file in file.removeLast(300) }),
+        Unusual(
+            testDescription: "progressive, a byte too many", prepare: { $0.scans = .progressive },
+            change: { file in file.insert(contentsOf: [1, 2], at: file.count - 2) }),
         Unusual(
             testDescription: "a scan's header with zeros",
             change: { file in file[place(0xDA, in: file) + 4 + 1 + 2 * 3 + 1] = 0 }),
@@ -204,12 +259,14 @@ import Testing
     }
 
     /// A bit that is wrong may be found out at any time after it, or never.
-    @Test(arguments: samplings) func damageEndsAsWithTheLibrary(sampling: Sampling) throws {
+    @Test(arguments: samplings, JPEGMaker.Scans.allCases)
+    func damageEndsAsWithTheLibrary(sampling: Sampling, scans: JPEGMaker.Scans) throws {
         var random = SplitMix64(seed: 5)
         var maker = JPEGMaker.noise(width: 50, height: 60, channels: sampling.channels)
         maker.brightnessFactors = sampling.brightness
         maker.colourFactors = sampling.colour
         maker.restartInterval = 2
+        maker.scans = scans
         let whole = maker.encoded
         let data = Self.place(0xDA, in: whole) + 14
         for round in 0..<40 {

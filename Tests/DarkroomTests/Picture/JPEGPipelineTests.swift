@@ -118,9 +118,11 @@ import Testing
         (1600, 1200, .topLeft, [.resize(.init(width: 100, height: 100, fit: .fill))], 4),
         (1600, 1200, .topLeft, [.resize(.init(width: 100, height: 700, fit: .fill))], 1),
         // Sides that are no multiples.
-        (1601, 1200, .topLeft, [.resize(.init(width: 100))], 1),
-        (1604, 1202, .topLeft, [.resize(.init(width: 100))], 2),
-        (1604, 1204, .topLeft, [.resize(.init(width: 100))], 4),
+        (1601, 1200, .topLeft, [.resize(.init(width: 100))], 8),
+        (1604, 1202, .topLeft, [.resize(.init(width: 100))], 8),
+        (1599, 1200, .topLeft, [.resize(.init(width: 100))], 4),
+        (1600, 1199, .topLeft, [.resize(.init(width: 100))], 4),
+        (803, 601, .topLeft, [.resize(.init(width: 200))], 2),
         // Kernels and light that the decoder would not do justice to.
         (1600, 1200, .topLeft, [.resize(.init(width: 100, kernel: .nearest))], 1),
         (1600, 1200, .topLeft, [.resize(.init(width: 100, kernel: .linear))], 8),
@@ -170,5 +172,105 @@ import Testing
         #expect(reduced.layout == whole.layout)
         let similarity = Self.similarity(reduced.bytes, whole.bytes)
         #expect(similarity >= 40, "\(similarity) dB")
+    }
+
+    // MARK: Sizes that the divisor does not divide
+
+    /// For each divisor, sides that leave each rest.
+    static let oddSizes: [(width: Int, height: Int, divisor: Int)] = [2, 4, 8].flatMap { divisor in
+        (1..<divisor).map { (320 + $0, 256 + $0 * 3 % divisor, divisor) }
+    }
+
+    /// Waves of all directions, bright at the edges.
+    static func waves(width: Int, height: Int) -> JPEGMaker {
+        var samples: [UInt8] = []
+        for y in 0..<height {
+            for x in 0..<width {
+                let (u, v) = (Double(x), Double(y))
+                let wave = sin(u / 9) * cos(v / 7) + sin((u + v) / 23) + cos((u - 2 * v) / 17)
+                for channel in 0..<3 {
+                    samples.append(UInt8(150 + 25 * wave + Double(channel * 10)))
+                }
+            }
+        }
+        return JPEGMaker(width: width, height: height, channels: 3, samples: samples)
+    }
+
+    /// Resized while it is decoded, and from the whole picture.
+    static func bothWays(
+        _ file: [UInt8], _ orientation: Orientation, width: Int, divisor: Int
+    ) throws -> (reduced: ReferencePicture, whole: ReferencePicture) {
+        var file = file
+        file.insert(
+            contentsOf: JPEGSegment.exif(orientation: UInt16(orientation.rawValue)).bytes, at: 2)
+        let resize = Filter.resize(.init(width: width))
+        let source = try UnnamedFile(file)
+        let reader = try PictureSteps(
+            filters: [resize], limits: PictureLimits(), checkpoint: { true }
+        ).open(.file(source.descriptor), name: "a")
+        #expect(reader.divisor == divisor)
+        let reduced = try PNGDecoder.decode(run(file, filters: [resize]).file)
+        let whole = try PNGDecoder.decode(
+            run(file, filters: [.brightness(amount: 1), resize]).file)
+        #expect(reduced.layout == whole.layout)
+        return (reduced, whole)
+    }
+
+    /// The mean difference of the outermost rows and columns.
+    static func largestBorderDifference(_ a: ReferencePicture, _ b: ReferencePicture) -> Double {
+        let (width, height, step) = (a.layout.width, a.layout.height, a.layout.bytesPerPixel)
+        func mean(_ pixels: [Int]) -> Double {
+            let differences = pixels.flatMap { pixel in
+                (0..<step).map {
+                    abs(Int(a.bytes[pixel * step + $0]) - Int(b.bytes[pixel * step + $0]))
+                }
+            }
+            return Double(differences.reduce(0, +)) / Double(differences.count)
+        }
+        let sides = [
+            Array(0..<width), (0..<width).map { (height - 1) * width + $0 },
+            (0..<height).map { $0 * width }, (0..<height).map { $0 * width + width - 1 },
+        ]
+        return sides.map(mean).max() ?? 0
+    }
+
+    /// At every rest and turned in every way, it is nearly what the whole picture gives, also at the borders.
+    @Test(arguments: oddSizes.indices) func oddSizesLookTheSame(index: Int) throws {
+        let (width, height, divisor) = Self.oddSizes[index]
+        let sky = Starfield.png(width: width, height: height, seed: 5)
+        let stars = try Self.run(sky, options: OutputOptions(format: .jpeg, quality: 92)).file
+        let waves = Self.waves(width: width, height: height).encoded
+        for orientation in Orientation.allCases {
+            let upright = orientation.isTransposed ? height : width
+            let target = upright / divisor / 2
+            let few = try Self.bothWays(stars, orientation, width: target, divisor: divisor)
+            let similarity = Self.similarity(few.reduced.bytes, few.whole.bytes)
+            #expect(similarity >= 38, "\(orientation): \(similarity) dB")
+            let smooth = try Self.bothWays(waves, orientation, width: target, divisor: divisor)
+            let border = Self.largestBorderDifference(smooth.reduced, smooth.whole)
+            #expect(Self.similarity(smooth.reduced.bytes, smooth.whole.bytes) >= 45)
+            #expect(border < 1.5, "\(orientation): \(border)")
+        }
+    }
+
+    /// What the encoder adds to fill its blocks may be anything. Black there hardly darkens the border of a bright
+    /// picture: the samples that it is in count for their stored pixels only.
+    @Test(arguments: oddSizes.indices) func whatFillsBlocksHardlyCounts(index: Int) throws {
+        let (width, height, divisor) = Self.oddSizes[index]
+        var maker = Self.waves(width: (width + 7) / 8 * 8, height: (height + 7) / 8 * 8)
+        for y in 0..<maker.height {
+            for x in 0..<maker.width where x >= width || y >= height {
+                for channel in 0..<3 { maker.samples[(y * maker.width + x) * 3 + channel] = 0 }
+            }
+        }
+        var file = maker.encoded
+        let size = JPEGDamageTests.place(0xC0, in: file) + 5
+        file.replaceSubrange(
+            size..<size + 4,
+            with: [height >> 8, height & 255, width >> 8, width & 255].map { UInt8($0) })
+        let both = try Self.bothWays(
+            file, .topLeft, width: width / divisor / 2, divisor: divisor)
+        let border = Self.largestBorderDifference(both.reduced, both.whole)
+        #expect(border < 16, "\(border)")
     }
 }

@@ -56,6 +56,9 @@ import Testing
             testDescription: "JPEG", bytes: jpeg(640, 480, channels: 3), width: 640, height: 480,
             channels: 3, depth: 8),
         File(
+            testDescription: "JPEG of an odd size", bytes: jpeg(643, 485, channels: 3), width: 643,
+            height: 485, channels: 3, depth: 8),
+        File(
             testDescription: "gray JPEG on its side",
             bytes: jpeg(640, 480, channels: 1, orientation: 6), width: 640, height: 480,
             channels: 1, depth: 8),

@@ -224,6 +224,11 @@ import Testing
         jpeg(), jpeg { $0.isCoarse = true }, jpeg { $0.restartInterval = 7 },
         jpeg { $0.brightnessFactors = .init(across: 2, down: 1) },
         jpeg { $0.scans = .progressive }, jpeg { $0.scans = .apart },
+        jpeg { $0 = .noise(width: 643, height: 481, channels: 3, seed: 4) },
+        jpeg {
+            $0 = .noise(width: 643, height: 487, channels: 3, seed: 5);
+            $0.early = [.exif(orientation: 8)]
+        },
         jpeg { $0.early = [.exif(orientation: 6)] },
         jpeg { $0 = .noise(width: 640, height: 488, channels: 1, seed: 3) },
     ]
@@ -237,14 +242,15 @@ import Testing
     }
 
     /// The decoder of several sizes gives the rows of each as they are alone.
-    @Test(arguments: [[1, 2, 4, 8], [2, 8], [1, 4], [8]])
-    func viewsHaveTheRowsOfTheirSizes(divisors: [Int]) throws {
+    @Test(arguments: [[1, 2, 4, 8], [2, 8], [1, 4], [8]], JPEGMaker.Scans.allCases)
+    func viewsHaveTheRowsOfTheirSizes(divisors: [Int], scans: JPEGMaker.Scans) throws {
         for (width, height, coarse) in [
             (64, 48, false), (71, 53, true), (1, 1, true), (16, 9, false),
         ] {
             for channels in [1, 3] {
                 var maker = JPEGMaker.noise(width: width, height: height, channels: channels)
                 if channels == 3 { maker.isCoarse = coarse }
+                maker.scans = scans
                 let file = try UnnamedFile(maker.encoded)
                 let reader = try JPEGReader(
                     .file(file.descriptor), name: "in", divisor: { _, _, _ in divisors[0] },
@@ -277,7 +283,11 @@ import Testing
     /// A damaged picture: each has its own error, and nothing of the first attempt stays.
     @Test(arguments: [0.3, 0.6, 0.9, 0.999])
     func damageIsFoundAsAlone(part: Double) throws {
-        let whole = Self.jpeg()
+        try expectDamageIsFoundAsAlone(part, in: Self.jpeg())
+        try expectDamageIsFoundAsAlone(part, in: Self.jpeg { $0.scans = .progressive })
+    }
+
+    private func expectDamageIsFoundAsAlone(_ part: Double, in whole: [UInt8]) throws {
         let cut = Array(whole.prefix(Int(Double(whole.count) * part)))
         var changed = whole
         for index in 0..<40 { changed[Int(Double(whole.count) * part) - 60 + index] = 0xFF }

@@ -31,6 +31,39 @@ import Testing
         }
     }
 
+    /// A sample of fewer stored pixels than others counts less, and each output pixel is at its place among the stored
+    /// pixels: nothing is moved, at neither end.
+    @Test(arguments: ResizeFilterTests.kernels, [(801, 2), (1003, 4), (999, 8), (1607, 8)])
+    func reducedSidesKeepTheirPlaces(_ kernel: Filter.Kernel, side: (length: Int, divisor: Int)) {
+        let scaled = side.length / side.divisor / 3
+        func axis(_ beginsWithRest: Bool) -> ResampleAxis {
+            ResampleAxis.of(
+                ResampleAxis.Key(
+                    input: .init(
+                        side.length, divisor: side.divisor, beginsWithRest: beginsWithRest),
+                    scaled: scaled, window: 0..<scaled, kernel: kernel))
+        }
+        let (end, start) = (axis(false), axis(true))
+        let samples = (side.length + side.divisor - 1) / side.divisor
+        for index in 0..<scaled {
+            let taps = end.taps(index)
+            let weights = end.weights[end.offsets[index]..<end.offsets[index + 1]]
+            #expect(abs(weights.reduce(0, +) - 1) < 1e-5)
+            // The picture turned round has the same weights, turned round.
+            let other = scaled - 1 - index
+            let turned = start.weights[start.offsets[other]..<start.offsets[other + 1]].reversed()
+            #expect(start.taps(other) == samples - taps.upperBound..<samples - taps.lowerBound)
+            #expect(zip(weights, turned).allSatisfy { abs($0 - $1) < 1e-5 })
+            // In the middle, the weights of a ramp come to the centre of the output pixel, in stored pixels.
+            guard taps.lowerBound > 0, taps.upperBound < samples else { continue }
+            let centre = zip(taps, weights).reduce(0.0) {
+                $0 + (Double($1.0) + 0.5) * Double(side.divisor) * Double($1.1)
+            }
+            let wanted = (Double(index) + 0.5) * Double(side.length) / Double(scaled)
+            #expect(abs(centre - wanted) < 0.1 * Double(side.divisor), "\(index)")
+        }
+    }
+
     @Test(arguments: [0.1, 0.5, 1, 2, 7.7, 16])
     func symmetricKernelsSumUpToOne(sigma: Double) {
         let weights = GaussianKernel.weights(sigma: sigma, .bytes).map { Float($0) }

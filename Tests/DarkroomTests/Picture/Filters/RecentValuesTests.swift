@@ -37,7 +37,8 @@ import Testing
         ]
         for (input, scaled, window, kernel) in keys + keys.reversed() {
             let axis = ResampleAxis.of(
-                ResampleAxis.Key(input: input, scaled: scaled, window: window, kernel: kernel))
+                ResampleAxis.Key(
+                    input: .init(input), scaled: scaled, window: window, kernel: kernel))
             let fresh = ResampleAxis(
                 input: input, scaled: scaled, window: window, kernel: kernel)
             #expect(axis.first == fresh.first)

@@ -1,0 +1,419 @@
+/* The blocks of a scan. */
+#include "whole.h"
+
+#include "bits.h"
+#include "darkroom_cpu.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef darkroom_jpeg_reading reading;
+
+/* A longer block than the padding of the window cannot be: 63 coefficients of 16 bits of code and 10 of value. */
+_Static_assert(63 * (DARKROOM_LONGEST_CODE + DARKROOM_LARGEST_AC) + 64 <= 8 * (DARKROOM_WINDOW_PADDING - 32), "");
+
+void darkroom_jpeg_reading_start(darkroom_jpeg_whole *whole)
+{
+    const uint8_t *bytes = whole->window->bytes;
+    whole->reading = (reading){.at = bytes, .limit = bytes};
+}
+
+bool darkroom_jpeg_reading_fill(darkroom_jpeg_whole *whole)
+{
+    darkroom_jpeg_window *window = whole->window;
+    reading *r = &whole->reading;
+    if (!window->is_closed) {
+        darkroom_jpeg_window_fill(window, (size_t)(r->at - window->bytes));
+        r->at = window->bytes;
+    }
+    if (window->is_broken)
+        return false;
+    /* Of a closed one, no block begins behind the bytes that a register has taken in advance. */
+    r->limit = window->bytes + window->count;
+    if (window->is_closed)
+        r->limit += sizeof r->bits;
+    else
+        r->limit -= DARKROOM_WINDOW_PADDING;
+    return r->at < r->limit;
+}
+
+INLINE void refill(reading *r) { darkroom_jpeg_refill(&r->bits, &r->bit_count, &r->at); }
+
+INLINE void use(reading *r, unsigned count)
+{
+    r->bits <<= count;
+    r->bit_count -= count;
+}
+
+/* The next bits as a number; there may be none. */
+INLINE uint32_t take(reading *r, unsigned count)
+{
+    const uint32_t value = (uint32_t)(r->bits >> 1 >> (63 - count));
+    use(r, count);
+    return value;
+}
+
+static __attribute__((noinline)) darkroom_jpeg_symbol find(
+    const darkroom_jpeg_scan_table *table, uint64_t bits)
+{
+    uint8_t symbol = 0;
+    const unsigned length = darkroom_jpeg_codes_find(&table->codes, bits, &symbol);
+    return (darkroom_jpeg_symbol){(uint8_t)length, symbol >> 4, symbol & 15};
+}
+
+/* Takes the code of the next symbol. 16 bits are valid. */
+INLINE darkroom_jpeg_symbol next_symbol(const darkroom_jpeg_scan_table *table, reading *r)
+{
+    darkroom_jpeg_symbol symbol = table->lookups[r->bits >> (64 - DARKROOM_LOOKUP_BITS)];
+    if (__builtin_expect(symbol.code_bits == 0, 0)) {
+        symbol = find(table, r->bits);
+        r->is_doubtful |= symbol.code_bits == 0;
+    }
+    use(r, symbol.code_bits);
+    return symbol;
+}
+
+INLINE int take_value(reading *r, unsigned size)
+{
+    const int value = darkroom_jpeg_value(r->bits, 63 - size);
+    use(r, size);
+    return value;
+}
+
+/* ---- Means ---- */
+
+/* The difference to the last one is in the data. */
+INLINE int16_t next_mean(darkroom_jpeg_scan_part *part, reading *r, unsigned low)
+{
+    refill(r);
+    const darkroom_jpeg_symbol symbol = next_symbol(part->dc, r);
+    if (__builtin_expect(symbol.run != 0 || symbol.size > DARKROOM_LARGEST_DC, 0)) {
+        r->is_doubtful = true;
+        return 0;
+    }
+    part->mean += take_value(r, symbol.size);
+    const int32_t mean = part->mean * (1 << low);
+    r->is_doubtful |= mean < -part->largest_mean || mean > part->largest_mean;
+    return (int16_t)mean;
+}
+
+/* The other coefficients of a sequential block. */
+static void read_rest(const darkroom_jpeg_scan_part *part, reading *r, int16_t *block)
+{
+    for (unsigned k = 1; k < 64; k++) {
+        refill(r);
+        const darkroom_jpeg_symbol symbol = next_symbol(part->ac, r);
+        if (symbol.size == 0 && symbol.run == 0)
+            return;
+        k += symbol.run;
+        if (r->is_doubtful || k > 63 || symbol.size > part->most_bits[k]
+            || (symbol.size == 0 && symbol.run != 15)) {
+            r->is_doubtful = true;
+            return;
+        }
+        const int value = take_value(r, symbol.size);
+        if (block != NULL && symbol.size > 0)
+            block[darkroom_jpeg_zigzag[k]] = (int16_t)value;
+    }
+}
+
+INLINE void read_block(
+    darkroom_jpeg_scan_part *part, reading *r, size_t place, darkroom_jpeg_scan_kind kind, unsigned low)
+{
+    const darkroom_jpeg_store *store = part->store;
+    int16_t *mean =
+        store->means != NULL ? store->means + place : store->coefficients + darkroom_jpeg_block_offset(place);
+    if (store->means == NULL)
+        __builtin_prefetch(mean + 8 * DARKROOM_QUAD, 1);
+    if (kind == DARKROOM_SCAN_FINER_MEANS) {
+        refill(r);
+        *mean |= (int16_t)(take(r, 1) << low);
+        return;
+    }
+    *mean = next_mean(part, r, low);
+    if (kind == DARKROOM_SCAN_SEQUENTIAL && !r->is_doubtful)
+        read_rest(part, r, store->means == NULL ? mean : NULL);
+}
+
+/*
+ * A scan of one component has its blocks row by row; one of several has those of each MCU in turn. A row of a
+ * store has whole quads, so that its blocks are counted on.
+ */
+INLINE bool read_mcus(
+    darkroom_jpeg_whole *whole, uint32_t column, uint32_t count, darkroom_jpeg_scan_kind kind)
+{
+    const bool is_single = whole->part_count == 1;
+    const unsigned low = whole->low;
+    reading r = whole->reading;
+    for (const uint32_t end = column + count; column < end; column++)
+        for (unsigned i = 0; i < whole->part_count; i++) {
+            darkroom_jpeg_scan_part *part = &whole->parts[i];
+            const size_t across = is_single ? 1 : part->store->across;
+            const size_t down = is_single ? 1 : part->store->down;
+            size_t place = whole->row * down * part->store->stride + column * across;
+            for (size_t y = 0; y < down; y++, place += part->store->stride)
+                for (size_t x = 0; x < across; x++) {
+                    if (r.at >= r.limit) {
+                        whole->reading = r;
+                        if (!darkroom_jpeg_reading_fill(whole))
+                            return false;
+                        r = whole->reading;
+                    }
+                    read_block(part, &r, place + x, kind, low);
+                    if (r.is_doubtful)
+                        return false;
+                }
+        }
+    whole->reading = r;
+    return true;
+}
+
+static bool read_first_means(darkroom_jpeg_whole *whole, uint32_t column, uint32_t count)
+{
+    return read_mcus(whole, column, count, DARKROOM_SCAN_FIRST_MEANS);
+}
+
+static bool read_finer_means(darkroom_jpeg_whole *whole, uint32_t column, uint32_t count)
+{
+    return read_mcus(whole, column, count, DARKROOM_SCAN_FINER_MEANS);
+}
+
+static bool read_sequential(darkroom_jpeg_whole *whole, uint32_t column, uint32_t count)
+{
+    return read_mcus(whole, column, count, DARKROOM_SCAN_SEQUENTIAL);
+}
+
+/* ---- The other coefficients ---- */
+
+/* A row of blocks. */
+typedef struct {
+    const darkroom_jpeg_scan_part *part;
+    int16_t *coefficients; /* NULL if they are not kept */
+    uint64_t *present;
+    unsigned first, last, low;
+} blocks;
+
+/* Has the processor fetch what a later block may change: a quarter of a quad, so that four blocks fetch all of one. */
+INLINE void prefetch(const blocks *b, size_t column)
+{
+    enum { AHEAD = 3, LINE = 32 /* coefficients */ };
+    const int16_t *quarter =
+        b->coefficients + column / DARKROOM_QUAD_BLOCKS * DARKROOM_QUAD + column % DARKROOM_QUAD_BLOCKS * 2 * LINE;
+    __builtin_prefetch(quarter + AHEAD * DARKROOM_QUAD, 1);
+    __builtin_prefetch(quarter + AHEAD * DARKROOM_QUAD + LINE, 1);
+}
+
+/* Takes a run of blocks without further symbols. The present one counts. */
+INLINE uint32_t take_ended(reading *r, unsigned size) { return (1u << size) + take(r, size); }
+
+/*
+ * Reads new coefficients of blocks, from `column` on, as long as they begin in the window. Returns the next one.
+ */
+INLINE uint32_t read_first_rest(
+    const blocks *b, reading *state, uint32_t column, uint32_t end, bool keeps)
+{
+    reading r = *state;
+    const darkroom_jpeg_scan_table *table = b->part->ac;
+    const uint8_t *most_bits = b->part->most_bits;
+    const unsigned first = b->first, last = b->last, low = b->low;
+    while (column < end && r.at < r.limit) {
+        if (r.ended > 0) {
+            const uint32_t count = r.ended < end - column ? r.ended : end - column;
+            r.ended -= count;
+            column += count;
+            continue;
+        }
+        int16_t *block = keeps ? b->coefficients + darkroom_jpeg_block_offset(column) : NULL;
+        if (keeps)
+            prefetch(b, column);
+        uint64_t present = 0;
+        for (unsigned k = first; k <= last; k++) {
+            refill(&r);
+            const darkroom_jpeg_symbol symbol = next_symbol(table, &r);
+            if (symbol.size == 0 && symbol.run < 15) {
+                r.ended = take_ended(&r, symbol.run) - 1;
+                break;
+            }
+            k += symbol.run;
+            if (__builtin_expect(k > last || symbol.size + low > most_bits[k], 0)) {
+                r.is_doubtful = true;
+                break;
+            }
+            const int value = take_value(&r, symbol.size);
+            if (symbol.size > 0) {
+                present |= (uint64_t)1 << k;
+                if (keeps)
+                    block[darkroom_jpeg_zigzag[k]] = (int16_t)(value * (1 << low));
+            }
+        }
+        b->present[column] |= present;
+        column++;
+        if (__builtin_expect(r.is_doubtful, 0))
+            break;
+    }
+    *state = r;
+    return column;
+}
+
+/* The lowest bits, each at the next one of `places`. */
+INLINE uint64_t deposited(uint64_t bits, uint64_t places, bool has_bmi2)
+{
+    uint64_t result = 0;
+#if defined(__x86_64__)
+    if (has_bmi2) {
+        __asm__("pdepq %2, %1, %0" : "=r"(result) : "r"(bits), "r"(places));
+        return result;
+    }
+#endif
+    (void)has_bmi2;
+    for (; bits != 0 && places != 0; bits >>= 1, places &= places - 1)
+        result |= places & (~places + 1) & (~(bits & 1) + 1);
+    return result;
+}
+
+/*
+ * Takes a bit for each of the coefficients at `places`, of which there are at most 56, and where it is set, moves
+ * the coefficient away from zero. There may be no places.
+ */
+INLINE void refine_some(
+    reading *r, uint64_t places, int16_t *block, int step, bool keeps, bool has_bmi2)
+{
+    const unsigned count = (unsigned)__builtin_popcountll(places);
+    if (keeps) {
+        uint64_t set = deposited(__builtin_bitreverse64(r->bits), places, has_bmi2);
+        for (; set != 0; set &= set - 1) {
+            int16_t *value = block + darkroom_jpeg_zigzag[__builtin_ctzll(set)];
+            *value = (int16_t)(*value + (*value < 0 ? -step : step));
+        }
+    }
+    use(r, count);
+}
+
+INLINE void refine(reading *r, uint64_t places, int16_t *block, int step, bool keeps, bool has_bmi2)
+{
+    refill(r);
+    refine_some(r, places & UINT32_MAX, block, step, keeps, has_bmi2);
+    refill(r);
+    refine_some(r, places & ~(uint64_t)UINT32_MAX, block, step, keeps, has_bmi2);
+}
+
+/*
+ * Reads one bit more of the coefficients that are there, and those that appear with it. A symbol says how many
+ * coefficients without a value it goes over; the bits of those with one that it passes follow it.
+ */
+INLINE uint32_t read_finer_rest(
+    const blocks *b, reading *state, uint32_t column, uint32_t end, bool keeps, bool has_bmi2)
+{
+    reading r = *state;
+    const darkroom_jpeg_scan_table *table = b->part->ac;
+    const int step = 1 << b->low;
+    const uint64_t band = (UINT64_MAX >> (63 - b->last)) & (UINT64_MAX << b->first);
+    for (; column < end && r.at < r.limit; column++) {
+        int16_t *block = keeps ? b->coefficients + darkroom_jpeg_block_offset(column) : NULL;
+        if (keeps && r.ended == 0)
+            prefetch(b, column);
+        uint64_t present = b->present[column];
+        uint64_t rest = band;
+        while (r.ended == 0 && rest != 0) {
+            refill(&r);
+            const darkroom_jpeg_symbol symbol = next_symbol(table, &r);
+            if (symbol.size == 0 && symbol.run < 15) {
+                r.ended = take_ended(&r, symbol.run);
+                break;
+            }
+            const uint64_t place = deposited((uint64_t)1 << symbol.run, rest & ~present, has_bmi2);
+            if (__builtin_expect(place == 0 || symbol.size > 1 || r.is_doubtful, 0)) {
+                r.is_doubtful = true;
+                break;
+            }
+            const bool is_positive = take(&r, symbol.size) != 0;
+            const uint64_t passed = rest & present & (place - 1);
+            /* 39 bits are valid. */
+            if (__builtin_expect(passed >> 39 != 0, 0))
+                refine(&r, passed, block, step, keeps, has_bmi2);
+            else
+                refine_some(&r, passed, block, step, keeps, has_bmi2);
+            if (symbol.size > 0) {
+                present |= place;
+                if (keeps)
+                    block[darkroom_jpeg_zigzag[__builtin_ctzll(place)]] =
+                        (int16_t)(is_positive ? step : -step);
+            }
+            rest &= ~(place | (place - 1));
+        }
+        if (__builtin_expect(r.is_doubtful, 0))
+            break;
+        if (r.ended > 0) {
+            const uint64_t passed = rest & present;
+            if (passed != 0)
+                refine(&r, passed, block, step, keeps, has_bmi2);
+            r.ended--;
+        }
+        b->present[column] = present;
+    }
+    *state = r;
+    return column;
+}
+
+INLINE uint32_t read_blocks(
+    const blocks *b, reading *r, uint32_t column, uint32_t end, bool is_finer, bool has_bmi2)
+{
+    const bool keeps = b->coefficients != NULL;
+    if (is_finer)
+        return keeps ? read_finer_rest(b, r, column, end, true, has_bmi2)
+                     : read_finer_rest(b, r, column, end, false, has_bmi2);
+    return keeps ? read_first_rest(b, r, column, end, true)
+                 : read_first_rest(b, r, column, end, false);
+}
+
+static uint32_t read_plain(
+    const blocks *b, reading *r, uint32_t column, uint32_t end, bool is_finer)
+{
+    return read_blocks(b, r, column, end, is_finer, false);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("bmi,bmi2,popcnt"))) static uint32_t read_bmi2(
+    const blocks *b, reading *r, uint32_t column, uint32_t end, bool is_finer)
+{
+    return read_blocks(b, r, column, end, is_finer, true);
+}
+#endif
+
+static bool read_rests(darkroom_jpeg_whole *whole, uint32_t column, uint32_t count)
+{
+    const darkroom_jpeg_scan_part *part = &whole->parts[0];
+    const darkroom_jpeg_store *store = part->store;
+    const size_t first = whole->row * store->stride;
+    const blocks b = {
+        .part = part,
+        .coefficients = store->coefficients == NULL ? NULL : store->coefficients + first * 64,
+        .present = store->present + first,
+        .first = whole->first,
+        .last = whole->last,
+        .low = whole->low,
+    };
+    uint32_t (*read)(const blocks *, reading *, uint32_t, uint32_t, bool) = read_plain;
+#if defined(__x86_64__)
+    if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2)
+        read = read_bmi2;
+#endif
+    reading *r = &whole->reading;
+    for (const uint32_t end = column + count; column < end;) {
+        if (r->at >= r->limit && !darkroom_jpeg_reading_fill(whole))
+            return false;
+        column = read(&b, r, column, end, whole->kind == DARKROOM_SCAN_FINER_REST);
+        if (r->is_doubtful)
+            return false;
+    }
+    return true;
+}
+
+bool darkroom_jpeg_whole_read(darkroom_jpeg_whole *whole, uint32_t column, uint32_t count)
+{
+    switch (whole->kind) {
+    case DARKROOM_SCAN_SEQUENTIAL: return read_sequential(whole, column, count);
+    case DARKROOM_SCAN_FIRST_MEANS: return read_first_means(whole, column, count);
+    case DARKROOM_SCAN_FINER_MEANS: return read_finer_means(whole, column, count);
+    default: return read_rests(whole, column, count);
+    }
+}
