@@ -429,7 +429,8 @@ fuzz_heads() {
     swiftc "${flags[@]}" -use-ld=lld -module-name heads -I "$module" "$module/core.o" \
         $fetch/{HTTPDate,HTTPField,HTTPStatus,EntityTag,ContentRange,RetryAfter,CacheControl}.swift \
         $fetch/{ResponseHead,IPAddress,IPNetwork,AddressRules,HostName,HostRules}.swift \
-        $fetch/URLAuthority.swift Tests/fuzz/heads.swift -o "$1"
+        $fetch/{URLAuthority,Origin,ContentCoding,PercentEscapes,RedirectTarget,ReceivedCookies}.swift \
+        Tests/fuzz/heads.swift -o "$1"
 }
 
 fuzz_objects() {

@@ -20,6 +20,9 @@ enum BodyPlan: Sendable, Equatable {
     /// The statuses of redirects.
     static let redirects: Set<Int> = [301, 302, 303, 307, 308]
 
+    static let unrequestedCoding =
+        "the server used a content coding that was not requested (Content-Encoding)"
+
     /// Whether the body is that of a picture, or a part of it.
     var isKept: Bool { self == .whole || self == .rest }
 
@@ -113,14 +116,10 @@ enum BodyPlan: Sendable, Equatable {
                 "the server announces \(Units.bytes(total)), more than the limit of "
                     + Units.bytes(limit))
         }
-        switch head.contentEncoding {
-        case nil, "gzip", "x-gzip", "deflate": return nil
-        default:
-            return .refused(
-                .badResponse,
-                "the server used a content coding that was not requested "
-                    + "(Content-Encoding)")
+        guard head.contentEncoding.map(ContentCoding.readable.contains) ?? true else {
+            return .refused(.badResponse, unrequestedCoding)
         }
+        return nil
     }
 }
 

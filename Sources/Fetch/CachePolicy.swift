@@ -5,7 +5,8 @@ import DarkroomCore
 /// | response | kept | used without a request | used after 304 |
 /// |---|---|---|---|
 /// | `no-store`, `private`, `Vary: *`, with a content coding, status other than 200 | no | | |
-/// | requested with credentials, without `public`, `s-maxage` or `must-revalidate` | no | | |
+/// | requested with a cookie of this transfer, with `Vary: Cookie` | no | | |
+/// | requested with credentials, or with such a cookie, without `public`, `s-maxage` or `must-revalidate` | no | | |
 /// | `s-maxage`, `max-age`, or `Expires` after `Date` | yes | while younger than that | yes |
 /// | with `no-cache` or after a redirect | if it has a validator | never | yes |
 /// | with a validator only | yes | never | yes |
@@ -15,6 +16,8 @@ import DarkroomCore
 package struct CachePolicy: Sendable {
     /// Whether the request had a user and password, or configured headers.
     package var hasCredentials: Bool
+    /// Whether a request of the transfer had a cookie that a redirect had set. The next transfer begins without it.
+    package var sentCookies = false
     /// The User-Agent of the request.
     var userAgent: String
 
@@ -36,7 +39,8 @@ package struct CachePolicy: Sendable {
         else { return .never }
         // RFC 9111, section 3.5.
         let isForAll = control.isPublic || control.sharedMaxAge != nil || control.mustRevalidate
-        guard !hasCredentials || isForAll else { return .never }
+        guard !(hasCredentials || sentCookies) || isForAll else { return .never }
+        if sentCookies, answer.vary.contains("cookie") { return .never }
         if Validators(answer) != nil { return .always }
         let lifetime = CacheRecord.Freshness(answer).lifetime(since: received)
         return !isRedirected && lifetime.map { $0 > 0 } == true ? .always : .forWaiters

@@ -32,6 +32,9 @@ final class CurlURL {
     /// In ASCII; an IPv6 address has its brackets.
     var host: ByteString { ByteString(Self.part(handle, CURLUPART_HOST) ?? "") }
 
+    /// Without the query.
+    var path: ByteString { ByteString(Self.part(handle, CURLUPART_PATH) ?? "/") }
+
     /// The origin to which a credential may be sent.
     var origin: Origin {
         Origin(

@@ -51,7 +51,7 @@ final class EasyHandle {
         try options.setRequest(transfer.hop, userAgent: settings.userAgent)
         try options.setConnection(settings, firstBytes: transfer.request.firstBytes)
         try options.setLimits(settings.limits, timeLeft: transfer.timeLeft)
-        try set(transfer.fields.map(Self.line), in: &fields, CURLOPT_HTTPHEADER, options)
+        try set(transfer.requestFields().map(Self.line), in: &fields, CURLOPT_HTTPHEADER, options)
         try set(settings.resolve, in: &overrides, CURLOPT_RESOLVE, options)
         try options.setCallbacks(user)
     }

@@ -21,8 +21,9 @@ struct EasyOptions {
         try set(CURLOPT_PIPEWAIT, long: isSecure ? 1 : 0)
         try set(CURLOPT_USERAGENT, string: userAgent)
         try set(CURLOPT_NETRC, long: Int(CURL_NETRC_IGNORED.rawValue))
-        // Sends this value, and makes libcurl decode a body that a server has encoded nevertheless.
+        // Sends this value. A body that a server has encoded nevertheless is decoded by `ContentDecoder`.
         try set(CURLOPT_ACCEPT_ENCODING, string: "identity")
+        try set(CURLOPT_HTTP_CONTENT_DECODING, long: 0)
         // The custom fields are for the server and not for a proxy that opens a tunnel, and the response of the proxy
         // is not that of the server.
         try set(CURLOPT_HEADEROPT, long: Int(CURLHEADER_SEPARATE))

@@ -17,7 +17,7 @@ extension FetchError {
         _ transfer: Transfer, result: CURLcode, handle: EasyHandle
     ) -> FetchError? {
         if let failure = transfer.failure { return failure }
-        if transfer.hasEnough { return nil }
+        if transfer.hasEnough { return transfer.failureOfBeginning }
         if let failure = ofStatus(transfer, result: result) { return failure }
         if result == CURLE_OK {
             // If a connection ends within a header, libcurl treats this as the end of the response.
@@ -27,10 +27,12 @@ extension FetchError {
                     "\(transfer.place): the server closed the connection before the response header was complete"
                 )
             }
-            guard transfer.isOverlong else { return nil }
-            return FetchError(
-                .lengthMismatch,
-                "\(transfer.place): the body is longer than the server announced")
+            if transfer.isOverlong {
+                return FetchError(
+                    .lengthMismatch,
+                    "\(transfer.place): the body is longer than the server announced")
+            }
+            return transfer.failureOfEnd
         }
         if result == CURLE_COULDNT_CONNECT, let refusal = transfer.decisiveRefusal {
             return FetchError(refusal.code, "\(transfer.place): \(refusal.words)")
@@ -77,7 +79,7 @@ extension FetchError {
             .httpStatus, "\(transfer.place): the server answered \(head.status)",
             isTransient: head.status.isTransient)
         if [408, 413, 429, 503].contains(head.status.code) {
-            error.retryAfter = head.retryAfter?.delay()
+            error.retryAfter = head.retryDelay()
             if transfer.redirects > 0 { error.asker = transfer.hop.origin.description }
         }
         return error
@@ -107,12 +109,9 @@ extension FetchError {
             return (.connectionLost, "the server closed the connection without a response")
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
             return (.badResponse, "the response is not HTTP")
-        case CURLE_BAD_CONTENT_ENCODING, CURLE_BAD_FUNCTION_ARGUMENT:
-            return (.badResponse, "the body's Content-Encoding is damaged")
-        case CURLE_WRITE_ERROR:
-            // Our own callbacks tell why they end a transfer. So this is libcurl's decoder, which has no other error
-            // for bytes after the end of the encoded data.
-            return (.badResponse, "the body continues after the end of its Content-Encoding")
+        case CURLE_BAD_CONTENT_ENCODING:
+            // libcurl decodes nothing, but does not accept more than five codings.
+            return (.badResponse, "the server used content codings that were not requested")
         case CURLE_OUT_OF_MEMORY where isWithinHead(transfer, handle):
             // libcurl reports this for a line that is longer than its buffer.
             return (.headerTooLarge, "a header line of the response is longer than libcurl allows")

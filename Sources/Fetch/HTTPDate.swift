@@ -28,6 +28,11 @@ package struct HTTPDate: Sendable, Hashable, Comparable, Codable {
 
     package static var now: HTTPDate { HTTPDate(secondsSince1970: Int64(time(nil))) }
 
+    /// The time a number of seconds later, from 0 to 2³¹.
+    func advanced(by seconds: Int) -> HTTPDate {
+        HTTPDate(secondsSince1970: secondsSince1970 + Int64(seconds))
+    }
+
     package static func < (left: HTTPDate, right: HTTPDate) -> Bool {
         left.secondsSince1970 < right.secondsSince1970
     }

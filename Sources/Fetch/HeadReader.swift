@@ -19,7 +19,7 @@ struct HeadReader {
     private(set) var isWhole = false
     /// The announced length of the body. With chunks, a length has no meaning (RFC 9112, 6.3).
     var length: Int64? { isChunked ? nil : head?.contentLength }
-    /// The target of a redirect, as the server sent it; nil if there are several different ones, or if it is not text.
+    /// The target of a redirect (`RedirectTarget`); nil if there are several different ones, or if it has no valid form.
     var location: ByteString? { isLocationValid ? foundLocation : nil }
     /// Whether the target of a redirect was ignored because it is longer than a URL may be.
     private(set) var isLocationTooLong = false
@@ -30,6 +30,8 @@ struct HeadReader {
     private var isChunked = false
     private var foundLocation: ByteString?
     private var isLocationValid = true
+    /// The cookies that a redirect sets (Set-Cookie), at most as many as are kept.
+    private(set) var cookies: [ArraySlice<UInt8>] = []
     private var bytes = 0
 
     /// Reads one line including its end; an empty line ends a header.
@@ -41,7 +43,7 @@ struct HeadReader {
         if line.starts(with: "HTTP/".utf8) {
             head = ResponseHead(statusLine: line)
             (foundLocation, isLocationValid, isLocationTooLong) = (nil, true, false)
-            (isChunked, isTransferCoded) = (false, false)
+            (isChunked, isTransferCoded, cookies) = (false, false, [])
             return head == nil ? .noStatus : .more
         }
         guard let status = head?.status else { return .noStatus }
@@ -60,6 +62,10 @@ struct HeadReader {
             let name = value.map(HTTPField.asciiLowercased)
             isTransferCoded = isTransferCoded || isChunked || !name.elementsEqual("chunked".utf8)
             isChunked = true
+        } else if BodyPlan.redirects.contains(status.code),
+            let value = Self.value(of: "set-cookie", in: line)
+        {
+            if cookies.count < ReceivedCookies.maximumCount { cookies.append(value) }
         } else {
             head?.take(line: line)
         }
@@ -72,8 +78,7 @@ struct HeadReader {
             isLocationTooLong = true
             return
         }
-        guard !value.isEmpty, !value.contains(0),
-            let text = ByteString(validating: value),
+        guard !value.isEmpty, let text = RedirectTarget.text(value),
             foundLocation == nil || foundLocation == text
         else {
             isLocationValid = false

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomPicture
 
 /// One request of a transfer: for the requested URL, or for the target of a redirect. A value exists only if the rules
 /// allow the request.
@@ -48,20 +49,33 @@ struct Hop {
         }
     }
 
+    /// All formats that can be read alike, and everything else far behind: many servers have a picture in several formats
+    /// and choose by this field.
+    private static let accepted =
+        (InputFormat.readableMediaTypes + ["*/*;q=0.1"]).joined(separator: ", ")
+
     /// The custom fields of the request: those of the origin, and those that make the request conditional or ask for a
     /// part.
     func fields(
-        headers: OriginHeaders, validators: Validators?, resume: PartialBody?,
-        firstBytes: Int64? = nil
+        headers: OriginHeaders, cookies: inout ReceivedCookies, validators: Validators?,
+        resume: PartialBody?, firstBytes: Int64? = nil
     ) -> [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = []
+        var cookie: String?
         for header in headers.headers(for: origin) {
             // The user in the URL of a manifest takes precedence over the header of the whole origin.
             if ByteString(header.name).asciiLowercased == "authorization", url.hasUser { continue }
-            fields.append(header)
+            if ByteString(header.name).asciiLowercased == "cookie" {
+                cookie = [cookie, header.value].compactMap(\.self).joined(separator: "; ")
+            } else {
+                fields.append(header)
+            }
+        }
+        if let all = cookies.field(for: origin, path: url.path, configured: cookie) {
+            fields.append(("Cookie", all))
         }
         if !fields.contains(where: { ByteString($0.name).asciiLowercased == "accept" }) {
-            fields.append(("Accept", "image/png, image/*;q=0.8, */*;q=0.1"))
+            fields.append(("Accept", Self.accepted))
         }
         if let firstBytes {
             fields.append(("Range", "bytes=0-\(firstBytes - 1)"))

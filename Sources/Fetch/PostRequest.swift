@@ -137,7 +137,7 @@ package final class PostRequest {
         else { return nil }
         // What follows the header of an answer does not matter.
         if reader.isWhole, let head = reader.head {
-            return .answered(head.status, retryAfter: head.retryAfter?.delay())
+            return .answered(head.status, retryAfter: head.retryDelay())
         }
         return .failed("\(hop.shown): \(cause(message.data.result))")
     }

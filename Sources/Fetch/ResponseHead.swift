@@ -13,8 +13,10 @@ package struct ResponseHead: Sendable, Equatable {
     package var contentRange: ContentRange?
     /// As the server sent it, including parameters.
     package var contentType: ByteString?
-    /// The codings in their order, in lower case, joined by commas; nil if there is none except `identity`.
+    /// The compressions of the body in their order, in lower case, joined by commas; nil if there is none.
     package var contentEncoding: ByteString?
+    /// Whether the server names a coding that is no compression (`ContentCoding`), such as `aws-chunked`.
+    package var namesOtherCoding = false
     package var acceptsRanges = false
     package var entityTag: EntityTag?
     /// As the server sent it, if it is a date: it is sent back in this form.
@@ -162,8 +164,12 @@ package struct ResponseHead: Sendable, Equatable {
 
     private mutating func takeEncodings(_ value: ArraySlice<UInt8>) {
         for element in HTTPField.elements(value) {
-            let coding = HTTPField.token(element) ?? Self.unknownCoding
-            if coding == "identity" { continue }
+            let name = HTTPField.token(element)
+            if name == "identity" { continue }
+            guard let coding = name, ContentCoding.compressions.contains(coding) else {
+                namesOtherCoding = true
+                continue
+            }
             let all: ByteString = contentEncoding.map { "\($0), \(coding)" } ?? coding
             contentEncoding = all.utf8.count <= 64 ? all : Self.unknownCoding
         }
@@ -176,6 +182,14 @@ package struct ResponseHead: Sendable, Equatable {
             // A response that depends on so many fields cannot be used for another request.
             vary = name == "*" || vary.count == 32 ? ["*"] : vary + [name]
         }
+    }
+
+    /// The pause that the server asks for, in seconds, not more than 68 years; nil if it asks for none.
+    ///
+    /// A date counts from the server's own time, because clocks differ: from its `Date`, and the age of the response if
+    /// a cache has kept it. Without them it counts from `now`.
+    package func retryDelay(now: HTTPDate = .now) -> Double? {
+        retryAfter?.delay(since: date.map { $0.advanced(by: age ?? 0) } ?? now)
     }
 
     private static let past = HTTPDate(secondsSince1970: 0)

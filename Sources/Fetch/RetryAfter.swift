@@ -3,12 +3,18 @@ package enum RetryAfter: Sendable, Hashable {
     case seconds(Int)
     case date(HTTPDate)
 
-    /// A number of seconds or a date; nil for anything else.
+    /// A number of seconds or a date; nil for anything else. Some servers send fractions of seconds, which are rounded up.
     package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count <= 80 else { return nil }
         let value = HTTPField.trimmed(Array(bytes)[...])
+        let parts = value.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         if let seconds = HTTPField.seconds(value) {
             self = .seconds(seconds)
+        } else if parts.count == 2, let whole = HTTPField.seconds(parts[0]),
+            HTTPField.isDigits(parts[1])
+        {
+            let isWhole = parts[1].allSatisfy { $0 == UInt8(ascii: "0") }
+            self = .seconds(min(whole + (isWhole ? 0 : 1), HTTPField.longestTime))
         } else if let date = HTTPDate(value) {
             self = .date(date)
         } else {
@@ -16,13 +22,17 @@ package enum RetryAfter: Sendable, Hashable {
         }
     }
 
-    /// The seconds from `now`, which is in seconds since 1970; 0 for a date in the past.
-    package func delay(now: Double) -> Double {
+    /// The seconds from `time` on, from 0 to 2³¹; 0 for a date in the past.
+    package func delay(since time: HTTPDate) -> Double {
         switch self {
         case .seconds(let seconds): Double(seconds)
-        case .date(let date): max(0, Double(date.secondsSince1970) - now)
+        case .date(let date):
+            Double(
+                max(
+                    0,
+                    min(
+                        date.secondsSince1970 - time.secondsSince1970,
+                        Int64(HTTPField.longestTime))))
         }
     }
-
-    package func delay(now: HTTPDate = .now) -> Double { delay(now: Double(now.secondsSince1970)) }
 }

@@ -145,22 +145,6 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
         }
         text = ByteString(
             written.string + "://" + String(Substring(authority))
-                + Self.encode(rest.dropFirst(2 + authority.count)))
-    }
-
-    private static func encode(_ text: Substring.UTF8View) -> String {
-        guard text.contains(where: { $0 <= 0x20 || $0 >= 0x7F }) else {
-            return String(Substring(text))
-        }
-        let digits = Array("0123456789ABCDEF".utf8)
-        var encoded: [UInt8] = []
-        for byte in text {
-            if byte <= 0x20 || byte >= 0x7F {
-                encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            } else {
-                encoded.append(byte)
-            }
-        }
-        return String(decoding: encoded, as: UTF8.self)
+                + PercentEscapes.escape(rest.dropFirst(2 + authority.count)))
     }
 }

@@ -1,5 +1,6 @@
 import CDarkroomCurl
 import DarkroomCore
+import DarkroomPicture
 import Glibc
 import SystemPackage
 
@@ -18,6 +19,7 @@ final class Transfer {
     private(set) var hop: Hop
     private let first: Hop
     private(set) var redirects = 0
+    private(set) var cookies = ReceivedCookies()
     /// The number of connections that were made.
     var connections = 0
 
@@ -31,6 +33,8 @@ final class Transfer {
     private var pageBytes: Int64 = 0
 
     private(set) var body = ArrivingBody()
+    /// nil for a body without a content coding.
+    private(set) var decoder: ContentDecoder?
     /// The part of the body to continue; nil if there is none or if continuing failed.
     private var resume: PartialBody?
     /// The number of first bytes to ask for; nil for the whole body, or if the server has no parts.
@@ -73,10 +77,10 @@ final class Transfer {
     var timeLeft: Duration { settings.limits.total - (ContinuousClock.now - started) }
 
     /// The header fields in addition to libcurl's own.
-    var fields: [(name: String, value: String)] {
+    func requestFields() -> [(name: String, value: String)] {
         hop.fields(
-            headers: settings.rules.headers, validators: validators, resume: resumeHere,
-            firstBytes: askedBytes)
+            headers: settings.rules.headers, cookies: &cookies, validators: validators,
+            resume: resumeHere, firstBytes: askedBytes)
     }
 
     /// A validator belongs to one URL: it is not sent to the one before or after a redirect.
@@ -107,12 +111,13 @@ final class Transfer {
                 throw FetchError(
                     .tooManyRedirects, "\(place): more than \(settings.limits.redirects) redirects")
             }
+            takeCookies()
             try follow(location)
         default: return false
         }
         guard timeLeft > .zero else { throw timeout }
         (reader, plan, wireBytes, pageBytes) = (HeadReader(), nil, 0, 0)
-        (refusal, hasOpenedSocket, socketFault) = (nil, false, nil)
+        (refusal, hasOpenedSocket, socketFault, decoder) = (nil, false, nil, nil)
         return true
     }
 
@@ -127,6 +132,13 @@ final class Transfer {
         }
         hop = next
         redirects += 1
+    }
+
+    private func takeCookies() {
+        let now = reader.head?.date ?? .now
+        for field in reader.cookies {
+            cookies.take(field, from: hop.origin, path: hop.url.path, now: now)
+        }
     }
 
     /// The error at the end of the total time.
@@ -162,8 +174,8 @@ final class Transfer {
 
     private func takeHead() -> Progress {
         guard let head = reader.head else { return .stop }
-        // libcurl decodes within a callback: with several layers of codings, a few bytes keep it busy for minutes, and
-        // all other transfers wait.
+        // Decoding is done within a callback: with several layers of codings, a few bytes would keep it busy for
+        // minutes, and all other transfers would wait.
         if reader.isTransferCoded || head.contentEncoding?.utf8.contains(UInt8(ascii: ",")) == true
         {
             return stop(
@@ -186,7 +198,7 @@ final class Transfer {
                 failure = error
                 return .stop
             }
-            return .watchBody
+            return beginDecoding(head.contentEncoding) ? .watchBody : .stop
         case .rest: return .watchBody
         case .redirect, .startOver, .page: return .watchBody
         case .notModified: return .goOn
@@ -206,6 +218,27 @@ final class Transfer {
             pageBytes += Int64(piece.count)
             return pageBytes <= Self.errorPageLimit
         }
+        guard let decoder else { return take(content: piece) }
+        switch decoder.decode(piece, receive: take(content:)) {
+        case .goesOn: return true
+        case .stopped: break
+        case .damaged: fail(.badResponse, "the body's Content-Encoding is damaged")
+        case .continues:
+            fail(.badResponse, "the body continues after the end of its Content-Encoding")
+        case .noMemory: failure = noMemory
+        }
+        return false
+    }
+
+    private func beginDecoding(_ coding: ByteString?) -> Bool {
+        guard let coding else { return true }
+        decoder = ContentDecoder(coding)
+        if decoder == nil { failure = noMemory }
+        return decoder != nil
+    }
+
+    /// Takes a decoded piece of the body.
+    private func take(content piece: UnsafeRawBufferPointer) -> Bool {
         let limit = settings.limits.bytes
         guard body.bytes + Int64(piece.count) <= limit else { return failTooLarge() }
         let wanted = request.firstBytes.map { Int($0 - body.bytes) } ?? piece.count
@@ -214,6 +247,10 @@ final class Transfer {
                 UnsafeRawBufferPointer(rebasing: piece.prefix(wanted)), output: request.output)
         } catch {
             failure = writeFailure(error)
+            return false
+        }
+        if body.bytes >= InputFormat.prefixLength, let error = failureOfBeginning {
+            failure = error
             return false
         }
         // A body of just this length ends by itself, and its connection can be used again.
@@ -313,8 +350,12 @@ final class Transfer {
 
     /// Records why the transfer does not continue.
     private func stop(_ code: FetchError.Code, _ words: String) -> Progress {
-        failure = FetchError(code, "\(place): \(words)")
+        fail(code, words)
         return .stop
+    }
+
+    private func fail(_ code: FetchError.Code, _ words: String) {
+        failure = FetchError(code, "\(place): \(words)")
     }
 
     private func failTooLarge() -> Bool {

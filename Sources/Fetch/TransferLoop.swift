@@ -209,6 +209,7 @@ final class TransferLoop {
                 isNotModified: plan == .notModified, bytes: transfer.body.bytes,
                 total: transfer.total, prefix: transfer.body.prefix, crc32: transfer.body.crc32,
                 resumedFrom: transfer.body.resumedFrom, redirects: transfer.redirects,
+                sentCookies: transfer.cookies.wereSent,
                 elapsed: ContinuousClock.now - transfer.started,
                 reusedConnection: transfer.connections == 0))
     }

@@ -113,6 +113,8 @@ package struct TransferReport: Sendable {
     /// The number of bytes of the body that an earlier attempt had left.
     package var resumedFrom: Int64
     package var redirects: Int
+    /// Whether a request had a cookie that a redirect had set: the response may be for this transfer only.
+    package var sentCookies: Bool
     /// The time from the start in the engine to the last byte.
     package var elapsed: Duration
     /// Whether no new connection was needed.

@@ -14,10 +14,12 @@ public func fuzzOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: count))
     guard let kind = bytes.first else { return 0 }
     let rest = bytes.dropFirst()
-    switch kind % 4 {
+    switch kind % 6 {
     case 0: checkHead(rest)
     case 1: checkValues(rest)
     case 2: checkHost(ByteString(decoding: rest))
+    case 3: checkTarget(rest)
+    case 4: checkCookies(rest)
     default: checkNetwork(String(decoding: rest, as: UTF8.self))
     }
     return 0
@@ -57,13 +59,59 @@ private func checkValues(_ bytes: ArraySlice<UInt8>) {
         precondition(ContentRange("bytes \(range.first)-\(range.last)/\(total)".utf8) == range)
     }
     if let tag = EntityTag(bytes) { precondition(tag.text.utf8.elementsEqual(bytes)) }
-    if let wait = RetryAfter(bytes) { precondition(wait.delay(now: 1e9) >= 0) }
+    if let wait = RetryAfter(bytes) {
+        let delay = wait.delay(since: HTTPDate(secondsSince1970: 1_000_000_000))
+        precondition((0...Double(1 << 31)).contains(delay))
+    }
     let control = CacheControl(bytes)
     precondition((0...(1 << 31)).contains(control.maxAge ?? 0))
     var twice = control
     twice.take(bytes)
     precondition(twice == control)
     _ = RedactedURL(String(decoding: bytes, as: UTF8.self)).description
+}
+
+/// The target of a redirect is ASCII outside of its host, and its bytes are those of the server.
+private func checkTarget(_ bytes: ArraySlice<UInt8>) {
+    guard let text = RedirectTarget.text(bytes) else { return }
+    precondition(RedirectTarget.text(Array(text.utf8)[...]) == text)
+    let plain = bytes.filter { $0 != 0x20 && $0 < 0x80 }
+    let isWithoutHost = !bytes.contains(UInt8(ascii: "/"))
+    precondition(!isWithoutHost || text.utf8.allSatisfy { $0 != 0x20 && $0 < 0x80 })
+    precondition(text.utf8.count >= plain.count)
+    precondition(!isWithoutHost || unescaped(text.utf8).elementsEqual(unescaped(bytes)))
+}
+
+private func unescaped(_ bytes: some Collection<UInt8>) -> [UInt8] {
+    var result: [UInt8] = []
+    var rest = Array(bytes)[...]
+    while let byte = rest.popFirst() {
+        if byte == UInt8(ascii: "%"), rest.count >= 2,
+            let number = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+        {
+            result.append(number)
+            rest = rest.dropFirst(2)
+        } else {
+            result.append(byte)
+        }
+    }
+    return result
+}
+
+/// Whatever servers set, no other origin gets it, and what is sent is one line of a limited length.
+private func checkCookies(_ bytes: ArraySlice<UInt8>) {
+    let origin = Origin(scheme: "https", host: "a.example.org")
+    let other = Origin(scheme: "https", host: "example.org")
+    var cookies = ReceivedCookies()
+    for line in bytes.split(separator: 0x0A) {
+        cookies.take(
+            line, from: origin, path: "/a/b", now: HTTPDate(secondsSince1970: 1_000_000_000))
+    }
+    precondition(cookies.field(for: other, path: "/a/b", configured: nil) == nil)
+    precondition(!cookies.wereSent)
+    guard let field = cookies.field(for: origin, path: "/a/b", configured: nil) else { return }
+    precondition(cookies.wereSent && field.utf8.count <= ReceivedCookies.maximumTotal)
+    precondition(field.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
 }
 
 private func checkHost(_ text: ByteString) {

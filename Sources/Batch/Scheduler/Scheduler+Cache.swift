@@ -152,6 +152,7 @@ extension Scheduler {
         if report.redirects > 0, !settings.fetchRules.headers.isEmpty {
             policy.hasCredentials = true
         }
+        policy.sentCookies = report.sentCookies
         let received = Int(Glibc.time(nil))
         let isWanted =
             switch policy.keeping(

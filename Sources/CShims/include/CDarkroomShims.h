@@ -2,6 +2,7 @@
 #ifndef CDARKROOM_SHIMS_H
 #define CDARKROOM_SHIMS_H
 
+#include "darkroom_coding.h"
 #include "darkroom_crash.h"
 #include "darkroom_jpeg.h"
 #include "darkroom_linux.h"

@@ -22,6 +22,8 @@ struct PictureDecoder: Sendable {
     let kind: InputFormat
     /// The name in lists: `PNG`.
     let name: String
+    /// The registered name, with which a download asks for it: `image/png`.
+    let mediaType: String
     /// Reads the header.
     let open: @Sendable (Input) throws(PictureError) -> any PictureReader
     /// What the reader of a picture needs, for the layout of its rows and the factor of their reduction.
@@ -33,7 +35,7 @@ struct PictureDecoder: Sendable {
 
     static let all = [
         PictureDecoder(
-            kind: .png, name: "PNG",
+            kind: .png, name: "PNG", mediaType: "image/png",
             open: { input throws(PictureError) in
                 try PNGReader(
                     input.picture, name: input.name, limits: input.limits,
@@ -45,7 +47,7 @@ struct PictureDecoder: Sendable {
                     PixelLayout(width: limits.side, height: 1, channels: 4, depth: 16))
             }),
         PictureDecoder(
-            kind: .jpeg, name: "JPEG",
+            kind: .jpeg, name: "JPEG", mediaType: "image/jpeg",
             open: { input throws(PictureError) in
                 try JPEGReader(
                     input.picture, name: input.name, limits: input.limits,
@@ -95,6 +97,9 @@ package struct ReaderNeeds: Sendable, Equatable {
 extension InputFormat {
     /// Whether this version reads such pictures.
     package var isReadable: Bool { PictureDecoder.decoder(of: self) != nil }
+
+    /// The media types of the kinds that this version reads.
+    package static let readableMediaTypes = PictureDecoder.all.map(\.mediaType)
 
     /// The permitted kinds of pictures, as the end of a sentence that names the kind of one.
     package static let rule =

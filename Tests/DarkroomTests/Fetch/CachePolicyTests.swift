@@ -96,6 +96,22 @@ import Testing
             policy.keeping(answer(200, lines), isRedirected: false, received: Self.now) == keeping)
     }
 
+    /// The next transfer begins without the cookies of this one.
+    @Test(arguments: [
+        ([tag], CachePolicy.Keeping.never), (["Cache-Control: max-age=60", tag], .never),
+        (["Cache-Control: public", tag], .always),
+        (["Cache-Control: public", tag, "Vary: Cookie"], .never),
+        (["Cache-Control: s-maxage=60", tag, "Vary: Accept, cookie"], .never), ([], .never),
+    ])
+    func keepsWhatWasAskedForWithACookie(lines: [String], keeping: CachePolicy.Keeping) {
+        var policy = CachePolicy(hasCredentials: false, userAgent: "")
+        #expect(
+            policy.keeping(answer(200, lines), isRedirected: true, received: Self.now) != .never)
+        policy.sentCookies = true
+        #expect(
+            policy.keeping(answer(200, lines), isRedirected: true, received: Self.now) == keeping)
+    }
+
     @Test func redirectedIsKeptForItsValidatorAlone() throws {
         let lasting = answer(200, ["Cache-Control: max-age=60"])
         #expect(policy.keeping(lasting, isRedirected: true, received: Self.now) == .forWaiters)

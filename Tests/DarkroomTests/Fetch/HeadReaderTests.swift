@@ -66,7 +66,8 @@ import Testing
             (["Location: /a"], "/a"), (["LOCATION:/a"], "/a"),
             (["Location: /a", "location: /a"], "/a"),
             (["Location: /a", "location: /b"], nil), (["Location:"], nil), (["Locations: /a"], nil),
-            (["Location: http://höst/ä"], "http://höst/ä"), (["Location: /a\u{0}b"], nil),
+            (["Location: http://höst/ä b?c d#e"], "http://höst/%C3%A4%20b?c%20d#e"),
+            (["Location: /a\u{0}b"], nil),
         ] as [([String], ByteString?)])
     func findsTheLocation(lines: [String], location: ByteString?) {
         #expect(Self.read(["HTTP/1.1 302 Found"] + lines + [""]).reader.location == location)
@@ -151,7 +152,7 @@ import Testing
             Issue.record("two lengths")
             return
         }
-        for coding in ["br", "zstd", "gzip, gzip", "gzip\r\nContent-Encoding: gzip", "x"] {
+        for coding in ["br", "zstd", "gzip, gzip", "gzip\r\nContent-Encoding: gzip"] {
             guard
                 case .refused(.badResponse, _) = Self.plan([
                     "HTTP/1.1 200 X", "Content-Encoding: \(coding)",
@@ -161,7 +162,7 @@ import Testing
                 return
             }
         }
-        for coding in ["gzip", "X-GZIP", "deflate", "identity"] {
+        for coding in ["gzip", "X-GZIP", "deflate", "identity", "x", "aws-chunked, gzip"] {
             #expect(Self.plan(["HTTP/1.1 200 X", "Content-Encoding: \(coding)"]) == .whole)
         }
         let unknown = PartialBody(bytes: 100, validator: "\"v1\"", crc32: 1)

@@ -127,7 +127,7 @@ import Testing
         arguments: [
             (["gzip"], "gzip"), (["GZIP , br"], "gzip, br"),
             (["gzip", "deflate"], "gzip, deflate"),
-            (["identity"], nil), ([""], nil), ([" , ,"], nil), (["a b"], "?"),
+            (["identity"], nil), ([""], nil), ([" , ,"], nil), (["aws-chunked,gzip"], "gzip"),
             (Array(repeating: "gzip", count: 100), "?"),
         ] as [([String], ByteString?)])
     func readsEncodings(values: [String], encoding: ByteString?) throws {
@@ -139,6 +139,18 @@ import Testing
         } else {
             #expect(head.contentEncoding == encoding)
         }
+    }
+
+    /// Names that compress nothing are told apart from those that do.
+    @Test(arguments: [
+        ("aws-chunked", true), ("utf-8", true), ("none", true), ("binary", true), ("a b", true),
+        ("x", true), ("gzip, aws-chunked", true), ("", false), ("identity", false), ("br", false),
+        ("gzip", false),
+    ])
+    func tellsOtherEncodings(value: String, isOther: Bool) throws {
+        let head = try head("Content-Encoding: \(value)")
+        #expect(head.namesOtherCoding == isOther)
+        #expect(head.contentEncoding.map(ContentCoding.compressions.contains) ?? true)
     }
 
     @Test func boundsWhatItKeeps() throws {
@@ -203,14 +215,29 @@ import Testing
 
     @Test(arguments: [
         ("0", 0), ("120", 120), (" 5 ", 5), ("99999999999999999999", Double(1 << 31)),
+        ("3.5", 4), ("3.0", 3), ("0.001", 1), ("2147483648.5", Double(1 << 31)),
         ("Sun, 06 Nov 1994 08:49:37 GMT", 777), ("Sun, 06 Nov 1994 08:00:00 GMT", 0),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", Double(1 << 31)),
     ])
     func readsRetryAfter(text: String, delay: Double) throws {
         let value = try #require(RetryAfter(text.utf8))
-        #expect(value.delay(now: 784_111_000.0) == delay)
+        #expect(value.delay(since: HTTPDate(secondsSince1970: 784_111_000)) == delay)
     }
 
-    @Test(arguments: ["", "-1", "1.5", "soon", "1 s", "0x10", "٣"])
+    /// A date counts from the server's own time, however wrong our clock or its clock is.
+    @Test(
+        arguments: [
+            (["Date: Sun, 06 Nov 1994 08:49:30 GMT"], 7.0),
+            (["Date: Sun, 06 Nov 1994 08:49:20 GMT", "Age: 10"], 7),
+            (["Date: Sun, 06 Nov 1994 09:49:37 GMT"], 0), (["Date: soon"], 777), ([], 777),
+        ] as [([String], Double)])
+    func countsRetryAfterFromTheServersDate(lines: [String], delay: Double) throws {
+        var head = try head("Retry-After: Sun, 06 Nov 1994 08:49:37 GMT")
+        for line in lines { head.take(line: line.utf8) }
+        #expect(head.retryDelay(now: HTTPDate(secondsSince1970: 784_111_000)) == delay)
+    }
+
+    @Test(arguments: ["", "-1", ".5", "1.", "1.5.1", "1e3", "soon", "1 s", "0x10", "٣"])
     func refusesRetryAfter(text: String) {
         #expect(RetryAfter(text.utf8) == nil)
     }

@@ -115,7 +115,7 @@ import Testing
         let fixture = try EngineFixture()
         let report = try await fixture.fetch("\(origin.baseURL)/x/a").get()
         #expect(try EngineFixture.content(report) == DocumentRoot.content(0))
-        #expect(origin.requests.map(\.path) == ["/x/a", "/y%20z/%c3%a9?q=1"])
+        #expect(origin.requests.map(\.path) == ["/x/a", "/y%20z/%C3%A9?q=1"])
     }
 
     @Test func tellsARedirectToNowhere() async throws {
