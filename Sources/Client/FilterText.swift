@@ -18,12 +18,6 @@ package struct FilterText: Sendable, Equatable {
     package let name: String
     package let parameters: [ManifestValue.Entry]
 
-    /// Parameters that a value without a name brings along, unless they are given. `thumbnail=1600` shows the whole
-    /// picture; `thumbnail:size=1600` means the defaults of the manifest, which cut a square.
-    private static let companions: [String: ManifestValue.Entry] = [
-        "thumbnail": ManifestValue.Entry("fit", .text("inside"))
-    ]
-
     package init(_ text: String) throws(ClientError) {
         let end = text.utf8.firstIndex { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") }
         let name = String(text[..<(end ?? text.endIndex)])
@@ -38,10 +32,10 @@ package struct FilterText: Sendable, Equatable {
             given = try Self.parameters(
                 rest, of: specification, startsWithValue: hasMainValue, in: text)
         }
-        if hasMainValue, let companion = Self.companions[name],
-            !given.contains(where: { $0.key == companion.key })
+        if hasMainValue, let companion = specification.companion,
+            !given.contains(where: { $0.key == companion.name })
         {
-            given.append(companion)
+            given.append(ManifestValue.Entry(companion.name, .text(companion.word)))
         }
         self.name = name
         parameters = given

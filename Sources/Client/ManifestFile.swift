@@ -64,7 +64,7 @@ package struct ManifestFile: Sendable {
         size = bytes.count
     }
 
-    private static func open(_ path: String) throws(FileError) -> Descriptor {
+    package static func open(_ path: String) throws(FileError) -> Descriptor {
         do {
             let isInput = path == standardInput
             return Descriptor(

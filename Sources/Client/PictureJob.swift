@@ -8,8 +8,10 @@ package struct PictureJob: Sendable {
     package var recipe: String?
     package var filters: [FilterText] = []
     /// Laid over each picture, after the other filters.
-    package var watermark: PictureSource?
+    package var watermark: WatermarkText?
     package var damaged: DamagedRule?
+    /// Each picture gets a result of each of these sizes.
+    package var sizes: [SizeText] = []
     package var format: OutputFormat?
     package var quality: Int?
     package var priority: Priority?
@@ -17,6 +19,9 @@ package struct PictureJob: Sendable {
     package var wantsPage: Bool?
     /// Where the daemon reads local pictures, if this is known.
     package var roots: SourceRoots?
+    /// The name of the folder or of the list that has the pictures, for the name of the manifest; nil if they are named
+    /// one by one.
+    package var title: String?
 
     package init(_ pictures: [PictureSource]) {
         self.pictures = pictures
@@ -29,8 +34,11 @@ package struct PictureJob: Sendable {
     /// which is not published.
     package func manifest() throws(ClientError) -> ManifestValue {
         var names = ImageNames()
+        for picture in pictures where picture.isNamed { try names.take(picture.imageName) }
         let images = pictures.map { picture in
-            image(named: names.add(picture.imageName), picture, [])
+            image(
+                named: picture.isNamed ? picture.imageName : names.add(picture.imageName), picture,
+                [])
         }
         var layers = Layers(names: names)
         let filters = try filterValues(&layers)
@@ -43,6 +51,7 @@ package struct PictureJob: Sendable {
         }
         if let damaged { entries.append(.init("damaged", .text(damaged.rawValue))) }
         if let output { entries.append(.init("output", output)) }
+        if !sizes.isEmpty { entries.append(.init("variants", .list(sizes.map(\.variant)))) }
         let logos = layers.images.map { name, source in
             image(named: name, source, logoSettings)
         }
@@ -57,8 +66,9 @@ package struct PictureJob: Sendable {
                 try filter.value { (text) throws(ClientError) in try layers.name(of: text) })
         }
         if let watermark {
-            let name = ManifestValue.text(layers.name(of: watermark))
-            values.append(.map("watermark", .map("from", name)))
+            let name = ManifestValue.text(layers.name(of: watermark.picture))
+            values.append(
+                .map("watermark", .map([.init("from", name)] + watermark.parameters)))
         }
         return values
     }
@@ -96,6 +106,17 @@ private struct ImageNames {
             ? numbers.name(for: wanted) { [taken] in Self.isTaken($0, in: taken) } : wanted
         taken.formUnion(Self.files(of: name))
         return name
+    }
+
+    /// Takes a name that somebody has chosen.
+    mutating func take(_ name: ByteString) throws(ClientError) {
+        guard !isTaken(name) else {
+            throw ClientError(
+                .rejected, code: "duplicate-name",
+                "the name ‘\(name.string.visible)’ is given to two pictures, or their results would have one file name"
+            )
+        }
+        taken.formUnion(Self.files(of: name))
     }
 
     private func isTaken(_ name: ByteString) -> Bool { Self.isTaken(name, in: taken) }

@@ -10,6 +10,8 @@ package struct PictureSource: Sendable, Equatable {
     package let source: String
     /// The name that an image gets after it; see `ImageName`.
     package let imageName: ByteString
+    /// Whether somebody has chosen this name, so that it gets no number.
+    package private(set) var isNamed = false
     /// The absolute path of a local file.
     package let path: String?
 
@@ -37,17 +39,28 @@ package struct PictureSource: Sendable, Equatable {
     /// The picture that comes on standard input.
     package static let standardInput = PictureSource(path: "/dev/stdin", imageName: "stdin")
 
-    private init(path: String, imageName: ByteString) {
+    private init(path: String, imageName: ByteString, isNamed: Bool = false) {
         self.path = path
         self.imageName = imageName
+        self.isNamed = isNamed
         source = Self.written(path)
     }
+
+    private init(_ other: PictureSource, named name: ByteString) {
+        source = other.source
+        path = other.path
+        imageName = name
+        isNamed = true
+    }
+
+    /// The same picture with a name that somebody has chosen.
+    package func named(_ name: ByteString) -> PictureSource { PictureSource(self, named: name) }
 
     /// The same file by its path without links, if the given path is not beneath one of the roots but this one is.
     package func seen(in roots: SourceRoots) -> PictureSource {
         guard let path, !roots.contain(path), let real = Self.real(path), roots.contain(real)
         else { return self }
-        return PictureSource(path: real, imageName: imageName)
+        return PictureSource(path: real, imageName: imageName, isNamed: isNamed)
     }
 
     private static func isURL(_ text: String) -> Bool {

@@ -170,7 +170,8 @@ package enum SubmissionName {
         return usable(pictures.first?.imageName.string ?? "")
     }
 
-    private static func usable(_ text: String) -> String {
+    /// A name that is the beginning of this text, without what a name cannot have.
+    package static func usable(_ text: String) -> String {
         var name = FileName(text).text.prefix(utf8: capacity)
         if name.utf8.first == UInt8(ascii: ".") { name = "_" + name.dropFirst() }
         return name.isEmpty ? "pictures" : name

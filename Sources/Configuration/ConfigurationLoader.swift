@@ -50,7 +50,7 @@ package struct ConfigurationLoader: Sendable {
 
     /// A valid configuration, and the texts that it was made from.
     package struct Loaded: Sendable {
-        package let configuration: Configuration
+        package var configuration: Configuration
         package let settings: [Resolved]
     }
 

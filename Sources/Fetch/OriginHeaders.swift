@@ -49,6 +49,17 @@ package struct OriginHeaders: Sendable, Equatable {
 
     package var isEmpty: Bool { table.isEmpty }
 
+    /// The same with further headers for an origin, which replace those of the same names.
+    package func adding(_ headers: [Header], for origin: Origin) -> OriginHeaders {
+        var result = self
+        let names = Set(headers.map { ByteString($0.name).asciiLowercased })
+        result.table[origin, default: []].removeAll {
+            names.contains(ByteString($0.name).asciiLowercased)
+        }
+        result.table[origin, default: []] += headers
+        return result
+    }
+
     /// The headers for requests to `origin`, in the order of the file.
     package func headers(for origin: Origin) -> [(name: String, value: String)] {
         table[origin, default: []].map { ($0.name, $0.value) }

@@ -10,9 +10,7 @@ import DarkroomPicture
 /// | `watermark: logo`   | its only required parameter               |
 /// | `resize: 800`       | its width (`takesSides`)                  |
 /// | `resize: 800x600`   | its width and its height                  |
-///
-/// `thumbnail` has none: on a command line `thumbnail=200` means a picture within 200 pixels, but its default here is a
-/// square.
+/// | `thumbnail: 200`    | its size, and `fit: inside` (`companion`) |
 extension ValueReader {
     /// Whether a value that is not a list is one filter: the name of a filter that needs no parameter, or a map from
     /// the name of a filter.
@@ -37,6 +35,7 @@ extension ValueReader {
                     value: Document.Node(.integer(value), at: node.place))
             }
             return [entry("width", sides.width), entry("height", sides.height)]
+                + companion(of: specification, at: node.place)
         }
         guard let parameter = specification.mainParameter else { return nil }
         let fits =
@@ -49,6 +48,15 @@ extension ValueReader {
             }
         guard fits else { return nil }
         return [Document.Entry(key: ByteString(parameter.name), at: node.place, value: node)]
+            + companion(of: specification, at: node.place)
+    }
+
+    private static func companion(
+        of specification: FilterSpecification, at place: Document.Place
+    ) -> [Document.Entry] {
+        guard let (name, word) = specification.companion else { return [] }
+        let value = Document.Node(.text(ByteString(word)), at: place)
+        return [Document.Entry(key: ByteString(name), at: place, value: value)]
     }
 
     /// `800x600`: two decimal numbers without a sign, a space or a leading zero. `0x600` has a side of 0, it is not

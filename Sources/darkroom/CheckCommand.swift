@@ -36,12 +36,13 @@ struct CheckCommand: ParsableCommand {
             "Manifests, or folders with pictures; - is standard input. With --sources also pictures: files or URLs.",
             valueName: "file"),
         completion: .file())
-    var files: [String]
+    var files: [String] = []
 
     @Flag(help: "Look at the headers of the pictures, and tell what would fail.")
     var sources = false
 
     @OptionGroup var pictures: PictureOptions
+    @OptionGroup var list: PictureListOption
 
     @Option(
         help: ArgumentHelp(
@@ -59,6 +60,8 @@ struct CheckCommand: ParsableCommand {
         let file: String
         var images: Int?
         var errors: [ManifestProblem]?
+        /// What to know about a manifest that is right; nil for nothing.
+        var warnings: [String]?
         /// Why the file cannot be read.
         var message: String?
         var forecast: ForecastSummary?
@@ -70,10 +73,13 @@ struct CheckCommand: ParsableCommand {
             try container.encode(file, forKey: .file)
             try container.encodeIfPresent(images, forKey: .images)
             try container.encodeIfPresent(errors, forKey: .errors)
+            try container.encodeIfPresent(warnings, forKey: .warnings)
             try container.encodeIfPresent(message, forKey: .message)
         }
 
-        private enum CodingKeys: String, CodingKey { case file, images, errors, message }
+        private enum CodingKeys: String, CodingKey {
+            case file, images, errors, warnings, message
+        }
     }
 
     private struct Summary: Encodable {
@@ -92,6 +98,7 @@ struct CheckCommand: ParsableCommand {
     }
 
     func validate() throws {
+        try list.require(files)
         if progress == .json { throw ValidationError("--progress json: check has no events") }
     }
 
@@ -141,15 +148,16 @@ struct CheckCommand: ParsableCommand {
             ManifestArgument.isManifest($0) || FolderForecast.isFolder($0)
         }
         guard sources, !hasManifests else {
-            guard pictures.isEmpty else {
+            guard pictures.isEmpty, list.list == nil else {
                 throw ClientError(
                     .usage, code: "bad-option",
-                    "--recipe, --filter, --watermark, --format, --quality and --damaged are for pictures with --sources; a manifest has its own"
+                    "\(PictureOptions.names) are for pictures with --sources; a manifest has its own"
                 )
             }
             return files.map { .path($0) }
         }
-        let job = try pictures.job(files, priority: nil, report)
+        let job = try pictures.job(
+            .init(files: files, list: list.list), priority: nil, report)
         return [.made(ManifestFile(try job.manifest(), shown: "the manifest"))]
     }
 
@@ -200,8 +208,16 @@ struct CheckCommand: ParsableCommand {
         switch answer.outcome {
         case .success(let manifest):
             let forecast = try look?.check(manifest, of: answer.shown, sent: answer.pictures)
+            let warnings = manifest.warnings
             try tell(
-                Result(file: answer.shown, images: manifest.images.count, forecast: forecast))
+                Result(
+                    file: answer.shown, images: manifest.images.count,
+                    warnings: warnings.isEmpty ? nil : warnings, forecast: forecast))
+            if !json {
+                for warning in warnings {
+                    Console.problem("\(answer.shown): warning: \(warning)")
+                }
+            }
             if manifest.hasUnknownSources, !json {
                 Console.problem(
                     "\(answer.shown): only the daemon can look up some of its patterns and folders")

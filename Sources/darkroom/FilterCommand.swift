@@ -117,7 +117,8 @@ struct FilterCommand: ParsableCommand {
 
     /// The manifest that `submit` would make of these options.
     private func manifest(_ loaded: ConfigurationLoader.Loaded) throws -> Manifest {
-        var job = try pictures.job([], priority: nil, nil, usualFormat: usualFormat())
+        var job = try pictures.job(
+            .init(files: []), priority: nil, nil, usualFormat: usualFormat())
         job.pictures = [try isInput ? .standardInput : PictureSource(file ?? "")]
         guard job.pictures[0].path != nil else {
             throw ClientError(
@@ -135,7 +136,7 @@ struct FilterCommand: ParsableCommand {
             guard manifest.images.allSatisfy({ $0.variant == nil }) else {
                 throw ClientError(
                     .usage, code: "bad-option",
-                    "--recipe \(FileName(pictures.recipe ?? "").text): it has variants, and filter writes one picture. darkroom run writes all of them"
+                    "\(pictures.sizes == nil ? "--recipe \(FileName(pictures.recipe ?? "").text): it has variants" : "--sizes"), and filter writes one picture. darkroom run writes all of them"
                 )
             }
             return manifest

@@ -26,10 +26,12 @@ struct MakeCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("Pictures: files or URLs.", valueName: "file"), completion: .file())
-    var files: [String]
+        help: ArgumentHelp("Pictures: files, URLs or folders.", valueName: "file"),
+        completion: .file())
+    var files: [String] = []
 
     @OptionGroup var pictures: PictureOptions
+    @OptionGroup var list: PictureListOption
     @OptionGroup var priority: PriorityOption
     @OptionGroup var page: PageOption
 
@@ -42,12 +44,15 @@ struct MakeCommand: ParsableCommand {
 
     @OptionGroup var spool: SpoolOptions
 
+    func validate() throws { try list.require(files) }
+
     func run() throws {
         let format = try outputFormat()
         // Without a spool, the manifest is the same for most pictures.
         let report = try? spool.open().queue()
         let job = try pictures.job(
-            files, priority: priority.value(), page: page.page, report)
+            .init(files: files, list: list.list), priority: priority.value(), page: page.page,
+            report)
         let manifest = try job.manifest()
         let file = ManifestFile(manifest, shown: "the manifest")
         if case .failure(let rejection) = file.check(ManifestRules(report)) {

@@ -4,6 +4,8 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
+import Glibc
+import SystemPackage
 
 /// What to do with pictures that are named on the command line.
 struct PictureOptions: ParsableArguments {
@@ -25,10 +27,16 @@ struct PictureOptions: ParsableArguments {
     @Option(
         name: .customLong("watermark"),
         help: ArgumentHelp(
-            "Lay this picture over the lower right corner of each picture. It is an image of the batch without an output.",
+            "Lay this picture over the lower right corner of each picture, or LOGO:KEY=VALUE,KEY=VALUE with the keys scale (a share of the width), margin (pixels), position (such as northWest), opacity. It is an image of the batch without an output.",
             valueName: "logo"),
         completion: .file())
     var watermarks: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Make a result of each of these sizes, such as 400,800,1600: widths, or boxes such as 400x300. Their names end in -400 and so on. No picture is enlarged.",
+            valueName: "list"))
+    var sizes: String?
 
     @Option(
         help: ArgumentHelp(
@@ -49,8 +57,24 @@ struct PictureOptions: ParsableArguments {
 
     /// Whether any of the options is given.
     var isEmpty: Bool {
-        recipe == nil && filters.isEmpty && watermarks.isEmpty && format == nil && quality == nil
-            && damaged == nil
+        recipe == nil && filters.isEmpty && watermarks.isEmpty && sizes == nil && format == nil
+            && quality == nil && damaged == nil
+    }
+
+    /// The options, for messages.
+    static let names =
+        "--recipe, --filter, --watermark, --sizes, --format, --quality, --damaged and --from"
+
+    /// Where pictures come from.
+    struct Input {
+        /// Files, URLs and folders.
+        var files: [String]
+        /// The list of `--from`.
+        var list: String?
+        /// The folder of the results, whose pictures are no sources.
+        var results: String?
+        /// Whether the files need not exist any more.
+        var mayBeGone = false
     }
 
     /// The pictures with these options.
@@ -59,10 +83,9 @@ struct PictureOptions: ParsableArguments {
     ///   - page: whether the daemon makes a page.
     ///   - report: the daemon's last report, if there is one.
     ///   - usualFormat: the format of the results if the options have none.
-    ///   - mayBeGone: whether the files need not exist any more.
     func job(
-        _ files: [String], priority: Priority?, page: Bool = false, _ report: QueueReport?,
-        usualFormat: OutputFormat? = nil, mayBeGone: Bool = false
+        _ input: Input, priority: Priority?, page: Bool = false, _ report: QueueReport?,
+        usualFormat: OutputFormat? = nil
     ) throws(ClientError) -> PictureJob {
         if recipe != nil, !filters.isEmpty || !watermarks.isEmpty {
             throw ClientError(
@@ -72,20 +95,14 @@ struct PictureOptions: ParsableArguments {
         var job = PictureJob([])
         job.recipe = recipe
         job.filters = try filters.map { text throws(ClientError) in try FilterText(text) }
+        job.sizes = try sizes.map { text throws(ClientError) in try SizeText.list(text) } ?? []
         job.format = try chosenFormat() ?? usualFormat
         if let damaged { job.damaged = try Words.choice(damaged, of: "--damaged") }
         job.quality = try checkedQuality(job.format)
         job.priority = priority
         job.wantsPage = page ? true : nil
         job.roots = report.map { SourceRoots($0.limits) }
-        for file in files {
-            if ManifestArgument.isManifest(file) {
-                throw ClientError(
-                    .usage, code: "not-a-picture",
-                    "\(FileName(file).text): it is a manifest, not a picture")
-            }
-            job.pictures.append(try source(file, mayBeGone))
-        }
+        try add(input, to: &job)
         guard watermarks.count <= 1 else {
             throw ClientError(
                 .usage, code: "bad-option",
@@ -93,9 +110,43 @@ struct PictureOptions: ParsableArguments {
             )
         }
         if let watermark = watermarks.first {
-            job.watermark = try PictureSource(watermark, mayBeGone: mayBeGone)
+            job.watermark = try WatermarkText(watermark, mayBeGone: input.mayBeGone)
         }
         return job
+    }
+
+    private func add(_ input: Input, to job: inout PictureJob) throws(ClientError) {
+        for file in input.files {
+            if ManifestArgument.isManifest(file) {
+                throw ClientError(
+                    .usage, code: "not-a-picture",
+                    "\(FileName(file).text): it is a manifest, not a picture")
+            }
+            if PictureTree.isOne(file) {
+                job.pictures += try PictureTree(file).pictures(without: input.results)
+            } else {
+                job.pictures.append(try source(file, input.mayBeGone))
+            }
+        }
+        if let list = input.list {
+            job.pictures += try PictureList(path: list).pictures(mayBeGone: input.mayBeGone)
+        }
+        job.title = Self.title(input)
+    }
+
+    /// The name of the only folder, or of the list.
+    private static func title(_ input: Input) -> String? {
+        if let list = input.list, input.files.isEmpty {
+            return list == ManifestFile.standardInput
+                ? nil : SubmissionName.of(FileName(FilePath(list).lastComponent?.string ?? ""))
+        }
+        guard input.list == nil, input.files.count == 1, PictureTree.isOne(input.files[0]),
+            let path = realpath(input.files[0], nil)
+        else { return nil }
+        defer { free(path) }
+        return FilePath(String(cString: path)).lastComponent.map {
+            SubmissionName.usable($0.string)
+        }
     }
 
     /// A number that is no file belongs to the filter before it.
@@ -131,6 +182,22 @@ struct PictureOptions: ParsableArguments {
                 .usage, code: "bad-option", "--quality \(quality): write a number from 1 to 100")
         }
         return quality
+    }
+}
+
+/// The option of commands that take many pictures.
+struct PictureListOption: ParsableArguments {
+    @Option(
+        name: .customLong("from"),
+        help: ArgumentHelp(
+            "Take the pictures of a list, too: one file or URL a line, or CSV whose first line names the columns source and name; - is standard input.",
+            valueName: "list"), completion: .file())
+    var list: String?
+
+    /// Refuses a command line without any picture.
+    func require(_ files: [String]) throws {
+        guard files.isEmpty, list == nil else { return }
+        throw ValidationError("Missing expected argument '<file> ...'")
     }
 }
 

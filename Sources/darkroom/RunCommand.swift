@@ -46,10 +46,13 @@ struct RunCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A manifest, or pictures: files or URLs.", valueName: "file"), completion: .file())
-    var files: [String]
+            "A manifest, or pictures: files, URLs or folders.", valueName: "file"),
+        completion: .file())
+    var files: [String] = []
 
     @OptionGroup var pictures: PictureOptions
+    @OptionGroup var list: PictureListOption
+    @OptionGroup var headers: HeaderOptions
 
     @Option(
         name: .shortAndLong,
@@ -86,6 +89,7 @@ struct RunCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
+        try list.require(files)
         if output.isEmpty { throw ValidationError("--output: write a path") }
         if Self.isRoot(output) {
             throw ValidationError("--output \(output): name a folder in the root folder")
@@ -123,8 +127,11 @@ struct RunCommand: ParsableCommand {
             if json { try? Console.json(Refusal(error)) }
             Console.complain(error)
         }
-        let loaded = try engine.load()
+        var loaded = try engine.load()
         let job = try RunPreparation(self, loaded).job()
+        loaded.configuration.downloads.headers = try headers.adding(
+            to: loaded.configuration.downloads.headers, for: job.manifest,
+            isOthers: files.contains(where: ManifestArgument.isManifest))
         let page = try page.map { target throws(ClientError) in
             try ResultPage(
                 in: target, folders: [job.base],

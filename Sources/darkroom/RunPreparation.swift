@@ -31,10 +31,10 @@ struct RunPreparation {
                     ? "several manifests; each needs a run and a folder of its own"
                     : "\(shown) is a manifest, and other files are pictures. Run them separately.")
         }
-        guard command.pictures.isEmpty else {
+        guard command.pictures.isEmpty, command.list.list == nil else {
             throw ClientError(
                 .usage, code: "bad-option",
-                "--recipe, --filter, --watermark, --format, --quality and --damaged are for pictures; a manifest has its own"
+                "\(PictureOptions.names) are for pictures; a manifest has its own"
             )
         }
         let file = try ManifestFile(path: path, limits: rules.limits)
@@ -46,9 +46,11 @@ struct RunPreparation {
     private func pictures() throws -> RunJob {
         // A finished run looks only at its outputs.
         let job = try command.pictures.job(
-            command.files, priority: nil, nil,
-            mayBeGone: !command.retry && RunFolder.hasEnded(in: command.output))
-        let stem = SubmissionName.of(job.pictures)
+            .init(
+                files: command.files, list: command.list.list, results: command.output,
+                mayBeGone: !command.retry && RunFolder.hasEnded(in: command.output)),
+            priority: nil, nil)
+        let stem = job.title ?? SubmissionName.of(job.pictures)
         return try self.job(
             ManifestFile(try job.manifest(), shown: stem), id: stem, name: nil, base: ".")
     }

@@ -31,10 +31,12 @@ struct SubmitCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Manifests, or pictures: files or URLs.", valueName: "file"), completion: .file())
-    var files: [String]
+            "Manifests, or pictures: files, URLs or folders.", valueName: "file"),
+        completion: .file())
+    var files: [String] = []
 
     @OptionGroup var pictures: PictureOptions
+    @OptionGroup var list: PictureListOption
     @OptionGroup var priority: PriorityOption
     @OptionGroup var page: PageOption
 
@@ -72,6 +74,18 @@ struct SubmitCommand: ParsableCommand {
     var json = false
 
     @OptionGroup var spool: SpoolOptions
+
+    @Option(help: .hidden)
+    var header: [String] = []
+
+    func validate() throws {
+        guard header.isEmpty else {
+            throw ValidationError(
+                "--header: the daemon downloads, with the headers of downloads.headers in its configuration. darkroom run downloads by itself and takes --header"
+            )
+        }
+        try list.require(files)
+    }
 
     /// Whether the command ends when the batches end.
     var waitsForEnds: Bool { wait || watch }

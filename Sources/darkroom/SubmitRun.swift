@@ -111,10 +111,10 @@ struct SubmitRun {
                 "\(FileName(manifests[0]).text) is a manifest, and other files are pictures. Submit them separately."
             )
         }
-        guard command.pictures.isEmpty else {
+        guard command.pictures.isEmpty, command.list.list == nil else {
             throw ClientError(
                 .usage, code: "bad-option",
-                "--recipe, --filter, --watermark, --format, --quality and --damaged are for pictures; a manifest has its own"
+                "\(PictureOptions.names) are for pictures; a manifest has its own"
             )
         }
     }
@@ -145,8 +145,9 @@ struct SubmitRun {
 
     private func preparePictures(name: String?, _ priority: Priority?) throws -> Prepared {
         let job = try command.pictures.job(
-            command.files, priority: priority, page: command.page.page, queue)
-        let stem = name ?? SubmissionName.of(job.pictures)
+            .init(files: command.files, list: command.list.list), priority: priority,
+            page: command.page.page, queue)
+        let stem = name ?? job.title ?? SubmissionName.of(job.pictures)
         let file = ManifestFile(try job.manifest(), shown: stem)
         guard let manifest = checked(file) else { throw ClientExit.rejected }
         return Prepared(
@@ -156,7 +157,11 @@ struct SubmitRun {
     /// Prints the problems of a manifest that has some.
     private func checked(_ file: ManifestFile, _ finder: SourceFinder = .none) -> Manifest? {
         switch file.check(rules, finder: finder) {
-        case .success(let manifest): return manifest
+        case .success(let manifest):
+            for warning in manifest.warnings {
+                Console.problem("\(file.shown): warning: \(warning)")
+            }
+            return manifest
         case .failure(let rejection):
             for problem in rejection.problems { Console.problem(file.line(of: problem)) }
             return nil

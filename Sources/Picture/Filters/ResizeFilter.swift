@@ -8,6 +8,7 @@ enum ResizeFilter {
         let plan = ResizePlan(resize, width: input.width, height: input.height)
         try context.limits.check(
             width: plan.canvas.width, height: plan.canvas.height, place: "resize")
+        if let remark = changedMeaning(resize, plan, input) { context.remarks.add(remark) }
         var stage = upstream
         if plan.scaled == ResizePlan.Size(width: input.width, height: input.height) {
             let window = plan.window
@@ -23,5 +24,20 @@ enum ResizeFilter {
             return stage
         }
         return try PadStage(to: plan.canvas, at: plan.margin, with: resize.background, stage)
+    }
+
+    /// The remark on a filter whose meaning has changed, if another version would have made another picture.
+    private static func changedMeaning(
+        _ resize: Filter.Resize, _ plan: ResizePlan, _ input: PixelLayout
+    ) -> String? {
+        guard let formerFit = resize.formerFit else { return nil }
+        var former = resize
+        former.fit = formerFit
+        former.withoutEnlargement = false
+        let canvas = ResizePlan(former, width: input.width, height: input.height).canvas
+        guard canvas != plan.canvas else { return nil }
+        return "thumbnail without ‘fit’: the whole picture is kept, with \(plan.canvas.width) × "
+            + "\(plan.canvas.height) pixels; older versions cut it to \(canvas.width) × \(canvas.height). "
+            + Filter.Resize.fitAdvice
     }
 }

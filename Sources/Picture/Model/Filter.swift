@@ -50,6 +50,8 @@ package enum Filter: Sendable, Equatable {
         package var width: Int?
         package var height: Int?
         package var fit: Fit
+        /// What earlier versions did if the filter does not say how it fits, and this has another meaning now.
+        package var formerFit: Fit?
         package var kernel: Kernel
         package var withoutEnlargement: Bool
         /// Whether light is averaged instead of encoded values.
@@ -62,16 +64,20 @@ package enum Filter: Sendable, Equatable {
         package init(
             width: Int? = nil, height: Int? = nil, fit: Fit = .inside, kernel: Kernel = .lanczos3,
             withoutEnlargement: Bool = false, linear: Bool = false,
-            background: Colour = .transparent
+            background: Colour = .transparent, formerFit: Fit? = nil
         ) {
             self.width = width
             self.height = height
             self.fit = fit
+            self.formerFit = formerFit
             self.kernel = kernel
             self.withoutEnlargement = withoutEnlargement
             self.linear = linear
             self.background = background
         }
+
+        /// What to write where `formerFit` is not nil.
+        package static let fitAdvice = "‘fit: cover’ cuts, and ‘fit: inside’ keeps the whole"
     }
 
     package typealias Fit = PictureFilter.Fit

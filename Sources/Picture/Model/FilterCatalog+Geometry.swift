@@ -53,9 +53,10 @@ extension FilterCatalog {
         parameters: [
             .integer("size", sides, required: false), .integer("width", sides, required: false),
             .integer("height", sides, required: false),
-            .choice("fit", ["cover", "contain", "inside"], default: "cover"),
+            .choice("fit", ["inside", "cover", "contain"], default: "inside"),
             .colour("background", default: "transparent"),
-        ]
+        ],
+        takesSides: true, companion: ("fit", "inside")
     ) { arguments throws(FilterIssue) in
         let size = arguments.optionalInteger("size")
         let width = arguments.optionalInteger("width")
@@ -72,7 +73,8 @@ extension FilterCatalog {
         return .resize(
             Filter.Resize(
                 width: width, height: height, fit: fit, withoutEnlargement: fit == .inside,
-                background: arguments.colour("background")))
+                background: arguments.colour("background"),
+                formerFit: arguments.isGiven("fit") ? nil : .cover))
     }
 
     static let crop = FilterSpecification(

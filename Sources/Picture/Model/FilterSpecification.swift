@@ -7,18 +7,22 @@ package struct FilterSpecification: Sendable {
     package let parameters: [FilterParameter]
     /// Whether a value without a name is a width, or a width and a height: `800`, `800x600`.
     package let takesSides: Bool
+    /// A parameter, and its word, that a value without a name brings along unless it is given: `thumbnail=1600` says that
+    /// the picture fits inside.
+    package let companion: (name: String, word: String)?
     /// Makes the filter from arguments that have been checked one by one against `parameters`.
     package let make: @Sendable (FilterArguments) throws(FilterIssue) -> Filter
 
     package init(
         name: String, summary: String, parameters: [FilterParameter] = [],
-        takesSides: Bool = false,
+        takesSides: Bool = false, companion: (name: String, word: String)? = nil,
         make: @escaping @Sendable (FilterArguments) throws(FilterIssue) -> Filter
     ) {
         self.name = name
         self.summary = summary
         self.parameters = parameters
         self.takesSides = takesSides
+        self.companion = companion
         self.make = make
     }
 
@@ -118,15 +122,20 @@ package enum FilterArgument: Sendable, Equatable {
 /// `FilterCatalog`, never one in a manifest.
 package struct FilterArguments: Sendable {
     private let values: [String: FilterArgument]
+    private let given: Set<String>
 
     /// Adds the defaults. `given` must contain only names and types that `specification` allows, and all required ones.
     package init(_ given: [String: FilterArgument], for specification: FilterSpecification) {
+        self.given = Set(given.keys)
         var values = given
         for parameter in specification.parameters where values[parameter.name] == nil {
             values[parameter.name] = parameter.defaultValue
         }
         self.values = values
     }
+
+    /// Whether it is not the default.
+    package func isGiven(_ name: String) -> Bool { given.contains(name) }
 
     package func has(_ name: String) -> Bool { values[name] != nil }
 

@@ -22,15 +22,15 @@ extension PictureFilter {
             ])
     }
 
-    /// A small picture of a given size.
+    /// A small picture that fits into a box, and is not enlarged.
     ///
     /// - Parameters:
     ///   - width: 1 to 1000000 pixels.
     ///   - height: 1 to 1000000 pixels.
-    ///   - fit: ``Fit/cover``, ``Fit/contain`` or ``Fit/inside``.
+    ///   - fit: ``Fit/inside``; ``Fit/cover``, which cuts to the box; or ``Fit/contain``, which fills it up.
     ///   - background: fills the part of the box that ``Fit/contain`` leaves empty.
     public static func thumbnail(
-        width: Int, height: Int, fit: Fit = .cover, background: Colour = .transparent
+        width: Int, height: Int, fit: Fit = .inside, background: Colour = .transparent
     ) -> Self {
         Self(
             "thumbnail",
@@ -40,14 +40,14 @@ extension PictureFilter {
             ])
     }
 
-    /// A small square picture.
+    /// A small picture that fits into a square, and is not enlarged.
     ///
     /// - Parameters:
     ///   - size: 1 to 1000000 pixels for both sides.
-    ///   - fit: ``Fit/cover``, ``Fit/contain`` or ``Fit/inside``.
+    ///   - fit: ``Fit/inside``; ``Fit/cover``, which cuts to the box; or ``Fit/contain``, which fills it up.
     ///   - background: fills the part of the box that ``Fit/contain`` leaves empty.
     public static func thumbnail(
-        size: Int, fit: Fit = .cover, background: Colour = .transparent
+        size: Int, fit: Fit = .inside, background: Colour = .transparent
     ) -> Self {
         Self(
             "thumbnail",

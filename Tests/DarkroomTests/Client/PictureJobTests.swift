@@ -107,7 +107,8 @@ import Testing
 
     @Test func laysALogoOverEachPicture() throws {
         var job = PictureJob([try picture("logo.jpg"), try picture("b.jpg")])
-        job.watermark = try picture("x/logo.png")
+        _ = try picture("x/logo.png")
+        job.watermark = try WatermarkText(scratch.url.appending(path: "x/logo.png").path)
         job.filters = [
             try FilterText("sepia=0.8"), try FilterText("overlay=\(scratch.path)/x/logo.png"),
         ]

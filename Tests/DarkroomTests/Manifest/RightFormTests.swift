@@ -67,7 +67,7 @@ import Testing
             .yaml, "images: [a]\nfilters: [{resize: 800 × 600}]",
             "; write ‘resize: {width: 800, height: 600}’"
         ),
-        (.yaml, "images: [a]\nfilters: [{thumbnail: 200}]", "; write ‘thumbnail: {size: 200}’"),
+        (.yaml, "images: [a]\nfilters: [{thumbnail: 200 px}]", "; write ‘thumbnail: {size: 200}’"),
         (.yaml, "images: [a]\nfilters: [{rotate: 90°}]", "; write ‘rotate: {angle: 90}’"),
         (.yaml, "images: [a]\nfilters: [{flatten: red}]", "; write ‘flatten: \"#ff0000\"’"),
         (.yaml, "images: [a]\nfilters: [{mono: true}]", "found true or false; write ‘mono: {}’"),
@@ -148,7 +148,7 @@ import Testing
         ("[{resize: 800 x 600 px}]", "; write ‘resize: {width: 800, height: 600}’"),
         ("[{resize: [800, 600]}]", "found a list; write ‘resize: {width: 800, height: 600}’"),
         ("[{resize: large}]", "; write ‘resize: {width: PIXELS}’"),
-        ("[{thumbnail: 200x100}]", "; write ‘thumbnail: {width: 200, height: 100}’"),
+        ("[{thumbnail: 200 x 100}]", "; write ‘thumbnail: {width: 200, height: 100}’"),
         ("[{crop: 200x100}]", "; write ‘crop: {width: 200, height: 100, gravity: center}’"),
         ("[{blur: \"2\"}]", "; write ‘blur: {sigma: 2}’"),
         ("[{sepia: \"0.8\"}]", "; write ‘sepia: {intensity: 0.8}’"),

@@ -31,6 +31,14 @@ import Testing
             #""filters": ["mono", {"resize": "1x1000000"}]"#,
             #""filters": ["mono", {"resize": {"width": 1, "height": 1000000}}]"#
         ),
+        (
+            #""filters": [{"thumbnail": 200}]"#,
+            #""filters": [{"thumbnail": {"size": 200, "fit": "inside"}}]"#
+        ),
+        (
+            #""filters": {"thumbnail": "200x100"}"#,
+            #""filters": [{"thumbnail": {"width": 200, "height": 100, "fit": "inside"}}]"#
+        ),
         (#""filters": [{"sepia": 0.8}]"#, #""filters": [{"sepia": {"intensity": 0.8}}]"#),
         (#""filters": [{"rotate": 90}]"#, #""filters": [{"rotate": {"angle": 90}}]"#),
         (#""filters": [{"posterize": 4}]"#, #""filters": [{"posterize": {"levels": 4}}]"#),
@@ -77,8 +85,8 @@ import Testing
             "1:91 wrong-type filters[0].resize"
         ),
         (#""filters": [{"rotate": 45}]"#, "1:91 out-of-range filters[0].rotate"),
-        // Several readings: a square, or within the size.
-        (#""filters": [{"thumbnail": 200}]"#, "1:94 wrong-type filters[0].thumbnail"),
+        (#""filters": [{"thumbnail": 0}]"#, "1:94 out-of-range filters[0].thumbnail"),
+        (#""filters": [{"thumbnail": "200"}]"#, "1:94 wrong-type filters[0].thumbnail"),
         (#""filters": [{"sharpen": 2}]"#, "1:92 wrong-type filters[0].sharpen"),
         (#""filters": [{"pad": 8}]"#, "1:88 wrong-type filters[0].pad"),
         (#""filters": [{"crop": "8x6"}]"#, "1:89 wrong-type filters[0].crop"),

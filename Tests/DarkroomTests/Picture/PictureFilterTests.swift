@@ -26,7 +26,7 @@ import Testing
         (.resize(width: 800), .resize(Filter.Resize(width: 800))),
         (
             .thumbnail(width: 3, height: 4),
-            .resize(Filter.Resize(width: 3, height: 4, fit: .cover))
+            .resize(Filter.Resize(width: 3, height: 4, fit: .inside, withoutEnlargement: true))
         ),
         (
             .crop(x: 1, y: 2, width: 3, height: 4),
@@ -143,7 +143,7 @@ import Testing
         (.resize(width: 1, height: .max), "resize: height must be 1 to 1000000, not \(Int.max)"),
         (
             .thumbnail(size: 9, fit: .fill),
-            "thumbnail: fit must be cover, contain or inside, not fill"
+            "thumbnail: fit must be inside, cover or contain, not fill"
         ),
         (.crop(x: -1, y: 0, width: 1, height: 1), "crop: x must be 0 to 1000000, not -1"),
         (.crop(width: 1, height: 0, gravity: .east), "crop: height must be 1 to 1000000, not 0"),

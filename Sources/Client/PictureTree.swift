@@ -1,0 +1,127 @@
+import DarkroomCore
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomSpool
+import Foundation
+import Glibc
+
+/// A folder of pictures that is named on a command line: its pictures and those of the folders within it, sorted by the
+/// bytes of their paths.
+///
+/// Left out are names that begin with a dot, links to folders, and the results of `darkroom run`: folders with
+/// `.darkroom` in them, and the folder into which the results go.
+package struct PictureTree: Sendable {
+    /// The path as it was given, for messages.
+    private let shown: String
+    private let path: String
+
+    /// Whether the argument means a folder. A URL never does.
+    package static func isOne(_ argument: String) -> Bool {
+        !argument.contains("://") && FolderForecast.isFolder(argument)
+    }
+
+    package init(_ path: String) {
+        self.path = path
+        shown = FileName(path).text
+    }
+
+    /// - Parameters:
+    ///   - limit: the maximum number of pictures.
+    ///   - results: the folder of the results, which may not exist.
+    /// - Throws: if there is none, or if the folder has a manifest, which says what to do with its pictures.
+    package func pictures(
+        limit: Int = ManifestLimits().images, without results: String? = nil
+    ) throws(ClientError) -> [PictureSource] {
+        let root = try open()
+        try refuseManifest(in: root)
+        let folder = SentPictures.Folder(root, owner: getuid())
+        let listing = LocalSources(roots: []).list(
+            allOf: folder, limit: limit, matches: SourcePattern.everything.matches)
+        var skipped = Skipped(root: path, results: results)
+        switch listing {
+        case .sources(let sources):
+            let files = sources.map(\.string).filter { !skipped.contains($0) }
+            guard !files.isEmpty else { throw nothing("there is no picture in it") }
+            // The paths begin with `./`.
+            let begin = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
+            return try files.map { file throws(ClientError) in
+                try PictureSource(begin + file.dropFirst(2))
+            }
+        case .nothing(let reason): throw nothing(reason)
+        case .tooMany:
+            throw ClientError(
+                .rejected, code: "too-many-images",
+                "\(shown): it has more than \(limit) pictures, or too many other files")
+        }
+    }
+
+    private func open() throws(ClientError) -> Directory {
+        do throws(FileError) {
+            return try Directory(path: path)
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    private func nothing(_ reason: String) -> ClientError {
+        ClientError(.rejected, code: "no-pictures", "\(shown): \(reason)")
+    }
+
+    private func refuseManifest(in root: Directory) throws(ClientError) {
+        let names: [FileName]
+        do throws(FileError) {
+            names = try root.names()
+        } catch {
+            throw ClientError(error)
+        }
+        let manifest = names.first {
+            $0.text.partsAtLastDot?.stem == Substring(FolderJob.stem)
+                && ManifestFormat(fileName: $0.text) != nil
+        }
+        guard let manifest else { return }
+        let file = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
+        throw ClientError(
+            .usage, code: "has-manifest",
+            "\(shown): it has a manifest, which says what to do with its pictures",
+            remedy:
+                "Name the manifest instead: \((file + manifest.text).shellQuoted); with submit, add --copy to send its pictures along."
+        )
+    }
+
+    /// The folders whose pictures are results.
+    private struct Skipped {
+        let root: String
+        private let results: String?
+        private var known: [Substring: Bool] = [:]
+
+        init(root: String, results: String?) {
+            self.root = root
+            self.results = results.flatMap(Self.real)
+        }
+
+        /// - Parameter file: its path from the root, with `./` before it.
+        mutating func contains(_ file: String) -> Bool {
+            guard let slash = file.lastIndex(of: "/") else { return false }
+            return isResult(file[..<slash])
+        }
+
+        private mutating func isResult(_ folder: Substring) -> Bool {
+            if let known = known[folder] { return known }
+            let whole = "\(root)/\(folder)"
+            var answer =
+                access("\(whole)/.darkroom", F_OK) == 0
+                || results != nil && Self.real(whole) == results
+            // What the user has named is not left out because of another run in it.
+            if folder == "." { answer = false }
+            if !answer, let slash = folder.lastIndex(of: "/") { answer = isResult(folder[..<slash]) }
+            known[folder] = answer
+            return answer
+        }
+
+        private static func real(_ path: String) -> String? {
+            guard let found = realpath(path, nil) else { return nil }
+            defer { free(found) }
+            return String(validatingCString: found)
+        }
+    }
+}
