@@ -261,7 +261,7 @@ import Testing
         try add(0, Self.copy(1))
         let error = #expect(throws: FileError.self) {
             try AnswerPage(of: folders).make { _, folders in
-                _ = try PagePreviews(in: folders) { false }
+                _ = try PagePreviews(in: folders, of: 100) { false }
             }
         }
         #expect(error?.errno == .canceled)
