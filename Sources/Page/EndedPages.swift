@@ -36,7 +36,8 @@ package struct EndedPages {
         to folder: Directory, _ previews: AnswerPage.PreviewFolders, while mayGoOn: () -> Bool
     ) throws(FileError) {
         let summary = summarized()
-        var previews = try PagePreviews(in: previews, while: mayGoOn)
+        var previews = try PagePreviews(
+            in: previews, of: status.images.count, while: mayGoOn)
         for number in 1...max(1, summary.failuresOfPages.count) {
             let name = FileName(BatchPage.fileName(number))
             guard mayGoOn() else { throw FileError("write", folder.path(of: name), .canceled) }

@@ -23,9 +23,11 @@ struct PagePreviews {
 
     /// Writes the sheets.
     ///
-    /// - Parameter mayGoOn: asked before each; if it returns false, this throws ECANCELED.
+    /// - Parameters:
+    ///   - count: the number of the batch's images. Lines of others are ignored.
+    ///   - mayGoOn: asked before each; if it returns false, this throws ECANCELED.
     init(
-        in folders: AnswerPage.PreviewFolders, while mayGoOn: () -> Bool
+        in folders: AnswerPage.PreviewFolders, of count: Int, while mayGoOn: () -> Bool
     ) throws(FileError) {
         self.folders = folders
         var logged: [Int: Copies] = [:]
@@ -36,6 +38,7 @@ struct PagePreviews {
             draft = PreviewSheet.Draft()
         }
         try PreviewLog.forEachLine(in: folders.active) { line, base64 throws(FileError) in
+            guard line.index < count else { return }
             logged[line.index] = Copies(
                 before: line.facts.map {
                     draft.add(line.index, $0, base64: base64)

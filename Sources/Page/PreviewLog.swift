@@ -70,9 +70,20 @@ package enum PreviewLog {
         }
         let path = active.path(of: BatchFile.previews)
         var bytes: [UInt8] = []
+        /// Whether the bytes up to the next newline belong to a line that is too long.
+        var skips = false
         while true {
             let more = try file.readAll(upTo: chunk, path: path)
-            bytes += more
+            if skips {
+                guard let end = more.firstIndex(of: newline) else {
+                    if more.isEmpty { return }
+                    continue
+                }
+                bytes = Array(more[(end + 1)...])
+                skips = false
+            } else {
+                bytes += more
+            }
             var done = 0
             var failure: FileError?
             bytes.withUnsafeBufferPointer { bytes in
@@ -84,8 +95,12 @@ package enum PreviewLog {
             }
             if let failure { throw failure }
             bytes.removeFirst(done)
-            // A longer line is none of ours.
-            if more.isEmpty || bytes.count > mostBytes { return }
+            if more.isEmpty { return }
+            if bytes.count > mostBytes {
+                // A longer line is none of ours. Those after it may be.
+                bytes = []
+                skips = true
+            }
         }
     }
 
@@ -107,7 +122,7 @@ package enum PreviewLog {
     }
 
     private static let chunk = 256 << 10
-    private static let mostBytes = 64 << 20
+    private static let mostBytes = 4 << 20
     private static let newline = UInt8(ascii: "\n")
     private static let space = UInt8(ascii: " ")
 
@@ -135,7 +150,8 @@ package enum PreviewLog {
             let orientation = number().flatMap({ Orientation(rawValue: $0) }),
             let sourceWidth = number(), let sourceHeight = number(),
             let hasAfter = number(), let length = number(), line.count - place == length,
-            [width, height, sourceWidth, sourceHeight].allSatisfy({ $0 < 1 << 28 })
+            [width, height, sourceWidth, sourceHeight].allSatisfy({ $0 < 1 << 28 }),
+            isBase64(line[place...])
         else { return nil }
         let facts = PreviewFacts(
             width: width, height: height, isPair: isPair == 1, orientation: orientation,
@@ -143,5 +159,20 @@ package enum PreviewLog {
         let result = Line(
             index: index, facts: length == 0 ? nil : facts, hasAfter: hasAfter == 1)
         return (result, UnsafeBufferPointer(rebasing: line[place...]))
+    }
+
+    /// The text goes into a sheet as it is. So it must not contain anything else, such as markup.
+    private static func isBase64(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        guard text.count.isMultiple(of: 4) else { return false }
+        var digits = text
+        for _ in 0..<2 where digits.last == UInt8(ascii: "=") { digits.removeLast() }
+        return digits.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+                true
+            default: false
+            }
+        }
     }
 }

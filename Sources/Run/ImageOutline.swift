@@ -17,6 +17,9 @@ struct ImageOutline: Decodable, Sendable {
         let bytes: Int
         let sha256: String
         var format: String?
+
+        /// Whether it names a file of the folder. A status may have been altered.
+        var isInFolder: Bool { Status.isName(file) }
     }
 
     struct Cause: Decodable, Sendable {
@@ -30,9 +33,9 @@ struct ImageOutline: Decodable, Sendable {
 
     /// nil if the text is not the status of an image.
     init?(_ text: ArraySlice<UInt8>) {
-        guard let outline = try? JSONDecoder().decode(ImageOutline.self, from: Data(text)) else {
-            return nil
-        }
+        guard let outline = try? JSONDecoder().decode(ImageOutline.self, from: Data(text)),
+            outline.output?.isInFolder != false
+        else { return nil }
         self = outline
     }
 

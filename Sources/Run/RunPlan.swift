@@ -92,7 +92,7 @@ package struct RunPlan: Codable, Sendable, Equatable {
             throw RunError(error)
         }
         guard let plan = try? JSONDecoder().decode(RunPlan.self, from: Data(bytes)),
-            plan.schemaVersion == (plan.shards == nil ? 1 : 3),
+            Status.isName(plan.id), plan.schemaVersion == (plan.shards == nil ? 1 : 3),
             plan.shards.map({ Shard(1, of: $0.count) != nil }) ?? true
         else { throw .unreadable(folder.path(of: fileName)) }
         return plan

@@ -97,7 +97,7 @@ package struct Status: Codable, Sendable, Equatable {
         /// true if it was in a folder with its pictures, whose name is `name`; absent otherwise.
         package var isFolder: Bool?
 
-        private enum CodingKeys: String, CodingKey {
+        enum CodingKeys: String, CodingKey {
             case name, file, sha256, bytes, uid, identity
             case isFolder = "folder"
         }
@@ -284,6 +284,10 @@ package struct ImageStatus: Codable, Sendable, Equatable {
         package var depth: Int
         /// 1: gray, 2: gray and alpha, 3: RGB, 4: RGB and alpha.
         package var channels: Int
+
+        enum CodingKeys: String, CodingKey {
+            case file, format, sha256, bytes, width, height, depth, channels
+        }
 
         package init(
             file: String, format: OutputFormat, sha256: String, bytes: Int, width: Int,

@@ -57,7 +57,7 @@ import Testing
     ) throws -> [PagePreviews.Copies] {
         var result: [PagePreviews.Copies] = []
         try AnswerPage(of: folders).make { _, folders in
-            var previews = try PagePreviews(in: folders) { true }
+            var previews = try PagePreviews(in: folders, of: count) { true }
             result = (0..<count).map { previews.copies(of: $0, isReduced: isReduced) }
             previews.removeUnused()
         }
@@ -98,12 +98,31 @@ import Testing
             "\n1 96 64 1 9 800 500 0 4 AAAA\n", "\n1 96 64 1 1 800 500 0 -4 AAAA\n",
             "\n1 268435456 64 1 1 800 500 0 4 AAAA\n", "\nx 96 64 1 1 800 500 0 4 AAAA\n",
             "\n99999999999999999999 96 64 1 1 800 500 0 4 AAAA\n", "\u{0}\u{1}",
+            // Markup, and Base64 of a wrong length.
+            "\n1 96 64 1 1 800 500 0 4 \"/><\n", "\n1 96 64 1 1 800 500 0 3 AAA\n",
+            "\n1 96 64 1 1 800 500 0 4 A===\n", "\n1 96 64 1 1 800 500 0 4 A=AA\n",
         ]) func aDamagedLineLosesItselfOnly(text: String) throws
     {
         try add(0, Self.copy(1))
         try append(text)
         try add(2, Self.copy(3))
         #expect(try lines().map(\.0.index) == [0, 2])
+    }
+
+    @Test func aLineWithoutAnEndHidesNoOther() throws {
+        try add(0, Self.copy(1))
+        try append(String(repeating: "A", count: 65 << 20))
+        try add(2, Self.copy(3))
+        #expect(try lines().map(\.0.index) == [0, 2])
+    }
+
+    @Test func linesOfUnknownImagesAreIgnored() throws {
+        try add(0, Self.copy(1))
+        try add(7, Self.copy(2))
+        let place = try #require(try page(1).first?.before)
+        #expect(try shown(place) == Self.copy(1).jpeg)
+        let text = try scratch.text("outbox/x/page/previews/\(place.sheet.text)")
+        #expect(text.components(separatedBy: "<image").count == 2)
     }
 
     /// More than is read at once.
@@ -242,7 +261,7 @@ import Testing
         try add(0, Self.copy(1))
         let error = #expect(throws: FileError.self) {
             try AnswerPage(of: folders).make { _, folders in
-                _ = try PagePreviews(in: folders) { false }
+                _ = try PagePreviews(in: folders, of: 100) { false }
             }
         }
         #expect(error?.errno == .canceled)

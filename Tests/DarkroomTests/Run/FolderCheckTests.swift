@@ -43,6 +43,22 @@ import Testing
         #expect(summary.bytes == bytes)
     }
 
+    /// An altered status does not lead to a file elsewhere.
+    @Test(arguments: ["../outside.png", "/etc/passwd", ".."])
+    func refusesAStatusThatLeadsOut(name: String) throws {
+        let text = String(decoding: try folder.read("status.json"), as: UTF8.self)
+        let altered = text.replacingOccurrences(
+            of: "\"file\" : \"3.png\"", with: "\"file\" : \"\(name)\"")
+        #expect(altered != text)
+        try folder.write(
+            Array(altered.utf8), to: "status.json", replacing: true, durably: false)
+        let error = #expect(throws: RunError.self) { try findings(path) }
+        guard case .unreadable = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
     @Test func findsEachDifference() throws {
         try folder.remove("1.png")
         try folder.write([1], to: "2.png", replacing: true, durably: false)

@@ -254,6 +254,17 @@ import Testing
         return many
     }
 
+    @Test(arguments: ["", ".", "..", "../a.png", "/etc/passwd", "a/b.png", "a\u{0}b"])
+    func refusesNamesThatLeadOutOfTheFolder(name: String) throws {
+        var status = Self.full
+        status.images[0].output?.file = name
+        #expect(Status(decoding: status.encoded()) == nil)
+        status = Self.full
+        status.manifest.file = name
+        #expect(Status(decoding: status.encoded()) == nil)
+        #expect(Status(decoding: Self.full.encoded()) != nil)
+    }
+
     @Test func refusesAnotherVersion() {
         var other = Self.full
         other.schemaVersion = 2
