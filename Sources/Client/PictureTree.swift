@@ -17,7 +17,13 @@ package struct PictureTree: Sendable {
 
     /// Whether the argument means a folder. A URL never does.
     package static func isOne(_ argument: String) -> Bool {
-        !argument.contains("://") && FolderForecast.isFolder(argument)
+        !argument.contains("://") && isFolder(argument)
+    }
+
+    /// Whether a path leads to a folder.
+    package static func isFolder(_ path: String) -> Bool {
+        var information = stat()
+        return stat(path, &information) == 0 && information.isFolder
     }
 
     package init(_ path: String) {

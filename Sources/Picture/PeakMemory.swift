@@ -40,7 +40,8 @@ package struct PeakMemory {
         /// How it was reduced, for the filters after it has been turned upright.
         func reduced(_ autoOrient: Bool) -> ReducedSource {
             ReducedSource(
-                storedSize, divisor: divisor, orientation: autoOrient ? orientation : .topLeft)
+                width: storedSize.width, height: storedSize.height, divisor: divisor,
+                orientation: autoOrient ? orientation : .topLeft)
         }
     }
 

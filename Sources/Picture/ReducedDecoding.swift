@@ -23,41 +23,12 @@ enum ReducedDecoding {
     }
 }
 
-/// A picture that was reduced when it was decoded, as a resize must know it.
-///
-/// A side that the divisor does not divide is rounded up. Its outermost sample stands for the rest of the stored pixels.
-/// The decoder makes it from them and from what the encoder has added to fill its last block, mostly copies of the last
-/// pixel. So the resize calculates with the stored size, and gives this sample as much weight as it has stored pixels.
-package struct ReducedSource: Sendable, Equatable {
-    /// The sides of the upright picture.
-    let across: ResampleAxis.Input
-    let down: ResampleAxis.Input
-
-    /// - Parameters:
-    ///   - size: the stored size.
-    ///   - orientation: how the rows are turned before the resize.
-    init(_ size: ResizePlan.Size, divisor: Int, orientation: Orientation) {
-        let (width, height) =
-            orientation.isTransposed ? (size.height, size.width) : (size.width, size.height)
-        let corner = orientation.upright(1, 1, ofWidth: 2, height: 2)
-        across = ResampleAxis.Input(width, divisor: divisor, beginsWithRest: corner.x == 0)
-        down = ResampleAxis.Input(height, divisor: divisor, beginsWithRest: corner.y == 0)
-    }
-
-    /// The same filters, the first of which is a resize that knows the picture; all as they are if it was not reduced.
-    func known(to filters: [Filter]) -> [Filter] {
-        guard across.divisor > 1, case .resize(var resize)? = filters.first else { return filters }
-        resize.source = self
-        return [.resize(resize)] + filters.dropFirst()
-    }
-}
-
 extension PictureSteps {
     /// How a reader has reduced its picture for these steps.
     func reduction(of reader: any PictureReader, divisor: Int) -> ReducedSource {
         let size = reader.storedSize
         return ReducedSource(
-            ResizePlan.Size(width: size.width, height: size.height), divisor: divisor,
+            width: size.width, height: size.height, divisor: divisor,
             orientation: autoOrient ? reader.orientation : .topLeft)
     }
 }

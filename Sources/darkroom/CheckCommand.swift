@@ -145,7 +145,7 @@ struct CheckCommand: ParsableCommand {
 
     private func inputs(_ report: QueueReport?) throws(ClientError) -> [Input] {
         let hasManifests = files.contains {
-            ManifestArgument.isManifest($0) || FolderForecast.isFolder($0)
+            ManifestArgument.isManifest($0) || PictureTree.isFolder($0)
         }
         guard sources, !hasManifests else {
             guard pictures.isEmpty, list.list == nil else {
@@ -171,7 +171,7 @@ struct CheckCommand: ParsableCommand {
         init(
             _ input: Input, _ rules: ManifestRules, _ local: LocalSources
         ) throws(ClientError) {
-            if case .path(let path) = input, FolderForecast.isFolder(path) {
+            if case .path(let path) = input, PictureTree.isFolder(path) {
                 let folder = try FolderForecast(
                     path: path, rules, finders: local.guessingFinderMaker)
                 (shown, outcome, pictures) = (folder.shown, folder.outcome, folder.pictures)

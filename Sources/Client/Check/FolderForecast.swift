@@ -11,12 +11,6 @@ package struct FolderForecast {
     package let outcome: Result<Manifest, ManifestRejection>
     package let pictures: SentPictures
 
-    /// Whether a path leads to a folder.
-    package static func isFolder(_ path: String) -> Bool {
-        var information = stat()
-        return stat(path, &information) == 0 && information.isFolder
-    }
-
     /// Reads the folder as the daemon does.
     ///
     /// - Parameter finders: looks for the pictures of the folder, and for the files of patterns.

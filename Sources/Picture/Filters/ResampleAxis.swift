@@ -62,35 +62,9 @@ extension Filter.Kernel {
 /// says. The scale is that of the stored pixels: it need not be a whole number of samples. The outermost sample may stand
 /// for fewer of them, and its weights are reduced in the same proportion.
 struct ResampleAxis {
-    /// A side of the picture.
-    struct Input: Equatable {
-        /// In stored pixels.
-        let length: Int
-        /// The stored pixels of a sample.
-        let divisor: Int
-        /// Whether the first sample, and not the last, stands for the rest of the pixels.
-        let beginsWithRest: Bool
-
-        init(_ length: Int, divisor: Int = 1, beginsWithRest: Bool = false) {
-            self.length = length
-            self.divisor = divisor
-            self.beginsWithRest = beginsWithRest
-        }
-
-        var samples: Int { (length + divisor - 1) / divisor }
-
-        /// The outermost sample, and its part of the stored pixels of others.
-        var rest: (sample: Int, share: Double) {
-            let rest = length % divisor
-            return (
-                beginsWithRest ? 0 : samples - 1, rest == 0 ? 1 : Double(rest) / Double(divisor)
-            )
-        }
-    }
-
     /// What the weights depend on.
     struct Key: Equatable {
-        let input: Input
+        let input: PictureSide
         let scaled: Int
         let window: Range<Int>
         let kernel: Filter.Kernel
@@ -122,7 +96,7 @@ struct ResampleAxis {
     /// - Parameters:
     ///   - window: the output pixels to make, as a part of all `scaled` ones.
     init(input: Int, scaled: Int, window: Range<Int>, kernel: Filter.Kernel) {
-        self.init(Key(input: Input(input), scaled: scaled, window: window, kernel: kernel))
+        self.init(Key(input: PictureSide(input), scaled: scaled, window: window, kernel: kernel))
     }
 
     private init(_ key: Key) {

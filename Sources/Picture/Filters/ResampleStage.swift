@@ -29,12 +29,12 @@ final class ResampleStage: Stage {
         layout.height = window.height
         let across = ResampleAxis.of(
             ResampleAxis.Key(
-                input: resize.source?.across ?? ResampleAxis.Input(input.width),
+                input: resize.source?.across ?? PictureSide(input.width),
                 scaled: plan.scaled.width, window: window.x..<window.x + window.width,
                 kernel: resize.kernel))
         let down = ResampleAxis.of(
             ResampleAxis.Key(
-                input: resize.source?.down ?? ResampleAxis.Input(input.height),
+                input: resize.source?.down ?? PictureSide(input.height),
                 scaled: plan.scaled.height, window: window.y..<window.y + window.height,
                 kernel: resize.kernel))
         if !resize.linear, OpaqueResampleStage.suits(input, down: down) {
