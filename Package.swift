@@ -215,13 +215,15 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/SelfTest", swiftSettings: outer),
+        // Keeps the arguments and fills closed standard streams before anything else of both programs runs.
+        .target(name: "CDarkroomEntry", path: "Sources/CEntry"),
         // Blocks the control signals before anything else of darkroomd runs; in no other program.
         .target(name: "CDarkroomStart", path: "Sources/CStart"),
         // The daemon's command line.
         .executableTarget(
             name: "darkroomd",
             dependencies: library + [
-                "CDarkroomStart",
+                "CDarkroomEntry", "CDarkroomStart",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: tool),
@@ -232,7 +234,7 @@ let package = Package(
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
                 "DarkroomSpool", "DarkroomClient", "DarkroomPage", "DarkroomBatch",
-                "DarkroomConfiguration", "DarkroomRun",
+                "DarkroomConfiguration", "DarkroomRun", "CDarkroomEntry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),

@@ -215,6 +215,7 @@ part_lint() {
     done
     check lint "folders of a target use each other one way" bash Tests/uses.sh
     check lint "only Picture has public declarations" only_picture_is_public
+    check lint "files are read to their end, and arguments come from main" no_reader_of_foundation
     [ ! -e .git ] || check lint "nothing else is in the top folder" top_folder_is_tidy
     check lint "C compiles for arm64" compile_for_arm64
     [ "$failed" -ne "$before" ] || say lint "sources, scripts and manual pages are clean"
@@ -245,6 +246,17 @@ only_picture_is_public() {
     [ -z "$found" ] || { printf '%s\n' "$found"; return 1; }
 }
 
+# Whether Sources reads no file with Foundation, which takes a short read for the end: a page of a file of the kernel, or
+# what is in a pipe. WholeFile and Directory read to the end, and have a limit. Swift reads arguments from /proc, which a
+# chroot may lack; CDarkroomEntry has those of main().
+no_reader_of_foundation() {
+    local found words='(Data|String|NSData|NSString|NSDictionary|NSArray)\(contentsOf|contentsOfFile:|\.contents\(atPath:'
+    words+='|readToEnd|readDataToEndOfFile|availableData|read\(upToCount:|readData\(ofLength:|FileHandle\(|InputStream\(|readLine\('
+    words+='|CommandLine\.|\.processInfo\.arguments'
+    found=$(grep -rnE "$words" --include='*.swift' Sources | grep -vE ':[[:space:]]*//')
+    [ -z "$found" ] || { printf '%s\n' "$found"; return 1; }
+}
+
 # Whether no product of a compiler, nor anything else by mistake, has been committed.
 top_folder_is_tidy() {
     local found known='\.ci|\.gitignore|\.swift-format|Package\.swift|README\.md|Sources|Tests|etc|systemd'
@@ -258,11 +270,11 @@ compile_for_arm64() {
     local target headers=$LOGS/arm64 libc=/usr/aarch64-linux-gnu/include
     mkdir -p "$headers"
     cp "/usr/include/$(uname -m)-linux-gnu/jconfig.h" "$headers/" || return 1
-    for target in CPixels CDeflate CJpeg CShims CStart; do
+    for target in CPixels CDeflate CJpeg CShims CEntry CStart; do
         clang_of_swift --target=aarch64-linux-gnu -std=gnu11 -fsyntax-only -Wall -Wextra -Werror \
             -nostdlibinc -isystem "$libc" -idirafter /usr/include -idirafter "$headers" \
             -ISources/CPixels/include -ISources/CDeflate/include -ISources/CJpeg/include -ISources/CShims/include \
-            -ISources/CStart/include Sources/"$target"/*.c || return 1
+            -ISources/CEntry/include -ISources/CStart/include Sources/"$target"/*.c || return 1
     done
 }
 

@@ -5,9 +5,12 @@
  *
  * The dynamic loader calls the functions in .preinit_array when all libraries are mapped, before it
  * initializes any of them: this is the earliest moment for a program. main() begins some milliseconds later,
- * after the initializers of Foundation, OpenSSL and others. The loader's own time after execve(2) remains.
+ * after the initializers of Foundation, OpenSSL and others. The loader's own time after execve(2) remains: it
+ * maps and relocates forty libraries, for five to fifteen milliseconds, before any instruction of the program.
  * During it, only the process that starts the program could block signals, because a mask is inherited;
- * service managers do not do this.
+ * service managers do not do this. A signal then ends a process that has opened and locked nothing, and has
+ * taken nothing from the spool, as if it had not been started. systemd counts the end by SIGTERM as a clean
+ * one (SuccessExitStatus= in systemd.service(5)), so that a stop at this moment is no failure of the unit.
  *
  * So early, no library may be used, nor code that a sanitizer adds to functions: the code calls the kernel
  * directly, with the kernel's own type of masks.
@@ -22,18 +25,18 @@
 
 #define BIT(number) ((uint64_t)1 << ((number) - 1))
 
-static uint64_t inherited;
-
 __attribute__((disable_sanitizer_instrumentation)) static void block(void)
 {
     const uint64_t control = BIT(SIGUSR1) | BIT(SIGUSR2) | BIT(SIGHUP) | BIT(SIGTERM) | BIT(SIGINT);
-    /* There is only one thread now, and each later one inherits its mask. */
-    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &control, &inherited, sizeof inherited);
+    /* There is only one thread now, and each later one inherits its mask. What the parent has blocked is not
+     * blocked any more: a program with many threads may start others from one that blocks all signals. */
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &control, NULL, sizeof control);
 }
 
 __attribute__((section(".preinit_array"), used)) static void (*const first)(void) = block;
 
 void darkroom_start_unblock(void)
 {
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &inherited, NULL, sizeof inherited);
+    const uint64_t none = 0;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
 }

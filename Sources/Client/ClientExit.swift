@@ -15,6 +15,8 @@ package enum ClientExit: Int32, Error, Sendable, CaseIterable {
     case missing = 66
     /// No daemon works on the spool.
     case noDaemon = 69
+    /// The system lacks what every program may expect.
+    case systemError = 71
     /// A folder or file of the results cannot be created.
     case cannotCreate = 73
     case ioError = 74

@@ -55,7 +55,7 @@ package struct DaemonProcessHandle: ~Copyable {
     /// Finds the unit in the process's control group: `0::/system.slice/darkroomd.service`.
     private static func unit(of process: pid_t) -> String? {
         guard
-            let text = try? String(contentsOfFile: "/proc/\(process)/cgroup", encoding: .utf8),
+            let text = WholeFile.kernelText("/proc/\(process)/cgroup"),
             let group = text.split(separator: "\n").first(where: { $0.hasPrefix("0::") }),
             let last = group.split(separator: "/").last, group.contains("/system.slice/"),
             last.hasSuffix(".service")

@@ -24,7 +24,7 @@ package struct ManifestFile: Sendable {
         shown = FileName(path).text
         do {
             let file = try Self.open(path)
-            bytes = try file.readAll(upTo: limits.bytes, path: shown)
+            bytes = try file.readAll(upTo: limits.bytes, path: shown, waits: true)
             size = max(bytes.count, try file.length(path: shown))
         } catch {
             throw ClientError(error)

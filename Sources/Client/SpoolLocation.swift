@@ -20,8 +20,9 @@ package enum SpoolLocation {
 
     /// nil if the file does not exist, cannot be read, or has no such key. The daemon reports errors in it.
     private static func configuredPath(_ file: String) -> String? {
-        guard let text = try? String(contentsOfFile: file, encoding: .utf8),
-            let values = try? Yams.load(yaml: text) as? [String: Any]
+        guard let bytes = try? WholeFile.bytes(of: file, upTo: FileLimit.configuration),
+            let values =
+                try? Yams.load(yaml: String(decoding: bytes, as: UTF8.self)) as? [String: Any]
         else { return nil }
         return values["spool"] as? String
     }

@@ -131,6 +131,27 @@ package struct ConfigurationLoader: Sendable {
         return (resolved, problems)
     }
 
+    private struct UnreadableFile: Error {
+        let cause: String
+    }
+
+    /// The file may be a pipe: `--config <(…)`.
+    private static func text(of path: String) throws(UnreadableFile) -> String {
+        do throws(FileError) {
+            let bytes = try WholeFile.bytes(of: path, upTo: FileLimit.configuration)
+            if let text = String(validating: bytes, as: UTF8.self) { return text }
+        } catch {
+            switch error.errno {
+            case .noSuchFileOrDirectory: throw UnreadableFile(cause: "there is no such file")
+            case .fileTooLarge:
+                throw UnreadableFile(
+                    cause: "it has more than \(Units.bytes(FileLimit.configuration))")
+            case let code: throw UnreadableFile(cause: "cannot be read: \(code)")
+            }
+        }
+        throw UnreadableFile(cause: "cannot be read as UTF-8 text")
+    }
+
     private func readFile(_ problems: inout [ConfigurationProblem]) -> ConfigurationFile {
         let name = path ?? Self.standardPath
         guard
@@ -138,18 +159,12 @@ package struct ConfigurationLoader: Sendable {
         else {
             return ConfigurationFile(path: name, text: "")
         }
-        do {
-            let file = ConfigurationFile(
-                path: name, text: try String(contentsOfFile: name, encoding: .utf8))
+        do throws(UnreadableFile) {
+            let file = ConfigurationFile(path: name, text: try Self.text(of: name))
             problems += file.problems
             return file
         } catch {
-            let cause =
-                switch access(name, R_OK) == 0 ? 0 : errno {
-                case 0: "cannot be read as UTF-8 text"
-                case ENOENT: "there is no such file"
-                case let code: "cannot be read: \(Errno(rawValue: code))"
-                }
+            let cause = error.cause
             let unseen = view?.remedy(forFile: name, wanting: .reading).map { "; \($0)" } ?? ""
             problems.append(
                 ConfigurationProblem(

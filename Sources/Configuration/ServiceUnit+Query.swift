@@ -1,3 +1,4 @@
+import DarkroomCore
 import Foundation
 
 extension ServiceUnit {
@@ -17,7 +18,9 @@ extension ServiceUnit {
         // If systemctl does not answer, it is killed after a time.
         let patience = DispatchWorkItem { kill(process.processIdentifier, SIGKILL) }
         DispatchQueue.global().asyncAfter(deadline: .now() + 5, execute: patience)
-        let shown = (try? output.fileHandleForReading.readToEnd()) ?? nil
+        // The handle owns this descriptor and closes it.
+        let copy = Descriptor(owning: dup(output.fileHandleForReading.fileDescriptor))
+        let shown = try? copy.whole(upTo: FileLimit.answer, path: "systemctl show")
         process.waitUntilExit()
         patience.cancel()
         guard process.terminationStatus == 0, let shown else { return nil }

@@ -70,10 +70,10 @@ extension Setting {
             configuration.downloads.caFile = text.isEmpty ? nil : text
             if text.isEmpty { return }
             // libcurl would report it only when it makes a connection, for every single picture.
-            guard let data = FileManager.default.contents(atPath: text) else {
+            guard let bytes = try? WholeFile.bytes(of: text, upTo: FileLimit.certificates) else {
                 throw SettingError(expected: "a file that can be read")
             }
-            guard data.firstRange(of: Data("-----BEGIN ".utf8)) != nil else {
+            guard Data(bytes).firstRange(of: Data("-----BEGIN ".utf8)) != nil else {
                 throw SettingError(expected: "a file of certificates in PEM format")
             }
         }

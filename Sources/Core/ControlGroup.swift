@@ -25,23 +25,27 @@ package struct ControlGroup: Sendable, Equatable {
             let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
             guard fields.count == 3 else { continue }
             if fields[0] == "0", fields[1].isEmpty {
-                let mount = mounts.first { $0.fileSystem == "cgroup2" }
-                folders = mount?.folders(of: fields[2]) ?? []
+                let found = mounts.filter { $0.fileSystem == "cgroup2" }
+                folders = Self.mount(of: fields[2], among: found)?.folders(of: fields[2]) ?? []
             }
             for name in fields[1].split(separator: ",") {
                 guard let controller = Controller(rawValue: String(name)) else { continue }
-                let mount = mounts.first { $0.fileSystem == "cgroup" && $0.options.contains(name) }
-                oldFolders[controller] = mount?.folders(of: fields[2])
+                let found = mounts.filter { $0.fileSystem == "cgroup" && $0.options.contains(name) }
+                oldFolders[controller] = Self.mount(of: fields[2], among: found)?
+                    .folders(of: fields[2])
             }
         }
         self.folders = folders
         self.oldFolders = oldFolders
     }
 
+    /// The first mount that shows the group. A part of the hierarchy may be mounted elsewhere, too.
+    private static func mount(of group: Substring, among mounts: [MountEntry]) -> MountEntry? {
+        mounts.first { $0.shows(group) } ?? mounts.first
+    }
+
     package static var current: ControlGroup {
-        let texts = ["cgroup", "mountinfo"].map {
-            (try? String(contentsOfFile: "/proc/self/\($0)", encoding: .utf8)) ?? ""
-        }
+        let texts = ["cgroup", "mountinfo"].map { WholeFile.kernelText("/proc/self/\($0)") ?? "" }
         return ControlGroup(membership: texts[0], mounts: texts[1])
     }
 
@@ -96,12 +100,15 @@ package struct ControlGroup: Sendable, Equatable {
     }
 
     private static func text(_ path: String) -> String? {
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
-        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+        WholeFile.kernelText(path)?.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }
 
 extension MountEntry {
+    fileprivate func shows(_ group: Substring) -> Bool {
+        group.split(separator: "/").starts(with: source.split(separator: "/"))
+    }
+
     /// The folders of a control group, beginning with its own. In a container that sees only a part of the hierarchy, a
     /// group outside of it is that part.
     fileprivate func folders(of group: Substring) -> [String] {

@@ -9,19 +9,25 @@ extension Descriptor {
     ///   - length: the length of a regular file that is read from its beginning, if it is known. A short read that ends
     ///     there is the end of the file.
     ///   - stop: checked between the pieces; if it is set, this throws ECANCELED.
+    ///   - waits: whether it waits for a stream of the parent that is not ready (`StandardStream`). A FIFO of somebody
+    ///     else is not waited for.
     package func readAll(
-        upTo maximum: Int, length: Int? = nil, path: String, stop: CancellationFlag? = nil
+        upTo maximum: Int, length: Int? = nil, path: String, stop: CancellationFlag? = nil,
+        waits: Bool = false
     ) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
         var failure: Errno?
+        let number = number
         withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
             do throws(Errno) {
                 while bytes.count <= maximum {
                     if stop?.isSet == true { throw .canceled }
                     let wanted = min(buffer.count, maximum + 1 - bytes.count)
-                    let count = try retryingInterrupts {
-                        Glibc.read(number, buffer.baseAddress, wanted)
-                    }
+                    let read = { Glibc.read(number, buffer.baseAddress, wanted) }
+                    let count =
+                        waits
+                        ? try StandardStream.waiting(for: POLLIN, of: number, read)
+                        : try retryingInterrupts(read)
                     if count == 0 { return }
                     bytes.append(contentsOf: buffer[..<count])
                     if count < wanted, bytes.count == length { return }

@@ -6,6 +6,9 @@ extension Directory {
     /// the folder open could fill it again for ever.
     private static let rounds = 100_000
 
+    /// So many names of a folder are read at once.
+    private static let piece = 10_000
+
     /// Removes the folder `name` and everything in it. Links are removed and not followed.
     ///
     /// A folder within it is emptied into the top one. So a tree of any depth takes two descriptors and no stack. If
@@ -19,7 +22,7 @@ extension Directory {
         let top = try Directory(name, in: self)
         var number = 0
         for _ in 0..<Self.rounds {
-            let entries = try top.names()
+            let entries = try top.names(atMost: Self.piece)
             if entries.isEmpty {
                 do throws(FileError) {
                     return try removeDirectory(name)
@@ -48,7 +51,7 @@ extension Directory {
 
     /// Moves the folders in this one to `top`, under new names, and removes everything else.
     private func empty(into top: Directory, _ number: inout Int) throws(FileError) {
-        for entry in try names() {
+        for entry in try names(atMost: Self.piece) {
             try removeEntry(entry) { _ throws(FileError) in
                 while true {
                     number += 1

@@ -94,9 +94,17 @@ package final class Directory: Sendable {
     }
 
     /// Reads a whole file of at most `maximum` bytes. If the file is longer, the result has `maximum` + 1 bytes.
-    package func read(_ name: FileName, upTo maximum: Int = .max - 1) throws(FileError) -> [UInt8] {
+    package func read(_ name: FileName, upTo maximum: Int) throws(FileError) -> [UInt8] {
         let file = try open(name)
         return try file.readAll(upTo: maximum, path: path(of: name))
+    }
+
+    /// Reads a whole file. If it is longer than the limit, this is an error.
+    package func read(
+        _ name: FileName, limit: Int = FileLimit.other
+    ) throws(FileError) -> [UInt8] {
+        let file = try open(name)
+        return try file.whole(upTo: limit, path: path(of: name))
     }
 
     /// Writes a new file and, with `durably`, waits until it is on the disk. The folder's entry is durable only after
@@ -239,7 +247,10 @@ package final class Directory: Sendable {
     }
 
     /// The names in the folder, without `.` and `..`, in no particular order.
-    package func names() throws(FileError) -> [FileName] {
+    ///
+    /// - Parameter most: when there are this many, the list ends. For a folder that others fill, whose names must not take
+    ///   all memory.
+    package func names(atMost most: Int = .max) throws(FileError) -> [FileName] {
         let copy = try Self.call("list", path) {
             openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
@@ -252,7 +263,7 @@ package final class Directory: Sendable {
         var names: [FileName] = []
         while true {
             errno = 0
-            guard let entry = readdir(stream) else { break }
+            guard names.count < most, let entry = readdir(stream) else { break }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { buffer in
                 FileName(bytes: buffer.prefix { $0 != 0 })
             }

@@ -27,12 +27,15 @@ package struct FileError: CodedError, Equatable {
         case permissionDenied = "permission-denied"
         case fileMissing = "file-missing"
         case fileExists = "file-exists"
+        /// A folder that the daemon has opened at its start was removed, renamed or exchanged.
+        case folderLost = "folder-lost"
         /// Any other error; the message has the system's text.
         case fileError = "file-error"
     }
 
     private var kind: Code {
-        switch errno {
+        if step == Self.lost { return .folderLost }
+        return switch errno {
         case .noSpace, .diskQuotaExceeded: .diskFull
         case .ioError: .ioError
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem: .tooManyFiles
@@ -58,9 +61,15 @@ package struct FileError: CodedError, Equatable {
 
     /// A failed sync is lasting, whatever its cause: the kernel may have dropped the data that it could not write, and
     /// the next sync would succeed.
-    package var fault: StorageFault? { step == Self.sync ? .lasting : errno.storageFault }
+    package var fault: StorageFault? {
+        [Self.sync, Self.lost].contains(step) ? .lasting : errno.storageFault
+    }
 
     package static let diskFull = Code.diskFull.rawValue
+
+    /// The step of every use of a folder of the spool that is not in its place any more. It is a fault of the storage, and
+    /// not of the work: a restart makes the folder again.
+    package static let lost = "use it: it was removed or renamed while darkroomd runs"
 
     /// The step of fsync(2).
     package static let sync = "sync"

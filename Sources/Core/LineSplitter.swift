@@ -40,6 +40,9 @@ extension Descriptor {
             let bytes = try readAll(upTo: Self.piece - 1, path: path)
             if bytes.isEmpty { return }
             try splitter.append(bytes, take)
+            guard splitter.begun.count <= FileLimit.line else {
+                throw .tooLong(path, limit: FileLimit.line)
+            }
         }
     }
 }

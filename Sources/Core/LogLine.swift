@@ -9,7 +9,7 @@ package enum LogLine {
         let line = Array("\(Clock.timestamp) \(word)\(message)\n".utf8)
         // One write for each line, so that the lines of several threads do not mix. A failure of this cannot be
         // reported anywhere.
-        line.withUnsafeBytes { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        _ = StandardStream.write(line, to: STDERR_FILENO)
     }
 
     /// Names and URLs may contain control characters. They are escaped.

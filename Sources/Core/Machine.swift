@@ -10,8 +10,7 @@ package enum Machine {
     package static var bootID: String {
         let path = "/proc/sys/kernel/random/boot_id"
         let text =
-            (try? String(contentsOfFile: path, encoding: .utf8))
-            ?? ProcessInfo.processInfo.environment["BOOT_ID"] ?? ""
+            WholeFile.kernelText(path) ?? ProcessInfo.processInfo.environment["BOOT_ID"] ?? ""
         // The kernel writes it with hyphens, systemd without.
         return text.trimmingCharacters(in: .whitespacesAndNewlines).lowercased()
             .filter { $0.isHexDigit }

@@ -1,15 +1,10 @@
-import Foundation
-
 /// The daemon's own view, according to its mount table. The mount table shows the root folder and the folders that are
 /// bound there, including those of drop-ins. An environment variable of the unit would not notice a drop-in that resets
 /// `RootDirectory=`.
 extension ServiceView {
     /// The view of this process; nil if its root folder is that of the machine.
     package static let current: ServiceView? = {
-        func text(_ name: String) -> String {
-            let bytes = FileManager.default.contents(atPath: "/proc/self/\(name)") ?? Data()
-            return String(decoding: bytes, as: UTF8.self)
-        }
+        func text(_ name: String) -> String { WholeFile.kernelText("/proc/self/\(name)") ?? "" }
         return ServiceView(mountTable: text("mountinfo"), membership: text("cgroup"))
     }()
 

@@ -187,11 +187,7 @@ package struct LocalSources: Sendable, Equatable {
                 "\(shown): it has \(status.st_nlink) hard links, so it can be changed from elsewhere; put a copy "
                     + "into the folder")
         }
-        // Most files are on a device. Then the kernel need not be asked.
-        guard
-            darkroom_is_on_device(UInt64(status.st_dev))
-                || !Self.pseudoFileSystems.contains(darkroom_filesystem_type(descriptor.number))
-        else {
+        guard !Self.isOfKernel(descriptor, status) else {
             throw FetchError(
                 .sourceForbidden, "\(shown): a file of the kernel (/proc, /sys), not a picture")
         }
@@ -208,6 +204,13 @@ package struct LocalSources: Sendable, Equatable {
     /// PROC_SUPER_MAGIC and SYSFS_MAGIC of linux/magic.h: their files have no size, and reading some of them has side
     /// effects.
     private static let pseudoFileSystems: Set<Int64> = [0x9FA0, 0x6265_6572]
+
+    /// Whether an open file is one of /proc or /sys.
+    package static func isOfKernel(_ file: borrowing Descriptor, _ status: stat) -> Bool {
+        // Most files are on a device. Then the kernel need not be asked.
+        !darkroom_is_on_device(UInt64(status.st_dev))
+            && pseudoFileSystems.contains(darkroom_filesystem_type(file.number))
+    }
 
     private static func words(ofKind kind: mode_t) -> String {
         switch kind {

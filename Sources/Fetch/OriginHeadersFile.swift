@@ -65,9 +65,8 @@ package struct OriginHeadersFile {
             throw FileProblem(words: "has more than \(Units.bytes(Self.maximumBytes))")
         }
         isExposed = status.st_mode & S_IROTH != 0
-        let file = FileHandle(fileDescriptor: descriptor.number, closeOnDealloc: false)
-        guard let data = try? file.read(upToCount: Self.maximumBytes) ?? Data(),
-            let text = String(validating: data, as: UTF8.self)
+        guard let bytes = try? descriptor.whole(upTo: Self.maximumBytes, path: path),
+            let text = String(validating: bytes, as: UTF8.self)
         else { throw FileProblem(words: "cannot be read as UTF-8 text") }
         return text
     }

@@ -67,7 +67,10 @@ package final class FolderRun: Sendable {
 
     /// Blocks the signals that stop a run, as `init` does. A program that does something else before calls this before
     /// it has a second thread.
-    package static func blockSignals() { SignalSources.block(SignalSources.heeded(among: signals)) }
+    package static func blockSignals() { SignalSources.block(signalsToBlock) }
+
+    /// Those of the signals that stop a run which this process does not ignore.
+    package static var signalsToBlock: [CInt] { SignalSources.heeded(among: signals) }
 
     /// One of the signals that has arrived and is blocked; nil if there is none.
     package static var pendingSignal: CInt? {

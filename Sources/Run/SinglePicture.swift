@@ -83,7 +83,12 @@ package struct SinglePicture: Sendable {
     ) throws -> PictureReport {
         var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)
         let number = input.number
-        let count = try retryingInterrupts { pread(number, &head, head.count, 0) }
+        let count: Int
+        do throws(Errno) {
+            count = try retryingInterrupts { pread(number, &head, head.count, 0) }
+        } catch {
+            throw FileError("read", name, error)
+        }
         if let refusal = InputFormat(prefix: head.prefix(count)).refusal(of: name) { throw refusal }
         var limits = limits
         limits.damaged = image.damaged
@@ -100,13 +105,20 @@ package struct SinglePicture: Sendable {
     private func regular(
         _ input: borrowing Descriptor, _ name: String
     ) throws -> Descriptor {
-        var information = stat()
+        let information = try input.information(path: name)
         let number = input.number
-        if fstat(number, &information) == 0, information.isRegularFile,
-            lseek(number, 0, SEEK_CUR) == 0
-        {
+        if information.isFolder { throw FetchError(.notAFile, "\(name): a folder, not a file") }
+        if LocalSources.isOfKernel(input, information) {
+            throw FetchError(
+                .sourceForbidden, "\(name): a file of the kernel (/proc, /sys), not a picture")
+        }
+        if information.isRegularFile, lseek(number, 0, SEEK_CUR) == 0 {
             try requireSize(information.length, name)
-            return Descriptor(owning: try retryingInterrupts { dup(number) })
+            do throws(Errno) {
+                return Descriptor(owning: try retryingInterrupts { dup(number) })
+            } catch {
+                throw FileError("open", name, error)
+            }
         }
         let file = try UnnamedFile.make()
         let size = try file.copy(from: input, upTo: maximumBytes, path: name)

@@ -30,7 +30,7 @@ extension Descriptor {
     ) throws(FileError) -> Int {
         var total = 0
         while total <= maximum {
-            let piece = try other.readAll(upTo: (1 << 20) - 1, path: path)
+            let piece = try other.readAll(upTo: (1 << 20) - 1, path: path, waits: true)
             if piece.isEmpty { break }
             try write(piece, path: "the temporary file")
             total += piece.count

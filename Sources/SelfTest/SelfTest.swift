@@ -208,7 +208,6 @@ package final class SelfTestReport {
 
     /// Unbuffered, so that a log contains all results if the machine crashes.
     private func write(_ text: String) {
-        let bytes = Array(text.utf8)
-        _ = Glibc.write(STDOUT_FILENO, bytes, bytes.count)
+        _ = StandardStream.write(Array(text.utf8), to: STDOUT_FILENO)
     }
 }

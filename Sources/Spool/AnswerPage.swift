@@ -11,7 +11,7 @@ import SystemPackage
 /// | withdrawn  | whole                    | –                           | it is renamed to `outbox/ID/page`               |
 /// | moved      | –                        | whole                       | the last status is written                      |
 ///
-/// An earlier page is there after a retry. After a restart, the files are written again in each of these states, and the
+/// An earlier page is there after a retry. If the batch does not get a page this time, it is only withdrawn. After a restart, the files are written again in each of these states, and the
 /// previews are kept: those of sources are in `active/ID/previews`, others in an earlier page, from which they get a
 /// second name in `active/ID/page`. A page is not synced before its batch ends: after a failure of the machine, a file of
 /// it may be empty, and `darkroom page` makes another one.
@@ -91,6 +91,13 @@ package struct AnswerPage: Sendable {
             throw error
         }
         try? active.remove(BatchFile.pageAttempts)
+    }
+
+    /// Takes a page of an earlier end out of the answer, if this end gets none: it shows other states and pictures. It goes
+    /// with the batch's folder in `active`.
+    package func withdrawFormer() throws(FileError) {
+        guard try folders.restoredOutbox().exists(BatchFile.page) else { return }
+        try withdraw(to: folders.active())
     }
 
     /// Removes what there is of a page that could not be made, because the space may be needed.

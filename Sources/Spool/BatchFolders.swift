@@ -274,7 +274,12 @@ package struct BatchFolders: Sendable {
         do {
             return try outbox()
         } catch  where error.errno == .noSuchFileOrDirectory {
-            try spool.outbox.makeDirectory(FileName(id))
+            do throws(FileError) {
+                try spool.outbox.makeDirectory(FileName(id))
+            } catch  where error.errno == .noSuchFileOrDirectory {
+                // Nothing can be created in a folder that was removed, although it is still open.
+                throw FileError(FileError.lost, spool.outbox.path, error.errno)
+            }
             return try outbox()
         }
     }

@@ -25,9 +25,14 @@ package enum FolderJob {
         case foreignManifest
         /// So does the file that names the recipe.
         case foreignRecipe
+        /// It has more files than are read, so it is not known whether it has a manifest.
+        case tooManyFiles
         /// The daemon may not list it, or may not move or remove what it contains.
         case closed
     }
+
+    /// More files than this are not listed. A manifest may have fewer images by far, and each name takes memory.
+    package static let mostFiles = 2_000_000
 
     package enum Finding: ~Copyable {
         case found(OpenManifest)
@@ -44,7 +49,8 @@ package enum FolderJob {
     ) throws(FileError) -> Finding {
         let owner = try folder.information()
         guard folder.isUsable, !owner.keepsContent else { return .unusable(.closed) }
-        let all = try folder.names()
+        let all = try folder.names(atMost: mostFiles + 1)
+        guard all.count <= mostFiles else { return .unusable(.tooManyFiles) }
         let names = all.filter { format(of: $0) != nil }
         if names.isEmpty { return try findRecipe(in: folder, all, owner.st_uid, recipe) }
         guard let name = names.first, let format = format(of: name),
@@ -109,7 +115,7 @@ package enum FolderJob {
     private static func lastChange(
         in folder: Directory, _ depth: Int, _ last: inout FileIdentity, _ left: inout Int
     ) throws(FileError) {
-        for name in try folder.names() {
+        for name in try folder.names(atMost: left) {
             guard left > 0 else { return }
             left -= 1
             guard let information = try folder.information(of: name) else { continue }

@@ -79,7 +79,7 @@ extension Directory {
         guard let information = try? information(of: name) else { return 0 }
         var bytes = information.bytesOnDisk
         guard information.isFolder, depth > 0, let folder = try? Directory(name, in: self),
-            let names = try? folder.names()
+            let names = try? folder.names(atMost: left)
         else { return bytes }
         for name in names where left > 0 {
             left -= 1

@@ -32,6 +32,8 @@ package struct QueueReport: Codable, Sendable, Equatable {
     package var bytesPerSecond: Double?
     /// At most `capacity` unfinished batches: those in work first, then by their arrival.
     package var batches: [Batch] = []
+    /// Batches of an earlier daemon that this one cannot continue. Absent if there are none.
+    package var unresumed: [Unresumed]?
 
     package init(
         written: String, state: State, waiting: Status.Waiting? = nil, daemon: Daemon,
@@ -47,6 +49,22 @@ package struct QueueReport: Codable, Sendable, Equatable {
     /// What the daemon does. That it was killed is not in any file: its readers conclude it.
     package enum State: String, Codable, Sendable, CaseIterable {
         case running, paused, waiting, stopping, stopped
+    }
+
+    /// A batch that stays in `active` until the next start, because something is in the way.
+    package struct Unresumed: Codable, Sendable, Equatable {
+        package var id: String
+        /// The code and the sentence of the error.
+        package var code: String
+        package var message: String
+        package var since: String
+
+        package init(id: String, code: String, message: String, since: String) {
+            self.id = id
+            self.code = code
+            self.message = message
+            self.since = since
+        }
     }
 
     /// The process that writes the report.
@@ -159,6 +177,7 @@ extension QueueReport: Report {
     package func shortened(to count: Int) -> Self {
         var short = self
         short.batches = Array(batches.prefix(count))
+        short.unresumed = unresumed.map { Array($0.prefix(count)) }
         return short
     }
 }

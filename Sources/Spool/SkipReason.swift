@@ -109,6 +109,8 @@ extension FolderJob.Problem {
         case .foreignRecipe:
             "it is a folder whose file NAME.\(PictureFolder.recipeExtension) belongs to another user"
         case .foreignManifest: "it is a folder whose manifest belongs to another user"
+        case .tooManyFiles:
+            "it is a folder with more than \(FolderJob.mostFiles) files; submit several folders"
         case .closed:
             "it is a folder that darkroomd may not read, enter and write (or it has the sticky bit), so it could not "
                 + "remove it afterwards"

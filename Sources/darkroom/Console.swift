@@ -1,4 +1,5 @@
 import DarkroomClient
+import DarkroomCore
 import Glibc
 
 /// Results go to standard output, everything else to standard error.
@@ -44,21 +45,13 @@ enum Console {
     }
 
     static func write(bytes: [UInt8], to file: CInt) throws(ClientError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            // The checks of sources ignore the signal that ends a program whose reader has gone.
-            if count < 0, errno == EPIPE, file == STDOUT_FILENO {
-                signal(SIGPIPE, SIG_DFL)
-                raise(SIGPIPE)
-            }
-            guard count > 0 else {
-                throw ClientError(
-                    .ioError, code: "output",
-                    "The output cannot be written: \(String(cString: strerror(errno))).")
-            }
-            rest = rest.dropFirst(count)
+        guard let error = StandardStream.write(bytes, to: file) else { return }
+        // The checks of sources ignore the signal that ends a program whose reader has gone.
+        if error == .brokenPipe, file == STDOUT_FILENO {
+            signal(SIGPIPE, SIG_DFL)
+            raise(SIGPIPE)
         }
+        throw ClientError(
+            .ioError, code: "output", "The output cannot be written: \(error).")
     }
 }

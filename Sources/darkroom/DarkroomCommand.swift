@@ -1,4 +1,5 @@
 import ArgumentParser
+import CDarkroomEntry
 import DarkroomClient
 import DarkroomCore
 import DarkroomRun
@@ -27,16 +28,19 @@ struct DarkroomCommand: ParsableCommand {
 
     /// Runs the command, and ends the process with its exit code.
     static func start() -> Never {
-        fillStandardStreams()
+        let arguments = mainArguments()
+        // Before anything takes time, as the arguments of many pictures do. `EarlyStop` and the run handle the signals.
+        let isRun = arguments.first.map { String(cString: $0) } == RunCommand.name
+        Inheritance.settle(blocking: isRun ? FolderRun.signalsToBlock : [])
+        if isRun { FolderRun.blockSignals() }
         // A write beyond the maximum size of a file (setrlimit(2)) is an error with a message. It must not end the process.
         signal(SIGXFSZ, SIG_IGN)
         SignalSources.letQuitEnd()
-        // Before anything takes time, as the arguments of many pictures do. `EarlyStop` and the run handle the signals.
-        if CommandLine.arguments.dropFirst().first == RunCommand.name { FolderRun.blockSignals() }
         do {
-            try requireText()
-            try ArgumentCheck(arguments: Array(CommandLine.arguments.dropFirst())).check()
-            var command = try parseAsRoot()
+            let texts = try texts(of: arguments)
+            try ArgumentCheck(arguments: texts).check()
+            var command = try parseAsRoot(texts)
+            try requireProcFolder(for: command)
             try command.run()
         } catch let error as ClientError {
             Console.complain(error)
@@ -44,9 +48,33 @@ struct DarkroomCommand: ParsableCommand {
         } catch let code as ClientExit {
             end(code)
         } catch {
-            exit(withError: error)
+            tell(error)
+            fflush(nil)
+            Glibc._exit(exitCode(for: error).rawValue)
         }
         end(.success)
+    }
+
+    /// Prints help, the version, a completion script or an error of the command line.
+    private static func tell(_ error: any Error) {
+        let text = fullMessage(for: error)
+        guard !text.isEmpty else { return }
+        let stream = exitCode(for: error).isSuccess ? STDOUT_FILENO : STDERR_FILENO
+        try? Console.write(text + "\n", to: stream)
+    }
+
+    /// The commands that filter reach their files by /proc, and those that send a signal find the process there. Others
+    /// tell what they know without it.
+    private static func requireProcFolder(for command: any ParsableCommand) throws(ClientError) {
+        guard
+            command is RunCommand || command is FilterCommand || command is MergeCommand
+                || command is PauseCommand || command is ResumeCommand
+        else { return }
+        do {
+            try MissingProcFolder.check()
+        } catch {
+            throw ClientError(.systemError, code: error.code, error.message)
+        }
     }
 
     /// Ends the process without the finalisers of libraries. A picture that does not stop in time is still in work in
@@ -56,23 +84,23 @@ struct DarkroomCommand: ParsableCommand {
         Glibc._exit(exit.rawValue)
     }
 
-    /// Opens what takes the place of closed standard streams, so that no other file gets their numbers. To use them still
-    /// fails.
-    private static func fillStandardStreams() {
-        for (number, mode) in [
-            (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY),
-        ] where fcntl(number, F_GETFD) == -1 {
-            // It gets the lowest free number.
-            _ = open("/dev/null", mode)
-        }
+    /// The arguments after the program's name, as main() got them: Swift reads them from /proc.
+    private static func mainArguments() -> [UnsafeMutablePointer<CChar>] {
+        var count: CInt = 0
+        guard let values = darkroom_entry_arguments(&count), count > 1 else { return [] }
+        return (1..<Int(count)).compactMap { values[$0] }
     }
 
     /// Refuses arguments that are not UTF-8: Swift would change them, and a manifest cannot contain them.
-    private static func requireText() throws(ClientError) {
-        for index in 1..<max(1, Int(CommandLine.argc)) {
-            guard let argument = CommandLine.unsafeArgv[index],
-                String(validatingCString: argument) == nil
-            else { continue }
+    private static func texts(
+        of arguments: [UnsafeMutablePointer<CChar>]
+    ) throws(ClientError) -> [String] {
+        var texts: [String] = []
+        for argument in arguments {
+            if let text = String(validatingCString: argument) {
+                texts.append(text)
+                continue
+            }
             throw ClientError(
                 .rejected, code: "not-utf8",
                 "\(FileName(String(cString: argument)).text): the name is not UTF-8",
@@ -80,6 +108,7 @@ struct DarkroomCommand: ParsableCommand {
                     "A manifest is UTF-8 text and cannot name such a file. Rename it, or give it a second name with ln."
             )
         }
+        return texts
     }
 }
 

@@ -52,7 +52,9 @@ struct LogsCommand: ParsableCommand {
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         guard (try? process.run()) != nil else { return false }
-        let text = try? output.fileHandleForReading.readToEnd()
+        // The handle owns this descriptor and closes it.
+        let copy = Descriptor(owning: dup(output.fileHandleForReading.fileDescriptor))
+        let text = try? copy.whole(upTo: FileLimit.answer, path: "journalctl")
         process.waitUntilExit()
         return text?.isEmpty == false
     }

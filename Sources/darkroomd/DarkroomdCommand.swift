@@ -1,4 +1,5 @@
 import ArgumentParser
+import CDarkroomEntry
 import CDarkroomStart
 import DarkroomConfiguration
 import DarkroomCore
@@ -111,15 +112,32 @@ struct DarkroomdCommand: ParsableCommand {
         do {
             var command = try readCommandLine()
             try command.run()
-            exit(withError: nil)
+            end(.success)
         } catch let code as ArgumentParser.ExitCode {
-            // Without the finalisers of libraries. A picture that does not stop in time is still in work in another thread,
-            // which would crash in what they take down.
-            fflush(nil)
-            Glibc._exit(code.rawValue)
+            end(code)
         } catch {
-            exit(withError: error)
+            let code = exitCode(for: error)
+            let text = Array((fullMessage(for: error) + "\n").utf8)
+            if text.count > 1 {
+                _ = StandardStream.write(
+                    text, to: code.isSuccess ? STDOUT_FILENO : STDERR_FILENO)
+            }
+            end(code)
         }
+    }
+
+    /// Ends the process without the finalisers of libraries. A picture that does not stop in time is still in work in
+    /// another thread, which would crash in what they take down.
+    private static func end(_ code: ArgumentParser.ExitCode) -> Never {
+        fflush(nil)
+        Glibc._exit(code.rawValue)
+    }
+
+    /// The arguments after the program's name, as main() got them: Swift reads them from /proc.
+    private static func mainArguments() -> [String] {
+        var count: CInt = 0
+        guard let values = darkroom_entry_arguments(&count), count > 1 else { return [] }
+        return (1..<Int(count)).compactMap { values[$0].map { String(cString: $0) } }
     }
 
     /// Reads the command line. For help, the version, an error in the command line and the check of a configuration it
@@ -127,7 +145,7 @@ struct DarkroomdCommand: ParsableCommand {
     /// answer.
     private static func readCommandLine() throws -> any ParsableCommand {
         do {
-            let command = try parseAsRoot()
+            let command = try parseAsRoot(mainArguments())
             if (command as? Self)?.checkConfig != false { darkroom_start_unblock() }
             return command
         } catch {
@@ -137,6 +155,7 @@ struct DarkroomdCommand: ParsableCommand {
     }
 
     func run() throws {
+        if !checkConfig { try requireProcFolder() }
         if let selfTest {
             let options = SelfTest.Options(
                 spool: absolute(selfTest), kills: kills ?? 30, keeps: keep)
@@ -179,7 +198,18 @@ struct DarkroomdCommand: ParsableCommand {
                 "the hot folders need this drop-in (systemctl edit \(unit.name)), and a restart:")
             dropIn.split(separator: "\n").forEach { complain("    \($0)") }
         }
-        ConfigurationListing(loaded.settings, withDefaults: all).lines.forEach { print($0) }
+        ConfigurationListing(loaded.settings, withDefaults: all).lines.forEach {
+            _ = StandardStream.write(Array("\($0)\n".utf8), to: STDOUT_FILENO)
+        }
+    }
+
+    private func requireProcFolder() throws {
+        do {
+            try MissingProcFolder.check()
+        } catch {
+            complain(error.message)
+            throw exit(DarkroomDaemon.ExitCode.systemError)
+        }
     }
 
     /// Called before anything is opened that could fail because of this limit.
@@ -222,8 +252,7 @@ struct DarkroomdCommand: ParsableCommand {
 
     private func complain(_ message: String) {
         for line in message.split(separator: "\n") {
-            let bytes = Array("darkroomd: \(line)\n".utf8)
-            _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
+            _ = StandardStream.write(Array("darkroomd: \(line)\n".utf8), to: STDERR_FILENO)
         }
     }
 

@@ -12,6 +12,7 @@ repository=$1 stage=$2
 readonly event=7d6e6b1c0f5d4d0e9a3f2b8c51a0e0
 readonly watching=${event}08 refused=${event}44 suspected=${event}50 stuck=${event}51 not_started=${event}0e
 # Images of a batch that is stopped or killed in the middle.
+readonly configured=${event}04
 readonly many=500
 readonly origin=/srv/origin metrics=/var/lib/prometheus/node-exporter
 
@@ -27,6 +28,7 @@ main() {
     names_what_it_does_not_see
     takes_from_a_hot_folder
     has_its_limits
+    sees_its_limits_among_many_mounts
     serves_further_spools
     reloads_whole_or_not_at_all
     stops_in_the_middle
@@ -392,6 +394,36 @@ is_percentage() { # PROPERTY PERCENTAGE
     [ "$value" -gt 0 ] && [ "$value" -le $((memory * $2 / 100 + 4096)) ] ||
         { echo "$1 is $value, of $memory"; return 1; }
 }
+
+# The table of mounts has many pages, and what the daemon needs is anywhere in it.
+sees_its_limits_among_many_mounts() {
+    local number lines=() group
+    mkdir -p /data/unseen
+    for number in {1..600}; do
+        mkdir "/data/folder-$number"
+        lines+=("BindReadOnlyPaths=/data/folder-$number")
+    done
+    drop_in many MemoryMax=400M MemoryHigh=infinity "${lines[@]}"
+    sed -i 's|^sources:.*|sources: {roots: [/srv/pictures, /data/folder-600, /data/unseen]}|' /etc/darkroom/darkroomd.yaml
+    check "restarts with six hundred folders" systemctl restart "$unit"
+    check "... whose table of mounts is long" test "$(wc -c <"/proc/$(property MainPID)/mountinfo")" -gt 60000
+    check "... and sees the last of them" eventually has "$spool/queue.json" '"readableRoots"[^]]*"/data/folder-600"'
+    check "... and not what is not bound" lacks "$spool/queue.json" '"readableRoots"[^]]*"/data/unseen"'
+    group=/sys/fs/cgroup$(property ControlGroup)
+    if [ -e "$group/memory.max" ]; then
+        check "... with half of its memory for pictures" eventually journal_has "$configured" "memory: 200 MiB"
+    else
+        echo "skip  ... with half of its memory for pictures: version 2 of control groups does not count memory here"
+    fi
+    drop_out many
+    configure_fully
+    check "restarts without them" systemctl restart "$unit"
+}
+
+# has FILE PATTERN: of the whole text.
+has() { grep -qzP "$2" "$1"; }
+
+lacks() { ! has "$@"; }
 
 # --- Further spools ----------------------------------------------------------------------------
 

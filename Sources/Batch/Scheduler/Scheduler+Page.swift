@@ -18,12 +18,27 @@ extension Scheduler {
     func finish(_ key: BatchKey) {
         let wish = board.withLock { $0.batches[key]?.manifest.wantsPage }
         guard makesPage(wish), let (folders, pages) = ended(key) else {
+            withdrawFormerPage(of: key)
             return statusKeeper.finish(key, self)
         }
         running.enter()
         queues.pages.add(images: pages.imageCount) { [self] in
             if make(pages, of: folders) { statusKeeper.finish(key, self) }
             running.leave()
+        }
+    }
+
+    /// A batch that was repeated may have a page of its former end.
+    private func withdrawFormerPage(of key: BatchKey) {
+        guard spool.run == nil else { return }
+        let repeated = board.withLock { board in
+            board.batches[key].flatMap { ($0.status.retries ?? 0) > 0 ? $0.folders : nil }
+        }
+        guard let folders = repeated else { return }
+        do {
+            try AnswerPage(of: folders).withdrawFormer()
+        } catch {
+            log.pageFailed(Failure(error), batch: folders.id)
         }
     }
 

@@ -1,12 +1,27 @@
 import DarkroomCore
 import DarkroomSpool
+import Synchronization
 
 extension Scheduler {
+    /// A batch of an earlier daemon stays in `active` until the next start. Reports list it.
+    package func notResumed(_ id: String, because error: some CodedError) {
+        unresumed.withLock { list in
+            list.removeAll { ByteString($0.id) == ByteString(id) }
+            guard list.count < QueueReport.capacity else { return }
+            list.append(
+                QueueReport.Unresumed(
+                    id: id, code: error.code, message: error.message, since: Clock.timestamp))
+        }
+        progressed()
+    }
+
     /// Adds the unfinished batches to a report: those in work first, then the others by their arrival.
     package func describeBatches(in report: inout QueueReport) {
         let (counts, images, keys) = board.withLock {
             ($0.batchCounts, $0.imageCounts, $0.unfinishedKeys)
         }
+        let unresumed = unresumed.withLock { $0 }
+        report.unresumed = unresumed.isEmpty ? nil : unresumed
         report.counts = counts
         report.images = images
         // Sorted without the lock: there may be many.

@@ -49,6 +49,9 @@ package final class Scheduler: Sendable {
     /// Called when a batch has left, and after any progress.
     let listeners = Mutex<Listeners>(Listeners())
 
+    /// Batches of an earlier daemon that could not be continued, for reports.
+    let unresumed = Mutex<[QueueReport.Unresumed]>([])
+
     struct Listeners: Sendable {
         var room: @Sendable () -> Void = {}
         var progress: @Sendable () -> Void = {}

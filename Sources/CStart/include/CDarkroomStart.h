@@ -3,8 +3,8 @@
 #ifndef CDARKROOM_START_H
 #define CDARKROOM_START_H
 
-/* Restores the signal mask with which the program was started, if its command line does not start a daemon.
- * Signals sent in the meantime take effect now. */
+/* Unblocks all signals, if the command line does not start a daemon. Signals sent in the meantime take effect
+ * now. */
 void darkroom_start_unblock(void);
 
 #endif

@@ -114,7 +114,12 @@ package final class NotificationCursor {
     private func read() throws(ClientError) {
         let file: [UInt8]
         do throws(FileError) {
-            file = try folder.read(name)
+            file = try folder.read(name, limit: FileLimit.cursor)
+        } catch  where error.errno == .fileTooLarge {
+            throw ClientError(
+                .configuration, code: "bad-cursor",
+                "\(path): it has more than \(Units.bytes(FileLimit.cursor)), so it is not a cursor",
+                remedy: "Name another file with --cursor. Without a file, a new cursor begins.")
         } catch {
             throw ClientError(error)
         }

@@ -12,7 +12,7 @@ package enum NotificationEvent: Sendable, Equatable {
     case passedOver(BatchEnd, reason: String, tries: Int)
     /// The answer was removed before a call succeeded.
     case removed(id: String, BatchEnd.Key)
-    /// An unfinished batch was removed, so nobody knows how it has ended.
+    /// The answer of an unfinished batch was removed. The daemon makes it again if the batch is still in work.
     case removedUnseen(id: String)
     /// A retry began before a call succeeded.
     case replaced(id: String, BatchEnd.Key)
@@ -51,7 +51,8 @@ extension NotificationEvent {
                 "\(id.visible): its answer was removed before anybody was told of its end at \(key.finished)"
         case .removedUnseen(let id):
             return
-                "\(id.visible): its answer was removed before its end was seen, nobody is told of it"
+                "\(id.visible): its answer was removed before its end was seen; its end is told only if darkroomd makes "
+                + "the answer again"
         case .replaced(let id, let key):
             return
                 "\(id.visible): it was repeated before anybody was told of its end at \(key.finished); "

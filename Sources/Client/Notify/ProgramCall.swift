@@ -37,7 +37,13 @@ final class ProgramCall: NotificationCall {
     private func reap() -> CallResult? {
         if let result { return result }
         var status: CInt = 0
-        guard waitpid(process, &status, WNOHANG) == process else { return nil }
+        let reaped = waitpid(process, &status, WNOHANG)
+        if reaped == -1, errno == ECHILD {
+            // The kernel has reaped it by itself (SIGCHLD was ignored when it ended).
+            result = .failed("\(name) has ended, and the system does not tell how")
+            return result
+        }
+        guard reaped == process else { return nil }
         // As in wait(2).
         let signal = status & 0x7F
         let code = (status >> 8) & 0xFF

@@ -50,6 +50,7 @@ package struct SpoolOverview: Sendable {
         var images: Status.Counts?
         var imagesPerSecond: Double?
         var bytesPerSecond: Double?
+        var unresumed: [QueueReport.Unresumed]?
         var inbox: Inbox?
         var folders: [FoldersReport.Folder]?
         var written: String?
@@ -75,6 +76,7 @@ package struct SpoolOverview: Sendable {
             images = queue?.images
             imagesPerSecond = queue?.imagesPerSecond
             bytesPerSecond = queue?.bytesPerSecond
+            unresumed = queue?.unresumed
             inbox = overview.inbox.map {
                 Inbox(
                     watch: $0.watch, claiming: $0.claiming, why: $0.why, counts: $0.counts,
@@ -152,6 +154,16 @@ extension SpoolOverview {
             if let bytes = queue.bytesPerSecond { line += ", \(HumanText.bytes(bytes))/s" }
         }
         lines.append(line)
+        for batch in queue.unresumed ?? [] {
+            lines.append(
+                "  left     \(batch.id.visible) cannot be continued: \(batch.message.visible) [\(batch.code)]"
+            )
+        }
+        if queue.unresumed?.isEmpty == false {
+            lines.append(
+                "           Correct what the message names, and restart darkroomd: its start tries again."
+            )
+        }
         return lines
     }
 

@@ -63,6 +63,7 @@ extension Intake {
         } catch {
             // It stays in place for the next start. The others continue.
             log.storageFailed(error, batch: id)
+            scheduler.notResumed(id, because: error)
         }
     }
 

@@ -63,8 +63,7 @@ extension Intake {
                 // The open folder is not visible any more. A new start creates another one.
                 return onLoss(
                     FileError(
-                        "use: it was removed or renamed", spool.root.path(of: name),
-                        .noSuchFileOrDirectory))
+                        FileError.lost, spool.root.path(of: name), .noSuchFileOrDirectory))
             case .lost:
                 reopen()
                 return

@@ -91,9 +91,10 @@ final class ClientSpool: Sendable {
     }
 
     /// `queue.json`.
-    func writeQueue(_ state: QueueReport.State, written: Double = 1, waiting: Status.Waiting? = nil)
-        throws
-    {
+    func writeQueue(
+        _ state: QueueReport.State, written: Double = 1, waiting: Status.Waiting? = nil,
+        unresumed: [QueueReport.Unresumed] = []
+    ) throws {
         var text = """
             {"schemaVersion": 1, "written": "\(Self.time(written))", "state": "\(state.rawValue)",
             "daemon": {"version": "9.9", "process": \(getpid()), "started": "\(Self.time(3600))", "uid": 0},
@@ -110,6 +111,10 @@ final class ClientSpool: Sendable {
         if let waiting {
             text +=
                 ", \"waiting\": \(String(decoding: try JSONEncoder().encode(waiting), as: UTF8.self))"
+        }
+        if !unresumed.isEmpty {
+            text +=
+                ", \"unresumed\": \(String(decoding: try JSONEncoder().encode(unresumed), as: UTF8.self))"
         }
         try write(Array((text + "}").utf8), "queue.json")
     }

@@ -53,7 +53,9 @@ import Testing
 
     private static func filled() throws -> ClientSpool {
         let spool = try ClientSpool()
-        try spool.writeQueue(.waiting, waiting: ClientSpool.waiting("disk-full", "no space"))
+        try spool.writeQueue(
+            .waiting, waiting: ClientSpool.waiting("disk-full", "no space"),
+            unresumed: [.init(id: "a", code: "c", message: "m", since: ClientSpool.time(1))])
         var batch = ClientSpool.progress(
             "holiday", done: 1, failed: 1, of: 3, rate: 1, left: 2,
             waiting: ClientSpool.waiting("paused", "m"))

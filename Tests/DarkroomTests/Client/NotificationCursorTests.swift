@@ -102,6 +102,15 @@ import Testing
         withExtendedLifetime(first) {}
     }
 
+    /// At once: nobody reads the zeros of a hole.
+    @Test func refusesAFileThatIsTooLong() throws {
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        #expect(truncate(path, 1 << 40) == 0)
+        let error = #expect(throws: ClientError.self) { _ = try open() }
+        #expect(error?.code == "bad-cursor" && error?.exit == .configuration)
+        #expect(error?.message == "\(path): it has more than 512 MiB, so it is not a cursor")
+    }
+
     @Test(arguments: [
         ("", "bad-cursor"), ("hello\n", "bad-cursor"),
         ("{\"cursor\":2,\"spool\":\"/srv/spool\"}\n", "bad-cursor"),

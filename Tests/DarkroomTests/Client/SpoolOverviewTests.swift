@@ -26,6 +26,22 @@ import Testing
         return Told(overview.daemon.name, text)
     }
 
+    @Test func listsWhatCannotBeContinued() throws {
+        let spool = try ClientSpool()
+        let lock = try spool.lock()
+        try spool.writeQueue(
+            .running, unresumed: [.init(id: "a", code: "c", message: "m", since: "t")])
+        let text = try Self.status(spool).text
+        withExtendedLifetime(lock) {}
+        #expect(
+            text.hasSuffix(
+                """
+
+                  left     a cannot be continued: m [c]
+                           Correct what the message names, and restart darkroomd: its start tries again.
+                """), "\(text)")
+    }
+
     @Test func tellsTheStatesOfTheDaemon() throws {
         let spool = try ClientSpool()
         #expect(try Self.status(spool) == Told(.stopped, "stopped: SPOOL"))

@@ -42,6 +42,22 @@ import Testing
         #expect(group("").folders == [])
     }
 
+    /// A thousand other mounts come first, also parts of the hierarchy that do not show the group.
+    @Test func findsItsFolderInALongTable() throws {
+        let others = (0..<1000).map {
+            "\(100 + $0) 23 0:28 /\($0) /mnt/a\\040folder/\($0) rw,relatime shared:4 - ext4 /dev/sda1 rw"
+        }
+        let part = "90 23 0:28 /other /parts rw,relatime - cgroup2 cgroup2 rw"
+        let old = "91 23 0:29 /other /old/parts rw,relatime - cgroup cgroup rw,memory"
+        let table = (others + [part, old, mount("cgroup2")]).joined(separator: "\n")
+        #expect(table.utf8.count > 60_000)
+        try write("a/memory.max", "500000\n")
+        let group = ControlGroup(membership: "4:memory:/other/x\n0::/a/b\n", mounts: table)
+        #expect(group.folders.first == "\(scratch.path)/a/b")
+        #expect(group.memoryLimit == 500_000)
+        #expect(group.oldFolders == [.memory: ["/old/parts/x", "/old/parts"]])
+    }
+
     @Test func theTightestLimitHolds() throws {
         #expect(group().memoryLimit == nil)
         try write("a/b/memory.max", "max\n")

@@ -308,6 +308,7 @@ import Testing
         batch.secondsLeft = 1
         batch.waiting = "paused"
         full.batches = [batch]
+        full.unresumed = [.init(id: "y", code: "c", message: "m", since: time)]
         let report = try object(full)
         #expect(keys(report) == Set(properties.keys))
         for key in ["waiting", "daemon", "limits", "counts"] {

@@ -88,6 +88,30 @@ import Testing
 
     struct Stop: Error {}
 
+    /// A repetition without a page does not leave that of the former end.
+    @Test func aFormerOneIsWithdrawn() throws {
+        try AnswerPage(of: folders).withdrawFormer()
+        try writePage("outbox/x/page", "old", previews: [1])
+        try AnswerPage(of: folders).withdrawFormer()
+        #expect(try list("outbox/x") == [])
+        #expect(try list("active/x") == ["page.old"])
+        try scratch.write("mine", "outbox/x/page/mine.html")
+        #expect(throws: FileError.self) { try AnswerPage(of: folders).withdrawFormer() }
+        #expect(try list("outbox/x/page") == ["mine.html"])
+    }
+
+    /// Nothing can be made in a folder that was removed while it is open.
+    @Test func aRemovedOutboxIsAFaultOfTheStorage() throws {
+        try spool.root.removeTree("outbox")
+        try spool.root.makeDirectory("outbox")
+        let error = #expect(throws: FileError.self) { try folders.restoredOutputs() }
+        #expect(error?.code == "folder-lost" && error?.fault == .lasting)
+        #expect(
+            error?.message
+                == "\(scratch.path)/outbox: cannot use it: it was removed or renamed while darkroomd runs: No such file or directory"
+        )
+    }
+
     @Test func aFailedOneLeavesTheFormerPage() throws {
         try writePage("outbox/x/page", "old", previews: [1])
         let page = AnswerPage(of: folders)

@@ -97,6 +97,16 @@ import Testing
             "filter small.png >&-", 74,
             "darkroom: The output cannot be written: Bad file descriptor.\n"),
         Line(
+            "filter /proc/self/mem >r", 3,
+            "darkroom: /proc/self/mem: a file of the kernel (/proc, /sys), not a picture [source-forbidden]\n"
+        ),
+        Line(
+            "filter <. >r", 3, "darkroom: standard input: a folder, not a file [not-a-file]\n"),
+        Line(
+            "filter </dev/zero >r --set downloads.maxBytes=100000", 3,
+            "darkroom: standard input: the file has more than the limit of 100000 bytes (97.7 KiB) [too-large]\n"
+        ),
+        Line(
             "filter small.png --jobs 0 >r", 64, "Error: --jobs 0: write a number from 1 to 1024\n"),
     ]
 
