@@ -17,6 +17,8 @@ package struct DaemonState: Sendable, Equatable {
     package var queue: QueueReport?
     /// Whether it works on another machine, or that cannot be known.
     package var isElsewhere = false
+    /// Whether it stands for a `darkroom run`, which works on one batch.
+    package var isOfRun = false
 
     /// Whether a daemon will take a manifest and do the work, now or later.
     package var isPresent: Bool { name != .stopped && name != .killed }
@@ -86,6 +88,8 @@ extension DaemonState {
         case .waiting:
             waiting.map { "the daemon waits: \($0.message.visible)" } ?? "the daemon waits"
         case .stopping: "the daemon is stopping"
+        case .stopped where isOfRun:
+            "no darkroom run works on it; the same command as before continues it"
         case .stopped: "no daemon is running"
         case .killed: "the daemon was killed and has not been started again"
         }

@@ -82,7 +82,7 @@ package struct LocalSources: Sendable, Equatable {
         if case .here(let folder)? = sent, let found = try openSent(path, in: folder, shown) {
             return found
         }
-        if let sent, SentPictures.isOnlySent(path) { throw .notSent(shown, sent) }
+        if let sent, sent.isOnlySent(path) { throw .notSent(shown, sent) }
         if let base { return try open(path, from: base, shown) }
         do throws(FetchError) {
             return try open(path, shown)

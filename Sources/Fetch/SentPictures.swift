@@ -8,7 +8,9 @@ import SystemPackage
 /// to send its pictures along, and its answer names the pictures as their owner does.
 ///
 /// A source that begins with `./` is looked for there only (`isOnlySent`), also after the folder is gone: another file
-/// of the same path in the roots is another picture. The manifests that the daemon writes have such sources.
+/// of the same path in the roots is another picture. The manifests that the daemon writes have such sources. Once the
+/// folder is gone, no relative source is looked for in the roots, because it may have been in the folder; an absolute
+/// one is.
 package enum SentPictures: Sendable {
     case here(Folder)
     /// They were removed when the batch ended, and a `retry` has reopened it.
@@ -31,6 +33,12 @@ extension SentPictures {
     /// Whether a source, or the folder of a pattern, means only what was sent along.
     static func isOnlySent(_ path: String) -> Bool {
         path == "." || path.utf8.starts(with: "./".utf8)
+    }
+
+    /// The same for a source of this batch. When the folder is gone, every relative source may have been in it.
+    func isOnlySent(_ path: String) -> Bool {
+        if case .gone = self, path.utf8.first != UInt8(ascii: "/") { return true }
+        return Self.isOnlySent(path)
     }
 }
 

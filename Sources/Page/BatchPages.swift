@@ -205,7 +205,10 @@ package struct BatchPages: Sendable {
     /// Where a source may be on this machine; nothing for a URL of another one.
     private func localPaths(_ source: String) -> [String] {
         guard case .local(let path)? = try? SourceReference(ByteString(source)) else { return [] }
-        return path.hasPrefix("/") ? [path] : settings.roots.map { "\($0)/\(path)" }
+        // The pictures of a submitted folder that were kept (`retention.originals`): an absolute source has its path
+        // there, too.
+        let kept = "\(answer.path)/\(BatchFile.originals.text)/\(path)"
+        return [kept] + (path.hasPrefix("/") ? [path] : settings.roots.map { "\($0)/\(path)" })
     }
 
     /// The size of a picture, upright; nil if its header cannot be read.

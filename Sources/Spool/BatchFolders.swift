@@ -123,9 +123,9 @@ package struct BatchFolders: Sendable {
         if let (folder, owner) = try SubmittedFile.inFolder(of: active)?.pictures() {
             return .here(folder, owner: owner)
         }
-        guard try active.exists(BatchFile.picturesGone) else { return .none }
+        // A crash may have come between their way into the answer and the last status.
         if let (folder, owner) = try originals() { return .here(folder, owner: owner) }
-        return .gone
+        return try active.exists(BatchFile.picturesGone) ? .gone : .none
     }
 
     /// The folder of the answer: `outbox/ID`, or that of a run.
@@ -186,6 +186,7 @@ package struct BatchFolders: Sendable {
         try stageLastStatus(status, mayGoOn: mayGoOn)
         if durably { try syncStagedStatus() }
         FaultPoint.finalStatusStaged.pass()
+        try keepOriginals(mayBeFolder: status.manifest.isFolder == true, durably: durably)
         try placeLastStatus()
         moved()
         if durably { try outbox().sync() }

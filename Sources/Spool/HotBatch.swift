@@ -60,6 +60,12 @@ package struct HotBatch: Sendable, Equatable {
         self.pictures = pictures.compactMap(\.self)
     }
 
+    /// Reads the record of a batch; nil if it is not whole.
+    init?(_ name: FileName, in folder: Directory) throws(FileError) {
+        let bytes = try folder.read(FileName(bytes: name.bytes + Array(Self.suffix.utf8)))
+        self.init(text: String(decoding: bytes, as: UTF8.self))
+    }
+
     package init(
         name: String, originals: HotFolder.Originals, identity: String, pictures: [TakenPicture]
     ) {

@@ -58,6 +58,21 @@ package struct HotStations {
         return false
     }
 
+    /// The record of the batch of this name; nil if it is not one of a hot folder.
+    func batch(named name: FileName) throws(FileError) -> HotBatch? {
+        do throws(FileError) {
+            let stations = try Directory(Self.name, in: spool.root)
+            for station in try stations.names() {
+                guard try stations.information(of: station)?.isFolder == true else { continue }
+                let folder = try Directory(station, in: stations)
+                if try HotBatch.isTaken(name, in: folder) { return try HotBatch(name, in: folder) }
+            }
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // There are no hot folders, or the station has just removed the record.
+        }
+        return nil
+    }
+
     /// Moves batches into the inbox that a daemon has taken and not submitted, also those of hot folders that are not
     /// configured any more: their pictures are taken.
     package func submitLeft(durably: Bool) throws(FileError) {

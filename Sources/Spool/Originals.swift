@@ -8,11 +8,16 @@ import SystemPackage
 ///
 /// | state    | in `active/ID`   | in `outbox/ID`            | after a crash                              |
 /// |----------|------------------|---------------------------|--------------------------------------------|
-/// | ended    | `submitted/NAME` | the last status           | the next start moves NAME                  |
-/// | kept     | `submitted`      | the last status,          | the next start removes `active/ID`         |
+/// | ended    | `submitted/NAME` | a status that is not the  | the batch ends again, and NAME is moved    |
+/// |          |                  | last                      |                                            |
+/// | kept     | `submitted`      | such a status, and        | the batch ends again; its pictures are in  |
+/// |          |                  | `originals`               | `originals`                                |
+/// | answered | `submitted`      | the last status,          | the next start removes `active/ID`         |
 /// |          |                  | `originals`               |                                            |
 /// | finished | –                | the same                  | nothing to do                              |
 /// | removed  | `.expired-ID`    | –                         | becomes `.ended-…` (`EndedFolders`)        |
+///
+/// So the answer is whole when its last status is there.
 ///
 /// The folder stays its submitter's, who may change it at any time and take away permissions. So nothing in it is
 /// followed or relied upon, and a batch that is removed takes it along by renaming folders of the daemon only. No
@@ -44,6 +49,17 @@ extension Spool {
 }
 
 extension BatchFolders {
+    /// Moves the submitted folder into the answer, before its last status, if it is to be kept.
+    package func keepOriginals(mayBeFolder: Bool, durably: Bool) throws(FileError) {
+        guard mayBeFolder, spool.keepsOriginals.load(ordering: .relaxed) else { return }
+        do throws(FileError) {
+            guard let submitted = try SubmittedFile.inFolder(of: active()) else { return }
+            _ = try spool.keepOriginals(submitted, of: id, durably: durably)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // Somebody has removed `active/ID`.
+        }
+    }
+
     /// The pictures that were kept in the answer, for a `retry`; nil if there are none, or if they cannot be used.
     func originals() throws(FileError) -> (folder: Directory, owner: UInt32)? {
         do {

@@ -32,6 +32,8 @@ struct RunCommand: ParsableCommand {
             Examples:
               darkroom run trip.yaml -o out/
               darkroom run photos/*.jpg --filter thumbnail=1600 --format jpeg -o small/
+              darkroom run photos/ --sizes 400,800 -o small/
+              darkroom run --from urls.txt --header @token.txt -o out/
               darkroom run trip.yaml -o out/ --page out-page/
               darkroom run trip.yaml -o out/ --retry
               darkroom run trip.yaml -o out/ --jobs 2 --memory 1GiB

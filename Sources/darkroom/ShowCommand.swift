@@ -11,9 +11,16 @@ struct ShowCommand: ParsableCommand {
               darkroom show holiday
               darkroom show holiday --failed
               darkroom show holiday --images --json | jq -r '.images[].output.file'
+              darkroom show out/ --failed
+
+            A name with a slash is that of a folder of darkroom run or darkroom merge. Another one is an ID if there is \
+            such a batch, otherwise a folder.
             """)
 
-    @Argument(help: "The ID of the batch.", completion: BatchCompletion.all)
+    @Argument(
+        help: ArgumentHelp(
+            "The ID of the batch, or a folder of results.", valueName: "id|dir"),
+        completion: BatchCompletion.all)
     var id: String
 
     @OptionGroup var spool: SpoolOptions
@@ -33,8 +40,18 @@ struct ShowCommand: ParsableCommand {
     }
 
     func run() throws {
-        let details = try BatchDetails(
-            of: id, in: spool.open(), images: images ? .all : failed ? .failed : .firstFailed)
+        let details = try details(images ? .all : failed ? .failed : .firstFailed)
         try Console.lines(json ? [details.json] : details.lines(on: color.output))
+    }
+
+    private func details(_ images: BatchDetails.Images) throws(ClientError) -> BatchDetails {
+        let folder = RunPreparation.trimmed(id)
+        if id.contains("/") { return try BatchDetails(ofRunIn: folder, images: images) }
+        do throws(ClientError) {
+            return try BatchDetails(of: id, in: spool.open(), images: images)
+        } catch {
+            guard error.exit == .missing, FolderForecast.isFolder(id) else { throw error }
+            return try BatchDetails(ofRunIn: folder, images: images)
+        }
     }
 }

@@ -204,20 +204,28 @@ import Testing
         let fixture = try DaemonFixture(pictures: 1)
         let daemon = try await fixture.run(fixture.readsDocuments)
         try fixture.makeFolder(
-            "job", images: [("a", "a.png"), ("b", "/b.png"), ("c", "0.png")], pictures: ["a.png"])
+            "job",
+            images: [
+                ("a", "a.png"), ("b", "/b.png"), ("c", fixture.documents.path + "/0.png"),
+                ("d", "1.png"),
+            ], pictures: ["a.png"])
         try fixture.write([0], to: "job/b.png")
+        try fixture.write([0], to: "job/1.png")
         try fixture.dropMade("job")
         let first = try await fixture.spool.finish("job", daemon)
-        #expect(first.images.map(\.state) == [.filtered, .failed, .filtered])
-        // What is in the roots can be filtered again.
+        #expect(first.images.map(\.state) == [.filtered, .failed, .filtered, .failed])
+        // Another picture of the same relative path is not the one that was sent.
+        try Data(DaemonFixture.picture).write(to: fixture.documents.url.appending(path: "1.png"))
+        // What an absolute path names in the roots can be filtered again.
         try FileManager.default.removeItem(atPath: fixture.spool.path + "/outbox/job/c.png")
         try fixture.spool.drop("job.retry", "")
         let second = try await fixture.spool.waitForStatus(of: "job", daemon, "ended again") {
             $0.state.isFinal && $0.retries == 1
         }
-        #expect(second.images.map(\.state) == [.filtered, .failed, .filtered])
+        #expect(second.images.map(\.state) == [.filtered, .failed, .filtered, .failed])
         let error = try #require(try second.image("b").error)
         #expect(error.code == "source-gone" && !error.isTransient)
+        #expect(try second.image("d").error?.code == "source-gone")
         #expect(
             error.message
                 == "/b.png: the pictures that came with the manifest were removed when the batch ended; submit them again"

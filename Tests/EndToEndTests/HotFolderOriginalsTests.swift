@@ -36,7 +36,10 @@ import Testing
             ])
         #expect(fixture.left == ["a.png"])
         #expect(FileManager.default.contents(atPath: fixture.path("a.png")) == changed)
-        #expect(!fixture.spool.exists("outbox/\(answers[0].id)/a.original.png"))
+        // The answer has what was filtered.
+        #expect(
+            (try? fixture.spool.bytes("outbox/\(answers[0].id)/a.original.png"))
+                == (originals == "move" ? Array(HotFolderFixture.picture(1)) : nil))
         #expect(try await daemon.stop() == .exited(0))
         // It is reported until somebody takes it away.
         daemon = try await fixture.run()
@@ -47,6 +50,27 @@ import Testing
         #expect(unlink(fixture.path("a.png")) == 0)
         daemon = try await fixture.run()
         try await fixture.waitForNoRecords(daemon)
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// Who waits for the end finds the original: it is there before the last status, whenever the daemon is killed.
+    @Test(arguments: [
+        (FaultPoint.hotOriginalCopied, false), (.hotOriginalAnswered, true),
+        (.finalStatusStaged, true),
+    ]) func theOriginalComesBeforeTheEnd(point: FaultPoint, isThere: Bool) async throws {
+        let fixture = try HotFolderFixture(originals: "move")
+        try fixture.put("a.png", 1)
+        #expect(try await fixture.die(at: "\(point.rawValue):1") == .killed(signal: SIGKILL))
+        let id = try #require(fixture.spool.list("outbox").first)
+        #expect(try fixture.spool.status(of: id)?.state.isFinal == false)
+        #expect(fixture.spool.exists("outbox/\(id)/a.original.png") == isThere)
+        let daemon = try await fixture.run()
+        try await fixture.expectAnswers(["a.png"], daemon)
+        #expect(
+            Data(try fixture.spool.bytes("outbox/\(id)/a.original.png"))
+                == HotFolderFixture.picture(1))
+        try await fixture.waitForNoRecords(daemon)
+        #expect(fixture.left == [])
         #expect(try await daemon.stop() == .exited(0))
     }
 

@@ -11,7 +11,9 @@ import SystemPackage
 /// |--------------------------------------------|---------------------------------------|
 /// | last status written into `active/ID`       | the batch continues and ends again    |
 /// | it and the names of the outputs are synced | the same                              |
-/// | it is renamed into `outbox/ID`             | either state                          |
+/// | a submitted folder is in the answer, if    | the restart finds its pictures there  |
+/// | its pictures are kept (`Originals`)        |                                       |
+/// | the status is renamed into `outbox/ID`     | either state                          |
 /// | outbox folder synced                       | the restart removes `active/ID`       |
 /// | `active/ID` removed                        | nothing to do                         |
 extension StatusKeeper {
@@ -106,6 +108,8 @@ extension StatusKeeper {
         let byPath = endings.first?.folders.spool.ownsOutbox() ?? false
         carryOut { ending throws(FileError) in
             FaultPoint.finalStatusStaged.pass()
+            try ending.folders.keepOriginals(
+                mayBeFolder: ending.snapshot.status.manifest.isFolder == true, durably: durably)
             try ending.folders.placeLastStatus(byPath: byPath)
             progress.finish(ending.batch.key, ending.folders, ending.snapshot.status)
         }

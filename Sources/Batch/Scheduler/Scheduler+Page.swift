@@ -14,16 +14,23 @@ extension Scheduler {
         spool.run == nil && wish ?? settings.makesPages
     }
 
-    /// Makes the page of an ended batch if it gets one, and has its last status written.
+    /// Makes the page of an ended batch if it gets one, puts the originals of a hot folder into its answer, and has its
+    /// last status written.
     func finish(_ key: BatchKey) {
-        let wish = board.withLock { $0.batches[key]?.manifest.wantsPage }
-        guard makesPage(wish), let (folders, pages) = ended(key) else {
-            withdrawFormerPage(of: key)
+        let (wish, isFolder) = board.withLock { board in
+            let batch = board.batches[key]
+            return (batch?.manifest.wantsPage, batch?.status.manifest.isFolder == true)
+        }
+        let page = makesPage(wish) ? ended(key) : nil
+        if page == nil { withdrawFormerPage(of: key) }
+        guard page != nil || isFolder, let snapshot = snapshot(of: key) else {
             return statusKeeper.finish(key, self)
         }
         running.enter()
-        queues.pages.add(images: pages.imageCount) { [self] in
-            if make(pages, of: folders) { statusKeeper.finish(key, self) }
+        queues.pages.add(images: snapshot.status.images.count) { [self] in
+            if answerOriginals(snapshot), page.map({ make($0.1, of: $0.0) }) ?? true {
+                statusKeeper.finish(key, self)
+            }
             running.leave()
         }
     }
@@ -40,6 +47,24 @@ extension Scheduler {
         } catch {
             log.pageFailed(Failure(error), batch: folders.id)
         }
+    }
+
+    /// Without the originals, the batch ends all the same. The station of the hot folder tries it again.
+    ///
+    /// - Returns: false if the daemon stops meanwhile. Then it is done after the next start.
+    private func answerOriginals(_ ended: StatusSnapshot) -> Bool {
+        guard ended.status.manifest.isFolder == true else { return true }
+        do throws(FileError) {
+            try ended.folders.answerOriginals(of: ended.status, durably: settings.isDurable) {
+                !gate.isStopping && !gate.isAborting
+            }
+        } catch {
+            if error.errno == .canceled { return false }
+            if error.errno != .noSuchFileOrDirectory {
+                log.storageFailed(error, batch: ended.folders.id)
+            }
+        }
+        return true
     }
 
     private func ended(_ key: BatchKey) -> (BatchFolders, EndedPages)? {

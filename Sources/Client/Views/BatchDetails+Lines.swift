@@ -152,7 +152,8 @@ extension BatchDetails {
 
     private func remedy(_ failed: [ImageStatus]) -> String {
         let helped = failed.count { $0.error?.isTransient == true }
-        let retry = "darkroom retry \(batch.id.shellQuoted)"
+        let retry =
+            isRun ? "darkroom run with --retry" : "darkroom retry \(batch.id.shellQuoted)"
         return switch helped {
         case 0: "Without a change of the sources, a retry fails again: \(retry)"
         case failed.count: "A retry may help: \(retry)"

@@ -18,6 +18,8 @@ package struct BatchDetails: Sendable {
     package let daemon: DaemonState
     /// The path of the answer.
     package let folder: String
+    /// Whether it is a run of `darkroom run`.
+    let isRun: Bool
     let images: Images
     let now: Date
     /// The zone of the times in the text.
@@ -42,6 +44,20 @@ package struct BatchDetails: Sendable {
         self.status = status
         daemon = try DaemonState(of: spool, now: now)
         folder = answer.path
+        isRun = false
+        self.images = images
+        self.now = now
+    }
+
+    init(
+        batch: BatchProgress, status: Status, daemon: DaemonState, folder: String, isRun: Bool,
+        images: Images, now: Date
+    ) {
+        self.batch = batch
+        self.status = status
+        self.daemon = daemon
+        self.folder = folder
+        self.isRun = isRun
         self.images = images
         self.now = now
     }

@@ -5,6 +5,9 @@ import SystemPackage
 
 /// The originals of pictures whose batch has ended.
 ///
+/// With `originals: move`, they are in the answer before the last status (`BatchFolders.answerOriginals`). The second and
+/// the third step are for what could not be copied then.
+///
 /// | step (for each picture all of whose images are filtered) | after a crash at this point                         |
 /// |----------------------------------------------------------|-----------------------------------------------------|
 /// | the answer is synced                                     | the restart does the same again                     |
@@ -126,39 +129,25 @@ extension HotFolderStation {
     ) throws(FileError) -> Bool {
         guard let file = try open(picture, in: folder) else { return true }
         let shown = folder.path(of: picture.path.name)
-        let ending = picture.path.name.text.partsAtLastDot.map { ".\($0.ending)" } ?? ""
-        let base = "\(name).original"
-        var number = 1
-        while true {
-            let target = FileName(number == 1 ? base + ending : "\(base)-\(number)\(ending)")
-            if try answer.exists(target) {
-                let there = try answer.open(target)
-                let digest = try there.sha256(path: answer.path(of: target))
-                if ByteString(digest) == picture.sha256 { return true }
-                number += 1
-                continue
-            }
-            let copy = try station.create(Self.copyName, replacing: true)
-            let place = station.path(of: Self.copyName)
-            let digest: String
-            do throws(Copying) {
-                digest = try Self.copy(
-                    file, length: picture.stamp.size, shown, to: copy, place, stop: stopped)
-            } catch {
-                try? station.remove(Self.copyName)
-                throw error.error
-            }
-            guard ByteString(digest) == picture.sha256 else {
-                try station.remove(Self.copyName)
-                return false
-            }
-            if settings.isDurable { try copy.sync(path: place) }
-            FaultPoint.hotOriginalCopied.pass()
-            try station.rename(Self.copyName, to: answer, as: target)
-            FaultPoint.hotOriginalAnswered.pass()
-            if settings.isDurable { try answer.sync() }
-            return true
+        guard let target = try picture.free(name, in: answer) else { return true }
+        let copy = try station.create(Self.copyName, replacing: true)
+        let place = station.path(of: Self.copyName)
+        let digest: String
+        do throws(Copying) {
+            digest = try Self.copy(
+                file, length: picture.stamp.size, shown, to: copy, place, stop: stopped)
+        } catch {
+            try? station.remove(Self.copyName)
+            throw error.error
         }
+        guard ByteString(digest) == picture.sha256 else {
+            try station.remove(Self.copyName)
+            return false
+        }
+        if settings.isDurable { try copy.sync(path: place) }
+        try station.rename(Self.copyName, to: answer, as: target)
+        if settings.isDurable { try answer.sync() }
+        return true
     }
 
     /// Opens the original under its name, or under the hidden one after a crash; nil if neither is the picture.

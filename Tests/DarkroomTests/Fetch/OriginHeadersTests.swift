@@ -8,6 +8,21 @@ import Testing
 @testable import DarkroomSelfTest
 
 @Suite struct OriginHeadersTests {
+    /// Headers of a command line replace those of a file, for their origin only.
+    @Test func furtherHeadersReplaceThoseOfTheirName() throws {
+        let (a, b) = (
+            Origin(scheme: "https", host: "a.example"), Origin(scheme: "https", host: "b.example")
+        )
+        let one = try OriginHeaders.Header(name: "Authorization", value: "old")
+        let two = try OriginHeaders.Header(name: "Accept-Language", value: "de")
+        let new = try OriginHeaders.Header(name: "authorization", value: "new")
+        let headers = OriginHeaders([a: [one, two], b: [one]]).adding([new], for: a)
+        #expect(headers.headers(for: a).map(\.value) == ["de", "new"])
+        #expect(headers.headers(for: b).map(\.value) == ["old"])
+        #expect(
+            headers.headers(for: Origin(scheme: "http", host: "a.example")).isEmpty)
+    }
+
     private func read(_ text: String) -> OriginHeadersFile {
         OriginHeadersFile(path: "headers.yaml", text: text)
     }

@@ -205,7 +205,7 @@ import Testing
                 == .init(
                     exit: 64, output: "",
                     errors:
-                        "darkroom: --recipe, --filter, --watermark, --format, --quality and --damaged are for pictures with --sources; a manifest has its own\n"
+                        "darkroom: --recipe, --filter, --watermark, --sizes, --format, --quality, --damaged and --from are for pictures with --sources; a manifest has its own\n"
                 ))
         _ = try await daemon.stop()
     }

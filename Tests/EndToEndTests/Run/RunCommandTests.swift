@@ -15,6 +15,9 @@ import Testing
                 "filters: [mono]\nimages: {a: small.png, b: {source: gray.png, output: {format: jpeg}}}\n",
             "album/poor.json":
                 #"{"images": {"a": "../small.png", "b": "none.png", "c": "words.png"}}"#,
+            "pairs.csv": "source,name\r\nsmall.png,\"x, y\"\r\ngray.png,\r\n",
+            "holes.csv": "source,name\nsmall.png,a\nnone.png,b\n",
+            "two.yaml": "images: [https://a.example/a.png, https://b.example/b.png]\n",
             "bad.json": #"{"images": [{"source": "a.png", "nmae": 1}]}"#,
         ]
         for (name, text) in files { try fixture.write(text, to: name) }
@@ -66,6 +69,30 @@ import Testing
             output: "FOLDER: completed, 3 images\n",
             files: answer + ["gray.png", "manifest.json", "small.png"]),
         Line(
+            words: "run --from pairs.csv --sizes 8,4 -o out", exit: 0,
+            output: "pairs: completed, 4 images\n",
+            files: answer
+                + ["gray-4.png", "gray-8.png", "manifest.json", "x, y-4.png", "x, y-8.png"]),
+        Line(
+            words: "run --from holes.csv -o out", exit: 66,
+            errors: "darkroom: holes.csv:3: none.png: cannot find it: No such file or directory\n"),
+        Line(
+            words: "run album -o out", exit: 65,
+            errors: "darkroom: album: there is no picture in it\n"),
+        Line(
+            words: "run two.yaml -o out --header A:b", exit: 64,
+            errors: """
+                darkroom: --header: the URLs of the manifest have several origins (https://a.example and https://b.example), and the header may be a secret
+                darkroom: Name the header for its origin in a file for --set downloads.headers=FILE.
+
+                """),
+        Line(
+            words: "run small.png -o out --header A:b", exit: 64,
+            errors: "darkroom: --header: no source is a URL\n"),
+        Line(
+            words: "run https://a.example/a.png -o out --header secret", exit: 64,
+            errors: "darkroom: --header: write NAME: VALUE, for example 'Accept-Language: de'\n"),
+        Line(
             words: "run bad.json -o out", exit: 65,
             errors:
                 "bad.json:1:33: images[0].nmae: unknown key ‘nmae’; did you mean ‘name’? [unknown-key]\n"
@@ -87,7 +114,7 @@ import Testing
         Line(
             words: "run good.yaml --filter mono -o out", exit: 64,
             errors:
-                "darkroom: --recipe, --filter, --watermark, --format, --quality and --damaged are for pictures; a manifest has its own\n"
+                "darkroom: --recipe, --filter, --watermark, --sizes, --format, --quality, --damaged and --from are for pictures; a manifest has its own\n"
         ),
         Line(
             words: "run good.yaml -o good.yaml", exit: 73,
@@ -192,6 +219,56 @@ import Testing
     }
 
     /// A finished run looks only at its outputs.
+    /// The results of a folder's pictures may lie in it.
+    @Test func takesAFolderWithItsResults() async throws {
+        try FileManager.default.createDirectory(
+            at: fixture.url("p/deep"), withIntermediateDirectories: true)
+        for (from, to) in [("small.png", "p/a.png"), ("gray.png", "p/deep/a.png")] {
+            try FileManager.default.copyItem(at: fixture.url(from), to: fixture.url(to))
+        }
+        for end in ["", "; nothing to do"] {
+            let result = try await fixture.darkroom(
+                "run", "p/", "--filter", "thumbnail=8", "-o", "p/out")
+            #expect(
+                Self.timeless(result)
+                    == .init(exit: 0, output: "p: completed, 2 images\(end)\n", errors: ""))
+        }
+        try fixture.checkOutcome(of: "p/out")
+        #expect(try fixture.status("p/out")?.images.map(\.name) == ["a", "a-2"])
+        let inIt = try await fixture.darkroom("run", "p", "-o", "other")
+        #expect(inIt.exit == 0 && fixture.exists("other/a-2.png") && !fixture.exists("other/a-3.png"))
+    }
+
+    @Test func isShown() async throws {
+        #expect(try await fixture.darkroom("run", "album/poor.json", "-o", "out").exit == 3)
+        let shown = try await fixture.darkroom("show", "out/", "--failed")
+        #expect(shown.exit == 0 && shown.errors == "")
+        #expect(shown.output.hasPrefix("poor: completed with errors\n"), "\(shown.output)")
+        #expect(shown.output.contains("\n2 failed images:\n  b: none.png: no such file"))
+        #expect(shown.output.contains("darkroom run with --retry"))
+        let json = try await fixture.darkroom("show", "./out", "--images", "--json")
+        #expect(json.exit == 0 && json.output.contains(#""folder" : "./out""#), "\(json.output)")
+        #expect(
+            try await fixture.darkroom("show", "album/")
+                == .init(
+                    exit: 66, output: "",
+                    errors:
+                        "darkroom: album: it is not a folder of results, because it has no status.json\n"
+                ))
+        #expect(
+            try await fixture.darkroom("run", "good.yaml", "-o", "parts", "--shard", "1/2").exit
+                == 0)
+        #expect(
+            try await fixture.darkroom("show", "parts/")
+                == .init(
+                    exit: 66, output: "",
+                    errors: """
+                        darkroom: parts: the results of its shards are not merged yet
+                        darkroom: darkroom merge parts puts them together.
+
+                        """))
+    }
+
     @Test func doesNothingAgainWithoutItsSources() async throws {
         let words = ["run", "small.png", "gray.png", "--watermark", "alpha.png", "-o", "out"]
         #expect(try await ClientProcess.end(words, folder: fixture.scratch.path).exit == 0)
