@@ -236,7 +236,8 @@ import Testing
         try fixture.checkOutcome(of: "p/out")
         #expect(try fixture.status("p/out")?.images.map(\.name) == ["a", "a-2"])
         let inIt = try await fixture.darkroom("run", "p", "-o", "other")
-        #expect(inIt.exit == 0 && fixture.exists("other/a-2.png") && !fixture.exists("other/a-3.png"))
+        #expect(
+            inIt.exit == 0 && fixture.exists("other/a-2.png") && !fixture.exists("other/a-3.png"))
     }
 
     @Test func isShown() async throws {
