@@ -99,7 +99,8 @@ package struct PictureList: Sendable, Equatable {
                 }
                 if let other = lines.updateValue(record.line, forKey: name) {
                     throw Self.problem(
-                        shown, record.line, "the name ‘\(name.string.visible)’ is that of line \(other)")
+                        shown, record.line,
+                        "the name ‘\(name.string.visible)’ is that of line \(other)")
                 }
             }
             rows.append(Row(source: source, name: name, line: record.line))

@@ -113,7 +113,9 @@ package struct PictureTree: Sendable {
                 || results != nil && Self.real(whole) == results
             // What the user has named is not left out because of another run in it.
             if folder == "." { answer = false }
-            if !answer, let slash = folder.lastIndex(of: "/") { answer = isResult(folder[..<slash]) }
+            if !answer, let slash = folder.lastIndex(of: "/") {
+                answer = isResult(folder[..<slash])
+            }
             known[folder] = answer
             return answer
         }

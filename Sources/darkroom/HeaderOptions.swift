@@ -33,7 +33,8 @@ struct HeaderOptions: ParsableArguments {
             throw ClientError(
                 .usage, code: "bad-option",
                 "--header: the URLs of the manifest have several origins (\(Words.list(names, "and"))), and the header may be a secret",
-                remedy: "Name the header for its origin in a file for --set downloads.headers=FILE.")
+                remedy: "Name the header for its origin in a file for --set downloads.headers=FILE."
+            )
         }
         return origins.reduce(headers) { $0.adding(wanted, for: $1) }
     }
@@ -94,7 +95,8 @@ struct HeaderOptions: ParsableArguments {
     ) throws(ClientError) -> OriginHeaders.Header {
         guard let colon = text.firstIndex(of: ":") else {
             throw ClientError(
-                .usage, code: "bad-option", "\(place): write NAME: VALUE, for example 'Accept-Language: de'")
+                .usage, code: "bad-option",
+                "\(place): write NAME: VALUE, for example 'Accept-Language: de'")
         }
         let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
         do throws(OriginHeaders.Problem) {

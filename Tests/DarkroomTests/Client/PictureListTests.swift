@@ -11,7 +11,10 @@ import Testing
 
     static let lists: [(text: String, rows: [Row])] = [
         ("a.jpg\nb,c.jpg\n", [Row(source: "a.jpg", line: 1), Row(source: "b,c.jpg", line: 2)]),
-        ("\u{FEFF}a.jpg\r\n\r\nb.jpg", [Row(source: "a.jpg", line: 1), Row(source: "b.jpg", line: 3)]),
+        (
+            "\u{FEFF}a.jpg\r\n\r\nb.jpg",
+            [Row(source: "a.jpg", line: 1), Row(source: "b.jpg", line: 3)]
+        ),
         ("a\nb.jpg\0c.jpg\0", [Row(source: "a\nb.jpg", line: 1), Row(source: "c.jpg", line: 2)]),
         ("source\na.jpg\n", [Row(source: "a.jpg", line: 2)]),
         (
@@ -57,10 +60,12 @@ import Testing
         #expect(error?.exit == .rejected)
     }
 
-    @Test(arguments: [
-        ([0x61, 0x0A, 0xFF, 0x0A], "l:2: it is not UTF-8"),
-        ([0xFF, 0xFE, 0x61, 0x00], "l: it is UTF-16; save it as UTF-8"),
-    ] as [([UInt8], String)]) func otherEncodingsAreRefused(bytes: [UInt8], message: String) {
+    @Test(
+        arguments: [
+            ([0x61, 0x0A, 0xFF, 0x0A], "l:2: it is not UTF-8"),
+            ([0xFF, 0xFE, 0x61, 0x00], "l: it is UTF-16; save it as UTF-8"),
+        ] as [([UInt8], String)]) func otherEncodingsAreRefused(bytes: [UInt8], message: String)
+    {
         let error = #expect(throws: ClientError.self) { try PictureList(bytes, shown: "l") }
         #expect(error?.message == message)
     }
@@ -113,7 +118,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("400", #"[{"suffix": "-400", "filters": {"resize": {"width": 400, "withoutEnlargement": true}}}]"#),
+        (
+            "400",
+            #"[{"suffix": "-400", "filters": {"resize": {"width": 400, "withoutEnlargement": true}}}]"#
+        ),
         (
             "40x30, 20",
             #"[{"suffix": "-40x30", "filters": {"resize": {"width": 40, "height": 30, "withoutEnlargement": true}}}, "#
