@@ -17,7 +17,9 @@ package struct PictureTree: Sendable {
 
     /// Whether the argument means a folder. A URL never does.
     package static func isOne(_ argument: String) -> Bool {
-        !argument.contains("://") && FolderForecast.isFolder(argument)
+        var information = stat()
+        return !argument.contains("://") && stat(argument, &information) == 0
+            && information.isFolder
     }
 
     package init(_ path: String) {
