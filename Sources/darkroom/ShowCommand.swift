@@ -50,7 +50,7 @@ struct ShowCommand: ParsableCommand {
         do throws(ClientError) {
             return try BatchDetails(of: id, in: spool.open(), images: images)
         } catch {
-            guard error.exit == .missing, FolderForecast.isFolder(id) else { throw error }
+            guard error.exit == .missing, PictureTree.isFolder(id) else { throw error }
             return try BatchDetails(ofRunIn: folder, images: images)
         }
     }

@@ -77,9 +77,6 @@ import Testing
             words: "run --from holes.csv -o out", exit: 66,
             errors: "darkroom: holes.csv:3: none.png: cannot find it: No such file or directory\n"),
         Line(
-            words: "run album -o out", exit: 65,
-            errors: "darkroom: album: there is no picture in it\n"),
-        Line(
             words: "run two.yaml -o out --header A:b", exit: 64,
             errors: """
                 darkroom: --header: the URLs of the manifest have several origins (https://a.example and https://b.example), and the header may be a secret
@@ -147,7 +144,7 @@ import Testing
         Line(
             words: "run album/ -o out", exit: 65,
             errors:
-                "darkroom: album/: it is a folder. Name the pictures in it, for example album/*.jpg\n"
+                "darkroom: album/: there is no picture in it\n"
         ),
         Line(
             words: "verify nosuch --spool nospool", exit: 66,
