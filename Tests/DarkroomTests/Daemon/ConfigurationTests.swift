@@ -122,6 +122,10 @@ import Testing
             "sources: {roots: [a]}",
             "darkroomd.yaml:1: sources.roots: must be a list of absolute paths, not \"[a]\""
         ),
+        (
+            "sources: {ignore: [a/b, c]}",
+            "darkroomd.yaml:1: sources.ignore: must be a list of names such as [\"*-draft.jpg\", old] (\"a/b\" is not the name of a file or folder), not \"[a/b, c]\""
+        ),
         ("[1, 2]", "darkroomd.yaml: must be a map of keys"),
         ("spool: /a\nspool: /b", "darkroomd.yaml:2: spool occurs twice; line 1 already has it"),
         (
