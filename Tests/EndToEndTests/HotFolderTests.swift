@@ -392,7 +392,7 @@ import Testing
             files.sorted()
                 == (alone + ["@eaDir/d.jpg/later.jpg", "new/#recycle/later.jpg"]).sorted())
         // They are no reason for a report either.
-        #expect(try fixture.report()?.folders.first?.files == [])
+        try await fixture.waitForReport(daemon, "no file") { $0.files.isEmpty }
         #expect(try await daemon.stop() == .exited(0))
     }
 

@@ -4,21 +4,23 @@ import Testing
 
 /// Names of what machines put beside photographs.
 @Suite struct IgnoredNamesTests {
-    @Test(arguments: [
-        "@eaDir", "@EADIR", "#recycle", "#snapshot", "a.jpg@SynoEAStream", "@Recycle",
-        ".@__thumb", "$RECYCLE.BIN", "$Recycle.Bin", "RECYCLER", "System Volume Information",
-        "Thumbs.db", "THUMBS.DB", "desktop.ini", ".DS_Store", "._a.jpg", ".AppleDouble",
-        "lost+found", ".nfs0000000000abcdef00000001", ".fuse_hidden0001", ".Trash-1000",
-        ".Trashes", ".snapshots", ".zfs", "~snapshot", "__MACOSX", "Network Trash Folder",
-    ] as [ByteString])
+    @Test(
+        arguments: [
+            "@eaDir", "@EADIR", "#recycle", "#snapshot", "a.jpg@SynoEAStream", "@Recycle",
+            ".@__thumb", "$RECYCLE.BIN", "$Recycle.Bin", "RECYCLER", "System Volume Information",
+            "Thumbs.db", "THUMBS.DB", "desktop.ini", ".DS_Store", "._a.jpg", ".AppleDouble",
+            "lost+found", ".nfs0000000000abcdef00000001", ".fuse_hidden0001", ".Trash-1000",
+            ".Trashes", ".snapshots", ".zfs", "~snapshot", "__MACOSX", "Network Trash Folder",
+        ] as [ByteString])
     func areKnown(name: ByteString) {
         #expect(IgnoredNames.standard.contains(FileName(name.string)))
     }
 
-    @Test(arguments: [
-        "eaDir", "@eaDir2", "recycle", "#recycle.jpg", "Thumbs.db.jpg", "Thumbs", "a.jpg",
-        "lost", "found", ".a", ".nf", "snapshot", "a._b", "Recycle", "System", "", "*", "@",
-    ] as [ByteString])
+    @Test(
+        arguments: [
+            "eaDir", "@eaDir2", "recycle", "#recycle.jpg", "Thumbs.db.jpg", "Thumbs", "a.jpg",
+            "lost", "found", ".a", ".nf", "snapshot", "a._b", "Recycle", "System", "", "*", "@",
+        ] as [ByteString])
     func areNotThoseOfUsers(name: ByteString) {
         #expect(!IgnoredNames.standard.contains(FileName(name.string)))
     }

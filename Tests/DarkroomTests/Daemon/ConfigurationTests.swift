@@ -81,7 +81,7 @@ import Testing
         ),
         (
             "sources:\n  - /srv/a\n  - '/srv/b: c'",
-            "darkroomd.yaml:1: unknown key sources: it is a section, with sources.roots; "
+            "darkroomd.yaml:1: unknown key sources: it is a section, with sources.roots, sources.ignore; "
                 + "write sources: {roots: [/srv/a, '/srv/b: c']}"
         ),
         (
