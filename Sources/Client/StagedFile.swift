@@ -8,8 +8,8 @@ import SystemPackage
 ///
 /// The file is written without a name (`O_TMPFILE`), gets one in `tmp`, and is renamed into the inbox. So there is never
 /// a part of it anywhere, and the daemon takes it at once: a file that is linked into the inbox is watched for a moment,
-/// whether somebody writes to it (`IncompleteFiles`). A file system without such files (NFS, FUSE) needs the name in
-/// `tmp` from the beginning. If `tmp` cannot be used, the file is linked.
+/// whether somebody writes to it (`IncompleteFiles`). A file system without such files (NFS, FUSE), or without links,
+/// needs the name in `tmp` from the beginning. If `tmp` cannot be used, the file is linked.
 ///
 /// | state   | in `tmp`                         | in `inbox` | after a kill of the client        |
 /// |---------|----------------------------------|------------|-----------------------------------|
@@ -38,9 +38,10 @@ package final class StagedFile {
     package init(_ bytes: [UInt8], in spool: SpoolFolder) throws(ClientError) {
         inbox = try spool.inbox()
         do throws(FileError) {
-            if let number = try Self.unnamedFile(in: inbox) {
-                file = Descriptor(owning: number)
-                tmp = try? Directory("tmp", in: spool.root)
+            let staging = try? Directory("tmp", in: spool.root)
+            if let unnamed = try Self.unnamedFile(in: inbox, named: staging) {
+                file = unnamed
+                tmp = staging
             } else {
                 let folder = try Directory("tmp", in: spool.root)
                 var name = StagedFolders.newName()
@@ -61,13 +62,31 @@ package final class StagedFile {
         if let stagedName { try? tmp?.remove(stagedName) }
     }
 
-    /// nil if the file system has no such files.
-    private static func unnamedFile(in inbox: Directory) throws(FileError) -> CInt? {
+    /// nil if the file system has no such files, or if they cannot get a name.
+    ///
+    /// - Parameter tmp: where it will be named; nil for the inbox.
+    private static func unnamedFile(
+        in inbox: Directory, named tmp: Directory?
+    ) throws(FileError) -> Descriptor? {
         let number = darkroom_unnamed_file(inbox.number, mode)
-        if number >= 0 { return number }
+        if number >= 0 {
+            let file = Descriptor(owning: number)
+            if let tmp, !canName(file, in: tmp) { return nil }
+            return file
+        }
         let error = Errno(rawValue: errno)
         if [.notSupported, .isDirectory, .invalidArgument].contains(error) { return nil }
         throw FileError("create a file", inbox.path, error)
+    }
+
+    /// Tries it before anything is written.
+    private static func canName(_ file: borrowing Descriptor, in tmp: Directory) -> Bool {
+        let name = StagedFolders.newName()
+        if link(file, to: name, in: tmp) {
+            try? tmp.remove(name)
+            return true
+        }
+        return !Directory.mayLackLinks(Errno(rawValue: errno))
     }
 
     private static func newFile(
@@ -86,10 +105,12 @@ package final class StagedFile {
         guard stagedName == nil, let tmp else { return }
         StagedFolders.lock(unnamed: file)
         let name = StagedFolders.newName()
-        if link(to: name, in: tmp) { stagedName = name }
+        if Self.link(file, to: name, in: tmp) { stagedName = name }
     }
 
-    private func link(to name: FileName, in folder: Directory) -> Bool {
+    private static func link(
+        _ file: borrowing Descriptor, to name: FileName, in folder: Directory
+    ) -> Bool {
         name.withCString { darkroom_name_file(file.number, folder.number, $0) } == 0
     }
 
@@ -123,9 +144,9 @@ package final class StagedFile {
         do throws(FileError) {
             nameInTmp()
             if let tmp, let stagedName {
-                try tmp.rename(stagedName, to: inbox, as: name)
+                try tmp.rename(stagedName, to: inbox, as: name, rivals: .some)
                 self.stagedName = nil
-            } else if !link(to: name, in: inbox) {
+            } else if !Self.link(file, to: name, in: inbox) {
                 throw FileError("create", inbox.path(of: name), Errno(rawValue: errno))
             }
             return true

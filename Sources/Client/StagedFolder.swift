@@ -120,7 +120,7 @@ package final class StagedFolder {
     package func drop(as name: FileName) throws(ClientError) -> Bool {
         guard let staged = stagedName else { return false }
         do throws(FileError) {
-            try tmp.rename(staged, to: inbox, as: name)
+            try tmp.rename(staged, to: inbox, as: name, rivals: .some)
         } catch {
             if error.errno == .fileExists { return false }
             throw ClientError(error)

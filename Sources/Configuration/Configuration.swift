@@ -45,6 +45,8 @@ package struct Configuration: Sendable, Equatable {
     /// In bytes; 0 for half of the available memory.
     package var memoryLimit = 0
     package var sourceRoots: [String] = []
+    /// Names that no listing of a folder has, beside those of `IgnoredNames.table`.
+    package var ignoredSources: [String] = []
     /// Seconds between two updates of a status file.
     package var statusInterval = 0.0
     package var retention = Retention.Limits()
@@ -115,8 +117,17 @@ extension Configuration {
         Examination(
             limits: manifestLimits, defaultFilters: defaultFilters, settle: settle,
             recipes: recipes,
-            sources: LocalSources(roots: sourceRoots, maximumBytes: Int64(downloads.maxBytes))
-                .finderMaker)
+            sources: localSources.finderMaker)
+    }
+
+    /// The files and folders that are left alone where folders are listed.
+    package var ignoredNames: IgnoredNames { IgnoredNames(adding: ignoredSources) }
+
+    /// Where manifests may take pictures of this machine from.
+    private var localSources: LocalSources {
+        var sources = LocalSources(roots: sourceRoots, maximumBytes: Int64(downloads.maxBytes))
+        sources.ignored = ignoredNames
+        return sources
     }
 
     package var batchSettings: BatchSettings {
@@ -130,8 +141,7 @@ extension Configuration {
         settings.retryPolicy = downloads.retryPolicy
         settings.maximumSourceBytes = downloads.maxBytes
         settings.fetchRules = fetchRules
-        settings.localSources = LocalSources(
-            roots: sourceRoots, maximumBytes: Int64(downloads.maxBytes))
+        settings.localSources = localSources
         settings.cacheBytes = cacheBytes
         settings.filterConcurrency = filterConcurrency
         settings.pictureLimits = pictureLimits

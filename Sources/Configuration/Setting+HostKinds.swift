@@ -58,7 +58,7 @@ extension Setting {
     }
 
     /// A text that is a single entry may begin with a character that has a meaning in YAML: `*.example.org`, `::1`.
-    private static func entries(of text: String) throws(SettingError) -> [String] {
+    static func entries(of text: String) throws(SettingError) -> [String] {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         let isSingle = !trimmed.contains { $0.isWhitespace || "[],\"'".contains($0) }
         if isSingle, !trimmed.isEmpty { return [trimmed] }

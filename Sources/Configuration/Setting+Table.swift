@@ -198,6 +198,18 @@ extension Setting {
             try Setting.refuse(
                 "a list of absolute paths", relative.map { "\"\($0)\" is not absolute" })
         },
+        Setting(
+            "sources.ignore", "[]",
+            "further names of files and folders, with *, that no pattern means and no hot folder takes"
+        ) { text, configuration throws(SettingError) in
+            let names = try Setting.entries(of: text)
+            try Setting.refuse(
+                "a list of names such as [\"*-draft.jpg\", old]",
+                names.filter { $0.isEmpty || $0.utf8.contains(UInt8(ascii: "/")) }.map {
+                    "\"\($0)\" is not the name of a file or folder"
+                })
+            configuration.ignoredSources = names
+        },
         seconds(
             "status.interval", "0.5s", 0...3600,
             "the shortest time between two updates of a status file", \.statusInterval),

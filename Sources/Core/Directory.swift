@@ -36,7 +36,7 @@ package final class Directory: Sendable {
     package func path(of name: FileName) -> String { "\(path)/\(name.text)" }
 
     /// Runs a call that sets errno. An error names the step and the file.
-    private static func call(
+    static func call(
         _ step: String, _ path: @autoclosure () -> String, _ body: () -> CInt
     ) throws(FileError) -> CInt {
         do {
@@ -168,66 +168,6 @@ package final class Directory: Sendable {
     package func remove(_ name: FileName) throws(FileError) {
         _ = try Self.call("remove", path(of: name)) {
             name.withCString { unlinkat(number, $0, 0) }
-        }
-    }
-
-    /// Renames a file, within this folder or into another folder of the same file system. Without `replacing`, it
-    /// throws EEXIST if the new name exists.
-    package func rename(
-        _ name: FileName, to folder: Directory, as newName: FileName, replacing: Bool = false
-    ) throws(FileError) {
-        do {
-            _ = try Self.call("rename to \(folder.path(of: newName))", path(of: name)) {
-                name.withCString { old in
-                    newName.withCString { new in
-                        replacing
-                            ? renameat(number, old, folder.number, new)
-                            : darkroom_rename_noreplace(number, old, folder.number, new)
-                    }
-                }
-            }
-        } catch
-            where !replacing
-            && [.invalidArgument, .noFunction, .notSupported].contains(error.errno)
-        {
-            try renameByLink(name, to: folder, as: newName)
-        }
-    }
-
-    /// Renames a file on a file system that cannot refuse to replace, such as NFS: it gets a second name, which is
-    /// refused if the name exists, and then loses the first one. A crash between the two steps leaves both names; the
-    /// repetition removes the first one.
-    ///
-    /// A folder cannot have two names. It is renamed if the name does not exist; nobody else creates folders there.
-    func renameByLink(
-        _ name: FileName, to folder: Directory, as newName: FileName
-    ) throws(FileError) {
-        do {
-            try link(name, to: folder, as: newName)
-        } catch  where error.errno == .fileExists {
-            guard let old = try information(of: name),
-                let new = try folder.information(of: newName),
-                (old.st_dev, old.st_ino) == (new.st_dev, new.st_ino)
-            else { throw error }
-        } catch  where error.errno == .notPermitted {
-            guard let old = try information(of: name), old.st_mode & S_IFMT == S_IFDIR
-            else { throw error }
-            if try folder.exists(newName) {
-                throw FileError(error.step, error.path, .fileExists)
-            }
-            return try rename(name, to: folder, as: newName, replacing: true)
-        }
-        try remove(name)
-    }
-
-    /// Gives a file a second name in this or another folder of the same file system; throws EEXIST if the name exists.
-    package func link(
-        _ name: FileName, to folder: Directory, as newName: FileName
-    ) throws(FileError) {
-        _ = try Self.call("link to \(folder.path(of: newName))", path(of: name)) {
-            name.withCString { old in
-                newName.withCString { new in linkat(number, old, folder.number, new, 0) }
-            }
         }
     }
 

@@ -22,15 +22,16 @@ extension LocalSources {
     /// The files of a folder whose names match: in the folder that was sent along or, if that has none, in the first
     /// root that has any. A folder that begins with `./` is looked for in no root if one was sent along.
     ///
-    /// Regular files and symbolic links count. Where a link leads is examined when it is opened, as for a single
+    /// Names of others (`ignored`) are left out. Regular files and symbolic links count. Where a link leads is examined when it is opened, as for a single
     /// source.
     ///
     /// - Parameters:
     ///   - folder: the path of the folder as a manifest names it; empty for the roots themselves.
     ///   - limit: the maximum number of files.
     package func list(
-        _ folder: String, sent: SentPictures? = nil, limit: Int, matches: (FileName) -> Bool
+        _ folder: String, sent: SentPictures? = nil, limit: Int, matches wanted: (FileName) -> Bool
     ) -> Listing {
+        func matches(_ name: FileName) -> Bool { wanted(name) && !ignored.contains(name) }
         let isAbsolute = folder.utf8.first == UInt8(ascii: "/")
         var reason: String?
         if case .here(let pictures)? = sent {

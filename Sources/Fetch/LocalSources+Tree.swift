@@ -4,7 +4,8 @@ import SystemPackage
 
 extension LocalSources {
     /// The files of a submitted folder and of all folders within it, whose names match. Their sources begin with `./`
-    /// and are sorted by the bytes of their paths. Names that begin with a dot are left out, and links to folders are not followed.
+    /// and are sorted by the bytes of their paths. Names that begin with a dot, and those
+    /// of others (`ignored`), are left out, and links to folders are not followed.
     ///
     /// A folder that cannot be read is not left out: then there is no listing, but the reason.
     ///
@@ -25,7 +26,9 @@ extension LocalSources {
                 let place = try resolution.open(
                     way, beneath: sent.directory.number, followsLinks: false)
                 let isWhole = try Self.entries(of: place.number, &left) { name, type in
-                    guard name.bytes.first != UInt8(ascii: ".") else { return true }
+                    guard name.bytes.first != UInt8(ascii: "."), !ignored.contains(name) else {
+                        return true
+                    }
                     let path =
                         folder == "." ? name : FileName(bytes: folder.bytes + [slash] + name.bytes)
                     switch Self.kind(of: name, type, in: place.number) {

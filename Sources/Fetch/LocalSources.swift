@@ -17,6 +17,8 @@ package struct LocalSources: Sendable, Equatable {
     package var roots: [String]
     /// The maximum size of a file, in bytes.
     package var maximumBytes: Int64
+    /// The names that no listing of a folder has.
+    package var ignored = IgnoredNames.standard
     let resolution: Resolution
     /// The folder at which relative paths begin if any file may be opened; nil if only those in the roots may.
     let base: String?

@@ -12,7 +12,7 @@ package struct SourcePattern: Sendable, Hashable {
     /// the machine.
     package let folder: String
     /// The pattern of the names; nil for all pictures of the folder.
-    private let name: ByteString?
+    private let name: NamePattern?
     /// Whether the files of the folders within its folder are meant too. No text says so: only `everything` does.
     package private(set) var includesFolders = false
 
@@ -23,7 +23,7 @@ package struct SourcePattern: Sendable, Hashable {
         return pattern
     }
 
-    private init(text: ByteString, folder: String, name: ByteString?) {
+    private init(text: ByteString, folder: String, name: NamePattern?) {
         self.text = text
         self.folder = folder
         self.name = name
@@ -45,7 +45,7 @@ package struct SourcePattern: Sendable, Hashable {
         self.text = text
         let isRoot = parts.count > 1 && folder.allSatisfy { $0 == UInt8(ascii: "/") }
         self.folder = isRoot ? "/" : String(decoding: Array(folder), as: UTF8.self)
-        name = last.isEmpty ? nil : ByteString(decoding: last)
+        name = last.isEmpty ? nil : NamePattern(ByteString(decoding: last))
     }
 
     package struct Fault: Error, Equatable {
@@ -56,7 +56,7 @@ package struct SourcePattern: Sendable, Hashable {
     package func matches(_ file: FileName) -> Bool {
         guard file.bytes.first != UInt8(ascii: ".") else { return false }
         guard let name else { return PictureFileExtensions.match(file.text) }
-        return Self.matches(file.bytes[...], Array(name.utf8)[...])
+        return name.matches(file)
     }
 
     /// Whether a source can be one of its files. A relative pattern may have been looked up in one of several folders, so
@@ -70,27 +70,6 @@ package struct SourcePattern: Sendable, Hashable {
         let way = parts(source.utf8)
         guard let name = way.last, source.utf8.last != UInt8(ascii: "/") else { return false }
         return matches(FileName(bytes: name)) && way.dropLast().hasSuffix(parts(folder.utf8))
-    }
-
-    /// `*` is any number of bytes. The time is at most the product of the lengths.
-    private static func matches(_ text: ArraySlice<UInt8>, _ pattern: ArraySlice<UInt8>) -> Bool {
-        var (at, next) = (text.startIndex, pattern.startIndex)
-        // The place after the last star, and the place in the text from which it is tried.
-        var retry: (pattern: Int, text: Int)?
-        while at < text.endIndex {
-            if next < pattern.endIndex, pattern[next] == UInt8(ascii: "*") {
-                next += 1
-                retry = (next, at)
-            } else if next < pattern.endIndex, pattern[next] == text[at] {
-                (at, next) = (at + 1, next + 1)
-            } else if let last = retry {
-                retry = (last.pattern, last.text + 1)
-                (at, next) = (last.text + 1, last.pattern)
-            } else {
-                return false
-            }
-        }
-        return pattern[next...].allSatisfy { $0 == UInt8(ascii: "*") }
     }
 }
 

@@ -216,9 +216,11 @@ package final class RunFolder: Sendable {
     /// Removes a reopening that an earlier run has not completed.
     private func removeUnfinished() throws(FileError) {
         for name in try ActiveFolder(of: spool).unfinished {
-            try spool.active.removeTree(name)
+            try spool.ended.remove(name)
             FaultPoint.recoveryRetryRemoved.pass()
         }
+        // Those that had files which a process had open. What is still open now stays for the next run.
+        _ = try? spool.ended.clear { false }
     }
 
     /// Makes sure that nobody has changed the copies of the manifest, which recovery and repetition read. The copies in
@@ -250,7 +252,7 @@ package final class RunFolder: Sendable {
     private func begin() throws(FileError) -> PreparedBatch {
         // A power cut after the first output must not leave an output without its journal.
         let name = FileName(job.id)
-        if try spool.active.exists(name) { try spool.active.removeTree(name) }
+        if try spool.active.exists(name) { try spool.ended.remove(name) }
         try spool.active.makeDirectory(name, mode: 0o700)
         FaultPoint.claimFolderMade.pass()
         let active = try folders.active()

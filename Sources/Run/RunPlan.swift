@@ -10,7 +10,8 @@ import SystemPackage
 /// before anything else, so that a later run with another manifest is refused instead of mixing its outputs with these.
 ///
 /// The first shards may begin on many machines at once. Each writes a complete file under a name of its own and gives it
-/// the plan's name with link(2), which one of them can do, over NFS too. The others read what that one has written.
+/// the plan's name (`Directory.publish`), which one of them can do, over NFS too. The others read what that one has
+/// written.
 package struct RunPlan: Codable, Sendable, Equatable {
     static let fileName: FileName = "plan.json"
     /// The beginning of the names of plans that are not complete.
@@ -86,7 +87,7 @@ package struct RunPlan: Codable, Sendable, Equatable {
     static func read(in folder: Directory) throws(RunError) -> RunPlan? {
         let bytes: [UInt8]
         do {
-            bytes = try folder.read(fileName, upTo: capacity)
+            bytes = try complete(in: folder)
         } catch {
             if error.errno == .noSuchFileOrDirectory { return nil }
             throw RunError(error)
@@ -97,6 +98,20 @@ package struct RunPlan: Codable, Sendable, Equatable {
         else { throw .unreadable(folder.path(of: fileName)) }
         return plan
     }
+
+    /// The content of the file. Without links, the plan is an empty file for a moment (`Directory.publish`); if it stays
+    /// empty, its writer was killed.
+    private static func complete(in folder: Directory) throws(FileError) -> [UInt8] {
+        for _ in 0..<emptyLooks {
+            let bytes = try folder.read(fileName, upTo: capacity)
+            if !bytes.isEmpty { return bytes }
+            usleep(20_000)
+        }
+        return []
+    }
+
+    /// Two seconds.
+    private static let emptyLooks = 100
 
     /// Writes the plan, unless there is one.
     ///
@@ -125,23 +140,12 @@ package struct RunPlan: Codable, Sendable, Equatable {
             try folder.write(
                 Array(text) + [UInt8(ascii: "\n")], to: name, durably: false)
             FaultPoint.planWritten.pass()
-            try Self.publish(name, in: folder)
+            try folder.publish(name, to: folder, as: Self.fileName, rivals: .some)
         } catch  where [.noSuchFileOrDirectory, .fileExists].contains(error.errno) {
             // Somebody was faster. If it was not the answer but the file that got lost, the plan shows it.
             return
         }
         FaultPoint.planMoved.pass()
-    }
-
-    /// Gives the new file the name of the plan, which must not exist.
-    private static func publish(_ name: FileName, in folder: Directory) throws(FileError) {
-        do {
-            try folder.link(name, to: folder, as: fileName)
-        } catch  where [.notPermitted, .notSupportedOnSocket, .noFunction].contains(error.errno) {
-            // The file system has no links.
-            return try folder.rename(name, to: folder, as: fileName)
-        }
-        try folder.remove(name)
     }
 
     /// Removes what processes have left that were killed before they had a plan. There is a plan, so nobody needs it.

@@ -13,6 +13,7 @@ extension ConfigurationLoader.Loaded {
         if !isSet("sources.roots") {
             settings.localSources = LocalSources(
                 relativeTo: base, maximumBytes: Int64(configuration.downloads.maxBytes))
+            settings.localSources.ignored = configuration.ignoredNames
         }
         return settings
     }

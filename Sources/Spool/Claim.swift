@@ -223,7 +223,8 @@ package struct Claim {
     ) {
         let (active, id) = (spool.active, FileName(folders.id))
         do {
-            try active.rename(id / candidate.place, to: inbox, as: candidate.name)
+            try active.rename(
+                id / candidate.place, to: inbox, as: candidate.name, rivals: .some)
         } catch {
             return stranded.append(folders.id)
         }

@@ -115,7 +115,7 @@ extension Spool {
         _ name: FileName, from folder: Directory, to inbox: Directory
     ) throws(FileError) {
         do {
-            return try folder.rename(name, to: inbox, as: name)
+            return try folder.rename(name, to: inbox, as: name, rivals: .some)
         } catch  where error.errno == .fileExists {
             if try folder.information(of: name)?.isFolder != true { return try folder.remove(name) }
         } catch  where error.errno == .permissionDenied {

@@ -12,7 +12,8 @@ import SystemPackage
 /// | aside | `.ended-ID.NUMBER`  | the next start removes the rest of it    |
 ///
 /// Such a folder may be large, and it belongs to its submitter, who may have it open, take away the permission to remove
-/// its content or fill it again and again. So the batch ends with one rename, and nothing waits for the removal.
+/// its content or fill it again and again. So the batch ends with one rename, and nothing waits for the removal. On NFS,
+/// any folder may have files that a process still has open (`.nfs…`); it is moved aside as well.
 package final class EndedFolders: Sendable {
     private static let prefix = Array(".ended-".utf8)
 
@@ -38,21 +39,38 @@ package final class EndedFolders: Sendable {
         told.withLock { $0 }(name)
     }
 
-    /// Removes all of them and returns their number. One that cannot be removed does not affect the others; the last
-    /// error is thrown at the end.
-    package func clear(isStopped: () -> Bool) throws(FileError) -> Int {
-        try active.forEach(where: Self.isOne, isStopped: isStopped) { name throws(FileError) in
-            try clear(name, isStopped: isStopped)
+    /// Removes a folder of `active`. If a process has files of it open, on NFS, it is moved aside.
+    package func remove(_ folder: FileName) throws(FileError) {
+        do {
+            try active.removeTree(folder)
+        } catch  where error.errno == .resourceBusy {
+            try moveAside(folder)
         }
     }
 
-    /// Removes one of them.
-    package func clear(_ name: FileName, isStopped: () -> Bool) throws(FileError) {
+    /// Removes all of them and returns their number. One that cannot be removed does not affect the others; the last
+    /// error is thrown at the end.
+    package func clear(isStopped: () -> Bool) throws(FileError) -> Int {
+        var left = 0
+        let count = try active.forEach(where: Self.isOne, isStopped: isStopped) {
+            name throws(FileError) in
+            if try !clear(name, isStopped: isStopped) { left += 1 }
+        }
+        return count - left
+    }
+
+    /// Removes one of them. Returns whether it is gone.
+    @discardableResult
+    package func clear(_ name: FileName, isStopped: () -> Bool) throws(FileError) -> Bool {
         do {
             try active.removeTree(name) { !isStopped() }
+            return true
         } catch  where error.errno == .canceled {
             // The next start continues.
+        } catch  where error.errno == .resourceBusy {
+            // A process has files of it open, on NFS. This is no error of the spool, and the next hour tries it again.
         }
+        return false
     }
 }
 
@@ -82,7 +100,7 @@ extension Spool {
         do {
             try active.removeDirectory(name)
         } catch  where error.errno == .directoryNotEmpty {
-            try active.removeTree(name)
+            try ended.remove(name)
         }
     }
 }

@@ -298,6 +298,7 @@ package struct Examination: Sendable {
     /// Why a name means that the file or folder is not for Darkroom, or not yet. The name of a folder needs no ending.
     package static func reasonToIgnore(_ name: FileName, isFolder: Bool = false) -> SkipReason? {
         if name.bytes.first == UInt8(ascii: ".") { return .notYet(.dot) }
+        if IgnoredNames.standard.contains(name) { return .ofMachine }
         for mark in SkipReason.Mark.endings where name.hasSuffix(mark.rawValue) {
             return .notYet(mark)
         }

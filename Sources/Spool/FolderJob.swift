@@ -115,7 +115,8 @@ package enum FolderJob {
     private static func lastChange(
         in folder: Directory, _ depth: Int, _ last: inout FileIdentity, _ left: inout Int
     ) throws(FileError) {
-        for name in try folder.names(atMost: left) {
+        // A storage box may make thumbnails of new pictures for a long time.
+        for name in try folder.names(atMost: left) where !IgnoredNames.standard.contains(name) {
             guard left > 0 else { return }
             left -= 1
             guard let information = try folder.information(of: name) else { continue }

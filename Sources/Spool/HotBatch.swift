@@ -90,7 +90,7 @@ package struct HotBatch: Sendable, Equatable {
         throws(FileError)
     {
         guard try folder.exists(FileName(name)) else { return }
-        try folder.rename(FileName(name), to: inbox, as: FileName(name))
+        try folder.rename(FileName(name), to: inbox, as: FileName(name), rivals: .some)
         FaultPoint.hotSubmitted.pass()
         if durably {
             try inbox.sync()

@@ -56,7 +56,7 @@ package struct Recovery: Sendable {
         let format = try format(in: active)
         guard let format else {
             guard let status else {
-                try spool.active.removeTree(FileName(id))
+                try spool.ended.remove(FileName(id))
                 FaultPoint.recoveryEmptyRemoved.pass()
                 return .empty
             }
@@ -142,7 +142,7 @@ package struct Recovery: Sendable {
         _ submitted: SubmittedFile, _ folders: BatchFolders
     ) throws(FileError) -> Finding {
         let name = try submitted.giveBack(to: spool.openInbox())
-        try spool.active.removeTree(FileName(folders.id))
+        try spool.ended.remove(FileName(folders.id))
         return .putBack(name)
     }
 

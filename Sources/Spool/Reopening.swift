@@ -129,7 +129,7 @@ package struct Reopening {
         _ images: [ImageStatus], found: [FoundSources], lacksPictures: Bool
     ) throws(FileError) {
         let name = FileName(Self.prefix + id)
-        if try spool.active.exists(name) { try spool.active.removeTree(name) }
+        if try spool.active.exists(name) { try spool.ended.remove(name) }
         try spool.active.makeDirectory(name, mode: 0o700)
         let folder = try Directory(name, in: spool.active)
         if !found.isEmpty {

@@ -5,6 +5,8 @@ import DarkroomManifest
 package enum SkipReason: Equatable, Sendable {
     /// Its name means "not yet". Submitters use such names by the rules, so it is not logged.
     case notYet(Mark)
+    /// Its name is that of what machines put beside the files of users (`IgnoredNames`).
+    case ofMachine
     /// Its name has neither the extension of a manifest nor of a control file.
     case otherEnding
     /// Its name has the extension of a picture.
@@ -55,7 +57,7 @@ package enum SkipReason: Equatable, Sendable {
 
     package var reason: InboxReason {
         switch self {
-        case .notYet, .otherEnding: .ignoredName
+        case .notYet, .ofMachine, .otherEnding: .ignoredName
         case .picture: .picture
         case .notAFile: .notAFile
         case .folder: .folder
@@ -67,8 +69,10 @@ package enum SkipReason: Equatable, Sendable {
 
     /// Whether it is logged.
     package var isTold: Bool {
-        if case .notYet = self { return false }
-        return true
+        switch self {
+        case .notYet, .ofMachine: false
+        default: true
+        }
     }
 
     /// As the end of a sentence about the file.
@@ -76,6 +80,7 @@ package enum SkipReason: Equatable, Sendable {
         switch self {
         case .notYet(.dot): "its name begins with a dot"
         case .notYet(let mark): "its name ends in \(mark.rawValue)"
+        case .ofMachine: "files and folders with its name are made by storage boxes and desktops"
         case .otherEnding:
             "it does not end in \(ManifestFormat.fileExtensionList("or")), nor in "
                 + Words.list(ControlCommand.allCases.map { ".\($0.rawValue)" }, "or")

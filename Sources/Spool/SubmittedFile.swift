@@ -154,7 +154,7 @@ package struct SubmittedFile {
         var newName = wanted
         while true {
             do {
-                try place.rename(old, to: people, as: newName)
+                try place.rename(old, to: people, as: newName, rivals: .some)
                 return newName
             } catch  where error.errno == .fileExists {
                 newName = name.another()

@@ -354,6 +354,48 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
+    /// What storage boxes and desktops put beside pictures is never taken, and so never removed; a reload changes the
+    /// further names.
+    @Test func leavesAloneWhatMachinesMake() async throws {
+        let fixture = try HotFolderFixture(originals: "remove")
+        let alone = [
+            "#recycle/old.jpg", "$RECYCLE.BIN/S-1/a.jpg", "._a.jpg", ".@__thumb/b.jpg",
+            "@eaDir/a.jpg/SYNOFILE_THUMB_XL.jpg", "Thumbs.db", "desktop.ini", "lost+found/x.jpg",
+            "sub/@eaDir/c.jpg",
+        ]
+        for (index, name) in alone.enumerated() { try fixture.put(name, index) }
+        try fixture.put("a.png", 50)
+        try fixture.put("sub/b.png", 51)
+        try fixture.put("draft.png", 52)
+        func configure(_ ignore: String) throws {
+            try "sources: {ignore: \(ignore)}\n".write(
+                toFile: fixture.configuration, atomically: true, encoding: .utf8)
+        }
+        try configure("[draft*]")
+        let daemon = try await fixture.run()
+        try await fixture.expectAnswers(["a.png", "sub-b.png"], daemon)
+        // Also those that events tell of.
+        try fixture.put("@eaDir/d.jpg/later.jpg", 60)
+        try fixture.put("new/#recycle/later.jpg", 61)
+        try fixture.put("c.png", 62)
+        try await fixture.expectAnswers(["a.png", "sub-b.png", "c.png"], daemon)
+        try configure("[]")
+        try await daemon.reload()
+        try await fixture.expectAnswers(["a.png", "sub-b.png", "c.png", "draft.png"], daemon)
+        try await fixture.waitForNoRecords(daemon)
+        let files = fixture.left.filter { name in
+            var isFolder: ObjCBool = false
+            _ = FileManager.default.fileExists(atPath: fixture.path(name), isDirectory: &isFolder)
+            return !isFolder.boolValue
+        }
+        #expect(
+            files.sorted()
+                == (alone + ["@eaDir/d.jpg/later.jpg", "new/#recycle/later.jpg"]).sorted())
+        // They are no reason for a report either.
+        try await fixture.waitForReport(daemon, "no file") { $0.files.isEmpty }
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
     /// A link hides where the folder leads, and the spool itself may be behind it.
     @Test func aLoopIsRefused() async throws {
         let fixture = try HotFolderFixture()

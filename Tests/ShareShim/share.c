@@ -1,15 +1,18 @@
 /*
- * Makes a local folder one of a share, for tests: loaded with LD_PRELOAD, it refuses what NFS refuses, and is slow where
- * a server has to be asked.
+ * Makes a local folder one of a share or of another weak file system, for tests: loaded with LD_PRELOAD, it refuses what
+ * they refuse, and is slow where a server has to be asked.
  *
- *   SHARE_SHIM  a file that gets one letter for each refusal: r for a rename that must not replace, t for a file without
- *               a name, l for the lock of a folder, i for inotify
+ *   SHARE_SHIM          a file that gets one letter for each refusal: r for a rename that must not replace, t for a file
+ *                       without a name, l for the lock of a folder, i for inotify, h for a hard link, n for the removal
+ *                       of a file that is still open (.nfs...)
+ *   SHARE_SHIM_REFUSES  the letters of what is refused; rtlin without it, as NFS does it
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -17,13 +20,19 @@
 #include <unistd.h>
 
 static int notes = -1;
+static const char *refused = "rtlin";
 
 __attribute__((constructor)) static void begin(void)
 {
+    const char *letters = getenv("SHARE_SHIM_REFUSES");
+    if (letters)
+        refused = letters;
     const char *path = getenv("SHARE_SHIM");
     if (path)
         notes = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
 }
+
+static int refuses(char letter) { return strchr(refused, letter) != NULL; }
 
 static int refuse(char letter, int cause)
 {
@@ -35,15 +44,32 @@ static int refuse(char letter, int cause)
 
 int renameat2(int old_folder, const char *old_name, int new_folder, const char *new_name, unsigned flags)
 {
-    if (flags != 0)
+    if (flags != 0 && refuses('r'))
         return refuse('r', EINVAL);
-    return (int)syscall(SYS_renameat2, old_folder, old_name, new_folder, new_name, 0);
+    return (int)syscall(SYS_renameat2, old_folder, old_name, new_folder, new_name, flags);
+}
+
+int linkat(int old_folder, const char *old_name, int new_folder, const char *new_name, int flags)
+{
+    if (refuses('h'))
+        return refuse('h', EPERM);
+    return (int)syscall(SYS_linkat, old_folder, old_name, new_folder, new_name, flags);
+}
+
+int unlinkat(int folder, const char *path, int flags)
+{
+    const char *slash = strrchr(path, '/');
+    if (refuses('n') && strncmp(slash ? slash + 1 : path, ".nfs", 4) == 0)
+        return refuse('n', EBUSY);
+    return (int)syscall(SYS_unlinkat, folder, path, flags);
 }
 
 /* The server is asked, which takes a while. A lock of all bytes needs a file that is open for writing. */
 int flock(int file, int operation)
 {
     struct stat information;
+    if (!refuses('l'))
+        return (int)syscall(SYS_flock, file, operation);
     if (fstat(file, &information) != 0)
         return -1;
     usleep(100000);
@@ -54,13 +80,12 @@ int flock(int file, int operation)
 
 int inotify_init1(int flags)
 {
-    (void)flags;
-    return refuse('i', ENOSYS);
+    return refuses('i') ? refuse('i', ENOSYS) : (int)syscall(SYS_inotify_init1, flags);
 }
 
 static int open_in(int folder, const char *path, int flags, mode_t mode)
 {
-    if ((flags & O_TMPFILE) == O_TMPFILE)
+    if ((flags & O_TMPFILE) == O_TMPFILE && refuses('t'))
         return refuse('t', EOPNOTSUPP);
     return (int)syscall(SYS_openat, folder, path, flags, mode);
 }

@@ -1,4 +1,5 @@
 import DarkroomConfiguration
+import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
 
@@ -12,6 +13,8 @@ struct HotFolderSettings: Sendable, Equatable {
     /// Seconds between two listings of a folder if inotify works; 0 for no listings.
     var rescan = 0.0
     var maximumBytes = 0
+    /// The names of files and folders that are left alone.
+    var ignored = IgnoredNames.standard
     /// Of a batch, so that its images with all variants are not more than a manifest may have.
     var maximumPictures = 0
 }
@@ -21,7 +24,7 @@ extension HotFolderSettings {
         self.init(
             isDurable: configuration.isDurable, settle: configuration.settle,
             poll: configuration.pollInterval, rescan: configuration.rescanInterval,
-            maximumBytes: configuration.downloads.maxBytes,
+            maximumBytes: configuration.downloads.maxBytes, ignored: configuration.ignoredNames,
             maximumPictures: max(
                 1, configuration.manifestLimits.images / configuration.imagesPerPicture(of: folder))
         )

@@ -46,7 +46,7 @@ extension HotFolderStation {
         for name in names {
             if isStopped { return listing.isWhole = false }
             let entry = path.appending(name)
-            guard !Self.isNotYet(name) else { continue }
+            guard !isPassedOver(name) else { continue }
             let information: stat
             do throws(FileError) {
                 guard let found = try folder.information(of: name) else { continue }
@@ -92,7 +92,7 @@ extension HotFolderStation {
 
     /// Lists a folder that has appeared.
     func listNew(_ path: RelativePath, _ folders: inout OpenFolders) {
-        guard let seen, let parent = folders.open(path.folder), !Self.isNotYet(path.name),
+        guard let seen, let parent = folders.open(path.folder), !isPassedOver(path),
             let information = try? parent.information(of: path.name), information.isFolder
         else { return }
         var listing = HotListing(device: seen.device)
@@ -104,7 +104,7 @@ extension HotFolderStation {
 
     /// Examines a file that an event names, or that may have settled.
     func examine(_ path: RelativePath, in folder: Directory, isWhole: Bool) {
-        guard let seen, !Self.isNotYet(path.name) else { return }
+        guard let seen, !isPassedOver(path) else { return }
         var listing = HotListing(device: seen.device)
         do throws(FileError) {
             guard let information = try folder.information(of: path.name) else {
@@ -201,8 +201,8 @@ extension HotFolderStation {
     }
 
     /// Whether a name is that of a picture which may be taken.
-    static func isPicture(_ name: FileName) -> Bool {
-        !isNotYet(name) && PictureFileExtensions.match(name.text)
+    func isPicture(_ path: RelativePath) -> Bool {
+        !isPassedOver(path) && PictureFileExtensions.match(path.name.text)
     }
 
     static let foreign = "it is a hard link to a file of another user than the folder's"
@@ -214,8 +214,18 @@ extension HotFolderStation {
         return (try? folder.information().st_uid) != information.st_uid
     }
 
+    /// Whether a file is not for Darkroom, or not yet, or was made by a storage box or a desktop. Such files are not
+    /// even reported.
+    private func isPassedOver(_ name: FileName) -> Bool {
+        Self.isNotYet(name) || settings.ignored.contains(name)
+    }
+
+    private func isPassedOver(_ path: RelativePath) -> Bool {
+        Self.isNotYet(path.name) || settings.ignored.contains(path)
+    }
+
     /// Whether a name means that the file is not for Darkroom, or not yet.
-    static func isNotYet(_ name: FileName) -> Bool {
+    private static func isNotYet(_ name: FileName) -> Bool {
         name.bytes.first == UInt8(ascii: ".")
             || SkipReason.Mark.allCases.contains { $0 != .dot && name.hasSuffix($0.rawValue) }
     }

@@ -101,8 +101,15 @@ final class HotFolderStation: @unchecked Sendable {
     var isStopped: Bool { stopped.isSet }
 
     func update(_ folder: HotFolder, _ settings: HotFolderSettings) {
-        current.withLock { $0 = Current(folder: folder, settings: settings) }
-        queue.async { [self] in publish() }
+        let isSame = current.withLock { current in
+            defer { current = Current(folder: folder, settings: settings) }
+            return current.settings.ignored == settings.ignored
+        }
+        queue.async { [self] in
+            // Other files are pictures now, and some are none any more.
+            if !isSame, ledger != nil, let root = openRoot() { scan(root) }
+            publish()
+        }
     }
 
     func start() {
@@ -260,7 +267,7 @@ final class HotFolderStation: @unchecked Sendable {
         var folders = OpenFolders(root)
         for event in events {
             switch event {
-            case .written(let path) where Self.isPicture(path.name):
+            case .written(let path) where isPicture(path):
                 arrivals.begunToBeWritten(path, now: time.now)
                 refused[path] = nil
             case .written: break

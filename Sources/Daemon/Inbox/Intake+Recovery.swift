@@ -11,7 +11,7 @@ extension Intake {
     func tellOfOrphans() throws(FileError) {
         let active = try ActiveFolder(of: spool)
         for name in active.unfinished {
-            try spool.active.removeTree(name)
+            try spool.ended.remove(name)
             FaultPoint.recoveryRetryRemoved.pass()
             log.orphan(name.text, removed: "it was incomplete when darkroomd ended")
         }

@@ -49,7 +49,7 @@ extension Intake {
     private func isFolder(
         _ name: FileName, in inbox: Directory, named reason: SkipReason
     ) throws(FileError) -> Bool {
-        if case .notYet = reason { return false }
+        guard reason.isTold else { return false }
         return try inbox.information(of: name)?.isFolder == true
     }
 

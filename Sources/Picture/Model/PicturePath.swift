@@ -22,7 +22,7 @@ enum PicturePath {
         try open(path, O_WRONLY | O_CREAT | O_EXCL, name: name, .writeFailed, "creating")
     }
 
-    /// Creates a file without a name that can get one in this folder; nil where that is impossible.
+    /// Creates a file without a name in this folder, for writing and reading; nil where that is impossible.
     ///
     /// - Parameter folder: its path up to the last slash; empty for the current one.
     static func createUnnamed(in folder: String) -> Descriptor? {
@@ -30,7 +30,7 @@ enum PicturePath {
         guard access("/proc/self/fd", X_OK) == 0 else { return nil }
         let path = folder.isEmpty ? "." : folder
         let temporaryFile: CInt = 0o20000000 | O_DIRECTORY
-        return try? open(path, O_WRONLY | temporaryFile, name: path, .writeFailed, "creating")
+        return try? open(path, O_RDWR | temporaryFile, name: path, .writeFailed, "creating")
     }
 
     private static func open(

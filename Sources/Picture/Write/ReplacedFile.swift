@@ -6,7 +6,8 @@ import SystemPackage
 /// completed, nothing remains, also if the process is killed: the file has no name before (`O_TMPFILE`).
 ///
 /// On a file system that has no files without names, such as NFS, it has a temporary name in its folder instead, which
-/// remains if the process is killed.
+/// remains if the process is killed. On one that has them but no hard links, its content is copied to a file with such a
+/// name at the end.
 struct ReplacedFile: ~Copyable {
     private let path: String
     private var part: Part
@@ -48,23 +49,59 @@ struct ReplacedFile: ~Copyable {
         if isUnnamed {
             if Self.link(number, as: path) { return }
             // A link replaces no file, but a rename does.
-            guard errno == EEXIST, Self.link(number, as: part.path) else {
-                throw PictureError(
-                    .writeFailed, "\(path): naming the file", Errno(rawValue: errno))
+            if errno == EEXIST, Self.link(number, as: part.path) {
+                part.exists = true
+            } else {
+                let error = Errno(rawValue: errno)
+                guard Directory.mayLackLinks(error) else {
+                    throw PictureError(.writeFailed, "\(path): naming the file", error)
+                }
+                try copy()
             }
-            part.exists = true
         } else {
-            do {
+            do throws(FileError) {
                 try descriptor.close(path: path)
             } catch {
-                throw PictureError(
-                    .writeFailed, error.message, isTransient: error.isTransient, fault: error.fault)
+                throw Self.error(error)
             }
         }
         guard rename(part.path, path) == 0 else {
             throw PictureError(
                 .writeFailed, "\(path): renaming the file", Errno(rawValue: errno))
         }
+    }
+
+    /// Copies the content to a file with the temporary name.
+    private mutating func copy() throws(PictureError) {
+        let copy = try PicturePath.create(part.path, name: path)
+        part.exists = true
+        do throws(FileError) {
+            var piece = [UInt8](repeating: 0, count: 1 << 20)
+            var place: off_t = 0
+            while true {
+                let count = try read(at: place, &piece)
+                if count == 0 { break }
+                try copy.write(piece[..<count], path: path)
+                place += off_t(count)
+            }
+            try copy.close(path: path)
+        } catch {
+            throw Self.error(error)
+        }
+    }
+
+    private func read(at place: off_t, _ piece: inout [UInt8]) throws(FileError) -> Int {
+        let number = descriptor.number
+        do throws(Errno) {
+            return try retryingInterrupts { pread(number, &piece, piece.count, place) }
+        } catch {
+            throw FileError("read", path, error)
+        }
+    }
+
+    private static func error(_ error: FileError) -> PictureError {
+        PictureError(
+            .writeFailed, error.message, isTransient: error.isTransient, fault: error.fault)
     }
 
     private static func link(_ number: CInt, as path: String) -> Bool {

@@ -111,4 +111,28 @@ import Testing
         #expect(try folder.names() == ["outside"])
         #expect(try Directory("outside", in: folder).names() == ["a"])
     }
+
+    /// NFS does not let this machine remove a file that a process has open. Here a mount point refuses in the same way.
+    @Test(.enabled(if: SmallDisk.isAvailable)) func leavesWhatIsStillOpen() throws {
+        let stuck = ".nfs0000000000abcdef00000001"
+        for path in ["tree", "tree/sub", "tree/sub/deep"] {
+            #expect(mkdir("\(scratch.path)/\(path)", 0o755) == 0)
+        }
+        for path in ["tree/a", "tree/sub/b", "tree/sub/deep/\(stuck)", "tree/sub/deep/c"] {
+            try "".write(toFile: "\(scratch.path)/\(path)", atomically: false, encoding: .utf8)
+        }
+        let target = "\(scratch.path)/tree/sub/deep/\(stuck)"
+        try #require(mount("\(scratch.path)/tree/a", target, "", UInt(MS_BIND), nil) == 0)
+        var isMounted = true
+        defer { if isMounted { umount2("\(scratch.path)/tree/.1/\(stuck)", CInt(MNT_DETACH)) } }
+        let error = #expect(throws: FileError.self) { try folder.removeTree("tree") }
+        #expect(error?.errno == .resourceBusy)
+        // The rest is gone, at once.
+        let left = try FileManager.default.subpathsOfDirectory(atPath: "\(scratch.path)/tree")
+        #expect(left.sorted() == [".1", ".1/\(stuck)"])
+        umount2("\(scratch.path)/tree/.1/\(stuck)", CInt(MNT_DETACH))
+        isMounted = false
+        try folder.removeTree("tree")
+        #expect(try folder.names().isEmpty)
+    }
 }

@@ -81,7 +81,7 @@ import Testing
         ),
         (
             "sources:\n  - /srv/a\n  - '/srv/b: c'",
-            "darkroomd.yaml:1: unknown key sources: it is a section, with sources.roots; "
+            "darkroomd.yaml:1: unknown key sources: it is a section, with sources.roots, sources.ignore; "
                 + "write sources: {roots: [/srv/a, '/srv/b: c']}"
         ),
         (
@@ -121,6 +121,10 @@ import Testing
         (
             "sources: {roots: [a]}",
             "darkroomd.yaml:1: sources.roots: must be a list of absolute paths, not \"[a]\""
+        ),
+        (
+            "sources: {ignore: [a/b, c]}",
+            "darkroomd.yaml:1: sources.ignore: must be a list of names such as [\"*-draft.jpg\", old] (\"a/b\" is not the name of a file or folder), not \"[a/b, c]\""
         ),
         ("[1, 2]", "darkroomd.yaml: must be a map of keys"),
         ("spool: /a\nspool: /b", "darkroomd.yaml:2: spool occurs twice; line 1 already has it"),

@@ -173,4 +173,43 @@ import Testing
         #expect(
             list("nowhere") == .nothing("\(scratch.path)/nowhere: No such file or directory"))
     }
+
+    /// What machines put beside pictures is no picture, unless its path is written.
+    @Test func leavesOutWhatIsNotTheUsers() throws {
+        let root = "\(scratch.path)/sent"
+        for folder in ["", "/@eaDir", "/#recycle", "/sub", "/sub/@eaDir", "/sub/old"] {
+            #expect(mkdir(root + folder, 0o755) == 0)
+        }
+        for file in [
+            "a.png", "@eaDir/b.png", "#recycle/c.png", "sub/d.png", "sub/@eaDir/e.png",
+            "sub/old/f.png", "g-draft.png", "Thumbs.db",
+        ] {
+            try "".write(toFile: "\(root)/\(file)", atomically: false, encoding: .utf8)
+        }
+        let directory = try Directory(path: root)
+        let sent = SentPictures.Folder(directory, owner: geteuid())
+        var sources = LocalSources(roots: [root], view: nil)
+        func listings() -> [LocalSources.Listing] {
+            [
+                sources.list("", limit: 9) { _ in true },
+                sources.list(".", sent: .here(sent), limit: 9) { _ in true },
+                sources.list(allOf: sent, limit: 9) { _ in true },
+            ]
+        }
+        #expect(
+            listings() == [
+                .sources(["\(root)/a.png", "\(root)/g-draft.png"].map { ByteString($0) }),
+                .sources(["./a.png", "./g-draft.png"]),
+                .sources(["./a.png", "./g-draft.png", "./sub/d.png", "./sub/old/f.png"]),
+            ])
+        #expect(
+            sources.list("@eaDir", limit: 9) { _ in true }
+                == .sources([ByteString("\(root)/@eaDir/b.png")]))
+        sources.ignored = IgnoredNames(adding: ["*-draft.*", "old"])
+        #expect(
+            listings() == [
+                .sources([ByteString("\(root)/a.png")]), .sources(["./a.png"]),
+                .sources(["./a.png", "./sub/d.png"]),
+            ])
+    }
 }

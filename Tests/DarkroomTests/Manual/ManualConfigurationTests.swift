@@ -72,6 +72,7 @@ import Testing
         "URL": (["http://proxy.example.org:3128", "socks5h://p"], ["ftp://proxy", "http://p/x"]),
         "Name of a recipe": (["", "web-2.x"], ["a b", "../x"]),
         "List of absolute paths": (["[/a, /b]", "/a"], ["[a]"]),
+        "List of names": (["[\"*-draft.jpg\", old]", "*.bak.jpg"], ["[a/b]", "[\"\"]"]),
         "List of filters": (["[mono, {blur: {sigma: 2}}]"], ["[momo]"]),
         "List of folders": (
             ["[{path: /a, recipe: web}, {path: /b, recipe: web, originals: move}]"], ["[/a]"]
@@ -107,6 +108,21 @@ import Testing
         let units = ["ms": 0.001, "s": 1, "min": 60, "h": 3600, "d": 86400]
         let digits = text.prefix(while: \.isNumber)
         return Double(digits).map { $0 * (units[String(text.dropFirst(digits.count))] ?? 1) }
+    }
+
+    /// The names are in the manual, and no others.
+    @Test func hasTheNamesThatAreLeftAlone() throws {
+        let lines = try Self.page.get().lines
+        let section = lines.drop { $0 != ".Sh NAMES THAT ARE LEFT ALONE" }.dropFirst()
+            .prefix { !$0.hasPrefix(".Sh") }.drop { !$0.hasPrefix(".Bl") }
+        let names = section.compactMap { line -> String? in
+            guard let start = line.firstRange(of: ".Li ") ?? line.firstRange(of: "Li ") else {
+                return nil
+            }
+            let text = String(line[start.upperBound...])
+            return text.hasSuffix(" ,") ? String(text.dropLast(2)) : text
+        }
+        #expect(names.sorted() == IgnoredNames.table.flatMap(\.names).map(\.string).sorted())
     }
 
     @Test func itsConfigurationsAreGood() throws {

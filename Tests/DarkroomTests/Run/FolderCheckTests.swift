@@ -78,6 +78,15 @@ import Testing
             ])
     }
 
+    /// What NFS and desktops leave in a folder is no surplus output.
+    @Test func whatMachinesMakeIsNotExtra() throws {
+        for name in [".nfs0000000000abcdef00000001", "Thumbs.db", ".DS_Store"] {
+            try folder.write([], to: FileName(name), durably: false)
+        }
+        try folder.makeDirectory("@eaDir")
+        #expect(try findings(path).found == [])
+    }
+
     /// The length is the same; a link is not followed.
     @Test func aLinkIsADifference() throws {
         try folder.rename("1.png", to: folder, as: "elsewhere")

@@ -38,6 +38,20 @@ import Testing
         #expect(closed.localSources == LocalSources(roots: [], maximumBytes: 256 << 20))
     }
 
+    @Test func leavesAloneWhatIsConfigured() throws {
+        for settings in [[], [("sources.roots", "[/a]")]] {
+            let sources = try load(settings + [("sources.ignore", "[\"*-draft.jpg\", old]")])
+                .runSettings(base: "/").localSources
+            #expect(sources.ignored == IgnoredNames(adding: ["*-draft.jpg", "old"]))
+            #expect(try load(settings).runSettings(base: "/").localSources.ignored == .standard)
+        }
+        #expect(
+            try load([("sources.ignore", "*.tmp.jpg")]).configuration.ignoredNames
+                == IgnoredNames(adding: ["*.tmp.jpg"]))
+        #expect(throws: (any Error).self) { try load([("sources.ignore", "[a/b]")]) }
+        #expect(throws: (any Error).self) { try load([("sources.ignore", "[a, \"\"]")]) }
+    }
+
     @Test func syncsOnRequest() throws {
         #expect(try !load().runSettings(base: "/").isDurable)
         #expect(try load([("durability", "full")]).runSettings(base: "/").isDurable)

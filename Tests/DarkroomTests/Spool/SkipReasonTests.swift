@@ -14,6 +14,10 @@ import Testing
         (.notYet(.dot), .ignoredName, false, "its name begins with a dot"),
         (.notYet(.part), .ignoredName, false, "its name ends in .part"),
         (
+            .ofMachine, .ignoredName, false,
+            "files and folders with its name are made by storage boxes and desktops"
+        ),
+        (
             .otherEnding, .ignoredName, true,
             "it does not end in .json, .yaml, .yml or .plist, nor in .cancel, .hold, .release, .retry or .remove"
         ),
@@ -48,6 +52,7 @@ import Testing
 
     @Test(
         arguments: [
+            ("@eaDir", .ofMachine), ("Thumbs.db", .ofMachine), ("lost+found", .ofMachine),
             (".a.json", .notYet(.dot)), (".", .notYet(.dot)), ("a.json.tmp", .notYet(.temporary)),
             ("a.part", .notYet(.part)), ("a.json~", .notYet(.backup)),
             ("\u{600}.tmp", .notYet(.temporary)), ("a~\u{303}", .otherEnding),

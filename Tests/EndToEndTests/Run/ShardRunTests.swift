@@ -371,26 +371,3 @@ import Testing
         #expect(result.errors == (isTold ? warning : ""))
     }
 }
-
-/// What makes the folders of a process those of a share: `Tests/ShareShim`.
-private struct Share {
-    private let scratch: ScratchDirectory
-    let environment: [String: String]
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        let shim = URL(filePath: try ClientProcess.program()).deletingLastPathComponent()
-            .appending(path: "libshareshim.so")
-        try #require(FileManager.default.fileExists(atPath: shim.path))
-        let others = ProcessInfo.processInfo.environment["LD_PRELOAD"].map { [$0] } ?? []
-        environment = [
-            "LD_PRELOAD": ([shim.path] + others).joined(separator: ":"),
-            "SHARE_SHIM": scratch.path + "/refusals",
-        ]
-    }
-
-    /// The kinds of calls that were refused.
-    func refusals() throws -> Set<Character> {
-        Set(try String(contentsOf: scratch.url.appending(path: "refusals"), encoding: .utf8))
-    }
-}

@@ -1,0 +1,132 @@
+import DarkroomCore
+import DarkroomSpool
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// File systems without hard links and without renames that refuse to replace: exFAT, and many FUSE mounts (rclone,
+/// s3fs). Some have files without a name (O_TMPFILE), which then cannot get one.
+@Suite(.fewAtATime) struct WeakFileSystemTests {
+    static let kinds = ["rh", "rht"]
+
+    /// A run with a page, again, and a changed one; each as on any other file system.
+    @Test(arguments: kinds) func run(kind: String) async throws {
+        let fixture = try RunFixture()
+        let share = try Share(refuses: kind)
+        try fixture.write(
+            "images: [small.png, gray.png, {source: large.png, filters: [sepia]}]\n", to: "m.yaml")
+        for _ in 0..<2 {
+            let result = try await fixture.darkroom(
+                "run", "m.yaml", "-o", "out", "--quiet", environment: share.environment)
+            #expect(result == .init(exit: 0, output: "", errors: ""))
+            #expect(try fixture.status()?.counts.filtered == 3)
+            let page = try await fixture.darkroom("page", "out", environment: share.environment)
+            #expect(page.exit == 0, "\(page)")
+            #expect(fixture.exists("out-page/index.html"))
+            try FileManager.default.removeItem(at: fixture.url("out/gray.png"))
+        }
+        let again = try await fixture.darkroom(
+            "run", "m.yaml", "-o", "out", "--quiet", environment: share.environment)
+        #expect(again.exit == 0)
+        #expect(fixture.list("out/.darkroom") == ["active", "attempts", "lock", "plan.json"])
+        let check = try await fixture.darkroom("verify", "out", environment: share.environment)
+        #expect(check.exit == 0, "\(check)")
+        #expect(try share.refusals().isSuperset(of: ["r", "h"]))
+    }
+
+    /// The shards begin at once, so that they are rivals for the plan.
+    @Test(arguments: kinds) func shards(kind: String) async throws {
+        let fixture = try RunFixture()
+        let share = try Share(refuses: kind)
+        try fixture.write(
+            "images: [small.png, gray.png, large.png, deep.png, alpha.png]\n", to: "m.yaml")
+        let runs = try (1...4).map {
+            try fixture.begin(
+                ["m.yaml", "-o", "out", "--quiet", "--jobs", "1", "--shard", "\($0)/4"],
+                environment: share.environment)
+        }
+        for run in runs {
+            let result = try await run.result()
+            #expect(result.exit == 0, "\(result)")
+        }
+        let merged = try await fixture.darkroom(
+            "merge", "out", environment: share.environment)
+        #expect(merged.exit == 0, "\(merged)")
+        #expect(try fixture.status()?.counts.filtered == 5)
+        #expect(fixture.list("out/.darkroom").filter { $0.hasPrefix("plan") } == ["plan.json"])
+        let check = try await fixture.darkroom("verify", "out", environment: share.environment)
+        #expect(check.exit == 0, "\(check)")
+    }
+
+    @Test(arguments: kinds) func filter(kind: String) async throws {
+        let fixture = try RunFixture()
+        let before = fixture.list(".")
+        let share = try Share(refuses: kind)
+        for _ in 0..<2 {
+            let result = try await fixture.darkroom(
+                "filter", "large.png", "--filter", "flip", "-o", "result.png",
+                environment: share.environment)
+            #expect(result == .init(exit: 0, output: "", errors: ""))
+        }
+        let plain = try await fixture.darkroom(
+            "filter", "large.png", "--filter", "flip", "-o", "plain.png")
+        #expect(plain.exit == 0)
+        #expect(try fixture.bytes("result.png") == fixture.bytes("plain.png"))
+        #expect(fixture.list(".") == (before + ["plain.png", "result.png"]).sorted())
+        if kind == "rh" { #expect(try share.refusals() == ["h"]) }
+    }
+
+    /// A whole spool: manifests, commands and folders, of a client and a daemon.
+    @Test(arguments: kinds) func submit(kind: String) async throws {
+        let fixture = try DaemonFixture(pictures: 2)
+        let share = try Share(refuses: kind)
+        let daemon = try await fixture.run(
+            ["sources.roots": "[\(fixture.documents.path)]"], environment: share.environment)
+        for (name, words) in [("sent", ["--copy"]), ("named", []), ("again", [])] {
+            let result = try await ClientProcess.end(
+                ["submit", "0.png", "1.png", "--name", name, "--wait"] + words,
+                spool: fixture.spool.path, folder: fixture.documents.path,
+                environment: share.environment)
+            #expect(result == .init(exit: 0, output: "\(name)\n", errors: ""), "\(name)")
+            try fixture.checkCompleted(try await fixture.spool.finish(name, daemon))
+        }
+        let removed = try await ClientProcess.end(
+            ["remove", "named"], spool: fixture.spool.path, environment: share.environment)
+        #expect(removed.exit == 0, "\(removed)")
+        try await eventually("nothing is left", context: { daemon.describe() }) {
+            ["tmp", "inbox", "active"].allSatisfy { fixture.spool.list($0) == [] } ? true : nil
+        }
+        #expect(try await daemon.stop() == .exited(0))
+        #expect(try share.refusals().isSuperset(of: ["r", "h"]))
+    }
+
+    /// What a shard that was killed has left: a plan without content. Nothing waits for ever.
+    @Test func tellsOfAnEmptyPlan() async throws {
+        let fixture = try RunFixture()
+        try fixture.write("", to: "out/.darkroom/plan.json")
+        let result = try await fixture.darkroom(
+            "run", "small.png", "-o", "out", "--quiet", "--shard", "1/2")
+        #expect(result.exit != 0)
+        #expect(result.errors.contains("plan.json"), "\(result)")
+    }
+
+    /// NFS keeps a file that a process has open, as `.nfs…`. A run ends nevertheless, and begins again.
+    @Test func aFileThatIsStillOpenStopsNothing() async throws {
+        let fixture = try RunFixture()
+        let share = try Share(refuses: "n")
+        let words = ["run", "small.png", "-o", "out", "--quiet"]
+        let first = try await ClientProcess.end(words, folder: fixture.scratch.path)
+        #expect(first.exit == 0)
+        let id = try #require(try fixture.status()?.id)
+        // As if a helper of the run still had a file of its batch open.
+        try fixture.write("", to: "out/.darkroom/active/.retry-\(id)/.nfs0000000000abcdef00000001")
+        try fixture.write("", to: "out/.darkroom/active/.retry-\(id)/other")
+        let again = try await ClientProcess.end(
+            words, folder: fixture.scratch.path, environment: share.environment)
+        #expect(again == .init(exit: 0, output: "", errors: ""), "\(again)")
+        #expect(try share.refusals() == ["n"])
+        let check = try await fixture.darkroom("verify", "out")
+        #expect(check.exit == 0, "\(check)")
+    }
+}
