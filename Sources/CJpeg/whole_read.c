@@ -377,6 +377,14 @@ __attribute__((target("bmi,bmi2,popcnt"))) static uint32_t read_bmi2(
 {
     return read_blocks(b, r, column, end, is_finer, true);
 }
+
+/* AMD's first processors with BMI2 need up to hundreds of cycles to deposit bits. */
+static bool deposits_fast(void)
+{
+    __builtin_cpu_init();
+    return darkroom_cpu_level() >= DARKROOM_CPU_AVX2 && !__builtin_cpu_is("znver1")
+        && !__builtin_cpu_is("znver2");
+}
 #endif
 
 static bool read_rests(darkroom_jpeg_whole *whole, uint32_t column, uint32_t count)
@@ -394,7 +402,7 @@ static bool read_rests(darkroom_jpeg_whole *whole, uint32_t column, uint32_t cou
     };
     uint32_t (*read)(const blocks *, reading *, uint32_t, uint32_t, bool) = read_plain;
 #if defined(__x86_64__)
-    if (darkroom_cpu_level() >= DARKROOM_CPU_AVX2)
+    if (deposits_fast())
         read = read_bmi2;
 #endif
     reading *r = &whole->reading;
