@@ -120,7 +120,13 @@ bool darkroom_jpeg_reading_fill(darkroom_jpeg_whole *whole);
 /* Reads the next MCUs of a row from `column` on. Returns false on doubt. */
 bool darkroom_jpeg_whole_read(darkroom_jpeg_whole *whole, uint32_t column, uint32_t count);
 
-/* Reads the header of a scan, behind its marker, and begins it. Returns false on doubt. */
+/* The same for the coefficients but the means, of one component. */
+bool darkroom_jpeg_whole_read_rest(darkroom_jpeg_whole *whole, uint32_t column, uint32_t count);
+
+/* The symbol at the beginning of `bits`, whatever the length of its code; none has no bits. */
+darkroom_jpeg_symbol darkroom_jpeg_symbol_find(const darkroom_jpeg_scan_table *table, uint64_t bits);
+
+/* Begins a scan with this header. Returns false on doubt. */
 bool darkroom_jpeg_whole_begin(darkroom_jpeg_whole *whole, const darkroom_jpeg_scan_header *header);
 
 #endif

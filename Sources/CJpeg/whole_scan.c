@@ -5,6 +5,13 @@
 
 enum { MOST_SCANS = 100, LARGEST_MCU = 10 /* blocks */, LARGEST_LOW = 13 };
 
+darkroom_jpeg_symbol darkroom_jpeg_symbol_find(const darkroom_jpeg_scan_table *table, uint64_t bits)
+{
+    uint8_t symbol = 0;
+    const unsigned length = darkroom_jpeg_codes_find(&table->codes, bits, &symbol);
+    return (darkroom_jpeg_symbol){(uint8_t)length, symbol >> 4, symbol & 15};
+}
+
 /* Finds a table, and makes it if it is new. NULL if there is none, or it is in doubt. */
 static const darkroom_jpeg_scan_table *table_of(
     darkroom_jpeg_whole *whole, unsigned kind, unsigned number)
@@ -18,11 +25,10 @@ static const darkroom_jpeg_scan_table *table_of(
         return NULL;
     memset(table->lookups, 0, sizeof table->lookups);
     for (uint64_t i = 0; i < DARKROOM_LOOKUP_SIZE; i++) {
-        uint8_t symbol = 0;
-        const unsigned length = darkroom_jpeg_codes_find(
-            &table->codes, i << (64 - DARKROOM_LOOKUP_BITS), &symbol);
-        if (length > 0 && length <= DARKROOM_LOOKUP_BITS)
-            table->lookups[i] = (darkroom_jpeg_symbol){(uint8_t)length, symbol >> 4, symbol & 15};
+        const darkroom_jpeg_symbol symbol =
+            darkroom_jpeg_symbol_find(table, i << (64 - DARKROOM_LOOKUP_BITS));
+        if (symbol.code_bits <= DARKROOM_LOOKUP_BITS)
+            table->lookups[i] = symbol;
     }
     table->is_made = true;
     return table;

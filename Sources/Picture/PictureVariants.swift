@@ -44,8 +44,7 @@ package struct PictureVariant {
 /// Each result has the bytes that `PicturePipeline.run` writes for it alone, and the same report or error. This decides
 /// how a JPEG is decoded. Alone, a picture that is reduced first is decoded at a smaller size (`ReducedDecoding`), which
 /// changes pixels. So results that need several sizes get each its own: usual pictures are decoded at all of them at
-/// once (`JPEGReader.Scales`). Of others, such as progressive ones, and if the data are damaged, each size is read by
-/// itself, one after the other.
+/// once (`JPEGViews`). Of unusual ones, and if the data are damaged, each size is read by itself, one after the other.
 ///
 /// A result fails alone: if a filter, the writer or the file of one fails, the others continue. If the source or a
 /// common filter fails, all fail.

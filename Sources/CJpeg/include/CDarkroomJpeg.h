@@ -1,5 +1,5 @@
 /*
- * The pixels of usual JPEG files: one sequential scan with Huffman codes, 8 bits, gray or three components.
+ * The pixels of usual JPEG files: sequential or progressive, with Huffman codes, 8 bits, gray or three components.
  *
  * The caller has read the header with libjpeg-turbo, which also decides about everything in it. A scan reads
  * the compressed data that follow, and gives the rows that libjpeg-turbo gives with the slow integer inverse
@@ -16,6 +16,9 @@
  *   read before it gives the same row. So libjpeg-turbo cannot fail while it reads the dropped rows again.
  * - The last two rows of MCUs are given only after the end-of-image marker has been found in its place. So a
  *   scan that has given all rows has no doubt about what follows them.
+ *
+ * A progressive picture, and a sequential one with several scans, is read up to its end before its first row. Its
+ * coefficients are held until then: see whole.h.
  *
  * Where libjpeg-turbo's SIMD and its plain C differ, rows are those of its SIMD for x86-64, which calculates
  * with 16 bits. They differ only if coefficients overflow, which damaged data alone can make them do.

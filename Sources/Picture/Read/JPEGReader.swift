@@ -4,8 +4,9 @@ import DarkroomCore
 /// The first stage: the rows of a JPEG file, which are decoded when they are requested.
 ///
 /// libjpeg reads the header. Darkroom's own code (`Sources/CJpeg`) decodes the data of usual pictures, sequential and
-/// progressive ones, twice as fast as libjpeg-turbo and to the same pixels. libjpeg decodes all others, and takes over if the data of a usual one are in
-/// doubt. So all errors and remarks are libjpeg's, at the row where it would report them if it had decoded alone.
+/// progressive ones, twice as fast as libjpeg-turbo and to the same pixels. libjpeg decodes all others, and takes over if
+/// the data of a usual one are in doubt. So all errors and remarks are libjpeg's, at the row where it would report them
+/// if it had decoded alone.
 ///
 /// Gray stays gray, and colour becomes RGB. CMYK is refused. A progressive picture, or one with separate scans for its
 /// components, is read completely before its first band is lent. It is held as coefficients of two bytes, which count
