@@ -65,11 +65,11 @@ struct CommaTable {
 
     /// The name of a column: in lower case, without the blanks and the line end around it.
     private static func name(_ field: String) -> String {
-        let blanks: Set<Character> = [" ", "\t", "\r"]
-        var name = field[...]
+        let blanks = Array(" \t\r".utf8)
+        var name = field.utf8[...]
         while let first = name.first, blanks.contains(first) { name.removeFirst() }
         while let last = name.last, blanks.contains(last) { name.removeLast() }
-        return ByteString(String(name)).asciiLowercased.string
+        return ByteString(Substring(name)).asciiLowercased.string
     }
 }
 

@@ -98,7 +98,7 @@ package struct PictureTree: Sendable {
     private struct Skipped {
         let root: String
         private let results: String?
-        private var known: [Substring: Bool] = [:]
+        private var known: [ByteString: Bool] = [:]
 
         init(root: String, results: String?) {
             self.root = root
@@ -112,7 +112,8 @@ package struct PictureTree: Sendable {
         }
 
         private mutating func isResult(_ folder: Substring) -> Bool {
-            if let known = known[folder] { return known }
+            let name = ByteString(folder)
+            if let known = known[name] { return known }
             let whole = "\(root)/\(folder)"
             var answer =
                 access("\(whole)/.darkroom", F_OK) == 0
@@ -122,7 +123,7 @@ package struct PictureTree: Sendable {
             if !answer, let slash = folder.lastIndex(of: "/") {
                 answer = isResult(folder[..<slash])
             }
-            known[folder] = answer
+            known[name] = answer
             return answer
         }
 

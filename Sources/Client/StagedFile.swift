@@ -71,7 +71,7 @@ package final class StagedFile {
         let number = darkroom_unnamed_file(inbox.number, mode)
         if number >= 0 {
             let file = Descriptor(owning: number)
-            if let tmp, !canName(file, in: tmp) { return nil }
+            if let tmp, !canName(filesIn: inbox, in: tmp) { return nil }
             return file
         }
         let error = Errno(rawValue: errno)
@@ -79,8 +79,11 @@ package final class StagedFile {
         throw FileError("create a file", inbox.path, error)
     }
 
-    /// Tries it before anything is written.
-    private static func canName(_ file: borrowing Descriptor, in tmp: Directory) -> Bool {
+    /// Tries it before anything is written, with another file: whoever has lost its only name gets none any more.
+    private static func canName(filesIn inbox: Directory, in tmp: Directory) -> Bool {
+        let number = darkroom_unnamed_file(inbox.number, mode)
+        guard number >= 0 else { return true }
+        let file = Descriptor(owning: number)
         let name = StagedFolders.newName()
         if link(file, to: name, in: tmp) {
             try? tmp.remove(name)

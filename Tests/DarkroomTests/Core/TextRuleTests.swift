@@ -19,7 +19,6 @@ import Testing
     /// Files with collections that are keyed by texts of our own.
     static let ownKeys = [
         "Batch/Board/EventLog+Batches.swift": "error codes",
-        "Client/FilterText.swift": "filters of the catalogue",
         "Client/Notify/CursorLocation.swift": "the environment",
         "Client/Notify/ServiceManager.swift": "the environment",
         "Client/Notify/WebhookKey.swift": "the environment",

@@ -38,15 +38,21 @@ import Testing
         return try #require(claim.take([candidate]).claimed.first)
     }
 
-    /// A batch with its last status, which may be in `active` still.
-    private func end(_ name: FileName = "job") throws -> BatchFolders {
+    /// A batch whose images have ended, and its last status, which is not written.
+    private func begin(_ name: FileName = "job") throws -> (folders: BatchFolders, last: Status) {
         let (claimed, first) = try Receipt.issue(for: try take(name), durably: true)
         var status = first
         status.state = .cancelled
         status.times.finished = Clock.timestamp
         for index in status.images.indices { status.images[index].state = .cancelled }
-        try claimed.folders.writeLastStatus(status, durably: true)
-        return claimed.folders
+        return (claimed.folders, status)
+    }
+
+    /// A batch with its last status, which may be in `active` still.
+    private func end(_ name: FileName = "job") throws -> BatchFolders {
+        let (folders, last) = try begin(name)
+        try folders.writeLastStatus(last, durably: true)
+        return folders
     }
 
     private func finish(_ folders: BatchFolders) throws {
@@ -60,8 +66,10 @@ import Testing
     static let answer: Set<String> = ["status.json", "manifest.json"]
 
     @Test func areInTheAnswerWhenTheBatchHasEnded() throws {
-        let folders = try end()
+        let (folders, last) = try begin()
         let before = try inode("active/job/submitted/job")
+        try folders.writeLastStatus(last, durably: true)
+        #expect(try inode("outbox/job/originals") == before)
         try finish(folders)
         #expect(try names(try folders.outbox()) == Self.answer.union(["originals"]))
         #expect(try inode("outbox/job/originals") == before)
@@ -88,21 +96,23 @@ import Testing
 
     /// Copies that the daemon has made of pictures in a hot folder are not originals.
     @Test func areNotThoseOfHotFolders() throws {
-        let folders = try end()
+        let (folders, last) = try begin()
         let station = try HotStations(spool).open("/srv/scans")
         try station.write([], to: "job.batch", durably: false)
+        try folders.writeLastStatus(last, durably: true)
         try finish(folders)
         #expect(try names(try folders.outbox()) == Self.answer)
     }
 
-    /// A crash before and after the rename.
+    /// A crash before and after the rename, and after the last status.
     @Test(arguments: [false, true])
-    func arriveAfterACrash(isMoved: Bool) throws {
-        let folders = try end()
+    func areThereAfterACrash(isMoved: Bool) throws {
+        let (folders, last) = try begin()
         if isMoved {
             let submitted = try #require(try SubmittedFile(in: folders.active()))
             #expect(try spool.keepOriginals(submitted, of: "job", durably: true))
         }
+        try folders.writeLastStatus(last, durably: true)
         let recovery = Recovery(spool: spool, examination: examination, durably: true)
         guard case .finished(givenBack: nil) = try recovery.recover("job") else {
             throw Unexpected()
@@ -189,8 +199,8 @@ import Testing
         ("originals", true, nil), ("other", true, "other"), ("originals", false, "originals"),
     ])
     func otherFoldersAreForeign(name: String, isFolder: Bool, foreign: String?) throws {
-        let folders = try end()
         spool.keepsOriginals.store(false, ordering: .relaxed)
+        let folders = try end()
         try finish(folders)
         let answer = try folders.outbox()
         var status = try #require(try Status(in: answer))
