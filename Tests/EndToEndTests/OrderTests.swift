@@ -172,7 +172,7 @@ import Testing
                     ["name": "b", "source": fixture.url("1.png")],
                     [
                         "name": "logo", "source": fixture.slowURL("2.png"),
-                        "filters": [["thumbnail": ["size": 10]], "invert"],
+                        "filters": [["thumbnail": ["size": 10, "fit": "cover"]], "invert"],
                     ],
                     // One laid over itself, and over what it is made from.
                     [
