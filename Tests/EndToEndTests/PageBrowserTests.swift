@@ -84,12 +84,12 @@ struct PageBrowserTests {
             String(repeating: "w", count: 200), String(repeating: "\u{301}", count: 100), "",
         ]
         let files = [
-            "../small.png", "/etc/passwd", "..", "javascript:alert(1).png", "\" onload=\"alert(1)",
-            "//h/x.png", "no.png",
+            "small.png", "passwd", "...", "javascript:alert(1).png", "\" onload=\"alert(1)",
+            "x.png", "no.png",
         ]
         var status = Status(
             id: markup,
-            manifest: .init(name: markup, file: "../m.yaml", sha256: "", bytes: 1),
+            manifest: .init(name: markup, file: "m.yaml", sha256: "", bytes: 1),
             state: .completedWithErrors,
             times: .init(received: markup, started: markup, finished: markup),
             counts: .init(new: .max), errors: [.init(code: markup, message: markup)],
@@ -110,6 +110,13 @@ struct PageBrowserTests {
             return image
         }
         try fixture.write("", to: "out/empty")
+        for path in ["../small.png", "/etc/passwd", "..", "//h/x.png"] {
+            var altered = status
+            altered.images[0].output?.file = path
+            try Data(altered.encoded()).write(to: fixture.url("out/status.json"))
+            let refused = try await fixture.darkroom("page", "out")
+            #expect(refused.exit == 74 && refused.errors.contains("status.json"), "\(refused)")
+        }
         try Data(status.encoded()).write(to: fixture.url("out/status.json"))
         let made = try await fixture.darkroom("page", "out")
         #expect(made.exit == 0, "\(made)")
