@@ -115,27 +115,13 @@ INLINE bool read_mcus(
     return true;
 }
 
-static bool read_first_means(darkroom_jpeg_whole *whole, uint32_t column, uint32_t count)
-{
-    return read_mcus(whole, column, count, DARKROOM_SCAN_FIRST_MEANS);
-}
-
-static bool read_finer_means(darkroom_jpeg_whole *whole, uint32_t column, uint32_t count)
-{
-    return read_mcus(whole, column, count, DARKROOM_SCAN_FINER_MEANS);
-}
-
-static bool read_sequential(darkroom_jpeg_whole *whole, uint32_t column, uint32_t count)
-{
-    return read_mcus(whole, column, count, DARKROOM_SCAN_SEQUENTIAL);
-}
-
 bool darkroom_jpeg_whole_read(darkroom_jpeg_whole *whole, uint32_t column, uint32_t count)
 {
     switch (whole->kind) {
-    case DARKROOM_SCAN_SEQUENTIAL: return read_sequential(whole, column, count);
-    case DARKROOM_SCAN_FIRST_MEANS: return read_first_means(whole, column, count);
-    case DARKROOM_SCAN_FINER_MEANS: return read_finer_means(whole, column, count);
+    /* Three loops, one for each kind. */
+    case DARKROOM_SCAN_SEQUENTIAL: return read_mcus(whole, column, count, DARKROOM_SCAN_SEQUENTIAL);
+    case DARKROOM_SCAN_FIRST_MEANS: return read_mcus(whole, column, count, DARKROOM_SCAN_FIRST_MEANS);
+    case DARKROOM_SCAN_FINER_MEANS: return read_mcus(whole, column, count, DARKROOM_SCAN_FINER_MEANS);
     default: return darkroom_jpeg_whole_read_rest(whole, column, count);
     }
 }

@@ -4,7 +4,6 @@
 
 /* ---- What libjpeg remarks ---- */
 
-/* Whether the coefficients of all components have come to their last bit. The scan that is being read counts. */
 bool darkroom_jpeg_has_all_coefficients(const darkroom_jpeg_reader *reader)
 {
     const struct jpeg_decompress_struct *info = &reader->info;
@@ -49,7 +48,6 @@ void darkroom_jpeg_note_damaged_row(darkroom_jpeg_reader *reader)
         reader->damaged_row = row < reader->header.height ? row : reader->header.height - 1;
 }
 
-/* libjpeg's warnings, by their place. */
 darkroom_remark_class darkroom_jpeg_judge_warning(j_common_ptr common, void *context)
 {
     darkroom_jpeg_reader *reader = context;
@@ -96,7 +94,6 @@ static void restore_frame(darkroom_jpeg_reader *reader)
     info->arith_code = reader->is_arithmetic;
 }
 
-/* After a failure among the scans: goes on with what has been read, if that is wanted. Returns whether it does. */
 bool darkroom_jpeg_goes_on_with_scans(darkroom_jpeg_reader *reader)
 {
     darkroom_jpeg_trap *trap = &reader->trap;
@@ -126,7 +123,6 @@ bool darkroom_jpeg_goes_on_with_scans(darkroom_jpeg_reader *reader)
     return true;
 }
 
-/* After a failure among the rows: makes the remaining ones gray, if that is wanted. Others stay a failure. */
 darkroom_jpeg_result darkroom_jpeg_rest_in_gray(darkroom_jpeg_reader *reader, uint8_t *rows, uint32_t count)
 {
     enum { GRAY = 128 };
@@ -148,7 +144,6 @@ darkroom_jpeg_result darkroom_jpeg_rest_in_gray(darkroom_jpeg_reader *reader, ui
     return DARKROOM_JPEG_OK;
 }
 
-/* After a failure behind the last row. */
 darkroom_jpeg_result darkroom_jpeg_end_in_damage(darkroom_jpeg_reader *reader)
 {
     darkroom_jpeg_trap *trap = &reader->trap;

@@ -1,8 +1,8 @@
 #include "jpeg_irregular.h"
 
-#include <inttypes.h>
+#include "jpeg_markers.h"
 
-enum { SOS = 0xda, FIRST_FRAME = 0xc0, LAST_FRAME = 0xcf, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc, SOI = 0xd8 };
+#include <inttypes.h>
 
 /* Passes over a segment. Returns false at the end of the file. */
 static bool skip_segment(darkroom_jpeg_file *file)
@@ -19,9 +19,7 @@ static bool skip_segment(darkroom_jpeg_file *file)
 /* Pixels of another scan or frame. */
 static bool announces_pixels(uint8_t marker)
 {
-    const bool is_frame = marker >= FIRST_FRAME && marker <= LAST_FRAME && marker != DHT && marker != JPG
-        && marker != DAC;
-    return is_frame || marker == SOS || marker == SOI;
+    return darkroom_jpeg_is_frame(marker) || marker == MARKER_SOS || marker == MARKER_SOI;
 }
 
 void darkroom_jpeg_read_trailer(
@@ -56,8 +54,8 @@ void darkroom_jpeg_read_trailer(
             strange += byte != 0 && byte != 0xff;
         } else if (is_foreign) {
             irregular->after_last_row += 2;
-            may_be_data = may_be_data && byte >= JPEG_RST0 && byte <= JPEG_RST0 + 7;
-        } else if (byte >= JPEG_RST0 && byte <= JPEG_RST0 + 7) {
+            may_be_data = may_be_data && darkroom_jpeg_is_restart(byte);
+        } else if (darkroom_jpeg_is_restart(byte)) {
             irregular->surplus_restarts++;
             may_be_data = false;
         } else if (announces_pixels(byte)) {

@@ -71,8 +71,12 @@ bool darkroom_jpeg_file_is_text(const darkroom_jpeg_file *file, uint64_t count);
  * twice. */
 bool darkroom_jpeg_file_find_height(darkroom_jpeg_file *file);
 
-/* Begins to decode the pixels with our own code, at one size or several. libjpeg has read the header and nothing else. NULL if the
- * picture is not a usual one, or the file cannot be read twice; then libjpeg can go on. */
+/* Sets the height in the header, if `bytes` have its place. `first` is the place of the first of them in the file. */
+void darkroom_jpeg_file_set_height(
+    darkroom_jpeg_file *file, uint8_t *bytes, uint64_t first, size_t count);
+
+/* Begins to decode the pixels with our own code, at one size or several. libjpeg has read the header and nothing
+ * else. NULL if the picture is not a usual one, or the file cannot be read twice; then libjpeg can go on. */
 darkroom_jpeg_scan *darkroom_jpeg_file_scan(
     darkroom_jpeg_file *file, const struct jpeg_decompress_struct *info, const unsigned *divisors,
     unsigned count);

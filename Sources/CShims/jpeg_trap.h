@@ -21,12 +21,12 @@ enum {
 
 #define SHORT_WORDS "the file ends before the end of the picture"
 
-/* libjpeg's error manager with additions. Each function sets `jump` before it calls libjpeg, and a jump
- * leaves it at most once: after a failure `result` stays, and the functions return it without calling libjpeg
- * again. */
 /* Decides about a warning of libjpeg, whose number is in `info->err`, by the place where it is made. */
 typedef darkroom_remark_class (*darkroom_jpeg_judge)(j_common_ptr info, void *context);
 
+/* libjpeg's error manager with additions. Each function sets `jump` before it calls libjpeg, and a jump
+ * leaves it at most once: after a failure `result` stays, and the functions return it without calling libjpeg
+ * again. */
 typedef struct {
     struct jpeg_error_mgr manager; /* first: libjpeg hands out its address */
     jmp_buf jump;

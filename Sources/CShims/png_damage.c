@@ -54,8 +54,6 @@ void darkroom_png_remark_damage(darkroom_png_reader *reader)
     darkroom_png_remark(reader, words);
 }
 
-/* After a failure among the rows: makes the rest of `count` rows gray and opaque, if damaged pictures are wanted.
- * Those of an interlaced picture keep what its earlier passes have given. */
 darkroom_png_result darkroom_png_kept_rows(darkroom_png_reader *reader, uint8_t *rows, uint32_t count)
 {
     const darkroom_png_header *h = &reader->header;
@@ -77,7 +75,6 @@ darkroom_png_result darkroom_png_kept_rows(darkroom_png_reader *reader, uint8_t 
     return DARKROOM_PNG_OK;
 }
 
-/* After a failure behind the last row. */
 darkroom_png_result darkroom_png_kept_end(darkroom_png_reader *reader)
 {
     if (!reader->keeps_damaged || !is_damage(reader->trap.result))

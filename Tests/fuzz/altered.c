@@ -251,10 +251,10 @@ static outcome own_jpeg(const file *f, bool keeps)
     outcome o = {0};
     darkroom_jpeg_header header = {0};
     darkroom_jpeg_reader *reader = darkroom_jpeg_reader_new(-1, 1 << 16);
-    if (keeps)
-        darkroom_jpeg_reader_keep_damaged(reader);
     if (reader == NULL || !darkroom_jpeg_reader_fill(reader, f->bytes, f->count))
         abort();
+    if (keeps)
+        darkroom_jpeg_reader_keep_damaged(reader);
     o.result = darkroom_jpeg_reader_open(reader, &header);
     o.was_opened = o.result == DARKROOM_JPEG_OK && (uint64_t)header.width * header.height <= MOST_PIXELS;
     if (o.was_opened)
@@ -287,10 +287,10 @@ static outcome own_png(const file *f, bool keeps)
     outcome o = {0};
     darkroom_png_header header = {0};
     darkroom_png_reader *reader = darkroom_png_reader_new(-1, 4 << 20, 1 << 20);
-    if (keeps)
-        darkroom_png_reader_keep_damaged(reader);
     if (reader == NULL || !darkroom_png_reader_fill(reader, f->bytes, f->count))
         abort();
+    if (keeps)
+        darkroom_png_reader_keep_damaged(reader);
     o.result = darkroom_png_reader_open(reader, &header);
     o.was_opened = o.result == DARKROOM_PNG_OK && (uint64_t)header.width * header.height <= MOST_PIXELS;
     if (o.was_opened)
