@@ -89,7 +89,7 @@ package final class ControlOrder {
     private static func manifest(
         _ id: String, _ command: ControlCommand, in spool: SpoolFolder
     ) throws(ClientError) -> (Target, owner: UInt32?)? {
-        guard !id.utf8.contains(UInt8(ascii: "/")), !id.utf8.contains(0),
+        guard FileName.isValid(id),
             let file = ControlFile(FileName("\(id).\(command.rawValue)"))
         else { return nil }
         let inbox = try spool.inbox()

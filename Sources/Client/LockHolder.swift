@@ -25,15 +25,28 @@ enum LockHolder: Equatable {
             self = .nobody
             return
         }
-        self = .nobody
         let isAlive = process.map { Self.isOfOwner($0, of: spool) } ?? false
-        for _ in 0..<(isAlive ? Self.readingsOfLiving : Self.readings) where self == .nobody {
-            // Foundation reads the first page only, because the file has no size.
-            guard let locks = try? Directory(path: "/proc").read("locks") else {
+        self.init(
+            file, reportedBy: process, readings: isAlive ? Self.readingsOfLiving : Self.readings)
+    }
+
+    /// - Parameter root: the folder `.darkroom` of a run.
+    init(ofRunIn root: Directory) {
+        guard let file = try? root.information(of: "lock") else {
+            self = .nobody
+            return
+        }
+        self.init(file, reportedBy: nil, readings: Self.readings)
+    }
+
+    private init(_ file: stat, reportedBy process: Int32?, readings: Int) {
+        self = .nobody
+        for _ in 0..<readings where self == .nobody {
+            guard let locks = WholeFile.kernelText("/proc/locks") else {
                 self = .unknown
                 return
             }
-            self.init(String(decoding: locks, as: UTF8.self), file: file, reportedBy: process)
+            self.init(locks, file: file, reportedBy: process)
         }
     }
 

@@ -38,7 +38,7 @@ package struct PictureList: Sendable, Equatable {
         let bytes: [UInt8]
         do throws(FileError) {
             bytes = try ManifestFile.open(path).readAll(
-                upTo: Self.mostBytes, path: FileName(path).text)
+                upTo: Self.mostBytes, path: FileName(path).text, waits: true)
         } catch {
             throw ClientError(error)
         }

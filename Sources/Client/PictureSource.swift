@@ -9,7 +9,7 @@ package struct PictureSource: Sendable, Equatable {
     /// As a manifest names it: an absolute path, or a URL.
     package let source: String
     /// The name that an image gets after it; see `ImageName`.
-    package let imageName: ByteString
+    package private(set) var imageName: ByteString
     /// Whether somebody has chosen this name, so that it gets no number.
     package private(set) var isNamed = false
     /// The absolute path of a local file.
@@ -46,15 +46,13 @@ package struct PictureSource: Sendable, Equatable {
         source = Self.written(path)
     }
 
-    private init(_ other: PictureSource, named name: ByteString) {
-        source = other.source
-        path = other.path
-        imageName = name
-        isNamed = true
-    }
-
     /// The same picture with a name that somebody has chosen.
-    package func named(_ name: ByteString) -> PictureSource { PictureSource(self, named: name) }
+    package func named(_ name: ByteString) -> PictureSource {
+        var picture = self
+        picture.imageName = name
+        picture.isNamed = true
+        return picture
+    }
 
     /// The same file by its path without links, if the given path is not beneath one of the roots but this one is.
     package func seen(in roots: SourceRoots) -> PictureSource {

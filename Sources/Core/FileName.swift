@@ -19,6 +19,13 @@ package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral,
         self.init(string)
     }
 
+    /// Whether a text can be the name of a file in a folder: it does not lead to another one.
+    package static func isValid(_ text: String) -> Bool {
+        let bytes = text.utf8
+        return !bytes.isEmpty && !bytes.elementsEqual(".".utf8) && !bytes.elementsEqual("..".utf8)
+            && !bytes.contains(UInt8(ascii: "/")) && !bytes.contains(0)
+    }
+
     /// The path of a file in a folder in which nobody but the daemon can put a symbolic link. A call with this path
     /// costs less than to open the folder for it.
     package static func / (folder: FileName, name: FileName) -> FileName {

@@ -18,7 +18,6 @@ package enum Inheritance {
     /// - Parameter blocked: the signals that are blocked from now on, and no others. One that is pending and in no list
     ///   takes effect.
     package static func settle(blocking blocked: [CInt]) {
-        // Before the signals: one of them may be handled by a child.
         signal(SIGCHLD, SIG_DFL)
         let mask = umask(0o077)
         umask(mask & ~0o700)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// An error of a machine that lacks what a program needs.
+/// The error of a machine, such as a chroot, in which /proc is not mounted.
 package struct MissingProcFolder: CodedError, Equatable {
     package var code: String { "no-proc" }
     package var isTransient: Bool { false }

@@ -22,8 +22,8 @@ extension LocalSources {
     /// The files of a folder whose names match: in the folder that was sent along or, if that has none, in the first
     /// root that has any. A folder that begins with `./` is looked for in no root if one was sent along.
     ///
-    /// Names of others (`ignored`) are left out. Regular files and symbolic links count. Where a link leads is examined when it is opened, as for a single
-    /// source.
+    /// Names that are not the user's (`ignored`) are left out. Regular files and symbolic links count. Where a link leads
+    /// is examined when it is opened, as for a single source.
     ///
     /// - Parameters:
     ///   - folder: the path of the folder as a manifest names it; empty for the roots themselves.

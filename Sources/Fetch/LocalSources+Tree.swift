@@ -4,8 +4,8 @@ import SystemPackage
 
 extension LocalSources {
     /// The files of a submitted folder and of all folders within it, whose names match. Their sources begin with `./`
-    /// and are sorted by the bytes of their paths. Names that begin with a dot, and those
-    /// of others (`ignored`), are left out, and links to folders are not followed.
+    /// and are sorted by the bytes of their paths. Names that begin with a dot, and those that are not the user's
+    /// (`ignored`), are left out. Links to folders are not followed.
     ///
     /// A folder that cannot be read is not left out: then there is no listing, but the reason.
     ///

@@ -164,11 +164,6 @@ package struct BatchPages: Sendable {
     private func illustrated(_ entry: PageEntry, _ maker: PreviewMaker) -> PageEntry {
         var entry = entry
         guard let output = entry.image.output else { return entry }
-        guard !ByteString(output.file).utf8.contains(UInt8(ascii: "/")) else {
-            entry.output = nil
-            entry.afterNote = "The name of its file is not one in this folder."
-            return entry
-        }
         let hasAlpha = output.channels == 2 || output.channels == 4
         do throws(PictureError) {
             entry.after = try maker.preview(

@@ -17,9 +17,6 @@ struct ImageOutline: Decodable, Sendable {
         let bytes: Int
         let sha256: String
         var format: String?
-
-        /// Whether it names a file of the folder. A status may have been altered.
-        var isInFolder: Bool { Status.isName(file) }
     }
 
     struct Cause: Decodable, Sendable {
@@ -34,7 +31,8 @@ struct ImageOutline: Decodable, Sendable {
     /// nil if the text is not the status of an image.
     init?(_ text: ArraySlice<UInt8>) {
         guard let outline = try? JSONDecoder().decode(ImageOutline.self, from: Data(text)),
-            outline.output?.isInFolder != false
+            // A status may have been altered.
+            outline.output.map({ FileName.isValid($0.file) }) != false
         else { return nil }
         self = outline
     }

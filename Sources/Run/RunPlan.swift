@@ -93,7 +93,7 @@ package struct RunPlan: Codable, Sendable, Equatable {
             throw RunError(error)
         }
         guard let plan = try? JSONDecoder().decode(RunPlan.self, from: Data(bytes)),
-            Status.isName(plan.id), plan.schemaVersion == (plan.shards == nil ? 1 : 3),
+            FileName.isValid(plan.id), plan.schemaVersion == (plan.shards == nil ? 1 : 3),
             plan.shards.map({ Shard(1, of: $0.count) != nil }) ?? true
         else { throw .unreadable(folder.path(of: fileName)) }
         return plan

@@ -11,10 +11,11 @@ import SystemPackage
 /// | withdrawn  | whole                    | –                           | it is renamed to `outbox/ID/page`               |
 /// | moved      | –                        | whole                       | the last status is written                      |
 ///
-/// An earlier page is there after a retry. If the batch does not get a page this time, it is only withdrawn. After a restart, the files are written again in each of these states, and the
-/// previews are kept: those of sources are in `active/ID/previews`, others in an earlier page, from which they get a
-/// second name in `active/ID/page`. A page is not synced before its batch ends: after a failure of the machine, a file of
-/// it may be empty, and `darkroom page` makes another one.
+/// An earlier page is there after a retry. If the batch does not get a page this time, it is only withdrawn. After a
+/// restart, the files are written again in each of these states, and the previews are kept: those of sources are in
+/// `active/ID/previews`, others in an earlier page, from which they get a second name in `active/ID/page`. A page is not
+/// synced before its batch ends: after a failure of the machine, a file of it may be empty, and `darkroom page` makes
+/// another one.
 package struct AnswerPage: Sendable {
     private let folders: BatchFolders
 

@@ -7,11 +7,12 @@ import SystemPackage
 /// They are the copies from which the outputs were made. The originals themselves are removed after the last status, by
 /// the daemon's station of the hot folder, which also copies what this could not.
 ///
-/// | step (for each picture all of whose images are filtered) | after a crash at this point               |
-/// |----------------------------------------------------------|-------------------------------------------|
-/// | copied to `active/ID/again-original`, synced                   | the restart copies it again               |
-/// | renamed to `outbox/ID/NAME.original.EXT`                 | the restart finds it there                |
+/// | step (for each picture all of whose images are filtered) | after a crash at this point |
+/// |----------------------------------------------------------|-----------------------------|
+/// | copied to `active/ID/again-original`, synced             | the restart copies it again |
+/// | renamed to `outbox/ID/NAME.original.EXT`                 | the restart finds it there  |
 extension BatchFolders {
+    /// A scratch file by its name (`BatchFile.isScratch`), so a restart removes it.
     private static let copyName: FileName = "again-original"
 
     /// - Parameters:
@@ -32,7 +33,9 @@ extension BatchFolders {
             }
             let name = batch.outputName(of: picture, in: status)
             guard let target = try picture.free(name, in: answer) else { continue }
-            try copy(file, of: picture, to: answer, as: target, durably: durably, mayGoOn)
+            try copy(
+                file, pictures.path(of: FileName(picture.copyName)), of: picture, to: answer,
+                as: target, durably: durably, mayGoOn)
         }
     }
 
@@ -46,8 +49,8 @@ extension BatchFolders {
     }
 
     private func copy(
-        _ file: borrowing Descriptor, of picture: TakenPicture, to answer: Directory,
-        as target: FileName, durably: Bool, _ mayGoOn: () -> Bool
+        _ file: borrowing Descriptor, _ source: String, of picture: TakenPicture,
+        to answer: Directory, as target: FileName, durably: Bool, _ mayGoOn: () -> Bool
     ) throws(FileError) {
         let active = try active()
         let shown = active.path(of: Self.copyName)
@@ -55,7 +58,7 @@ extension BatchFolders {
         var digest = SHA256Digest()
         while true {
             guard mayGoOn() else { throw FileError("copy", shown, .canceled) }
-            let piece = try file.readPiece(upTo: 1 << 20, path: shown)
+            let piece = try file.readPiece(upTo: 1 << 20, path: source)
             if piece.isEmpty { break }
             digest.update(piece)
             try copy.write(piece, path: shown)

@@ -46,29 +46,30 @@ package struct HotStations {
 
     /// Whether a submitted folder is a batch of a hot folder.
     func hasBatch(named name: FileName) throws(FileError) -> Bool {
-        do throws(FileError) {
-            let stations = try Directory(Self.name, in: spool.root)
-            for station in try stations.names() {
-                guard try stations.information(of: station)?.isFolder == true else { continue }
-                if try HotBatch.isTaken(name, in: Directory(station, in: stations)) { return true }
-            }
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            // There are no hot folders.
-        }
-        return false
+        try station(ofBatch: name) != nil
     }
 
     /// The record of the batch of this name; nil if it is not one of a hot folder.
     func batch(named name: FileName) throws(FileError) -> HotBatch? {
+        guard let station = try station(ofBatch: name) else { return nil }
+        do throws(FileError) {
+            return try HotBatch(name, in: station)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // The station has just removed it.
+            return nil
+        }
+    }
+
+    private func station(ofBatch name: FileName) throws(FileError) -> Directory? {
         do throws(FileError) {
             let stations = try Directory(Self.name, in: spool.root)
-            for station in try stations.names() {
-                guard try stations.information(of: station)?.isFolder == true else { continue }
-                let folder = try Directory(station, in: stations)
-                if try HotBatch.isTaken(name, in: folder) { return try HotBatch(name, in: folder) }
+            for entry in try stations.names() {
+                guard try stations.information(of: entry)?.isFolder == true else { continue }
+                let station = try Directory(entry, in: stations)
+                if try HotBatch.isTaken(name, in: station) { return station }
             }
         } catch  where error.errno == .noSuchFileOrDirectory {
-            // There are no hot folders, or the station has just removed the record.
+            // There are no hot folders.
         }
         return nil
     }

@@ -5,17 +5,10 @@ import Foundation
 /// The names of files in a status. A status may have been altered, so they are checked where it is read: a path could
 /// lead out of the folder.
 extension Status {
-    /// Whether this can be the name of a file in a folder.
-    package static func isName(_ name: String) -> Bool {
-        let bytes = name.utf8
-        return !bytes.isEmpty && name != "." && name != ".."
-            && !bytes.contains(UInt8(ascii: "/")) && !bytes.contains(0)
-    }
-
     static func checked<Key: CodingKey>(
         _ name: String, _ key: Key, in container: KeyedDecodingContainer<Key>
     ) throws -> String {
-        guard isName(name) else {
+        guard FileName.isValid(name) else {
             throw DecodingError.dataCorruptedError(
                 forKey: key, in: container,
                 debugDescription: "\(FileName(name).text) is not the name of a file in the folder")

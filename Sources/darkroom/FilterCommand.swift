@@ -134,10 +134,13 @@ struct FilterCommand: ParsableCommand {
         switch text.check(rules) {
         case .success(let manifest):
             guard manifest.images.allSatisfy({ $0.variant == nil }) else {
+                let cause =
+                    pictures.sizes == nil
+                    ? "--recipe \(FileName(pictures.recipe ?? "").text): it has variants"
+                    : "--sizes makes several pictures"
                 throw ClientError(
                     .usage, code: "bad-option",
-                    "\(pictures.sizes == nil ? "--recipe \(FileName(pictures.recipe ?? "").text): it has variants" : "--sizes"), and filter writes one picture. darkroom run writes all of them"
-                )
+                    "\(cause), and filter writes one picture. darkroom run writes all of them")
             }
             return manifest
         case .failure(let rejection):

@@ -74,7 +74,7 @@ struct HeaderOptions: ParsableArguments {
         let shown = FileName(path).text
         let bytes: [UInt8]
         do throws(FileError) {
-            bytes = try ManifestFile.open(path).readAll(upTo: 1 << 16, path: shown)
+            bytes = try ManifestFile.open(path).whole(upTo: 1 << 16, path: shown, waits: true)
         } catch {
             throw ClientError(error)
         }

@@ -17,12 +17,16 @@ extension Scheduler {
     /// Makes the page of an ended batch if it gets one, puts the originals of a hot folder into its answer, and has its
     /// last status written.
     func finish(_ key: BatchKey) {
-        let (wish, isFolder) = board.withLock { board in
+        let (wish, isFolder, repeated) = board.withLock { board in
             let batch = board.batches[key]
-            return (batch?.manifest.wantsPage, batch?.status.manifest.isFolder == true)
+            let isRepeated = (batch?.status.retries ?? 0) > 0
+            return (
+                batch?.manifest.wantsPage, batch?.status.manifest.isFolder == true,
+                isRepeated ? batch?.folders : nil
+            )
         }
         let page = makesPage(wish) ? ended(key) : nil
-        if page == nil { withdrawFormerPage(of: key) }
+        if page == nil, let repeated { withdrawFormerPage(of: repeated) }
         guard page != nil || isFolder, let snapshot = snapshot(of: key) else {
             return statusKeeper.finish(key, self)
         }
@@ -36,12 +40,8 @@ extension Scheduler {
     }
 
     /// A batch that was repeated may have a page of its former end.
-    private func withdrawFormerPage(of key: BatchKey) {
+    private func withdrawFormerPage(of folders: BatchFolders) {
         guard spool.run == nil else { return }
-        let repeated = board.withLock { board in
-            board.batches[key].flatMap { ($0.status.retries ?? 0) > 0 ? $0.folders : nil }
-        }
-        guard let folders = repeated else { return }
         do {
             try AnswerPage(of: folders).withdrawFormer()
         } catch {

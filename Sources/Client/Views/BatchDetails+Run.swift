@@ -59,18 +59,3 @@ extension DaemonState {
         isOfRun = true
     }
 }
-
-extension LockHolder {
-    /// - Parameter root: the folder `.darkroom` of a run.
-    init(ofRunIn root: Directory) {
-        guard let file = try? root.information(of: "lock") else {
-            self = .nobody
-            return
-        }
-        guard let locks = try? Directory(path: "/proc").read("locks") else {
-            self = .unknown
-            return
-        }
-        self.init(String(decoding: locks, as: UTF8.self), file: file, reportedBy: nil)
-    }
-}

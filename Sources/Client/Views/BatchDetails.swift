@@ -38,15 +38,12 @@ package struct BatchDetails: Sendable {
         if images == .all || counts.failed > 0 || isOlder {
             status = try Self.whole(answer) ?? status
         }
-        batch =
+        let batch =
             isOlder
             ? BatchProgress(olderAnswer: status) : progress ?? BatchProgress(olderAnswer: status)
-        self.status = status
-        daemon = try DaemonState(of: spool, now: now)
-        folder = answer.path
-        isRun = false
-        self.images = images
-        self.now = now
+        self.init(
+            batch: batch, status: status, daemon: try DaemonState(of: spool, now: now),
+            folder: answer.path, isRun: false, images: images, now: now)
     }
 
     init(

@@ -104,15 +104,25 @@ import Testing
         #expect(try names(try folders.outbox()) == Self.answer)
     }
 
-    /// A crash before and after the rename, and after the last status.
-    @Test(arguments: [false, true])
-    func areThereAfterACrash(isMoved: Bool) throws {
+    /// A crash between the rename and the last status: the batch goes on with the pictures where they are now.
+    @Test func areThePicturesAfterACrash() throws {
         let (folders, last) = try begin()
-        if isMoved {
-            let submitted = try #require(try SubmittedFile(in: folders.active()))
-            #expect(try spool.keepOriginals(submitted, of: "job", durably: true))
+        guard case .here(let before, _) = try folders.pictures() else { throw Unexpected() }
+        #expect(before.path.hasSuffix("/active/job/submitted/job"))
+        try folders.keepOriginals(mayBeFolder: true, durably: true)
+        guard case .here(let after, owner: geteuid()) = try folders.pictures() else {
+            throw Unexpected()
         }
+        #expect(after.path.hasSuffix("/outbox/job/originals"))
+        // The batch ends again.
+        try folders.keepOriginals(mayBeFolder: true, durably: true)
         try folders.writeLastStatus(last, durably: true)
+        #expect(try names(try folders.outbox()) == Self.answer.union(["originals"]))
+    }
+
+    /// A crash after the last status.
+    @Test func areThereAfterACrash() throws {
+        let folders = try end()
         let recovery = Recovery(spool: spool, examination: examination, durably: true)
         guard case .finished(givenBack: nil) = try recovery.recover("job") else {
             throw Unexpected()
