@@ -45,7 +45,8 @@ func leftOut(of folder: String) -> [String] {
 let package = Package(
     name: "darkroom",
     products: [
-        .executable(name: "darkroomd", targets: ["darkroomd"]),
+        // One program under two names; see Sources/darkroom/main.swift. The package has it once.
+        .executable(name: "darkroomd", targets: ["darkroom"]),
         .executable(name: "darkroom", targets: ["darkroom"]),
         .library(name: "DarkroomPicture", targets: ["DarkroomPicture"]),
         // For the tests.
@@ -215,26 +216,25 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/SelfTest", swiftSettings: outer),
-        // Keeps the arguments and fills closed standard streams before anything else of both programs runs.
+        // What comes before anything else of the program: keeps the arguments, fills closed standard streams, blocks the
+        // control signals of a daemon.
         .target(name: "CDarkroomEntry", path: "Sources/CEntry"),
-        // Blocks the control signals before anything else of darkroomd runs; in no other program.
-        .target(name: "CDarkroomStart", path: "Sources/CStart"),
         // The daemon's command line.
-        .executableTarget(
-            name: "darkroomd",
+        .target(
+            name: "DarkroomDaemonCommand",
             dependencies: library + [
-                "CDarkroomEntry", "CDarkroomStart",
+                "CDarkroomEntry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: tool),
+            path: "Sources/darkroomd", swiftSettings: tool),
 
-        // The command for people and scripts.
+        // The program, and the command for people and scripts.
         .executableTarget(
             name: "darkroom",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
                 "DarkroomSpool", "DarkroomClient", "DarkroomPage", "DarkroomBatch",
-                "DarkroomConfiguration", "DarkroomRun", "CDarkroomEntry",
+                "DarkroomConfiguration", "DarkroomRun", "DarkroomDaemonCommand", "CDarkroomEntry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -267,7 +267,7 @@ let package = Package(
         .executableTarget(
             name: "faults",
             dependencies: library + [
-                "darkroomd",
+                "darkroom",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Tests/Faults", exclude: ["shim.c"], swiftSettings: tool),
@@ -287,7 +287,7 @@ let package = Package(
             exclude: leftOut(of: "DarkroomTests"), swiftSettings: test),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: library + ["TestSupport", "darkroomd", "darkroom"],
+            dependencies: library + ["TestSupport", "darkroom"],
             exclude: leftOut(of: "EndToEndTests"), swiftSettings: test),
     ]
 )

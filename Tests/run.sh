@@ -270,11 +270,11 @@ compile_for_arm64() {
     local target headers=$LOGS/arm64 libc=/usr/aarch64-linux-gnu/include
     mkdir -p "$headers"
     cp "/usr/include/$(uname -m)-linux-gnu/jconfig.h" "$headers/" || return 1
-    for target in CPixels CDeflate CJpeg CShims CEntry CStart; do
+    for target in CPixels CDeflate CJpeg CShims CEntry; do
         clang_of_swift --target=aarch64-linux-gnu -std=gnu11 -fsyntax-only -Wall -Wextra -Werror \
             -nostdlibinc -isystem "$libc" -idirafter /usr/include -idirafter "$headers" \
             -ISources/CPixels/include -ISources/CDeflate/include -ISources/CJpeg/include -ISources/CShims/include \
-            -ISources/CEntry/include -ISources/CStart/include Sources/"$target"/*.c || return 1
+            -ISources/CEntry/include Sources/"$target"/*.c || return 1
     done
 }
 
@@ -517,7 +517,7 @@ part_systemd() {
     build_tested systemd || return
     local stage script name
     stage=$(mktemp -d)
-    stage_programs "$stage" darkroomd darkroom
+    stage_programs "$stage" darkroom
     build_packages systemd || return
     cp -r "$PACKAGES" "$stage/packages"
     # They mostly wait, so the longest goes on beside the others.

@@ -20,7 +20,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=etc/release.sh
 . etc/release.sh
 
-readonly PACKAGE=darkroom PROGRAMS=(darkroomd darkroom)
+# The program, which is the daemon under its other name.
+readonly PACKAGE=darkroom PROGRAM=darkroom DAEMON=darkroomd
 
 main() {
     read_options "$@"
@@ -32,7 +33,7 @@ main() {
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
 
-    build_programs
+    build_program
     # The layout in which Debian's tools look for what they need: debian/ with the control files, and the
     # package's root beneath it.
     root=$work/debian/$PACKAGE
@@ -79,25 +80,28 @@ read_commit() {
     umask 022
 }
 
-build_programs() {
-    local program output_of_build
+build_program() {
+    local output_of_build
     pin_dependencies
-    for program in "${PROGRAMS[@]}"; do
-        echo "Building $program (this takes some minutes the first time) ..."
-        output_of_build=$(build_release "$program" 2>&1) || {
-            printf '%s\n' "$output_of_build" | tail -n 60 >&2
-            fail "$program could not be built"
-        }
-    done
+    echo "Building $PROGRAM (this takes some minutes the first time) ..."
+    output_of_build=$(build_release "$PROGRAM" 2>&1) || {
+        printf '%s\n' "$output_of_build" | tail -n 60 >&2
+        fail "$PROGRAM could not be built"
+    }
     dependencies_are_pinned ||
         fail "Package.swift does not fit etc/dependencies.json any more: copy Package.resolved there, if it is what you want"
-    products=$(release_products)
+    built=$(release_products)/$PROGRAM
+    # Both names, as in the package.
+    products=$work/products
+    install -d "$products"
+    ln -s "$built" "$products/$PROGRAM"
+    ln -s "$built" "$products/$DAEMON"
 }
 
 # The program knows its version, and the changelog must tell of it. With --version, an entry is put before.
 write_changelog() {
     local own latest
-    own=$("$products/darkroomd" --version) || fail "darkroomd does not tell its version"
+    own=$("$products/$DAEMON" --version) || fail "$DAEMON does not tell its version"
     own=${own##* }
     latest=$(dpkg-parsechangelog -l etc/debian/changelog -S Version)
     [ "$own" = "$latest" ] ||
@@ -122,7 +126,14 @@ fill() {
     local mode source target file files=() line=0
     while read -r mode source target; do
         line=$((line + 1))
-        case $mode in '' | '#'*) continue ;; esac
+        case $mode in
+            '' | '#'*) continue ;;
+            link)
+                install -d -m 755 "$(dirname "$root/$target")"
+                ln -s "$source" "$root/$target"
+                continue
+                ;;
+        esac
         mapfile -t files < <(sources "$source")
         # A pattern may find nothing yet; a name must be there.
         [ "${#files[@]}" -gt 0 ] || [[ $source = *\** ]] ||
@@ -169,15 +180,13 @@ place() { # MODE FILE TARGET
 
 # The package's control files. Debian's own tools find out on which packages the programs depend.
 control() {
-    local program script
+    local script
     cp etc/debian/control "$work/debian/control"
-    for program in "${PROGRAMS[@]}"; do
-        finish "$(compgen -G "$root/usr/*bin/$program")" >"$work/log" 2>&1 ||
-            { cat "$work/log" >&2; fail "$program could not be stripped"; }
-    done
+    finish "$root/usr/bin/$PROGRAM" >"$work/log" 2>&1 ||
+        { cat "$work/log" >&2; fail "$PROGRAM could not be stripped"; }
     (
         cd "$work" &&
-            dpkg-shlibdeps --warnings=1 debian/$PACKAGE/usr/*bin/* &&
+            dpkg-shlibdeps --warnings=1 debian/$PACKAGE/usr/bin/$PROGRAM &&
             dpkg-gencontrol -p$PACKAGE -v"$version" -Pdebian/$PACKAGE
     ) >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "the control file could not be made"; }
     for script in postinst prerm postrm; do

@@ -1,5 +1,5 @@
 /*
- * Keeps the arguments of main(), and opens what takes the place of closed standard streams, so that no other
+ * Keeps the arguments of main(), which of its two names the program has, and opens what takes the place of closed standard streams, so that no other
  * file gets their numbers: a library that opens a file, or the program's own lock, would become the standard
  * output, and what is printed would go into it.
  *
@@ -10,12 +10,15 @@
 #define _GNU_SOURCE
 #include "CDarkroomEntry.h"
 
+#include "start.h"
+
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 static int argument_count;
 static char **arguments;
+static bool is_daemon;
 
 /* To use the stream still fails, as it would if it were closed: it is open for the other direction. */
 __attribute__((disable_sanitizer_instrumentation)) static void fill(int number, int mode)
@@ -28,10 +31,27 @@ __attribute__((disable_sanitizer_instrumentation)) static void fill(int number, 
         syscall(SYS_openat, AT_FDCWD, "/", O_PATH, 0);
 }
 
+/* Whether the last component of a path is the daemon's name. */
+__attribute__((disable_sanitizer_instrumentation)) static bool names_daemon(const char *path)
+{
+    static const char daemon[] = "darkroomd";
+    const char *name = path;
+    size_t length = 0;
+    for (; *path; path++)
+        if (*path == '/')
+            name = path + 1;
+    while (name[length] && name[length] == daemon[length])
+        length++;
+    return length == sizeof daemon - 1 && !name[length];
+}
+
 __attribute__((disable_sanitizer_instrumentation)) static void begin(int count, char **values)
 {
     argument_count = count;
     arguments = values;
+    is_daemon = count > 0 && names_daemon(values[0]);
+    if (is_daemon)
+        darkroom_start_block();
     fill(STDIN_FILENO, O_WRONLY);
     fill(STDOUT_FILENO, O_RDONLY);
     fill(STDERR_FILENO, O_RDONLY);
@@ -43,4 +63,9 @@ char *const *darkroom_entry_arguments(int *count)
 {
     *count = argument_count;
     return arguments;
+}
+
+bool darkroom_entry_is_daemon(void)
+{
+    return is_daemon;
 }

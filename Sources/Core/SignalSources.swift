@@ -8,7 +8,7 @@ package final class SignalSources {
 
     /// Blocks these signals in every thread that is started later. It must be called before a second thread exists: a
     /// signal that arrives before its source is installed would kill the process. darkroomd blocks them even earlier
-    /// (CDarkroomStart). This function also ignores signals that would end the process.
+    /// (CDarkroomEntry). This function also ignores signals that would end the process.
     package static func block(_ signals: [CInt]) {
         var set = sigset_t()
         sigemptyset(&set)

@@ -20,7 +20,8 @@ package final class ChildDaemon {
     private let identifier: pid_t
     private var ending: Ending?
 
-    /// Starts `program`. It gets only the given variables of this process's environment.
+    /// Starts `program` as a daemon, whatever the name of its file. It gets only the given variables of this process's
+    /// environment.
     ///
     /// - Parameter log: the file to which its output is appended.
     package init(
@@ -33,7 +34,7 @@ package final class ChildDaemon {
         // The libraries of a toolchain may be found only by this variable.
         variables["LD_LIBRARY_PATH"] = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
         variables.merge(environment) { $1 }
-        var words = ([program] + arguments).map { strdup($0) } + [nil]
+        var words = (["darkroomd"] + arguments).map { strdup($0) } + [nil]
         var pairs = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { (words + pairs).forEach { free($0) } }
         identifier = darkroom_spawn(program, &words, &pairs, output)

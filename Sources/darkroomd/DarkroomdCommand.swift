@@ -1,6 +1,5 @@
 import ArgumentParser
 import CDarkroomEntry
-import CDarkroomStart
 import DarkroomConfiguration
 import DarkroomCore
 import DarkroomDaemon

@@ -374,7 +374,7 @@ all_found() { # KIND COUNT
 
 every_record_has_its_fields() {
     local key records=/tmp/all
-    journalctl --output json --no-pager "_SYSTEMD_UNIT=$unit" _EXE=/usr/sbin/darkroomd >$records
+    journalctl --output json --no-pager "_SYSTEMD_UNIT=$unit" _EXE=/usr/bin/darkroom >$records
     for key in MESSAGE MESSAGE_ID PRIORITY SYSLOG_IDENTIFIER CODE_FILE CODE_LINE CODE_FUNC; do
         check "every record has $key" every_line_has "\"$key\":" $records
     done

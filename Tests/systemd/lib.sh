@@ -7,7 +7,7 @@
 # beside this file (boot.sh), so none finds what another has left, and none may be run on a machine in use:
 # they add users, units and configuration.
 #
-# STAGE holds the built darkroomd, in lib/ the shared libraries that the system does not have, and in
+# STAGE holds the built darkroom, in lib/ the shared libraries that the system does not have, and in
 # packages/ the Debian packages that have been built, if any.
 #
 # A script prints a line for each check, `ok`, `FAIL` or `skip` with what it is about, and ends with `conclude`.
@@ -44,7 +44,8 @@ eventually() {
 # Puts everything where a package puts it, with source roots and a submitter for the tests.
 install_darkroomd() {
     local file
-    install -m 755 "$stage/darkroomd" /usr/sbin/darkroomd
+    install -m 755 "$stage/darkroom" /usr/bin/darkroom
+    ln -sf ../bin/darkroom /usr/sbin/darkroomd
     if compgen -G "$stage/lib/*" >/dev/null; then
         install -m 644 "$stage"/lib/* /usr/local/lib/
         ldconfig

@@ -129,7 +129,7 @@ fails() { ! "$@"; }
 # What a library says by syslog or on standard error would be a record without a kind.
 nothing_else_is_said() {
     every_line_has '"MESSAGE_ID":' <(
-        journalctl --output json --no-pager "_SYSTEMD_UNIT=$unit" _EXE=/usr/sbin/darkroomd)
+        journalctl --output json --no-pager "_SYSTEMD_UNIT=$unit" _EXE=/usr/bin/darkroom)
 }
 
 pauses_and_resumes() {

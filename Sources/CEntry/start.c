@@ -1,5 +1,5 @@
 /*
- * Blocks the control signals as the first action of the process. With their default action, a signal before
+ * Blocks the control signals as the first action of a daemon. With their default action, a signal before
  * the daemon's handlers would end it. A blocked signal stays pending, and takes effect when the handlers
  * exist.
  *
@@ -16,7 +16,9 @@
  * directly, with the kernel's own type of masks.
  */
 #define _GNU_SOURCE
-#include "CDarkroomStart.h"
+#include "start.h"
+
+#include "CDarkroomEntry.h"
 
 #include <signal.h>
 #include <stdint.h>
@@ -25,15 +27,13 @@
 
 #define BIT(number) ((uint64_t)1 << ((number) - 1))
 
-__attribute__((disable_sanitizer_instrumentation)) static void block(void)
+__attribute__((disable_sanitizer_instrumentation)) void darkroom_start_block(void)
 {
     const uint64_t control = BIT(SIGUSR1) | BIT(SIGUSR2) | BIT(SIGHUP) | BIT(SIGTERM) | BIT(SIGINT);
     /* There is only one thread now, and each later one inherits its mask. What the parent has blocked is not
      * blocked any more: a program with many threads may start others from one that blocks all signals. */
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &control, NULL, sizeof control);
 }
-
-__attribute__((section(".preinit_array"), used)) static void (*const first)(void) = block;
 
 void darkroom_start_unblock(void)
 {
