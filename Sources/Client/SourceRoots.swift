@@ -13,6 +13,9 @@ package struct SourceRoots: Sendable {
         self.limits = limits
     }
 
+    /// The names that no listing of a folder has.
+    var ignoredNames: IgnoredNames { limits.ignoredNames }
+
     /// Whether the daemon can read files at this path.
     func contain(_ path: String) -> Bool {
         limits.readableRoots.contains { Self.contains($0, path) }
@@ -39,10 +42,22 @@ package struct SourceRoots: Sendable {
         let more = absent.count > 1 ? " and \(absent.count - 1) more" : ""
         return ClientError(
             .rejected, code: "source-missing",
-            "\(first.visible)\(more): no such file in sources.roots (\(roots.joined(separator: ", ").visible)), where relative paths begin",
-            remedy:
-                "Nothing was submitted. Put the files there; or send those that are beside the manifest along with --copy."
+            "\(first.visible)\(more): no such file beside the manifest, nor in sources.roots (\(roots.joined(separator: ", ").visible))",
+            remedy: "Nothing was submitted. Put the files there, or correct their paths."
         )
+    }
+
+    /// The first root that has something else than this file or folder at this relative path; nil if there is none, or
+    /// if this user may not see it.
+    ///
+    /// - Parameter counts: whether a root counts.
+    func otherRoot(of path: String, _ way: String, where counts: (String) -> Bool) -> String? {
+        var (own, other) = (stat(), stat())
+        guard stat(path, &own) == 0 else { return nil }
+        return limits.readableRoots.first { root in
+            guard stat("\(root)/\(way)", &other) == 0 else { return false }
+            return (own.st_dev, own.st_ino) != (other.st_dev, other.st_ino) && counts(root)
+        }
     }
 
     private static func lacks(_ root: String, _ path: String) -> Bool {
