@@ -8,8 +8,8 @@ import Glibc
 /// The pictures that lie beside the file of a manifest.
 ///
 /// A relative source of a submitted manifest means such a picture first, and only then one in the daemon's roots. The
-/// daemon does not know where the manifest lay, so it gets the absolute path. With `--copy` it gets the picture itself,
-/// and looks for it by the same rule.
+/// daemon does not know where the manifest lay, so it gets the absolute path, unless the relative one leads it to the same
+/// picture. With `--copy` it gets the picture itself, and looks for it by the same rule.
 package struct NearbySources: Sendable {
     /// Absolute.
     private let folder: String
@@ -29,7 +29,7 @@ package struct NearbySources: Sendable {
 
     /// What becomes of the relative sources of a manifest.
     package struct Placement: Sendable {
-        /// For each source that is beside the manifest, what it is called for the daemon.
+        /// For each source that is beside the manifest and has to be changed, what it is called for the daemon.
         package fileprivate(set) var changes: [ByteString: ByteString] = [:]
         /// The absolute paths of the patterns and folders among these.
         package fileprivate(set) var patterns: [String] = []
@@ -54,9 +54,13 @@ package struct NearbySources: Sendable {
         for source in sources where seen.insert(source).inserted {
             guard let way = Self.relativePath(source), let found = try place(of: source, way)
             else { continue }
+            switch meaning(of: found) {
+            case .same: continue
+            case .other(let root): placement.doubtful.append((source, root))
+            case .unknown: break
+            }
             placement.changes[source] = found.source
             if let pattern = found.pattern { placement.patterns.append(pattern) }
-            if let root = otherRoot(of: found) { placement.doubtful.append((source, root)) }
         }
         return placement
     }
@@ -145,8 +149,9 @@ package struct NearbySources: Sendable {
             files: pattern, compared: whole, way: pattern.folder.isEmpty ? "." : pattern.folder)
     }
 
-    private func otherRoot(of place: Place) -> String? {
-        roots?.otherRoot(of: place.compared, place.way) { root in
+    private func meaning(of place: Place) -> SourceRoots.Meaning {
+        guard let roots else { return .unknown }
+        return roots.meaning(of: place.compared, place.way) { root in
             guard let pattern = place.files else { return true }
             let listing = LocalSources(roots: [root], view: nil).list(
                 pattern.folder, limit: 1, matches: pattern.matches)
@@ -161,6 +166,16 @@ package struct NearbySources: Sendable {
 }
 
 extension Manifest {
+    /// Whether a source may be a relative path.
+    package var namesRelativeFiles: Bool {
+        if hasUnknownSources || !found.isEmpty { return true }
+        return images.contains {
+            guard case .source(let source) = $0.origin else { return false }
+            return source.utf8.first != UInt8(ascii: "/")
+                && RedactedURL.scheme(of: source.string) == nil
+        }
+    }
+
     /// The same manifest with other sources.
     package func replacing(_ changes: [ByteString: ByteString]) -> Manifest {
         var manifest = self

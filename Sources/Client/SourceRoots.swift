@@ -47,17 +47,32 @@ package struct SourceRoots: Sendable {
         )
     }
 
-    /// The first root that has something else than this file or folder at this relative path; nil if there is none, or
-    /// if this user may not see it.
+    /// What a relative path means for the daemon.
+    enum Meaning: Equatable {
+        /// Nothing, or this user may not see it.
+        case unknown
+        case same
+        /// Another file, in this root.
+        case other(String)
+    }
+
+    /// Whether a relative path means this file or folder for the daemon: it takes the first root that has one.
     ///
     /// - Parameter counts: whether a root counts.
-    func otherRoot(of path: String, _ way: String, where counts: (String) -> Bool) -> String? {
+    func meaning(of path: String, _ way: String, where counts: (String) -> Bool) -> Meaning {
         var (own, other) = (stat(), stat())
-        guard stat(path, &own) == 0 else { return nil }
-        return limits.readableRoots.first { root in
-            guard stat("\(root)/\(way)", &other) == 0 else { return false }
-            return (own.st_dev, own.st_ino) != (other.st_dev, other.st_ino) && counts(root)
+        guard stat(path, &own) == 0 else { return .unknown }
+        var isSure = true
+        for root in limits.readableRoots {
+            guard stat("\(root)/\(way)", &other) == 0 else {
+                if errno != ENOENT, errno != ENOTDIR { isSure = false }
+                continue
+            }
+            guard counts(root) else { continue }
+            let isSame = (own.st_dev, own.st_ino) == (other.st_dev, other.st_ino)
+            return isSame ? isSure ? .same : .unknown : .other(root)
         }
+        return .unknown
     }
 
     private static func lacks(_ root: String, _ path: String) -> Bool {

@@ -65,10 +65,11 @@ package struct PicturePipeline {
         _ name: String, _ steps: PictureSteps, _ result: PictureResult, admit: Admission? = nil,
         _ input: PictureInput
     ) throws(PictureError) -> PictureReport {
-        try develop(
+        let begin = input.offset
+        return try develop(
             name, steps, result, admit: admit,
             reopen: { () throws(PictureError) in
-                try input.rewind()
+                try input.rewind(to: begin)
                 return try steps.open(input, name: name)
             }
         ) { () throws(PictureError) in try steps.open(input, name: name) }

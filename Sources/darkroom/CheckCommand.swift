@@ -196,7 +196,8 @@ struct CheckCommand: ParsableCommand {
                 outcome = read
                 return
             }
-            let placement = try near.placement(of: file.sources(rules))
+            let placement = try near.placement(
+                of: manifest.namesRelativeFiles ? file.sources(rules) : [])
             note = placement.note
             outcome = .success(manifest.replacing(placement.changes))
         }
@@ -225,10 +226,11 @@ struct CheckCommand: ParsableCommand {
         case .success(let manifest):
             let forecast = try look?.check(manifest, of: answer.shown, sent: answer.pictures)
             let warnings = manifest.warnings
+            let told = warnings + [answer.note].compactMap(\.self)
             try tell(
                 Result(
                     file: answer.shown, images: manifest.images.count,
-                    warnings: warnings.isEmpty ? nil : warnings, forecast: forecast))
+                    warnings: told.isEmpty ? nil : told, forecast: forecast))
             if !json {
                 for warning in warnings {
                     Console.problem("\(answer.shown): warning: \(warning)")

@@ -135,7 +135,7 @@ struct SubmitRun {
         var changed = file
         let placement = try NearbySources(
             beside: base, roots: queue.map { SourceRoots($0.limits) }
-        ).placement(of: file.sources(rules))
+        ).placement(of: manifest.namesRelativeFiles ? file.sources(rules) : [])
         if let note = placement.note { Console.problem("\(file.shown): note: \(note)") }
         if !command.copy {
             changed = file.with(

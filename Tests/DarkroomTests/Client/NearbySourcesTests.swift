@@ -114,8 +114,10 @@ import Testing
         )
         #expect(placement.patterns == ["\(scratch.path)/photos/a*", "\(scratch.path)/photos/é*"])
         #expect(placement.changes["r.png"] == nil)
-        // The same file is no other.
-        #expect(try near(roots: [scratch.path]).placement(of: ["photos/a.png"]).note == nil)
+        // Where the relative path means the same for the daemon, nothing is changed.
+        let same = try near(roots: [scratch.path, root.path]).placement(
+            of: ["photos/a.png", "photos/*.png", "photos/"])
+        #expect(same.note == nil && same.changes == [:] && same.patterns == [])
     }
 
     /// A path through a link becomes the one that the daemon can read.
@@ -124,7 +126,8 @@ import Testing
         try FileManager.default.createSymbolicLink(
             atPath: link.path + "/shop", withDestinationPath: scratch.path)
         let near = NearbySources(
-            beside: link.path + "/shop", roots: SourceRoots(.local(readable: [scratch.path])))
+            beside: link.path + "/shop",
+            roots: SourceRoots(.local(readable: [scratch.path + "/photos"])))
         let placement = try near.placement(of: ["photos/a.png", "photos/", "photos/*.png"])
         #expect(
             placement.changes == [

@@ -51,12 +51,12 @@ import Testing
         let folder = "\(shop.path)/photos"
         #expect(
             status.images.map(\.source)
-                == ["\(folder)/b.png", "r.png", "\(folder)/a.png", "\(folder)/b.png"])
+                == ["photos/b.png", "r.png", "\(folder)/a.png", "\(folder)/b.png"])
         #expect(status.priority == .high)
         let copy = try fixture.spool.bytes("outbox/shop/manifest.yaml")
         #expect(
             String(decoding: copy, as: UTF8.self)
-                == "# mine\npriority: high\nimages: [\"\(folder)/b.png\", r.png, \"\(folder)/*.png\"]\n"
+                == "# mine\npriority: high\nimages: [photos/b.png, r.png, \"\(folder)/*.png\"]\n"
         )
         // check means the same.
         let check = try await command("check", "--sources", path)
