@@ -23,6 +23,8 @@ darkroom_jpeg_scan *darkroom_jpeg_scan_new(
     darkroom_jpeg_scan *scan = memory;
     scan->memory = NULL;
     scan->whole = NULL;
+    for (unsigned i = 0; i < DARKROOM_SCAN_COMPONENTS; i++)
+        scan->codes[i] = NULL;
     if (!darkroom_jpeg_scan_plan(scan, picture) || (picture->is_whole && !hold(scan, picture))
         || !darkroom_jpeg_scan_allocate(scan)) {
         darkroom_jpeg_scan_free(scan);
@@ -41,6 +43,8 @@ void darkroom_jpeg_scan_free(darkroom_jpeg_scan *scan)
     if (scan == NULL)
         return;
     darkroom_jpeg_whole_free(scan->whole);
+    for (unsigned i = 0; i < DARKROOM_SCAN_COMPONENTS; i++)
+        darkroom_jpeg_kept_codes_return(scan->codes[i]);
     free(scan->memory);
     free(scan);
 }

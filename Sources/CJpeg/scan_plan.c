@@ -28,14 +28,16 @@ static bool plan_codes(
             return true;
         }
     }
+    const darkroom_jpeg_given_codes codes = {
+        .dc_counts = given->dc_counts,
+        .dc_symbols = given->dc_symbols,
+        .ac_counts = given->ac_counts,
+        .ac_symbols = given->ac_symbols,
+        .skips = c->has_means_only,
+    };
     c->codes = *count;
-    darkroom_jpeg_block_codes *codes = &scan->codes[(*count)++];
-    codes->skips = c->has_means_only;
-    if (!darkroom_jpeg_codes_make(&codes->dc, given->dc_counts, given->dc_symbols, true)
-        || !darkroom_jpeg_codes_make(&codes->ac, given->ac_counts, given->ac_symbols, false))
-        return false;
-    darkroom_jpeg_block_codes_fill(codes);
-    return true;
+    scan->codes[c->codes] = darkroom_jpeg_kept_codes_lend(&codes);
+    return scan->codes[(*count)++] != NULL;
 }
 
 /* libjpeg leaves colour that is coarser than the reduced picture at a larger size than its other samples, as
@@ -128,7 +130,7 @@ static void plan_group(darkroom_jpeg_scan *scan)
             const darkroom_jpeg_scan_component *c = &scan->components[i];
             const unsigned count = c->across * c->down;
             for (unsigned k = 0; k < count; k++, index++) {
-                blocks[index].codes = &scan->codes[c->codes];
+                blocks[index].codes = scan->codes[c->codes];
                 blocks[index].place = c->group + darkroom_jpeg_block_offset(mcu * count + k);
             }
         }

@@ -3,6 +3,7 @@
 #define DARKROOM_JPEG_SCAN_STATE_H
 
 #include "idct.h"
+#include "kept_codes.h"
 #include "rows.h"
 #include "whole.h"
 
@@ -67,7 +68,8 @@ struct darkroom_jpeg_scan {
     darkroom_jpeg_whole *whole; /* holds the coefficients, if they are in several scans; else NULL */
 
     darkroom_jpeg_scan_component components[DARKROOM_SCAN_COMPONENTS];
-    darkroom_jpeg_block_codes codes[DARKROOM_SCAN_COMPONENTS]; /* of as many as differ */
+    /* As many as differ, lent by `kept_codes.h`; the rest is NULL. */
+    const darkroom_jpeg_block_codes *codes[DARKROOM_SCAN_COMPONENTS];
     _Alignas(64) int16_t coefficients[DARKROOM_GROUP_BLOCKS * 64];
     uint8_t *memory; /* samples and lines */
 };

@@ -247,6 +247,14 @@ size_t darkroom_png_reader_take_data(
     return darkroom_png_kept_take(&reader->source.kept, bytes, count, is_end);
 }
 
+bool darkroom_png_reader_has_extra_rows(const darkroom_png_reader *reader)
+{
+    uint64_t extra = 0, surplus = 0;
+    if (reader->rows != NULL)
+        darkroom_png_rows_surplus(reader->rows, &extra, &surplus);
+    return extra > 0;
+}
+
 /* ---- Rows ---- */
 
 /* One row by libpng. */

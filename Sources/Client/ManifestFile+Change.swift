@@ -15,10 +15,13 @@ extension ManifestFile {
 
     /// The text with this priority.
     ///
-    /// - Parameter manifest: what the text means now.
+    /// - Parameters:
+    ///   - manifest: what the text means now.
+    ///   - finder: with which it means this.
     /// - Throws: if the text has a form in which this is not clear.
     package func bytes(
-        with priority: Priority, of manifest: Manifest, _ rules: ManifestRules
+        with priority: Priority, of manifest: Manifest, _ rules: ManifestRules,
+        finder: SourceFinder = .none
     ) throws(ClientError) -> [UInt8] {
         if manifest.priority == priority { return bytes }
         var wanted = manifest
@@ -27,30 +30,32 @@ extension ManifestFile {
         return try bytes(
             with: Change(
                 option: "--priority", key: "priority", plain: word, quoted: "\"\(word)\""),
-            meaning: wanted, rules)
+            meaning: wanted, rules, finder)
     }
 
     /// The text with a wish for a page.
     ///
-    /// - Parameter manifest: what the text means now.
+    /// - Parameters: as for the priority.
     /// - Throws: if the text has a form in which this is not clear.
     package func bytesWithPage(
-        of manifest: Manifest, _ rules: ManifestRules
+        of manifest: Manifest, _ rules: ManifestRules, finder: SourceFinder = .none
     ) throws(ClientError) -> [UInt8] {
         if manifest.wantsPage == true { return bytes }
         var wanted = manifest
         wanted.wantsPage = true
         return try bytes(
             with: Change(option: "--page", key: "page", plain: "true", quoted: "true"),
-            meaning: wanted, rules)
+            meaning: wanted, rules, finder)
     }
 
     private func bytes(
-        with change: Change, meaning wanted: Manifest, _ rules: ManifestRules
+        with change: Change, meaning wanted: Manifest, _ rules: ManifestRules,
+        _ finder: SourceFinder
     ) throws(ClientError) -> [UInt8] {
         // The text is read again, so that a mistake here cannot change anything else.
         guard let changed = edited(change, rules),
-            case .success(let result) = ManifestFile(changed, like: self).check(rules),
+            case .success(let result) = ManifestFile(changed, like: self).check(
+                rules, finder: finder),
             result == wanted
         else {
             throw ClientError(

@@ -36,6 +36,13 @@ package struct PictureSource: Sendable, Equatable {
         imageName = ImageName.named(after: FilePath(path).lastComponent?.string ?? "")
     }
 
+    /// What is at a path, whatever it is: the daemon says so if it is no picture.
+    static func unchecked(_ path: String, in folder: String) -> PictureSource {
+        let path = absolute(path, in: folder)
+        let name = FilePath(path).lastComponent?.string ?? ""
+        return PictureSource(path: path, imageName: ImageName.named(after: name))
+    }
+
     /// The picture that comes on standard input.
     package static let standardInput = PictureSource(path: "/dev/stdin", imageName: "stdin")
 
@@ -61,6 +68,13 @@ package struct PictureSource: Sendable, Equatable {
         return PictureSource(path: real, imageName: imageName, isNamed: isNamed)
     }
 
+    /// The same for a folder: by its path without links, if only so its files are beneath one of the roots.
+    static func folder(_ path: String, seenIn roots: SourceRoots) -> String {
+        func contain(_ folder: String) -> Bool { roots.contain(folder + "/*") }
+        guard !contain(path), let real = real(path), contain(real) else { return path }
+        return real
+    }
+
     private static func isURL(_ text: String) -> Bool {
         let lowered = ByteString(text).asciiLowercased
         return ["http://", "https://", "file:/"].contains { lowered.hasPrefix($0) }
@@ -73,7 +87,7 @@ package struct PictureSource: Sendable, Equatable {
 
     /// The path from the root, without `.` and repeated slashes. `..` is left to the system, because a link may lead
     /// elsewhere.
-    private static func absolute(_ path: String, in folder: String) -> String {
+    static func absolute(_ path: String, in folder: String) -> String {
         let whole = path.utf8.first == UInt8(ascii: "/") ? path : folder + "/" + path
         let parts = whole.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
             .filter { $0 != "." }

@@ -33,15 +33,19 @@ package struct PictureTree: Sendable {
 
     /// - Parameters:
     ///   - limit: the maximum number of pictures.
+    ///   - ignored: the names that are left out.
     ///   - results: the folder of the results, which may not exist.
     /// - Throws: if there is none, or if the folder has a manifest, which says what to do with its pictures.
     package func pictures(
-        limit: Int = ManifestLimits().images, without results: String? = nil
+        limit: Int = ManifestLimits().images, ignoring ignored: IgnoredNames = .standard,
+        without results: String? = nil
     ) throws(ClientError) -> [PictureSource] {
         let root = try open()
         try refuseManifest(in: root)
         let folder = SentPictures.Folder(root, owner: getuid())
-        let listing = LocalSources(roots: []).list(
+        var local = LocalSources(roots: [])
+        local.ignored = ignored
+        let listing = local.list(
             allOf: folder, limit: limit, matches: SourcePattern.everything.matches)
         var skipped = Skipped(root: path, results: results)
         switch listing {

@@ -56,9 +56,11 @@ package struct RecipeList: Sendable {
 
     private var place: String { folder.map { " in \(FileName($0).text)" } ?? "" }
 
+    package func file(of recipe: Recipe) -> String { "\(folder ?? "")/\(recipe.name).yaml" }
+
     /// For programs.
     package func json(of recipe: Recipe) -> String {
-        JSONText.line("recipe", Report(recipe, folder))
+        JSONText.line("recipe", Report(recipe, file: file(of: recipe)))
     }
 
     private struct Report: Encodable {
@@ -68,10 +70,10 @@ package struct RecipeList: Sendable {
         let sha256: String
         let text: String
 
-        init(_ recipe: Recipe, _ folder: String?) {
+        init(_ recipe: Recipe, file: String) {
             name = recipe.name
             summary = recipe.summary
-            file = "\(folder ?? "")/\(recipe.name).yaml"
+            self.file = file
             sha256 = recipe.sha256
             text = recipe.text
         }

@@ -13,6 +13,9 @@ package struct SourceRoots: Sendable {
         self.limits = limits
     }
 
+    /// The names that no listing of a folder has.
+    var ignoredNames: IgnoredNames { limits.ignoredNames }
+
     /// Whether the daemon can read files at this path.
     func contain(_ path: String) -> Bool {
         limits.readableRoots.contains { Self.contains($0, path) }
@@ -39,10 +42,37 @@ package struct SourceRoots: Sendable {
         let more = absent.count > 1 ? " and \(absent.count - 1) more" : ""
         return ClientError(
             .rejected, code: "source-missing",
-            "\(first.visible)\(more): no such file in sources.roots (\(roots.joined(separator: ", ").visible)), where relative paths begin",
-            remedy:
-                "Nothing was submitted. Put the files there; or send those that are beside the manifest along with --copy."
+            "\(first.visible)\(more): no such file beside the manifest, nor in sources.roots (\(roots.joined(separator: ", ").visible))",
+            remedy: "Nothing was submitted. Put the files there, or correct their paths."
         )
+    }
+
+    /// What a relative path means for the daemon.
+    enum Meaning: Equatable {
+        /// Nothing, or this user may not see it.
+        case unknown
+        case same
+        /// Another file, in this root.
+        case other(String)
+    }
+
+    /// Whether a relative path means this file or folder for the daemon: it takes the first root that has one.
+    ///
+    /// - Parameter counts: whether a root counts.
+    func meaning(of path: String, _ way: String, where counts: (String) -> Bool) -> Meaning {
+        var (own, other) = (stat(), stat())
+        guard stat(path, &own) == 0 else { return .unknown }
+        var isSure = true
+        for root in limits.readableRoots {
+            guard stat("\(root)/\(way)", &other) == 0 else {
+                if errno != ENOENT, errno != ENOTDIR { isSure = false }
+                continue
+            }
+            guard counts(root) else { continue }
+            let isSame = (own.st_dev, own.st_ino) == (other.st_dev, other.st_ino)
+            return isSame ? isSure ? .same : .unknown : .other(root)
+        }
+        return .unknown
     }
 
     private static func lacks(_ root: String, _ path: String) -> Bool {

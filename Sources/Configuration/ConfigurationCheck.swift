@@ -1,5 +1,7 @@
 import CDarkroomShims
 import DarkroomCore
+import DarkroomManifest
+import DarkroomPicture
 import DarkroomSpool
 import Glibc
 import SystemPackage
@@ -30,6 +32,10 @@ package struct ConfigurationCheck {
             warnings.append(("metrics.textfile", words))
         }
         warnings += unusableFolders(under: unit).map { ("folders", $0) }
+        if configuration.defaultFilters.cutBefore {
+            let key = "manifests.defaultFilters"
+            warnings.append((key, [Filter].changedThumbnail("of \(key)")))
+        }
         if let unit {
             dropIn = Self.dropIn(for: unit, configuration.folders)
             // If the folder cannot be used at all, the advice to bind it would not help.
@@ -38,7 +44,15 @@ package struct ConfigurationCheck {
             }
             if let words = stopTimeout(under: unit) { warnings.append(("stop.timeout", words)) }
         }
-        self.warnings = inOrder(warnings)
+        self.warnings = inOrder(warnings) + Self.changedRecipes(of: configuration)
+    }
+
+    /// Recipes that have another meaning than in older versions.
+    private static func changedRecipes(of configuration: Configuration) -> [String] {
+        guard let folder = configuration.recipesFolder else { return [] }
+        return configuration.recipes.all.flatMap { recipe in
+            recipe.warnings.map { "\(FileName(folder).text)/\(recipe.name).yaml: \($0)" }
+        }
     }
 
     /// The findings with their places, in the order of these places.

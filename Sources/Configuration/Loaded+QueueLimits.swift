@@ -29,7 +29,9 @@ extension ConfigurationLoader.Loaded {
                 cores: Cores.shared.most + 1),
             recipesFolder: configuration.recipesFolder,
             recipesOnly: configuration.recipes.isOnly ? true : nil,
-            inboxRecipe: configuration.recipes.ofFolders)
+            inboxRecipe: configuration.recipes.ofFolders,
+            ignoredSources: configuration.ignoredSources.isEmpty
+                ? nil : configuration.ignoredSources)
     }
 }
 

@@ -65,6 +65,9 @@ extension Event {
             EventForm(.info, [.batch, .file, .count], many: "batches of hot folders")
         case .originalsKept:
             EventForm(.notice, [.batch, .file], many: "batches whose originals stay")
+        case .originalsRefused:
+            EventForm(
+                .warning, [.batch, .error], many: "batches whose pictures are not kept", by: .error)
 
         case .batchClaimed:
             EventForm(

@@ -28,6 +28,7 @@ package enum Event: String, Sendable, CaseIterable {
     case folderLost = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e080"
     case picturesTaken = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e081"
     case originalsKept = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e082"
+    case originalsRefused = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e083"
 
     // Manifests.
     case batchClaimed = "7d6e6b1c0f5d4d0e9a3f2b8c51a0e010"

@@ -19,6 +19,8 @@ package struct LocalSources: Sendable, Equatable {
     package var maximumBytes: Int64
     /// The names that no listing of a folder has.
     package var ignored = IgnoredNames.standard
+    /// What comes before all folders if nothing was sent along.
+    package var kept: KeptPictures?
     let resolution: Resolution
     /// The folder at which relative paths begin if any file may be opened; nil if only those in the roots may.
     let base: String?
@@ -84,6 +86,7 @@ package struct LocalSources: Sendable, Equatable {
         if case .here(let folder)? = sent, let found = try openSent(path, in: folder, shown) {
             return found
         }
+        if sent == nil, let kept, let found = try openKept(path, in: kept, shown) { return found }
         if let sent, sent.isOnlySent(path) { throw .notSent(shown, sent) }
         if let base { return try open(path, from: base, shown) }
         do throws(FetchError) {

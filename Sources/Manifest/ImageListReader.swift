@@ -399,6 +399,7 @@ package struct ImageListReader {
         } else if text.unicodeScalars.contains(where: \.isControl) {
             fault = "contains a control character"
         } else {
+            reader.writtenSources?.append(WrittenSource(text: text, place: node.place))
             return text
         }
         reader.problems.add(.badSource, "a source that \(fault)", at: path, node.place)

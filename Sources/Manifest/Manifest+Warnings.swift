@@ -4,19 +4,36 @@ import DarkroomPicture
 extension Manifest {
     /// What a person should know about a manifest that is right: settings whose meaning has changed.
     package var warnings: [String] {
-        let changed = images.filter { image in
-            image.filters.contains {
-                if case .resize(let resize) = $0 { resize.formerFit != nil } else { false }
-            }
-        }
+        let changed = images.filter { $0.filters.cutBefore }
         guard let first = changed.first else { return [] }
         let which =
             changed.count == 1
             ? "image \(first.name.shortened)"
             : "\(changed.count) images, first of \(first.name.shortened)"
-        return [
-            "thumbnail without ‘fit’ (of \(which)) keeps the whole picture; older versions cut it to the box. "
-                + Filter.Resize.fitAdvice
-        ]
+        return [[Filter].changedThumbnail("of \(which)")]
+    }
+}
+
+extension Recipe {
+    /// The same for a recipe.
+    package var warnings: [String] {
+        let lists = [filters ?? []] + (variants ?? []).compactMap { $0.filters?.filters }
+        return lists.contains(where: \.cutBefore)
+            ? [[Filter].changedThumbnail("of recipe \(name)")] : []
+    }
+}
+
+extension [Filter] {
+    /// Whether one of them cut a picture in older versions, and does not now.
+    package var cutBefore: Bool {
+        contains {
+            if case .resize(let resize) = $0 { resize.formerFit != nil } else { false }
+        }
+    }
+
+    /// - Parameter whose: where such a filter is.
+    package static func changedThumbnail(_ whose: String) -> String {
+        "thumbnail without ‘fit’ (\(whose)) keeps the whole picture; older versions cut it to the box. "
+            + Filter.Resize.fitAdvice
     }
 }

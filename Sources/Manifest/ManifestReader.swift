@@ -28,6 +28,21 @@ package enum ManifestReader {
         return try draft.manifest(stop)
     }
 
+    /// The sources of the images of a manifest, as they are written; none if it is no document. Those that an alias
+    /// repeats have the place of the first.
+    package static func sources(
+        in bytes: [UInt8], _ format: ManifestFormat, limits: ManifestLimits
+    ) -> [WrittenSource] {
+        guard let root = try? format.read(bytes, NodeBudget(images: limits.images)) else {
+            return []
+        }
+        let defaults = Defaults(filters: [], recipes: RecipeBook(), finder: .none)
+        var reader = ValueReader(notation: format)
+        reader.writtenSources = []
+        _ = draft(root, format, limits, defaults, &reader)
+        return reader.writtenSources ?? []
+    }
+
     /// What a manifest gets besides what it says itself.
     private struct Defaults {
         let filters: [Filter]
@@ -60,7 +75,8 @@ package enum ManifestReader {
         } catch {
             throw ManifestRejection(problems: [error])
         }
-        return draft(root, format, limits, defaults, stop)
+        var reader = ValueReader(notation: format, stop: stop)
+        return draft(root, format, limits, defaults, &reader)
     }
 
     static let keys: [ByteString] = [
@@ -70,10 +86,9 @@ package enum ManifestReader {
 
     private static func draft(
         _ root: Document.Node, _ format: ManifestFormat, _ limits: ManifestLimits,
-        _ defaults: Defaults, _ stop: CancellationFlag?
+        _ defaults: Defaults, _ reader: inout ValueReader
     ) -> Draft {
         let isPropertyList = format == .plist
-        var reader = ValueReader(notation: format, stop: stop)
         if isPropertyList, case .map(let map) = root.value, isPlainDictionary(map) {
             var images = ImageListReader(
                 limits: limits, recipes: defaults.recipes, finder: defaults.finder,

@@ -16,6 +16,8 @@ package struct ValueReader: Sendable {
     var usedRecipes: [String: Recipe] = [:]
     /// Whether the images of the manifest are a list, not a map; corrections depend on it.
     var listsImages = false
+    /// The sources of images as they are written; nil if nobody needs them.
+    var writtenSources: [WrittenSource]?
     /// Checked between images; when it is set, the remaining images are skipped, and the result is not needed.
     let stop: CancellationFlag?
 

@@ -94,8 +94,8 @@ final class BatchPage {
                 fact("Received") { html.time(frame.times.received, zone) }
                 if let finished = frame.times.finished {
                     fact("Finished") { html.time(finished, zone) }
-                    if let took = Self.seconds(from: frame.times.received, to: finished) {
-                        fact("Took", Words.time(microseconds: UInt64(clamping: Int(took * 1e6))))
+                    if let took = BatchDuration(frame.times, frame.commands) {
+                        fact("Took", took.words)
                     }
                 }
                 if let user = frame.manifest.uid { fact("Submitted by", HumanText.user(user)) }
@@ -118,11 +118,6 @@ final class BatchPage {
             html(.dt, text: name)
             html(.dd, content: value)
         }
-    }
-
-    private static func seconds(from start: String, to end: String) -> Double? {
-        guard let start = Clock.date(start), let end = Clock.date(end) else { return nil }
-        return max(0, min(1e10, end.timeIntervalSince(start)))
     }
 
     // MARK: Failures

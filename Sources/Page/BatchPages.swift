@@ -86,7 +86,7 @@ package struct BatchPages: Sendable {
         _ folder: Directory, path: String, overview: PageLink?, progress: (Int, Int) -> Void
     ) throws -> Report {
         try folder.makeDirectory(FileName(PreviewMaker.folderName))
-        let summary = try summarized()
+        let (summary, kept) = try summarized()
         let maker = PreviewMaker(folder: folder.path, limits: settings.limits)
         let up = PageLink.way(from: path, to: answer.path)
         var withoutPreview = 0
@@ -102,7 +102,7 @@ package struct BatchPages: Sendable {
                 entry.output = image.output.map { PageLink(up + [ByteString($0.file)]) }
                 entries.append(entry)
             }
-            entries = illustrated(entries, maker)
+            entries = illustrated(entries, maker, kept)
             done += entries.count
             withoutPreview += entries.count { $0.image.output != nil && $0.after == nil }
             progress(done, summary.imageCount)
@@ -126,15 +126,20 @@ package struct BatchPages: Sendable {
         return stream
     }
 
-    private func summarized() throws -> PageSummary {
+    private func summarized() throws -> (PageSummary, KeptPictures) {
         var stream = try stream()
         var summary = PageSummary(frame: stream.frame)
+        var kept = KeptPictures(in: answer.path)
         summary.isRun = try answer.exists(FileName(RunFolders.spoolName))
         while let text = try stream.next() {
-            summary.add(try Self.image(text), perPage: BatchPage.perPage)
+            let image = try Self.image(text)
+            summary.add(image, perPage: BatchPage.perPage)
+            if stream.frame.manifest.isFolder == true, let source = image.source {
+                kept.note(ByteString(source), of: ByteString(image.name))
+            }
         }
         summary.timeline.close(commands: stream.frame.commands ?? [])
-        return summary
+        return (summary, kept)
     }
 
     private static func image(_ text: ArraySlice<UInt8>) throws(StatusStreamError) -> ImageStatus {
@@ -147,21 +152,25 @@ package struct BatchPages: Sendable {
     // MARK: Pictures
 
     /// Adds the previews, on all cores.
-    private func illustrated(_ entries: [PageEntry], _ maker: PreviewMaker) -> [PageEntry] {
+    private func illustrated(
+        _ entries: [PageEntry], _ maker: PreviewMaker, _ kept: KeptPictures
+    ) -> [PageEntry] {
         let results = Mutex(entries)
         let next = Atomic(0)
         DispatchQueue.concurrentPerform(iterations: Machine.cores) { _ in
             while true {
                 let index = next.add(1, ordering: .relaxed).oldValue
                 guard index < entries.count else { return }
-                let entry = illustrated(entries[index], maker)
+                let entry = illustrated(entries[index], maker, kept)
                 results.withLock { $0[index] = entry }
             }
         }
         return results.withLock { $0 }
     }
 
-    private func illustrated(_ entry: PageEntry, _ maker: PreviewMaker) -> PageEntry {
+    private func illustrated(
+        _ entry: PageEntry, _ maker: PreviewMaker, _ kept: KeptPictures
+    ) -> PageEntry {
         var entry = entry
         guard let output = entry.image.output else { return entry }
         let hasAlpha = output.channels == 2 || output.channels == 4
@@ -174,7 +183,7 @@ package struct BatchPages: Sendable {
             entry.afterNote = "The file of the result cannot be shown: \(error.message)"
         }
         guard entry.image.from == nil, let source = entry.image.source else { return entry }
-        let paths = localPaths(source)
+        let paths = localPaths(source, kept)
         guard !paths.isEmpty else {
             entry.beforeNote = "The source is not on this machine."
             return entry
@@ -198,12 +207,11 @@ package struct BatchPages: Sendable {
     }
 
     /// Where a source may be on this machine; nothing for a URL of another one.
-    private func localPaths(_ source: String) -> [String] {
+    private func localPaths(_ source: String, _ kept: KeptPictures) -> [String] {
         guard case .local(let path)? = try? SourceReference(ByteString(source)) else { return [] }
-        // The pictures of a submitted folder that were kept (`retention.originals`): an absolute source has its path
-        // there, too.
-        let kept = "\(answer.path)/\(BatchFile.originals.text)/\(path)"
-        return [kept] + (path.hasPrefix("/") ? [path] : settings.roots.map { "\($0)/\(path)" })
+        let places = kept.ways(to: path).map { "\(answer.path)/\($0)" }
+        return places
+            + (path.hasPrefix("/") ? [path] : settings.roots.map { "\($0)/\(path)" })
     }
 
     /// The size of a picture, upright; nil if its header cannot be read.

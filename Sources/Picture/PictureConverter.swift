@@ -62,8 +62,8 @@ public struct PictureConverter: Sendable {
         let input = try PicturePath.openForReading(source)
         let file = try ReplacedFile(path: result)
         let report = try PicturePipeline.run(
-            source, steps, PictureResult(file: file.file, name: result, options: options)
-        ) { () throws(PictureError) in try steps.open(.file(input.file), name: source) }
+            source, steps, PictureResult(file: file.file, name: result, options: options),
+            .file(input.file))
         try file.publish()
         return report
     }

@@ -47,9 +47,32 @@ package struct PicturePipeline {
         let result = PictureResult(
             file: output, name: outputName, options: options, handOver: handOver,
             preview: preview)
-        return try run(inputName, steps, result, admit: admit) { () throws(PictureError) in
-            try steps.open(input, name: inputName)
-        }
+        return try run(inputName, steps, result, admit: admit, input)
+    }
+
+    /// The same for a picture that has a name in messages.
+    static func run(
+        _ name: String, _ steps: PictureSteps, _ result: PictureResult, admit: Admission? = nil,
+        _ input: PictureInput
+    ) throws(PictureError) -> PictureReport {
+        steps.cores.enter()
+        defer { steps.cores.leave() }
+        return try develop(name, steps, result, admit: admit, input)
+    }
+
+    /// The same for a picture that has a core.
+    static func develop(
+        _ name: String, _ steps: PictureSteps, _ result: PictureResult, admit: Admission? = nil,
+        _ input: PictureInput
+    ) throws(PictureError) -> PictureReport {
+        let begin = input.offset
+        return try develop(
+            name, steps, result, admit: admit,
+            reopen: { () throws(PictureError) in
+                try input.rewind(to: begin)
+                return try steps.open(input, name: name)
+            }
+        ) { () throws(PictureError) in try steps.open(input, name: name) }
     }
 
     /// The same for a picture whose reader `open` makes. `name` is its name in messages.
@@ -62,9 +85,10 @@ package struct PicturePipeline {
         return try develop(name, steps, result, admit: admit, open: open)
     }
 
-    /// The same for a picture that has a core.
-    static func develop(
+    /// - Parameter reopen: makes another reader of the same picture; nil for one that has no palette.
+    private static func develop(
         _ name: String, _ steps: PictureSteps, _ result: PictureResult, admit: Admission? = nil,
+        reopen: (() throws(PictureError) -> any PictureReader)? = nil,
         open: () throws(PictureError) -> any PictureReader
     ) throws(PictureError) -> PictureReport {
         do throws(PictureError) {
@@ -88,11 +112,15 @@ package struct PicturePipeline {
             ahead?.begin()
 
             // Write.
-            let written = try result.write(filtered, of: reader, steps, context, ahead)
+            var written = try result.write(filtered, of: reader, steps, context, ahead)
 
             // A filter that needed only a part of the picture has not read the rest.
             try filtered.drain()
             while try source.nextBand() != nil {}
+            if let reopen {
+                written = try result.withoutSurplus(
+                    written, filtered, steps, context, reopen: reopen)
+            }
             return result.report(
                 written, filtered, of: reader, wasTurned: steps.autoOrient,
                 remarks: context.remarks.all)

@@ -1,3 +1,6 @@
+import Glibc
+import SystemPackage
+
 /// Pictures with a palette whose filters look at one pixel at a time. The colours are filtered, the indices are not
 /// touched, and the result has a palette too: a third of the bytes, and nearly no work. The compressed indices are
 /// copied, unless `compression` is `small`, or their compressor made little effort.
@@ -52,6 +55,42 @@ extension PictureSteps {
         else { return false }
         return (!autoOrient || reader.orientation == .topLeft)
             && filters.allSatisfy(\.looksAtOnePixel)
+    }
+}
+
+extension PictureResult {
+    /// Writes the result again, without a copy of the indices, if these have more rows than the picture. Whoever reads the
+    /// result would find the surplus there.
+    ///
+    /// - Parameter reopen: reads the source from its beginning.
+    func withoutSurplus(
+        _ written: Written, _ filtered: PictureSteps.Filtered, _ steps: PictureSteps,
+        _ context: StageContext, reopen: () throws(PictureError) -> any PictureReader
+    ) throws(PictureError) -> Written {
+        guard var palette = filtered.palette, palette.copy?.hasSurplus == true else {
+            return written
+        }
+        palette.copy = nil
+        let begin = lseek(file.rawValue, -off_t(written.picture.bytes), SEEK_CUR)
+        // A pipe has got the bytes already, which are a picture too.
+        if begin < 0 { return written }
+        guard ftruncate(file.rawValue, begin) == 0 else {
+            throw PictureError(
+                .writeFailed, "\(name): writing the file again", Errno(rawValue: errno))
+        }
+        guard let reader = try reopen() as? PNGReader else {
+            throw PictureError(.readFailed, "the source is not the picture that it was")
+        }
+        reader.keepIndices()
+        let picture = try PictureEncoder.encoder(of: options.format).write(
+            PictureEncoder.Output(
+                stage: IndexRows(reader, reader.layout), file: file, name: name,
+                colour: written.colour, exif: written.exif, options: options, palette: palette,
+                memory: context.memory, cores: steps.cores, ahead: nil,
+                checkpoint: steps.checkpoint))
+        return Written(
+            picture: picture, colour: written.colour, exif: written.exif,
+            remarks: written.remarks)
     }
 }
 

@@ -33,10 +33,7 @@ extension PictureVariants {
                         refusal = error
                         throw error
                     }
-                }
-            ) { () throws(PictureError) in
-                try steps.open(input, name: inputName)
-            }
+                }, input)
         }
         // That concerns all.
         if let refusal { throw refusal }

@@ -122,6 +122,7 @@ package final class FolderCheck {
                 try remember(image)
                 counts.total += 1
                 counts[image.state] += 1
+                disownOriginals(of: image, &unowned)
                 guard image.state == .filtered, let output = image.output else { continue }
                 unowned.remove(FileName(output.file))
                 summary.outputs += 1
@@ -145,6 +146,19 @@ package final class FolderCheck {
     func add(_ finding: FolderFinding) throws {
         summary.findings += 1
         try tell(finding)
+    }
+
+    /// The original of a hot folder's picture (`originals: move`) belongs to the first image that was made of it.
+    private func disownOriginals(of image: ImageOutline, _ unowned: inout Set<FileName>) {
+        guard frame.manifest.isFolder == true, let source = image.source,
+            let file = source.utf8.split(separator: UInt8(ascii: "/")).last
+        else { return }
+        // The first name that no other file had.
+        var number = 1
+        while unowned.remove(
+            KeptPictures.fileName(of: image.name.string, FileName(bytes: file), number: number))
+            != nil
+        { number += 1 }
     }
 
     /// The files that are Darkroom's own.

@@ -145,8 +145,10 @@ package final class FolderRun: Sendable {
         let storage = StorageGuard(log: log) { [weak self] failure in
             self?.stop(.failed(.failure(failure)))
         }
+        var settings = loaded.runSettings(base: folder.job.base)
+        settings.localSources.kept = folder.job.kept
         let scheduler = Scheduler(
-            spool: folder.spool, settings: loaded.runSettings(base: folder.job.base),
+            spool: folder.spool, settings: settings,
             engine: engine, cache: cache, storage: storage, log: log)
         let early = control.sync {
             let ending = state.withLock(\.ending)

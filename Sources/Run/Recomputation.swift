@@ -59,10 +59,15 @@ package struct Recomputation {
     ) throws -> CInt? {
         FolderRun.blockSignals()
         var recorded: [ByteString: Recorded] = [:]
+        var kept = KeptPictures(in: check.path)
+        let hasKept = check.frame.manifest.isFolder == true
         do {
             try check.run(progress: reading) { image in
                 recorded[image.name] = Recorded(
                     state: image.state, output: image.output, sourceSHA256: image.sourceSHA256)
+                if hasKept, let source = image.source {
+                    kept.note(ByteString(source), of: image.name)
+                }
                 if recorded.count.isMultiple(of: 64), let signal = FolderRun.pendingSignal {
                     throw Stopped(signal: signal)
                 }
@@ -80,11 +85,12 @@ package struct Recomputation {
         defer { scratch.remove() }
         var done = 0
         for number in 1...count {
-            let job = RunJob(
+            var job = RunJob(
                 id: "again", name: "again.\(format.fileExtensions[0])", format: format,
                 bytes: bytes, manifest: manifest, base: base, usesBase: false,
                 folder: "\(scratch.path)/out",
                 shard: ShardRequest(part: .number(number), count: count, isCountWritten: true))
+            job.kept = hasKept ? kept : nil
             let status: Status
             let run = try FolderRun(job, loaded, log: log)
             let ending = try run.run { wait in

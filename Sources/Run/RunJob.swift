@@ -25,6 +25,8 @@ package struct RunJob: Sendable {
     package var retries: Bool
     /// The part of the manifest that is worked on; nil for the whole.
     package var shard: ShardRequest?
+    /// Pictures of an answer, which come before all others.
+    var kept: KeptPictures?
 
     package init(
         id: String, name: String, format: ManifestFormat, bytes: [UInt8], manifest: Manifest,

@@ -24,6 +24,8 @@ extension Status {
         status.times.received = time(\.received) { $0.min() } ?? status.times.received
         status.times.started = time(\.started) { $0.min() }
         status.times.finished = time(\.finished) { $0.max() }
+        // Shards worked side by side.
+        status.times.workMilliseconds = nil
         status.versions = frames.reduce(into: [PictureVersions]()) {
             $0 = $0.joined(by: $1.versions ?? [])
         }

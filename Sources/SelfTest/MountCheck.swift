@@ -27,7 +27,8 @@ struct MountCheck {
     /// All checks, in their order. Each leaves the folder unchanged.
     func findings() -> [Finding] {
         [
-            kind, renaming, renamingWithoutReplacing, syncing, locking, events, names, clock,
+            kind, renaming, renamingWithoutReplacing, naming, syncing, locking, events, names,
+            clock,
         ].map { check in
             do {
                 return try check()
@@ -118,7 +119,51 @@ struct MountCheck {
             return .problem(
                 "a rename that must not replace a file lost one", consequence: consequence)
         }
-        return .ok("a rename can refuse to replace a file (RENAME_NOREPLACE)")
+        return .ok("no file is lost where a name is taken")
+    }
+
+    /// What gives files their names (`Directory.publish`).
+    private func naming() throws(FileError) -> Finding {
+        try folder.write([1], to: "one", durably: false)
+        defer { for name: FileName in ["one", "two"] { try? folder.remove(name) } }
+        var (link, refusal): (Errno?, Errno?) = (nil, nil)
+        do {
+            try folder.link("one", to: folder, as: "two")
+            try folder.remove("two")
+        } catch  where Directory.mayLackLinks(error.errno) {
+            link = error.errno
+        }
+        if darkroom_rename_noreplace(folder.number, "one", folder.number, "two") != 0 {
+            refusal = Errno(rawValue: errno)
+        }
+        return Self.naming(link: link, refusal: refusal)
+    }
+
+    /// - Parameters:
+    ///   - link: the error of a hard link; nil if the file system has them.
+    ///   - refusal: the same for a rename that refuses to replace a file.
+    static func naming(link: Errno?, refusal: Errno?) -> Finding {
+        switch (link, refusal) {
+        case (nil, nil):
+            .ok(
+                "there are hard links, and renames that refuse to replace a file (RENAME_NOREPLACE)"
+            )
+        case (nil, let error?):
+            .note(
+                "no rename can refuse to replace a file (RENAME_NOREPLACE: \(error)): files get their names by hard "
+                    + "links, and a kill may leave a file with both names, of which the next start removes one"
+            )
+        case (let error?, nil):
+            .note(
+                "there are no hard links (\(error)): files get their names by renames that refuse to replace (RENAME_NOREPLACE); "
+                    + "each shard of a run has a copy of the manifest of its own")
+        case (let link?, let refusal?):
+            .note(
+                "there are neither hard links (\(link)) nor renames that refuse to replace a file (RENAME_NOREPLACE: "
+                    + "\(refusal)): a client that is killed while it gives a file its name in the inbox may leave an empty "
+                    + "file there, which is rejected; and shards that begin at the same moment agree only as far as "
+                    + "files are created exclusively (O_EXCL)")
+        }
     }
 
     // MARK: The disk

@@ -20,7 +20,7 @@ package enum BatchFile {
     package static let sources: FileName = "sources.json"
 
     /// The folder of the pictures which came with the manifest, in the outbox, if they are kept.
-    package static let originals: FileName = "originals"
+    package static let originals = FileName(KeptPictures.folderName)
 
     /// Shows that the pictures which came with the manifest are gone; the batch was reopened.
     static let picturesGone: FileName = "pictures-gone"

@@ -84,10 +84,12 @@ extension Spool {
     ) throws(FileError) {
         let name = FileName(id)
         if mayBeFolder, try active.exists(name / SubmittedFile.folderName),
-            let submitted = try SubmittedFile(in: Directory(name, in: active)),
-            try !keepOriginals(submitted, of: id, durably: durably)
+            let submitted = try SubmittedFile(in: Directory(name, in: active))
         {
-            return try ended.moveAside(name)
+            switch try keepOriginals(submitted, of: id, durably: durably) {
+            case .kept: break
+            case .unwanted, .refused: return try ended.moveAside(name)
+            }
         }
         for file in [ItemJournal.fileName, BatchFile.manifest(format)] {
             do {

@@ -18,25 +18,43 @@ extension BatchFolders {
     /// - Parameters:
     ///   - status: of the ended batch.
     ///   - mayGoOn: false to stop with `canceled`. Then the restart does the rest.
+    /// - Throws: the error of the first picture that could not be copied; the others were, if the disk takes them.
     package func answerOriginals(
         of status: Status, durably: Bool, mayGoOn: () -> Bool
     ) throws(FileError) {
         guard let (batch, pictures) = try hotBatch(), batch.originals == .move else { return }
         let answer = try outbox()
+        var failure: FileError?
         for picture in batch.done(by: status) {
             guard mayGoOn() else { throw FileError("copy", answer.path, .canceled) }
-            let file: Descriptor
             do throws(FileError) {
-                file = try pictures.open(FileName(picture.copyName))
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                continue
+                try answerOriginal(
+                    picture, batch.outputName(of: picture, in: status), pictures, answer,
+                    durably: durably, mayGoOn)
+            } catch {
+                // What concerns one picture does not keep the others out of the answer.
+                if error.errno == .canceled || error.fault != nil { throw error }
+                failure = failure ?? error
             }
-            let name = batch.outputName(of: picture, in: status)
-            guard let target = try picture.free(name, in: answer) else { continue }
-            try copy(
-                file, pictures.path(of: FileName(picture.copyName)), of: picture, to: answer,
-                as: target, durably: durably, mayGoOn)
         }
+        if let failure { throw failure }
+    }
+
+    private func answerOriginal(
+        _ picture: TakenPicture, _ name: String, _ pictures: Directory, _ answer: Directory,
+        durably: Bool, _ mayGoOn: () -> Bool
+    ) throws(FileError) {
+        let file: Descriptor
+        do throws(FileError) {
+            file = try pictures.open(FileName(picture.copyName))
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // Its copy is gone; the station has the original.
+            return
+        }
+        guard let target = try picture.free(name, in: answer) else { return }
+        try copy(
+            file, pictures.path(of: FileName(picture.copyName)), of: picture, to: answer,
+            as: target, durably: durably, mayGoOn)
     }
 
     /// The record of the batch, and its pictures; nil if it is not one of a hot folder.
@@ -81,9 +99,7 @@ extension TakenPicture {
     ///   - name: that of its first output.
     ///   - number: 1, or more if other files have the names before.
     package func originalName(_ name: String, number: Int) -> FileName {
-        let ending = path.name.text.partsAtLastDot.map { ".\($0.ending)" } ?? ""
-        let base = "\(name).original"
-        return FileName(number == 1 ? base + ending : "\(base)-\(number)\(ending)")
+        KeptPictures.fileName(of: name, path.name, number: number)
     }
 
     /// The first name that no other file has; nil if the original is there.

@@ -23,17 +23,22 @@ import SystemPackage
 /// followed or relied upon, and a batch that is removed takes it along by renaming folders of the daemon only. No
 /// output has its name, because the names of outputs end in the extension of a format.
 extension Spool {
+    enum OriginalsFate {
+        case kept
+        /// Nobody wants this, or they are copies that the daemon has made of pictures in a hot folder.
+        case unwanted
+        /// For example, its submitter does not let the daemon move it.
+        case refused(FileError)
+    }
+
     /// Moves the submitted folder into the answer.
-    ///
-    /// - Returns: false if it is not kept: nobody wants this, or it is a copy that the daemon has made of pictures in a
-    ///   hot folder, or its submitter does not let the daemon move it.
     func keepOriginals(
         _ submitted: SubmittedFile, of id: String, durably: Bool
-    ) throws(FileError) -> Bool {
+    ) throws(FileError) -> OriginalsFate {
         guard keepsOriginals.load(ordering: .relaxed), run == nil,
             try submitted.information()?.isFolder == true,
             try !HotStations(self).hasBatch(named: submitted.name)
-        else { return false }
+        else { return .unwanted }
         do {
             let answer = try BatchFolders(spool: self, id: id).outbox()
             try submitted.folder.rename(submitted.place, to: answer, as: BatchFile.originals)
@@ -41,23 +46,28 @@ extension Spool {
             // Only after this, `active/ID` may be removed.
             if durably { try answer.sync() }
             FaultPoint.originalsSynced.pass()
-            return true
+            return .kept
         } catch  where error.fault == nil {
-            return false
+            return .refused(error)
         }
     }
 }
 
 extension BatchFolders {
     /// Moves the submitted folder into the answer, before its last status, if it is to be kept.
-    package func keepOriginals(mayBeFolder: Bool, durably: Bool) throws(FileError) {
-        guard mayBeFolder, spool.keepsOriginals.load(ordering: .relaxed) else { return }
+    ///
+    /// - Returns: why it could not be kept; nil if it is there, or need not be.
+    @discardableResult
+    package func keepOriginals(mayBeFolder: Bool, durably: Bool) throws(FileError) -> FileError? {
+        guard mayBeFolder, spool.keepsOriginals.load(ordering: .relaxed) else { return nil }
         do throws(FileError) {
-            guard let submitted = try SubmittedFile.inFolder(of: active()) else { return }
-            _ = try spool.keepOriginals(submitted, of: id, durably: durably)
+            guard let submitted = try SubmittedFile.inFolder(of: active()) else { return nil }
+            let fate = try spool.keepOriginals(submitted, of: id, durably: durably)
+            if case .refused(let error) = fate { return error }
         } catch  where error.errno == .noSuchFileOrDirectory {
             // Somebody has removed `active/ID`.
         }
+        return nil
     }
 
     /// The pictures that were kept in the answer, for a `retry`; nil if there are none, or if they cannot be used.

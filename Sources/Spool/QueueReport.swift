@@ -107,12 +107,18 @@ package struct QueueReport: Codable, Sendable, Equatable {
         package var recipesOnly: Bool?
         /// The recipe of a folder without a manifest; absent if there is none.
         package var inboxRecipe: String?
+        /// `sources.ignore`; absent if it is empty.
+        package var ignoredSources: [String]?
+
+        /// The names that no listing of a folder has.
+        package var ignoredNames: IgnoredNames { IgnoredNames(adding: ignoredSources ?? []) }
 
         package init(
             manifestBytes: Int, images: Int, filters: Int, defaultFilters: String,
             sourceRoots: [String], readableRoots: [String], service: Service? = nil,
             sourceBytes: Int, downloads: Downloads, pictures: Pictures,
-            recipesFolder: String? = nil, recipesOnly: Bool? = nil, inboxRecipe: String? = nil
+            recipesFolder: String? = nil, recipesOnly: Bool? = nil, inboxRecipe: String? = nil,
+            ignoredSources: [String]? = nil
         ) {
             self.manifestBytes = manifestBytes
             self.images = images
@@ -127,6 +133,7 @@ package struct QueueReport: Codable, Sendable, Equatable {
             self.recipesFolder = recipesFolder
             self.recipesOnly = recipesOnly
             self.inboxRecipe = inboxRecipe
+            self.ignoredSources = ignoredSources
         }
     }
 

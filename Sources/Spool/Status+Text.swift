@@ -76,6 +76,7 @@ extension Status.Times {
         writer.add("finished", finished)
         writer.add("received", received)
         writer.add("started", started)
+        writer.add("workMilliseconds", workMilliseconds)
     }
 }
 

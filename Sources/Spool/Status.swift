@@ -138,11 +138,17 @@ package struct Status: Codable, Sendable, Equatable {
         /// When its first image began.
         package var started: String?
         package var finished: String?
+        /// How long it was in work (`Status.workMilliseconds`); absent before the end.
+        package var workMilliseconds: Int?
 
-        package init(received: String, started: String? = nil, finished: String? = nil) {
+        package init(
+            received: String, started: String? = nil, finished: String? = nil,
+            workMilliseconds: Int? = nil
+        ) {
             self.received = received
             self.started = started
             self.finished = finished
+            self.workMilliseconds = workMilliseconds
         }
     }
 

@@ -117,11 +117,13 @@ struct CheckCommand: ParsableCommand {
         }
         // What this user may not read, the daemon may.
         let roots = report?.limits.readableRoots ?? []
-        let local = LocalSources(roots: roots, view: nil)
+        var local = LocalSources(roots: roots, view: nil)
+        local.ignored = report?.limits.ignoredNames ?? .standard
+        let seen = report.map { SourceRoots($0.limits) }
         var worst = ClientExit.success
         var rejected = 0
         for input in inputs {
-            let exit = try check(input, rules, local, &look)
+            let exit = try check(input, rules, local, seen, &look)
             if exit != .success { rejected += 1 }
             worst = .worst(worst, exit)
         }
@@ -167,9 +169,11 @@ struct CheckCommand: ParsableCommand {
         let outcome: Swift.Result<Manifest, ManifestRejection>
         /// The pictures of a folder.
         var pictures: SentPictures?
+        /// Which of two files is taken.
+        var note: String?
 
         init(
-            _ input: Input, _ rules: ManifestRules, _ local: LocalSources
+            _ input: Input, _ rules: ManifestRules, _ local: LocalSources, _ roots: SourceRoots?
         ) throws(ClientError) {
             if case .path(let path) = input, PictureTree.isFolder(path) {
                 let folder = try FolderForecast(
@@ -178,22 +182,35 @@ struct CheckCommand: ParsableCommand {
                 return
             }
             let file: ManifestFile
+            var near: NearbySources?
             switch input {
             case .made(let made): file = made
-            case .path(let path): file = try ManifestFile(path: path, limits: rules.limits)
+            case .path(let path):
+                file = try ManifestFile(path: path, limits: rules.limits)
+                near = NearbySources(beside: SubmitRun.folder(of: path), roots: roots)
             }
             shown = file.shown
-            outcome = file.check(rules, finder: local.guessingFinder())
+            let finder = local.guessingFinder()
+            let read = file.check(rules, finder: near?.finder(before: finder) ?? finder)
+            guard let near, case .success(let manifest) = read else {
+                outcome = read
+                return
+            }
+            let placement = try near.placement(
+                of: manifest.namesRelativeFiles ? file.sources(rules) : [])
+            note = placement.note
+            outcome = .success(manifest.replacing(placement.changes))
         }
     }
 
     /// Returns whether the manifest itself is right.
     private func check(
-        _ input: Input, _ rules: ManifestRules, _ local: LocalSources, _ look: inout SourcesCheck?
+        _ input: Input, _ rules: ManifestRules, _ local: LocalSources, _ roots: SourceRoots?,
+        _ look: inout SourcesCheck?
     ) throws -> ClientExit {
         let answer: Answer
         do {
-            answer = try Answer(input, rules, local)
+            answer = try Answer(input, rules, local, roots)
         } catch {
             guard case .path(let path) = input else { throw error }
             if !json {
@@ -209,14 +226,16 @@ struct CheckCommand: ParsableCommand {
         case .success(let manifest):
             let forecast = try look?.check(manifest, of: answer.shown, sent: answer.pictures)
             let warnings = manifest.warnings
+            let told = warnings + [answer.note].compactMap(\.self)
             try tell(
                 Result(
                     file: answer.shown, images: manifest.images.count,
-                    warnings: warnings.isEmpty ? nil : warnings, forecast: forecast))
+                    warnings: told.isEmpty ? nil : told, forecast: forecast))
             if !json {
                 for warning in warnings {
                     Console.problem("\(answer.shown): warning: \(warning)")
                 }
+                if let note = answer.note { Console.problem("\(answer.shown): note: \(note)") }
             }
             if manifest.hasUnknownSources, !json {
                 Console.problem(

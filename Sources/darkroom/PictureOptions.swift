@@ -75,6 +75,8 @@ struct PictureOptions: ParsableArguments {
         var results: String?
         /// Whether the files need not exist any more.
         var mayBeGone = false
+        /// The names that no folder has; nil for those of the daemon.
+        var ignored: IgnoredNames?
     }
 
     /// The pictures with these options.
@@ -102,7 +104,8 @@ struct PictureOptions: ParsableArguments {
         job.priority = priority
         job.wantsPage = page ? true : nil
         job.roots = report.map { SourceRoots($0.limits) }
-        try add(input, to: &job)
+        let ignored = input.ignored ?? report?.limits.ignoredNames ?? .standard
+        try add(input, ignoring: ignored, to: &job)
         guard watermarks.count <= 1 else {
             throw ClientError(
                 .usage, code: "bad-option",
@@ -115,7 +118,9 @@ struct PictureOptions: ParsableArguments {
         return job
     }
 
-    private func add(_ input: Input, to job: inout PictureJob) throws(ClientError) {
+    private func add(
+        _ input: Input, ignoring ignored: IgnoredNames, to job: inout PictureJob
+    ) throws(ClientError) {
         for file in input.files {
             if ManifestArgument.isManifest(file) {
                 throw ClientError(
@@ -123,7 +128,8 @@ struct PictureOptions: ParsableArguments {
                     "\(FileName(file).text): it is a manifest, not a picture")
             }
             if PictureTree.isOne(file) {
-                job.pictures += try PictureTree(file).pictures(without: input.results)
+                job.pictures += try PictureTree(file).pictures(
+                    ignoring: ignored, without: input.results)
             } else {
                 job.pictures.append(try source(file, input.mayBeGone))
             }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import DarkroomClient
 import DarkroomCore
+import DarkroomManifest
 
 struct RecipesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,16 +33,26 @@ struct RecipesCommand: ParsableCommand {
         let list = RecipeList(report)
         if let name {
             let recipe = try list.recipe(named: name)
+            tellWarnings(of: [recipe], list)
             return try Console.text(json ? list.json(of: recipe) + "\n" : recipe.text)
         }
         let recipes = list.content.recipes
         try Console.lines(json ? recipes.map(list.json) : list.lines(on: color.output))
+        tellWarnings(of: recipes, list)
         for problem in list.content.problems { Console.problem(problem) }
         if !list.content.problems.isEmpty { throw ClientExit.configuration }
         guard recipes.isEmpty, !json else { return }
         Console.complain(
             list.folder.map { "There are no recipes in \(FileName($0).text)." }
                 ?? "The daemon has no configuration file, and so no recipes.")
+    }
+
+    private func tellWarnings(of recipes: [Recipe], _ list: RecipeList) {
+        for recipe in recipes {
+            for warning in recipe.warnings {
+                Console.problem("\(list.file(of: recipe)): warning: \(warning)")
+            }
+        }
     }
 }
 

@@ -48,7 +48,8 @@ struct RunPreparation {
         let job = try command.pictures.job(
             .init(
                 files: command.files, list: command.list.list, results: command.output,
-                mayBeGone: !command.retry && RunFolder.hasEnded(in: command.output)),
+                mayBeGone: !command.retry && RunFolder.hasEnded(in: command.output),
+                ignored: loaded.configuration.ignoredNames),
             priority: nil, nil)
         let stem = job.title ?? SubmissionName.of(job.pictures)
         return try self.job(

@@ -24,8 +24,10 @@ struct SubmitRun {
     struct Prepared {
         let stem: String
         let shown: String
-        /// The folder in which its relative sources are looked for, if they are sent along.
+        /// The folder in which its relative sources are looked for first.
         var base = "."
+        /// The patterns and folders there that the daemon must be able to read.
+        var patterns: [String] = []
         let format: ManifestFormat
         let bytes: [UInt8]
         let manifest: Manifest
@@ -124,23 +126,35 @@ struct SubmitRun {
         _ path: String, name: String?, _ priority: Priority?
     ) throws(ClientError) -> Prepared? {
         let file = try ManifestFile(path: path, limits: rules.limits)
+        let base = Self.folder(of: path)
         // With the pictures that are sent along, the daemon finds the same files.
-        let beside = LocalSources(relativeTo: Self.folder(of: path), maximumBytes: .max)
-        guard let manifest = checked(file, command.copy ? beside.guessingFinder() : .none) else {
-            return nil
+        var local = LocalSources(relativeTo: base, maximumBytes: .max)
+        local.ignored = queue?.limits.ignoredNames ?? .standard
+        let finder: SourceFinder = command.copy ? local.guessingFinder() : .none
+        guard var manifest = checked(file, finder) else { return nil }
+        var changed = file
+        let placement = try NearbySources(
+            beside: base, roots: queue.map { SourceRoots($0.limits) }
+        ).placement(of: manifest.namesRelativeFiles ? file.sources(rules) : [])
+        if let note = placement.note { Console.problem("\(file.shown): note: \(note)") }
+        if !command.copy {
+            changed = file.with(
+                try file.bytes(replacing: placement.changes, of: manifest, rules))
+            manifest = manifest.replacing(placement.changes)
         }
-        var (changed, meaning) = (file, manifest)
         if let priority {
-            changed = file.with(try file.bytes(with: priority, of: manifest, rules))
-            meaning.priority = priority
+            changed = file.with(
+                try changed.bytes(with: priority, of: manifest, rules, finder: finder))
+            manifest.priority = priority
         }
         if command.page.page {
-            changed = file.with(try changed.bytesWithPage(of: meaning, rules))
+            changed = file.with(
+                try changed.bytesWithPage(of: manifest, rules, finder: finder))
         }
         let stem = name ?? file.fileName.map { SubmissionName.of($0) } ?? "manifest"
         return Prepared(
-            stem: stem, shown: file.shown, base: Self.folder(of: path), format: file.format,
-            bytes: changed.bytes, manifest: manifest)
+            stem: stem, shown: file.shown, base: base, patterns: placement.patterns,
+            format: file.format, bytes: changed.bytes, manifest: manifest)
     }
 
     private func preparePictures(name: String?, _ priority: Priority?) throws -> Prepared {
@@ -172,7 +186,8 @@ struct SubmitRun {
         guard let queue, !command.anyway else { return }
         let roots = SourceRoots(queue.limits)
         for item in prepared {
-            if let obstacle = roots.obstacle(among: item.manifest.absolutePaths)
+            let paths = item.patterns + item.manifest.absolutePaths
+            if let obstacle = roots.obstacle(among: paths)
                 ?? roots.absence(among: item.manifest.relativePaths)
             {
                 throw obstacle

@@ -53,6 +53,32 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
+    /// An original that cannot be copied does not keep the others out of the answer.
+    @Test func oneDoesNotHinderTheOthers() async throws {
+        let fixture = try HotFolderFixture(originals: "move")
+        for (seed, name) in ["a.png", "b.png"].enumerated() { try fixture.put(name, seed) }
+        try fixture.spool.makeFolders()
+        try Data().write(to: fixture.spool.root.appending(path: "paused"))
+        let first = try await fixture.run(environment: [
+            FaultPoint.variable: FaultPoint.finalStatusStaged.rawValue
+        ])
+        let id = try await eventually("an answer") { fixture.spool.list("outbox").first }
+        // Something that is no file has its name.
+        let name = "outbox/\(id)/a.original.png"
+        try FileManager.default.createDirectory(
+            at: fixture.spool.root.appending(path: name), withIntermediateDirectories: false)
+        first.send(SIGUSR2)
+        #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
+        #expect(fixture.spool.exists("outbox/\(id)/b.original.png"))
+        try FileManager.default.removeItem(at: fixture.spool.root.appending(path: name))
+        let second = try await fixture.run()
+        _ = try await fixture.expectAnswers(["a.png", "b.png"], second)
+        try await fixture.waitForNoRecords(second)
+        #expect(fixture.spool.exists(name))
+        #expect(fixture.left == [])
+        #expect(try await second.stop() == .exited(0))
+    }
+
     /// Who waits for the end finds the original: it is there before the last status, whenever the daemon is killed.
     @Test(arguments: [
         (FaultPoint.hotOriginalCopied, false), (.hotOriginalAnswered, true),

@@ -117,6 +117,35 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: secret))
     }
 
+    /// Their owner does not let the daemon move them: the batch ends, and it is said.
+    @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
+    func whatIsNotKeptIsSaid() async throws {
+        let fixture = try DaemonFixture(pictures: 0)
+        let spool = fixture.spool.path
+        try #require(chown(spool, Self.daemonUser, Self.daemonUser) == 0)
+        try #require(chmod(fixture.spool.root.deletingLastPathComponent().path, 0o755) == 0)
+        let daemon = try DaemonProcess(
+            arguments: DaemonProcess.arguments(spool: spool, settings: Self.settings),
+            user: Self.daemonUser)
+        try await daemon.says(" watches ")
+        try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
+        for name in ["", "/a.png", "/manifest.json"] {
+            try #require(chown("\(spool)/tmp/job\(name)", Self.submitter, Self.daemonUser) == 0)
+        }
+        try #require(chmod("\(spool)/tmp/job", 0o770) == 0)
+        try fixture.spool.drop("job.hold", "")
+        try fixture.dropMade("job")
+        _ = try await fixture.spool.waitForStatus(of: "job", daemon, "held") { $0.state == .held }
+        try #require(chmod("\(spool)/active/job/submitted/job", 0o550) == 0)
+        try fixture.spool.drop("job.release", "")
+        try fixture.checkCompleted(try await fixture.spool.finish("job", daemon))
+        try await daemon.says(
+            "The pictures that came with batch job are not kept in its answer (retention.originals): "
+        )
+        #expect(!fixture.spool.exists("outbox/job/originals"))
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
     private static let daemonUser: UInt32 = 64001
     private static let submitter: UInt32 = 64002
 

@@ -113,6 +113,15 @@ import Testing
         for line in json.output.split(separator: "\n") {
             #expect(try schema.accepts(String(line), definition: "recipe"), "\(line)")
         }
+        // A filter that cut in older versions is told.
+        try write("filters: {thumbnail: {size: 40}}\n", "cut")
+        let warned = try await fixture.client("recipes", "cut")
+        #expect(warned.exit == 0 && warned.output == "filters: {thumbnail: {size: 40}}\n")
+        #expect(
+            warned.errors.hasPrefix(
+                "\(scratch.path)/recipes/cut.yaml: warning: thumbnail without ‘fit’ (of recipe cut) keeps "
+            ), "\(warned)")
+        try FileManager.default.removeItem(atPath: "\(scratch.path)/recipes/cut.yaml")
         let unknown = try await fixture.client("recipes", "smal")
         #expect(unknown.exit == 66)
         #expect(unknown.errors.contains("smal: there is no such recipe in "))

@@ -58,6 +58,49 @@ import Testing
         #expect(try await second.stop() == .exited(0))
     }
 
+    /// The time without a daemon is part of the whole duration, and not of the time in work. All views say the same.
+    @Test(arguments: End.allCases) func theTimeWithoutADaemonIsNoWork(end: End) async throws {
+        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
+        let first = try await fixture.run(["downloads.concurrency": "2"])
+        try fixture.drop(
+            "trip",
+            [
+                "page": true,
+                "images": fixture.slowImages().map { ["name": $0.name, "source": $0.source] },
+            ])
+        _ = try await fixture.spool.waitForStatus(of: "trip", first, "under way") {
+            $0.counts.filtered >= 4
+        }
+        switch end {
+        case .stopped: _ = try await first.stop()
+        case .interrupted:
+            first.send(SIGINT)
+            _ = try await first.waitForEnding()
+        case .killed: try await first.killAtOnce()
+        }
+        let left = Date()
+        let second = try await fixture.run()
+        let report = try JSONDecoder().decode(
+            QueueReport.self, from: Data(try fixture.spool.bytes("queue.json")))
+        let begin = try #require(Clock.date(report.daemon.started))
+        let gap = UInt64(max(0, begin.timeIntervalSince(left) - 0.002) * 1e6)
+        let status = try await fixture.spool.finish("trip", second)
+        let duration = try #require(BatchDuration(status.times, status.commands))
+        let work = try #require(duration.work)
+        #expect(work > 0 && work + gap <= duration.microseconds)
+        let show = try await fixture.client("show", "trip").output
+        #expect(show.contains(", after \(duration.words)\n"), "\(show)")
+        let wait = try await fixture.client("watch", "trip", "--progress", "plain")
+        #expect((wait.output + wait.errors).contains(" in \(duration.words)"), "\(wait)")
+        let html = String(
+            decoding: try fixture.spool.bytes("outbox/trip/page/index.html"), as: UTF8.self)
+        #expect(html.contains(duration.words))
+        let list = try await fixture.client("list", "--all", "--json").output
+        #expect(
+            list.contains("\"workMilliseconds\":\(status.times.workMilliseconds ?? -1)"), "\(list)")
+        #expect(try await second.stop() == .exited(0))
+    }
+
     /// Who reads the journal of a start sees the daemon come before its work.
     @Test(arguments: [true, false]) func aStartIsToldInOrder(isKilled: Bool) async throws {
         let fixture = try DaemonFixture(pictures: DaemonFixture.many)

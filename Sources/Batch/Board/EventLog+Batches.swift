@@ -166,6 +166,14 @@ extension EventLog {
         return fields
     }
 
+    /// `retention.originals` is set, but the submitted folder is not in the answer.
+    package func originalsRefused(_ error: FileError, batch: String) {
+        say(
+            .originalsRefused,
+            "The pictures that came with batch \(batch) are not kept in its answer (retention.originals): \(error.message)",
+            [.batch: batch, .error: error.code])
+    }
+
     /// The codes of the failed images, with the number of each.
     private func reasons(_ status: Status) -> String {
         var counts: [String: Int] = [:]

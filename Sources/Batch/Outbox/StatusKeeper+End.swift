@@ -108,8 +108,9 @@ extension StatusKeeper {
         let byPath = endings.first?.folders.spool.ownsOutbox() ?? false
         carryOut { ending throws(FileError) in
             FaultPoint.finalStatusStaged.pass()
-            try ending.folders.keepOriginals(
+            let reason = try ending.folders.keepOriginals(
                 mayBeFolder: ending.snapshot.status.manifest.isFolder == true, durably: durably)
+            if let reason { log.originalsRefused(reason, batch: ending.folders.id) }
             try ending.folders.placeLastStatus(byPath: byPath)
             progress.finish(ending.batch.key, ending.folders, ending.snapshot.status)
         }

@@ -26,7 +26,7 @@ struct StatusSnapshot: Sendable {
     /// The time since its first image began, or since it was resumed, in microseconds. After a restart only the wall
     /// clock gives it.
     var microseconds: UInt64 {
-        let again = status.commands?.last { $0.command.form.effect == .reopens }?.time
+        let again = status.commands?.reopened
         let start = status.times.started.map { max($0, again ?? "") }
         if isContinued, let all = Clock.microseconds(from: start, to: status.times.finished) {
             return all

@@ -68,10 +68,13 @@ extension Scheduler {
     }
 
     private func ended(_ key: BatchKey) -> (BatchFolders, EndedPages)? {
-        board.withLock { board in
-            board.batches[key].map {
-                ($0.folders, EndedPages(of: $0.shownStatus, $0.manifest))
-            }
+        let batch = board.withLock { board in
+            board.batches[key].map { ($0.folders, $0.shownStatus, $0.manifest) }
+        }
+        return batch.map { folders, status, manifest in
+            var status = status
+            status.noteWork()
+            return (folders, EndedPages(of: status, manifest))
         }
     }
 

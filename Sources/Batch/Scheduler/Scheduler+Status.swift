@@ -16,8 +16,11 @@ extension Scheduler: StatusSource {
                     folders: batch.folders, status: batch.status, startedAt: nil, isContinued: true)
             }
         }.map { snapshot in
-            guard !snapshot.status.state.isFinal else { return snapshot }
             var snapshot = snapshot
+            if snapshot.status.state.isFinal {
+                snapshot.status.noteWork()
+                return snapshot
+            }
             snapshot.status.waiting = waiting(key, snapshot.status)
             return snapshot
         }

@@ -92,5 +92,6 @@ extension LocalSources {
             roots: limits.sourceRoots, maximumBytes: Int64(limits.sourceBytes), view: view,
             hidden: Set(limits.sourceRoots.map { ByteString($0) })
                 .subtracting(limits.readableRoots.map { ByteString($0) }))
+        ignored = limits.ignoredNames
     }
 }

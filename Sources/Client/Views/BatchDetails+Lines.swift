@@ -75,9 +75,7 @@ extension BatchDetails {
         var lines = [("received", moment(times.received))]
         if let started = times.started { lines.append(("started", moment(started))) }
         if let finished = times.finished {
-            let duration = Clock.microseconds(from: times.started, to: finished).map {
-                ", after \(Words.time(microseconds: $0))"
-            }
+            let duration = BatchDuration(times, batch.commands).map { ", after \($0.words)" }
             lines.append(("finished", moment(finished) + (duration ?? "")))
         }
         return lines

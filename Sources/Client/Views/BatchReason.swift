@@ -61,9 +61,7 @@ extension BatchState {
 extension BatchProgress {
     /// How the finished batch has ended, in one line.
     package var result: String {
-        let took = Clock.microseconds(from: times.started, to: times.finished).map {
-            " in \(Words.time(microseconds: $0))"
-        }
+        let took = BatchDuration(times, commands).map { " in \($0.words)" }
         let outcome =
             switch state {
             case .completed: "\(Words.count(counts.total, "image"))\(took ?? "")"

@@ -37,6 +37,15 @@ package struct SpoolOverview: Sendable {
         }
     }
 
+    /// How old the daemon's last report is, in seconds; nil if there is none. It reports a change of its state at once,
+    /// one of the batches within about a second, and otherwise every ten seconds.
+    var age: Double? {
+        daemon.queue.flatMap { Clock.date($0.written) }.map {
+            let age = max(0, now.timeIntervalSince($0))
+            return (age * 1000).rounded() / 1000
+        }
+    }
+
     /// One object for programs.
     package var json: String { JSONText.object(Report(self)) }
 
@@ -54,6 +63,8 @@ package struct SpoolOverview: Sendable {
         var inbox: Inbox?
         var folders: [FoldersReport.Folder]?
         var written: String?
+        /// In seconds, of what was written then.
+        var age: Double?
 
         /// The files that are not taken.
         struct Inbox: Encodable {
@@ -84,6 +95,7 @@ package struct SpoolOverview: Sendable {
             }
             folders = overview.folders?.folders
             written = queue?.written
+            age = overview.age
         }
     }
 }
@@ -134,6 +146,7 @@ extension SpoolOverview {
         if let process = daemon.queue?.daemon, daemon.isPresent {
             line += ", darkroomd \(process.version.visible), process \(process.process)"
             if daemon.isElsewhere { line += " of another machine" }
+            if let age, age >= 2 { line += ", as of \(HumanText.age(age)) ago" }
         }
         if let waiting = daemon.waiting { line += "\n  waits: \(waiting.message.visible)" }
         return line

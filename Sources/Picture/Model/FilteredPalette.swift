@@ -27,4 +27,7 @@ protocol CompressedIndices: AnyObject {
     func write(
         isEnd: Bool, output: (UnsafeRawBufferPointer) throws(PictureError) -> Void
     ) throws(PictureError)
+
+    /// After the last row: whether they go on with further rows.
+    var hasSurplus: Bool { get }
 }

@@ -95,6 +95,9 @@ final class PNGFile {
         darkroom_png_reader_take_data(reader, memory.baseAddress, memory.count, isEnd)
     }
 
+    /// After the last row: whether kept data go on with further rows.
+    var hasExtraRows: Bool { darkroom_png_reader_has_extra_rows(reader) }
+
     /// Reads the next rows. The numbers are used only in messages.
     func read(
         _ rows: Range<Int>, of height: Int, to start: UnsafeMutableRawPointer

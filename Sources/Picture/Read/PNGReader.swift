@@ -114,6 +114,9 @@ package final class PNGReader: TwoStepStage {
         file.takeData(memory, isEnd: isEnd)
     }
 
+    /// After the last row: whether kept data go on with further rows.
+    var hasExtraRows: Bool { file.hasExtraRows }
+
     /// Remarks so far that are not errors: the first few of libpng.
     package var warnings: [String] { file.warnings + (remark.map { [$0] } ?? []) }
 

@@ -12,13 +12,22 @@ package enum PictureInput: Sendable {
     /// A reader reads this many bytes of a file at once, so it has room for them.
     package static let mostBytes = Int(min(DARKROOM_PNG_RAW_BYTES, DARKROOM_JPEG_RAW_BYTES))
 
-    /// Has the next reader begin at the first byte again.
-    func rewind() throws(PictureError) {
+    /// Where the next reader begins, for `rewind(to:)`.
+    var offset: off_t {
+        guard case .file(let file) = self else { return 0 }
+        return lseek(file.rawValue, 0, SEEK_CUR)
+    }
+
+    /// Has the next reader begin at an earlier `offset`.
+    func rewind(to offset: off_t) throws(PictureError) {
         guard case .file(let file) = self else { return }
-        guard lseek(file.rawValue, 0, SEEK_SET) == 0 else {
+        guard offset >= 0, lseek(file.rawValue, offset, SEEK_SET) == offset else {
             throw PictureError(.readFailed, "reading the file again", Errno(rawValue: errno))
         }
     }
+
+    /// Has the next reader begin at the first byte again.
+    func rewind() throws(PictureError) { try rewind(to: 0) }
 
     /// The descriptor for the reader of the shim: -1 if the reader gets the content instead.
     var number: CInt {

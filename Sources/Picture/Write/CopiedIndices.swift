@@ -2,7 +2,8 @@ import CDarkroomDeflate
 
 /// The compressed indices of a picture with a palette, which its result has too.
 ///
-/// They are written while the rows are read and examined: if a row is not good, there is no result. The source's chunks
+/// They are written while the rows are read and examined: if a row is not good, there is no result, and if rows follow
+/// the last one, the result is written again without a copy (`PictureResult.withoutSurplus`). The source's chunks
 /// do not matter: all have the same size here, so that timing does not change the bytes.
 final class CopiedIndices: CompressedIndices {
     private let reader: PNGReader
@@ -28,6 +29,8 @@ final class CopiedIndices: CompressedIndices {
             try output(frame(count))
         }
     }
+
+    var hasSurplus: Bool { reader.hasExtraRows }
 
     /// Writes length, name and CRC around the data.
     private func frame(_ count: Int) -> UnsafeRawBufferPointer {

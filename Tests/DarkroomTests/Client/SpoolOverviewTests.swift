@@ -67,6 +67,11 @@ import Testing
                     "running since 2026-11-22 23:00:00 (1h): SPOOL, darkroomd 9.9, process P" + work
                         + "; 1.3 images/s, 3.3 MiB/s"
                 ))
+        // An older report says so.
+        try spool.writeQueue(.running, written: 8.5)
+        #expect(try Self.status(spool).text.contains(", process P, as of 8s ago\n"))
+        let json = try SpoolOverview(of: spool.open(), now: ClientSpool.now).json
+        #expect(json.contains("\"age\" : 8.5"))
         try spool.writeQueue(.paused, waiting: ClientSpool.waiting("paused", "paused by SIGUSR1"))
         #expect(
             try Self.status(spool)

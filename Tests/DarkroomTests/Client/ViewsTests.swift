@@ -224,7 +224,7 @@ import Testing
               priority  normal
               received  2026-11-21 23:00:00 (25h ago)
               started   2026-11-21 23:00:10 (24h ago)
-              finished  2026-11-21 23:01:10 (24h ago), after 1 min 0 s
+              finished  2026-11-21 23:01:10 (24h ago), after 1 min 10 s
               answer    SPOOL/outbox/failed, 2.0 KiB
 
             """

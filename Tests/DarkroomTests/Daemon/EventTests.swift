@@ -87,6 +87,7 @@ import Testing
         (.folderLost, { $0.folderLost("/f", because: "r") }),
         (.picturesTaken, { $0.picturesTaken(2, from: "/f", as: "h") }),
         (.originalsKept, { $0.originalsKept(of: "h", in: "/f") }),
+        (.originalsRefused, { $0.originalsRefused(fileError, batch: "h") }),
         (.batchClaimed, { $0.claimed(StatusTests.full) }),
         (.batchRejected, { $0.rejected(StatusTests.full) }),
         (.batchResumed, { $0.resumed(try batch()) }),

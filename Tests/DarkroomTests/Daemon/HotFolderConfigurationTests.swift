@@ -31,6 +31,24 @@ import Testing
         return try ConfigurationLoader(path: path, environment: [:]).loadAll()
     }
 
+    /// Filters that cut pictures in older versions are told, in the configuration and in recipes.
+    @Test func warnsOfFiltersThatCutBefore() throws {
+        let folder = "\(scratch.path)/recipes"
+        try "filters: mono\nvariants: [{suffix: -s, filters: {thumbnail: {size: 80}}}]\n".write(
+            toFile: folder + "/archive.yaml", atomically: false, encoding: .utf8)
+        let loaded = try load("manifests.defaultFilters: [{thumbnail: {size: 100}}]")
+        let rest =
+            " keeps the whole picture; older versions cut it to the box. ‘fit: cover’ cuts, and ‘fit: inside’ keeps the whole"
+        #expect(
+            ConfigurationCheck(loaded, unit: nil).warnings == [
+                "\(scratch.path)/darkroomd.yaml:2: manifests.defaultFilters: thumbnail without ‘fit’ (of manifests.defaultFilters)\(rest)",
+                "\(folder)/archive.yaml: thumbnail without ‘fit’ (of recipe archive)\(rest)",
+            ])
+        let chosen = try load(
+            "manifests.defaultFilters: [{thumbnail: {size: 100, fit: cover}}]")
+        #expect(ConfigurationCheck(chosen, unit: nil).warnings.count == 1)
+    }
+
     @Test func readsAllKeys() throws {
         let loaded = try load(
             """

@@ -17,7 +17,7 @@ import Testing
         readableRoots: ["/a"], service: .init(unit: "darkroomd", hidesHomes: true),
         sourceBytes: 4, downloads: .init(proxy: "http://p", caFile: "/c"),
         pictures: .init(pixels: 5, memory: 6, cores: 7), recipesFolder: "/r", recipesOnly: true,
-        inboxRecipe: "web")
+        inboxRecipe: "web", ignoredSources: ["*.bak"])
 
     /// A reporter with a scheduler in whose time it lives.
     private final class Stage {

@@ -1,5 +1,7 @@
 import CDarkroomPixels
+import Dispatch
 import Foundation
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -142,6 +144,44 @@ import Testing
                 #expect(own == reference, "\(sampling), level \(level)")
             }
         }
+    }
+
+    // MARK: Codes that are kept
+
+    /// The file with a further code for AC that no block has.
+    private static func file(_ file: [UInt8], addingCodeOf length: Int, _ symbol: UInt8) -> [UInt8]
+    {
+        var file = file
+        // The second segment of codes is that for AC.
+        let first = file.firstRange(of: [0xFF, 0xC4])?.upperBound ?? 0
+        let start = file[first...].firstRange(of: [0xFF, 0xC4])?.upperBound ?? 0
+        let size = Int(file[start]) << 8 | Int(file[start + 1])
+        file[start + 2 + length] += 1
+        file.insert(symbol, at: start + size)
+        file[start] = UInt8((size + 1) >> 8)
+        file[start + 1] = UInt8((size + 1) & 255)
+        return file
+    }
+
+    /// The tables of the codes are kept for other pictures, on all threads: more kinds than are kept, many at a time,
+    /// some for means only.
+    @Test func keptCodesAreThoseOfThePicture() throws {
+        let plain = JPEGMaker.gradient(width: 48, height: 40, channels: 3).encoded
+        let files = (9...16).flatMap { length in
+            (0..<5).map { Self.file(plain, addingCodeOf: length, UInt8($0 * 50)) }
+        }
+        #expect(Set(files).count == files.count)
+        let expected = try [1, 8].map { try Outcome(plain, .reference, divisor: $0) }
+        let wrong = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 400) { turn in
+            let place = turn * 7 % files.count
+            let isReduced = turn % 3 == 0
+            let outcome = try? Outcome(files[place], .automatic, divisor: isReduced ? 8 : 1)
+            if outcome != expected[isReduced ? 1 : 0] || outcome?.end != "whole" {
+                wrong.withLock { $0.append("\(place): \(String(describing: outcome))") }
+            }
+        }
+        #expect(wrong.withLock { $0 } == [])
     }
 
     @Test func colourWithoutConversionIsRGB() throws {

@@ -111,6 +111,31 @@ import Testing
         }
     }
 
+    /// A source with rows too many is read with a warning, and its result has none.
+    @Test func rowsTooManyAreNotCopied() throws {
+        for (width, height) in [(400, 1000), (31, 23), (1, 1)] {
+            var maker = PixelKind(colourType: .palette, depth: 8, interlaced: false)
+                .noise(width: width, height: height)
+            maker.method = .stored
+            let rows = maker.filteredRows()
+            let surplus = Array(rows.prefix(rows.count / height))
+            let given = [0x78, 0x9C] + maker.stream(of: rows + surplus).dropFirst(2)
+            let source = PNGChunk.file(maker.chunks(around: given))
+            let (file, report) = try run(source, [.sepia(intensity: 1)])
+            #expect(
+                report.warnings == [
+                    "IDAT: too much image data: \(surplus.count) bytes after the last row"
+                ])
+            #expect(report.bytes == file.count && report.sha256 == SHA256Digest.hex(of: file))
+            #expect(header(file) == (3, 8))
+            let (again, second) = try run(file, [])
+            #expect(second.warnings == [])
+            #expect(
+                try PNGDecoder.decode(again)
+                    == PNGDecoder.decode(run(source, [.sepia(intensity: 1)], asColours: true).file))
+        }
+    }
+
     /// The result has fewer bits than the source.
     @Test func indicesThatBecomeShorterAreNotCopied() throws {
         var maker = PixelKind(colourType: .palette, depth: 8, interlaced: false)

@@ -1,4 +1,5 @@
 import Foundation
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
     @Test func findsNothingWrongHere() throws {
         let findings = MountCheck(folder: folder).findings()
         #expect(findings.filter(\.isProblem) == [])
-        #expect(findings.count == 8)
+        #expect(findings.count == 9)
         #expect(try folder.names() == [])
     }
 
@@ -28,8 +29,25 @@ import Testing
         let gone = try Directory(path: scratch.path)
         try FileManager.default.removeItem(at: scratch.url)
         let problems = MountCheck(folder: gone).findings().filter(\.isProblem)
-        #expect(problems.count == 7)
+        #expect(problems.count == 8)
         try FileManager.default.createDirectory(at: scratch.url, withIntermediateDirectories: true)
+    }
+
+    /// What is weaker on a file system without hard links, or without renames that refuse to replace, is said.
+    @Test func saysWhatIsWeaker() {
+        func words(_ link: Errno?, _ refusal: Errno?) -> String? {
+            switch MountCheck.naming(link: link, refusal: refusal) {
+            case .ok: nil
+            case .note(let words): words
+            case .problem: "a problem"
+            }
+        }
+        #expect(words(nil, nil) == nil)
+        #expect(words(nil, .invalidArgument)?.contains("leave a file with both names") == true)
+        #expect(words(.notPermitted, nil)?.contains("there are no hard links (") == true)
+        let both = words(.notPermitted, .invalidArgument)
+        #expect(both?.contains("may leave an empty file there, which is rejected") == true)
+        #expect(both?.contains("O_EXCL") == true)
     }
 
     @Test func longNamesHaveTwoHundredBytes() {

@@ -21,7 +21,9 @@ import Testing
             manifest: .init(
                 name: "", file: nil, sha256: nil, bytes: 0, uid: .max, identity: identity),
             state: .completedWithErrors, priority: .veryHigh,
-            times: .init(received: time, started: time, finished: time), counts: counts,
+            times: .init(
+                received: time, started: time, finished: time, workMilliseconds: .max),
+            counts: counts,
             commands: (0..<16).map { index in
                 ControlRecord(
                     .release, time: time, uid: .max,
@@ -133,7 +135,7 @@ import Testing
         (String(repeating: "a", count: 208), 0, true),
         (String(repeating: "a", count: 80), 1, true),
         (String(repeating: "\"", count: 208), 0, false),
-        ("short", 2, true),
+        ("short", 1, true),
     ])
     func leavesOutTheLeastImportant(id: String, commands: Int, hasRates: Bool) throws {
         let whole = Self.longest(id: id)

@@ -25,7 +25,8 @@ import Testing
                 name: "holiday.json", file: "manifest.json", sha256: "ff", bytes: 9,
                 uid: 1000, identity: "12-3.000000004", isFolder: true),
             state: .completedWithErrors, priority: .high, qualityOfService: .utility,
-            times: .init(received: "a", started: "b", finished: "c"), counts: counts,
+            times: .init(received: "a", started: "b", finished: "c", workMilliseconds: 4),
+            counts: counts,
             errors: [ManifestProblem(code: "syntax", message: "m", path: "p", line: 1, column: 2)],
             commands: [ControlRecord(.hold, time: "d", uid: 1000, file: "12-3.4")], retries: 1,
             images: [

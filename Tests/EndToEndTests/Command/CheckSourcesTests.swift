@@ -104,9 +104,12 @@ import Testing
         add("enlarged", [["resize": ["width": 1000, "height": 1000, "fit": "fill"]]])
         add("trimmed", ["trim"])
         let manifest = try DaemonFixture.json(["images": images])
-        try fixture.write(manifest, to: "all.json")
+        // Its relative sources are not beside it, so they mean the daemon's roots.
+        let elsewhere = try ScratchDirectory()
+        let file = elsewhere.url.appending(path: "all.json")
+        try Data(manifest.utf8).write(to: file)
 
-        let result = try await fixture.client("check", "--sources", "--json", "all.json")
+        let result = try await fixture.client("check", "--sources", "--json", file.path)
         #expect(result.errors == "")
         #expect(result.exit == 65)
         let foreseen = try Self.images(result.output)

@@ -83,6 +83,69 @@ import Testing
         #expect(result.errors == "darkroom: m: 3 findings in 3 outputs\n")
     }
 
+    /// The pictures that came in a folder, where the answer has kept them.
+    @Test func looksIntoTheOriginals() async throws {
+        let daemon = try DaemonFixture(pictures: 0)
+        let process = try await daemon.run(["retention.originals": "true"])
+        try daemon.dropFolder(
+            "job", images: [("a", "a.png"), ("b", "/x/y/b.png"), ("c", "./x/c.png")],
+            pictures: ["a.png", "x/y/b.png", "x/c.png"])
+        try daemon.checkCompleted(try await daemon.spool.finish("job", process))
+        try await daemon.waitForRemoval()
+        func verify() async throws -> ClientProcess.Result {
+            try await ClientProcess.end(
+                ["verify", "job", "--again"], spool: daemon.spool.path, folder: "/")
+        }
+        let whole = try await verify()
+        #expect(whole.exit == 0 && whole.output.hasPrefix("job: 3 outputs, "), "\(whole)")
+        // Not followed: the submitter may put anything there.
+        let path = "\(daemon.spool.path)/outbox/job/originals"
+        try FileManager.default.moveItem(atPath: path + "/a.png", toPath: path + "/d.png")
+        try #require(symlink("d.png", path + "/a.png") == 0)
+        try Data(Starfield.png(width: 16, height: 12, seed: 9)).write(
+            to: URL(filePath: path + "/x/c.png"))
+        let result = try await verify()
+        let lines = result.output.split(separator: "\n").map(String.init).sorted()
+        try #require(result.exit == 65 && lines.count == 2, "\(result)")
+        #expect(lines[0].hasPrefix("a.png: fails: made anew, it fails: a.png: no such file in "))
+        #expect(lines[1].hasPrefix("c.png: source-changed: "))
+        #expect(try await process.stop() == .exited(0))
+    }
+
+    /// The original of a hot folder's picture, which its answer has under the name of the first output.
+    @Test func looksAtTheOriginalsOfAHotFolder() async throws {
+        let fixture = try HotFolderFixture(originals: "move")
+        try fixture.recipe(
+            "variants: [{suffix: -8, filters: {resize: 8}}, {suffix: -4, filters: {resize: 4}}]\n")
+        let daemon = try await fixture.run()
+        try fixture.put("a.png", 1)
+        _ = try await eventually("the answer") {
+            try? fixture.spool.list("outbox").first.flatMap {
+                try fixture.spool.status(of: $0)?.state.isFinal == true ? true : nil
+            }
+        }
+        try await fixture.waitForNoRecords(daemon)
+        let id = try #require(fixture.spool.list("outbox").first)
+        let original = "outbox/\(id)/a-8.original.png"
+        #expect(fixture.spool.exists(original))
+        let result = try await ClientProcess.end(
+            ["verify", id, "--again"], spool: fixture.spool.path, folder: "/")
+        #expect(result.exit == 0 && result.output.hasPrefix("\(id): 2 outputs, "), "\(result)")
+        // A page of it shows the original, too.
+        let page = fixture.scratch.path + "/page"
+        let made = try await ClientProcess.end(
+            ["page", id, "-o", page], spool: fixture.spool.path, folder: "/")
+        #expect(made.exit == 0, "\(made)")
+        let html = try String(contentsOfFile: page + "/index.html", encoding: .utf8)
+        #expect(!html.contains("The source cannot be read any more"))
+        try FileManager.default.removeItem(
+            at: fixture.spool.root.appending(path: original))
+        let without = try await ClientProcess.end(
+            ["verify", id, "--again"], spool: fixture.spool.path, folder: "/")
+        #expect(without.exit == 65, "\(without)")
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
     @Test func looksAtAnAnswerInTheOutbox() async throws {
         let daemon = try DaemonFixture(pictures: 2)
         let process = try await daemon.run()

@@ -1,0 +1,19 @@
+import DarkroomCore
+import SystemPackage
+
+extension LocalSources {
+    /// Opens a picture that an answer has kept; nil if it has none for this source. No link is followed: the submitter may
+    /// change the folder at any time.
+    func openKept(
+        _ path: String, in kept: KeptPictures, _ shown: RedactedURL
+    ) throws(FetchError) -> OpenedFile? {
+        guard let answer = try? Directory(path: kept.answer) else { return nil }
+        for way in kept.ways(to: path) {
+            guard
+                let file = try? resolution.open(way, beneath: answer.number, followsLinks: false)
+            else { continue }
+            return try checked(file, path: "\(kept.answer)/\(way)", shown: shown)
+        }
+        return nil
+    }
+}
