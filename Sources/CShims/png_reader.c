@@ -356,8 +356,7 @@ darkroom_png_result darkroom_png_reader_undo(
     return DARKROOM_PNG_OK;
 }
 
-/* Consumes the IDATs after the compressed data, which are all empty, so that libpng finds the next chunk and
- * does not request them. */
+/* Consumes the IDATs after the compressed data, which are all empty. */
 static darkroom_png_result skip_data(darkroom_png_reader *reader)
 {
     size_t count = 0;
@@ -368,8 +367,6 @@ static darkroom_png_result skip_data(darkroom_png_reader *reader)
         if (result != DARKROOM_PNG_OK)
             return darkroom_png_note(&reader->trap, result, reader->source.message);
     } while (count > 0);
-    static const png_byte data[] = "IDAT";
-    png_set_keep_unknown_chunks(reader->png, PNG_HANDLE_CHUNK_NEVER, data, 1);
     return DARKROOM_PNG_OK;
 }
 
@@ -387,9 +384,10 @@ darkroom_png_result darkroom_png_reader_finish(darkroom_png_reader *reader)
     }
     /* Ancillary chunks follow. The source finds further IDATs. */
     reader->is_reading = false;
-    if (reader->rows != NULL && skip_data(reader) != DARKROOM_PNG_OK)
+    if (reader->rows == NULL)
+        png_read_end(reader->png, NULL);
+    else if (skip_data(reader) != DARKROOM_PNG_OK || darkroom_png_read_rest(reader) != DARKROOM_PNG_OK)
         return darkroom_png_kept_end(reader);
-    png_read_end(reader->png, NULL);
     darkroom_png_remark_surplus(reader);
     if (darkroom_png_source_has_more(&reader->source))
         darkroom_png_remark(reader, "IEND: trailing bytes after the end of the picture");
