@@ -26,7 +26,7 @@ package struct SourceRoots: Sendable {
         return ClientError(
             .rejected, code: "source-forbidden",
             "darkroomd cannot read \(first.visible)\(more): \(reason(first))",
-            remedy: "Nothing was submitted. \(remedy)")
+            remedy: "Nothing was submitted. \(remedy)\nWith --anyway it is submitted nevertheless.")
     }
 
     /// The first of the relative paths that is in none of the roots; nil if there is none, or if this user may not look
@@ -41,7 +41,7 @@ package struct SourceRoots: Sendable {
             .rejected, code: "source-missing",
             "\(first.visible)\(more): no such file in sources.roots (\(roots.joined(separator: ", ").visible)), where relative paths begin",
             remedy:
-                "Nothing was submitted. Put the files there; or send those that are beside the manifest along with --copy."
+                "Nothing was submitted. Put the files there; or send those that are beside the manifest along with --copy; or submit with --anyway, if the files come before their turn."
         )
     }
 

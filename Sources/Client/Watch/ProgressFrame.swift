@@ -46,7 +46,10 @@ struct ProgressFrame {
 
     private func nameWidth(_ shown: ArraySlice<BatchProgress>) -> Int {
         let longest = shown.map { DisplayWidth.of($0.id.visible) }.max() ?? 0
-        return min(max(longest, batches.count > 1 ? 5 : 0), max(8, width / 3))
+        // Bar and speed give way before an ID, which somebody may have to type.
+        let numbers = shown.map { Self.width(Self.numbers($0.counts)) }.max() ?? 0
+        return min(
+            max(longest, batches.count > 1 ? 5 : 0), max(8, width - numbers - Self.gap.count))
     }
 
     private func line(_ batch: BatchProgress, _ nameWidth: Int) -> String {
@@ -94,16 +97,27 @@ struct ProgressFrame {
     private func line(
         _ name: String, _ counts: Status.Counts, fields: [String], hasBar: Bool
     ) -> String {
-        let barWidth = width >= 79 ? 24 : width >= 59 ? 12 : 8
-        var parts = hasBar ? [name, bar(counts, barWidth)] : [name]
-        func isFitting(_ fields: [String]) -> Bool {
-            (parts + fields).reduce(0) { $0 + DisplayWidth.of($1) + Self.gap.count }
-                <= width + Self.gap.count
-        }
+        let widest = width >= 79 ? 24 : width >= 59 ? 12 : 8
+        func isFitting(_ parts: [String]) -> Bool { Self.width(parts) <= width }
         var fields = fields
-        while fields.count > 2, !isFitting(fields) { fields.removeLast() }
-        if !isFitting(fields) { parts = [name] }
-        return (parts + fields).joined(separator: Self.gap).cut(to: width, terminal.ellipsis)
+        if hasBar {
+            // A short bar says enough, so it leaves its room to the fields.
+            let bars = [24, 12, 8].filter { $0 <= widest }.map { bar(counts, $0) }
+            if let bar = bars.first(where: { isFitting([name, $0] + fields) }) {
+                return ([name, bar] + fields).joined(separator: Self.gap)
+            }
+            var few = fields
+            while few.count > 2, !isFitting([name, bar(counts, 8)] + few) { few.removeLast() }
+            if isFitting([name, bar(counts, 8)] + few) {
+                return ([name, bar(counts, 8)] + few).joined(separator: Self.gap)
+            }
+        }
+        while fields.count > 2, !isFitting([name] + fields) { fields.removeLast() }
+        return ([name] + fields).joined(separator: Self.gap).cut(to: width, terminal.ellipsis)
+    }
+
+    private static func width(_ parts: [String]) -> Int {
+        parts.reduce(0) { $0 + DisplayWidth.of($1) } + gap.count * max(0, parts.count - 1)
     }
 
     /// `[####----]`. It is full only when all images have ended.
