@@ -45,7 +45,9 @@ extension String {
             let wordWidth = DisplayWidth.ofPainted(piece.word)
             let end = DisplayWidth.ofPainted(line) + piece.spaces.count + wordWidth
             // In the next line it would not fit either, and a line that has only a label is no use.
-            let isHopeless = indent + wordWidth > width && lines.isEmpty
+            let isHopeless =
+                indent + wordWidth > width
+                && DisplayWidth.ofPainted(line) + piece.spaces.count <= indent
             if end <= width || line.isEmpty || isHopeless {
                 line += piece.spaces + piece.word
             } else {

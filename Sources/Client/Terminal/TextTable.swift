@@ -120,7 +120,10 @@ package struct TextTable {
 
     /// The first column, as wide as the longest name that shares its line with the other cells.
     private func key(in width: Int) -> Place {
-        let names = rows.map { DisplayWidth.of($0[0].text) }.filter { $0 <= width / 2 }
+        let needed = columns.indices.dropFirst().filter { columns[$0].dispensability == 0 }
+        let rest = needed.reduce(0) { $0 + Self.gap.count + self.place(of: $1).least }
+        let most = min(width / 2, width - rest)
+        let names = rows.map { DisplayWidth.of($0[0].text) }.filter { $0 <= most }
         var place = place(of: 0)
         place.width = max(names.max() ?? 0, columns[0].title.count)
         return place
@@ -133,7 +136,9 @@ package struct TextTable {
                 let room = width - Self.total(shown.map(\.width))
                 let place = shown[index]
                 let missing = place[keyPath: goal] - place.width
-                guard room > 0, missing > 0, !place.hasShortForms || missing <= room else { continue }
+                guard room > 0, missing > 0, !place.hasShortForms || missing <= room else {
+                    continue
+                }
                 shown[index].width += min(room, missing)
             }
         }
@@ -166,7 +171,8 @@ package struct TextTable {
         let margin = String(
             repeating: " ",
             count: Self.total(layout.dropLast().map(\.width)) + Self.gap.count)
-        return lines + rest.map { margin + terminal.paint($0, layout.last.flatMap { row[$0.column].style }) }
+        return lines
+            + rest.map { margin + terminal.paint($0, layout.last.flatMap { row[$0.column].style }) }
     }
 
     /// The first line of the last cell, and its further lines.
