@@ -36,6 +36,7 @@ package struct RecipeList: Sendable {
 
     /// One line for each recipe.
     package func lines(on terminal: Terminal) -> [String] {
+        guard !content.recipes.isEmpty else { return [] }
         var table = TextTable([.init("RECIPE"), .init("WHAT IT DOES", minimum: 12, wraps: true)])
         for recipe in content.recipes {
             table.append([.init(recipe.name), .init(recipe.summary)])

@@ -16,8 +16,9 @@ extension ValueReader {
         let formats = OutputFormat.allCases.map(\.rawValue)
         let meant = Suggestion.meant(by: text, among: formats.lazy.map { ByteString($0) })
         let kind = OutputFormat.unwritten(text.string)
+        let none = text == "false" ? "; for no file, write ‘publish: false’ instead" : nil
         let advice =
-            kind.map { "; darkroom does not write \($0)" }
+            none ?? kind.map { "; darkroom does not write \($0)" }
             ?? meant.map { Self.advice(.text(ByteString($0)), notation, at: path) } ?? ""
         problems.add(
             .unknownValue, "\(rule), found ‘\(text.shortened)’\(advice)", at: path, node.place,

@@ -149,7 +149,9 @@ extension SpoolOverview {
             line += ", darkroomd \(process.version.visible), process \(process.process)"
             if daemon.isElsewhere { line += " of another machine" }
         }
-        return [line] + (daemon.waiting.map { ["  waits: \($0.message.visible)"] } ?? [])
+        let waits = daemon.waiting.map { ["  waits: \($0.message.visible)"] } ?? []
+        let end = daemon.name == .paused ? ["  darkroom resume ends the pause"] : []
+        return [line] + waits + end
     }
 
     private var work: [String] {

@@ -25,6 +25,10 @@ import Testing
             .yaml, "images: [a]\noutput: jpge",
             "‘output’ must be png or jpeg, or a map, found ‘jpge’; write ‘output: jpeg’"
         ),
+        (
+            .yaml, "images: [a]\noutput: false",
+            "found ‘false’; for no file, write ‘publish: false’ instead"
+        ),
         (.yaml, "images: [a]\noutput: webp", "found ‘webp’; darkroom does not write WebP"),
         (
             .yaml, "images: [a]\noutput: {format: Tiff}",
