@@ -36,7 +36,8 @@ package struct RecipeList: Sendable {
 
     /// One line for each recipe.
     package func lines(on terminal: Terminal) -> [String] {
-        var table = TextTable([.init("RECIPE", minimum: 8), .init("WHAT IT DOES", minimum: 8)])
+        guard !content.recipes.isEmpty else { return [] }
+        var table = TextTable([.init("RECIPE"), .init("WHAT IT DOES", minimum: 12, wraps: true)])
         for recipe in content.recipes {
             table.append([.init(recipe.name), .init(recipe.summary)])
         }

@@ -29,7 +29,7 @@ package struct SourceRoots: Sendable {
         return ClientError(
             .rejected, code: "source-forbidden",
             "darkroomd cannot read \(first.visible)\(more): \(reason(first))",
-            remedy: "Nothing was submitted. \(remedy)")
+            remedy: "Nothing was submitted. \(remedy)\nWith --anyway it is submitted nevertheless.")
     }
 
     /// The first of the relative paths that is in none of the roots; nil if there is none, or if this user may not look
@@ -43,7 +43,8 @@ package struct SourceRoots: Sendable {
         return ClientError(
             .rejected, code: "source-missing",
             "\(first.visible)\(more): no such file beside the manifest, nor in sources.roots (\(roots.joined(separator: ", ").visible))",
-            remedy: "Nothing was submitted. Put the files there, or correct their paths."
+            remedy:
+                "Nothing was submitted. Put the files there, or correct their paths; or submit with --anyway, if the files come before their turn."
         )
     }
 

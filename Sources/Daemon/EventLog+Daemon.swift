@@ -66,7 +66,9 @@ extension EventLog {
     }
 
     package func paused(batches: [String]) {
-        say(.paused, "Paused (SIGUSR1): no further work begins until SIGUSR2", batches: batches)
+        say(
+            .paused, "Paused (SIGUSR1): no further work begins until darkroom resume",
+            batches: batches)
     }
 
     package func resumed(batches: [String]) {

@@ -41,7 +41,7 @@ struct StatusLine {
             let pause = isPaused ? "Paused (SIGUSR1), and waiting" : "Waiting"
             let next =
                 storage.secondsBetweenAttempts.map { "next attempt in \($0) s" }
-                ?? "next attempt after SIGUSR2 or a restart"
+                ?? "next attempt after darkroom resume or a restart"
             return "\(pause): \(storage.message); \(next)"
         }
         let begun = summary.batchesInWork + summary.batchesWaiting

@@ -13,8 +13,8 @@ package struct Manifest: Sendable, Equatable {
     package var recipes: [Recipe]
     /// What its patterns and folders mean. Their files are among the images already.
     package var found: [FoundSources]
-    /// Whether it has patterns or folders that were not looked up, so that images are missing.
-    package var hasUnknownSources: Bool
+    /// The number of its patterns and folders that were not looked up, so that images are missing.
+    package var unknownSources: Int
     /// Whether any image has the filters of the configuration, because the manifest has none for it.
     package var usesDefaultFilters: Bool
 
@@ -22,7 +22,7 @@ package struct Manifest: Sendable, Equatable {
         images: [Image], priority: Priority = .normal,
         qualityOfService: QualityOfServiceName = .default, wantsPage: Bool? = nil,
         recipes: [Recipe] = [],
-        found: [FoundSources] = [], hasUnknownSources: Bool = false,
+        found: [FoundSources] = [], unknownSources: Int = 0,
         usesDefaultFilters: Bool = false
     ) {
         self.images = images
@@ -31,9 +31,11 @@ package struct Manifest: Sendable, Equatable {
         self.wantsPage = wantsPage
         self.recipes = recipes
         self.found = found
-        self.hasUnknownSources = hasUnknownSources
+        self.unknownSources = unknownSources
         self.usesDefaultFilters = usesDefaultFilters
     }
+
+    package var hasUnknownSources: Bool { unknownSources > 0 }
 
     package struct Image: Sendable, Equatable {
         package var name: ByteString

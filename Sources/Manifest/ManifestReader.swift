@@ -58,7 +58,7 @@ package enum ManifestReader {
         var wantsPage: Bool?
         var recipes: [Recipe] = []
         var found: [FoundSources] = []
-        var hasUnknownSources = false
+        var unknownSources = 0
         var problems: ProblemList
         /// The format in which it is written.
         let format: ManifestFormat
@@ -133,7 +133,7 @@ package enum ManifestReader {
             qualityOfService: qualityOfService ?? .default,
             wantsPage: wantsPage ?? recipe?.wantsPage,
             recipes: reader.usedRecipes.values.sorted { $0.name < $1.name },
-            found: images.sources.found, hasUnknownSources: images.sources.hasUnknown,
+            found: images.sources.found, unknownSources: images.sources.unknown,
             problems: reader.problems, format: format)
     }
 
@@ -192,7 +192,7 @@ extension ManifestReader.Draft {
         var names = NameTable(naming: &images, problems: &problems)
         try goOn()
         let dependencies = Dependencies(
-            of: images, in: format, names: &names, isComplete: !hasUnknownSources,
+            of: images, in: format, names: &names, isComplete: unknownSources == 0,
             problems: &problems)
         try problems.throwIfAny()
         try goOn()
@@ -211,7 +211,7 @@ extension ManifestReader.Draft {
         return Manifest(
             images: resolved, priority: priority, qualityOfService: qualityOfService,
             wantsPage: wantsPage, recipes: recipes, found: found,
-            hasUnknownSources: hasUnknownSources,
+            unknownSources: unknownSources,
             usesDefaultFilters: images.contains { $0.settings.filters.isDefault })
     }
 }

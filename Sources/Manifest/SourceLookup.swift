@@ -7,8 +7,8 @@ struct SourceLookup {
 
     /// Those that mean files, in the order in which they occur.
     private(set) var found: [FoundSources] = []
-    /// Whether one of them is not known here.
-    private(set) var hasUnknown = false
+    /// The number of those that are not known here.
+    private(set) var unknown = 0
     private var findings: [ByteString: SourceFinder.Finding] = [:]
     private let finder: SourceFinder
 
@@ -23,7 +23,7 @@ struct SourceLookup {
         findings[pattern.text] = finding
         switch finding {
         case .files(let files): found.append(FoundSources(pattern: pattern.text, files: files))
-        case .unknown: hasUnknown = true
+        case .unknown: unknown += 1
         case .nothing, .tooMany: break
         }
         return finding

@@ -9,19 +9,40 @@ extension ValueReader {
     private static let quality = FilterParameter.integer(
         "quality", OutputOptions.qualities, required: false)
 
-    /// `output: jpeg` means a format.
-    private static func outputForm(_ node: Document.Node) -> ManifestSnippet {
-        let format = node.text.flatMap { text in
-            Suggestion.nearest(
-                to: text, among: OutputFormat.allCases.map { ByteString($0.rawValue) })
-        }
-        return .map("format", .text(ByteString(format ?? OutputFormat.jpeg.rawValue)))
+    /// A text that is no format. The message says which formats there are, and not only that it must be a map.
+    private mutating func unknownFormat(
+        _ text: ByteString, _ rule: String, _ node: Document.Node, at path: DocumentPath
+    ) {
+        let formats = OutputFormat.allCases.map(\.rawValue)
+        let meant = Suggestion.meant(by: text, among: formats.lazy.map { ByteString($0) })
+        let kind = OutputFormat.unwritten(text.string)
+        let none = text == "false" ? "; for no file, write ‘publish: false’ instead" : nil
+        let advice =
+            none ?? kind.map { "; darkroom does not write \($0)" }
+            ?? meant.map { Self.advice(.text(ByteString($0)), notation, at: path) } ?? ""
+        problems.add(
+            .unknownValue, "\(rule), found ‘\(text.shortened)’\(advice)", at: path, node.place,
+            suggestion: kind == nil ? meant : nil)
     }
+
+    private static let formatWords = OutputFormat.allCases.map(\.rawValue).joined(or: "or")
 
     /// The format with this name. `jpg` is another name of `jpeg`.
     private static func format(_ text: ByteString) -> OutputFormat? {
         text == "jpg"
             ? .jpeg : OutputFormat.allCases.first { ByteString($0.rawValue) == text }
+    }
+
+    /// The value of `format`.
+    private mutating func format(
+        _ node: Document.Node, at path: DocumentPath
+    ) -> OutputFormat? {
+        if let known = node.text.flatMap(Self.format) { return known }
+        guard let text = node.text, OutputFormat.unwritten(text.string) != nil else {
+            return word(node, "‘format’", at: path)
+        }
+        unknownFormat(text, "‘format’ must be \(Self.formatWords)", node, at: path)
+        return nil
     }
 
     /// An `output`; a text is its format. Each of its keys replaces that of `defaultValue`.
@@ -36,17 +57,20 @@ extension ValueReader {
             options.format = format
             return options
         }
+        if let text = node.text {
+            unknownFormat(
+                text, "‘output’ must be \(Self.formatWords), or a map", node, at: path)
+            return defaultValue
+        }
         guard
             let map = map(
                 node, keys: Self.outputKeys, of: "‘output’", at: path,
-                write: Self.outputForm(node))
+                write: .map("format", .text(ByteString(OutputFormat.jpeg.rawValue))))
         else { return defaultValue }
         var options = defaultValue
         var isFormatKnown = true
         if let format = map["format"] {
-            let word: OutputFormat? =
-                format.text.flatMap(Self.format)
-                ?? word(format, "‘format’", at: .key(path, "format"))
+            let word = self.format(format, at: .key(path, "format"))
             isFormatKnown = word != nil
             options.format = word ?? options.format
         }

@@ -122,30 +122,6 @@ final class BatchPage {
 
     // MARK: Failures
 
-    private func failures() {
-        let count = summary.codes.values.reduce(0, +)
-        guard count > 0 else { return }
-        let codes = Dictionary(
-            summary.codes.map { ($0.key.string, $0.value) }, uniquingKeysWith: +)
-        html(.section) {
-            html(.h2, text: Words.count(count, "failure"))
-            if count > 1 { html(.p, .class("soft"), text: Words.reasons(codes)) }
-            for item in summary.failures {
-                html(.article, .class("failure")) {
-                    html(.h3) { link(to: item) }
-                    reason(for: item.image)
-                }
-            }
-            if count > summary.failures.count {
-                html(
-                    .p,
-                    text:
-                        "\(count - summary.failures.count) more failed images are marked in the lists below."
-                )
-            }
-        }
-    }
-
     /// Why an image has failed, and what to do.
     func reason(for image: ImageStatus) {
         guard let error = image.error else { return }
@@ -193,7 +169,7 @@ final class BatchPage {
     // MARK: Lists
 
     /// A link to an image, which may be on another page.
-    private func link(to item: PageSummary.Item) {
+    func link(to item: PageSummary.Item) {
         let page = (item.number - 1) / Self.perPage + 1
         let anchor = AnchorID("view", item.number)
         html(
@@ -222,30 +198,6 @@ final class BatchPage {
                         }
                     }
                 }
-            }
-        }
-    }
-
-    private func grid() {
-        guard !entries.isEmpty else { return }
-        html(.section) {
-            html(.h2, text: count > 1 ? "Images, page \(number) of \(count)" : "Images")
-            html(.ul, .class("grid")) { for entry in entries { card(entry) } }
-        }
-    }
-
-    private func card(_ entry: PageEntry) {
-        html(.li, .id(entry.grid)) {
-            html(.a, .href(entry.view)) {
-                html(.span, .class("frame")) {
-                    if let small = entry.after?.small {
-                        picture(small, alt: "")
-                    } else {
-                        html.text(entry.afterNote ?? Self.word(entry.image.state))
-                    }
-                }
-                html(.span, .class("name")) { html(.bdi, text: entry.image.name) }
-                if entry.image.state != .filtered { badge(entry.image.state) }
             }
         }
     }
@@ -300,7 +252,7 @@ final class BatchPage {
         }
     }
 
-    private static func word(_ state: ImageState) -> String {
+    static func word(_ state: ImageState) -> String {
         switch state {
         case .new: "not begun"
         case .downloading: "downloading"

@@ -21,6 +21,9 @@ struct PageEntry: Sendable {
     /// The output, from the folder of the page.
     var output: PageLink?
 
+    /// Whether it has succeeded without a file, because only other images use it.
+    var isOnlyForOthers: Bool { image.published == false && image.state == .filtered }
+
     var grid: AnchorID { AnchorID("image", number) }
     var view: AnchorID { AnchorID("view", number) }
 }
@@ -50,6 +53,8 @@ struct PageSummary: Sendable {
     var slowest: [Item] = []
     /// Failed images by their codes.
     var codes: [ByteString: Int] = [:]
+    /// The first failed image of each code.
+    var examples: [ByteString: Item] = [:]
     /// Failed images of each page.
     var failuresOfPages: [Int] = []
     var timeline = Timeline()
@@ -68,7 +73,9 @@ struct PageSummary: Sendable {
         warningCount += image.warnings?.count ?? 0
         if image.state == .failed {
             failuresOfPages[page] += 1
-            codes[ByteString(image.error?.code ?? "unknown"), default: 0] += 1
+            let code = ByteString(image.error?.code ?? "unknown")
+            codes[code, default: 0] += 1
+            if examples[code] == nil { examples[code] = item }
             if failures.count < Self.mostFailures { failures.append(item) }
         }
         let time = image.milliseconds.filtering

@@ -55,7 +55,13 @@ enum PageTheme {
         .frame{display:flex;align-items:center;justify-content:center;height:11rem;margin-bottom:.5rem;\
         background:var(--shade);border-radius:.25rem;text-align:center;font-size:.85rem;color:var(--soft)}
         .frame img{max-width:100%;max-height:100%;object-fit:contain}
+        .grid .group{grid-column:1/-1;padding:.4rem 0 0;border:0;border-bottom:1px solid var(--line);border-radius:0;\
+        background:none}
+        .grid .row{grid-column-start:1}
         .name{display:block;font-size:.9rem}
+        .size{display:block;color:var(--soft);font-size:.85rem}
+        details{margin:.75rem 0}
+        summary{cursor:pointer;color:var(--accent)}
         .view{display:none;position:fixed;inset:0;z-index:1;overflow:auto;padding:1rem;background:var(--paper)}
         .view:target{display:block}
         body:has(.view:target){overflow:hidden}
@@ -76,7 +82,8 @@ enum PageTheme {
         .frame img.tiny{width:4rem;height:4rem;object-fit:contain}
         .slider input{display:block;width:100%;min-width:12rem;margin:.25rem 0 .5rem;accent-color:var(--accent)}
         @media (prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
-        @media print{.view{display:none!important}}
+        @media print{.view{display:none!important}.grid li,.failure{break-inside:avoid}}
+        @media print{details::details-content{content-visibility:visible;block-size:auto}}
         """
 
     /// The slider that appears in a view when it opens, and the keys there: arrows for the next pictures, Escape to go

@@ -4,10 +4,20 @@ import SystemPackage
 
 /// Why a run does not begin, or cannot continue.
 package enum RunError: CodedError, Equatable {
+    /// What distinguishes a manifest from that of the run in a folder.
+    package enum ManifestChange: Sendable, Equatable {
+        /// It has another name.
+        case other
+        /// It has the same name and another text.
+        case text
+        /// Only the text of a recipe is another.
+        case recipe
+    }
+
     /// Another process works in the folder.
     case inUse(folder: String, holder: String)
     /// The folder has a run of another manifest.
-    case otherManifest(folder: String, manifest: String)
+    case otherManifest(folder: String, manifest: String, change: ManifestChange = .other)
     /// The folder has a run of the same manifest in another folder, where its relative paths mean other pictures.
     case otherBase(folder: String, base: String)
     /// The folder has a run of the same manifest with another value of a setting that decides what the outputs are.
@@ -90,8 +100,13 @@ package enum RunError: CodedError, Equatable {
     package var message: String {
         switch self {
         case .inUse(let folder, let holder): "\(folder) is in use by \(holder)"
-        case .otherManifest(let folder, let manifest):
-            "\(folder) has a run of another manifest, \(manifest)"
+        case .otherManifest(let folder, let manifest, let change):
+            switch change {
+            case .other: "\(folder) has a run of another manifest, \(manifest)"
+            case .text:
+                "\(folder) has a run of \(manifest) as it was: the manifest was changed since, or is another one of this name"
+            case .recipe: "\(folder) has a run of \(manifest), whose recipe was changed since"
+            }
         case .otherBase(let folder, let base):
             "\(folder) has a run of the same manifest in \(base), where its relative paths begin"
         case .otherSetting(let folder, let key, let known, let asked):

@@ -166,7 +166,9 @@ package struct RunPlan: Codable, Sendable, Equatable {
         with other: RunPlan, in folder: String, isCountMeant: Bool = true
     ) -> RunError? {
         guard sha256 == other.sha256, recipes == other.recipes else {
-            return .otherManifest(folder: folder, manifest: manifest)
+            let change: RunError.ManifestChange =
+                sha256 == other.sha256 ? .recipe : manifest == other.manifest ? .text : .other
+            return .otherManifest(folder: folder, manifest: manifest, change: change)
         }
         guard (shards == nil) == (other.shards == nil),
             !isCountMeant || shards?.count == other.shards?.count

@@ -43,7 +43,7 @@ extension EventLog {
         say(
             .storageLost,
             "\(failure.message); the disk may have lost data, so no manifest is taken and no image begins "
-                + "until the disk is repaired and darkroomd is restarted or receives SIGUSR2",
+                + "until the disk is repaired and darkroomd is restarted or told to go on (darkroom resume)",
             fields(failure, batch))
     }
 

@@ -59,6 +59,8 @@ struct CheckCommand: ParsableCommand {
     private struct Result: Encodable {
         let file: String
         var images: Int?
+        /// nil if the manifest has none.
+        var patterns: Patterns?
         var errors: [ManifestProblem]?
         /// What to know about a manifest that is right; nil for nothing.
         var warnings: [String]?
@@ -72,13 +74,47 @@ struct CheckCommand: ParsableCommand {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(file, forKey: .file)
             try container.encodeIfPresent(images, forKey: .images)
+            try container.encodeIfPresent(patterns, forKey: .patterns)
             try container.encodeIfPresent(errors, forKey: .errors)
             try container.encodeIfPresent(warnings, forKey: .warnings)
             try container.encodeIfPresent(message, forKey: .message)
         }
 
         private enum CodingKeys: String, CodingKey {
-            case file, images, errors, warnings, message
+            case file, images, patterns, errors, warnings, message
+        }
+    }
+
+    /// The patterns and folders among the sources of a manifest.
+    private struct Patterns: Encodable {
+        let count: Int
+        /// Those that only the daemon can look up. Their images are not counted.
+        let unknown: Int
+        /// The files that the others mean.
+        let files: Int
+
+        init?(_ manifest: Manifest) {
+            count = manifest.found.count + manifest.unknownSources
+            guard count > 0 else { return nil }
+            unknown = manifest.unknownSources
+            files = manifest.found.reduce(0) { $0 + $1.files.count }
+        }
+
+        /// `2 patterns or folders mean 10 files, 1 can only be looked up by the daemon`.
+        var words: String {
+            var parts: [String] = []
+            let known = count - unknown
+            let kinds = ("pattern or folder", "patterns or folders")
+            if known > 0 {
+                parts.append(
+                    "\(Words.count(known, kinds.0, kinds.1)) \(known == 1 ? "means" : "mean") "
+                        + Words.count(files, "file"))
+            }
+            if unknown > 0 {
+                parts.append(
+                    "only the daemon can look up \(Words.count(unknown, kinds.0, kinds.1))")
+            }
+            return parts.joined(separator: "; ")
         }
     }
 
@@ -230,16 +266,13 @@ struct CheckCommand: ParsableCommand {
             try tell(
                 Result(
                     file: answer.shown, images: manifest.images.count,
-                    warnings: told.isEmpty ? nil : told, forecast: forecast))
+                    patterns: Patterns(manifest), warnings: told.isEmpty ? nil : told,
+                    forecast: forecast))
             if !json {
                 for warning in warnings {
                     Console.problem("\(answer.shown): warning: \(warning)")
                 }
                 if let note = answer.note { Console.problem("\(answer.shown): note: \(note)") }
-            }
-            if manifest.hasUnknownSources, !json {
-                Console.problem(
-                    "\(answer.shown): only the daemon can look up some of its patterns and folders")
             }
             return .success
         case .failure(let rejection):
@@ -258,7 +291,9 @@ struct CheckCommand: ParsableCommand {
             try Console.line(JSONText.line("manifest", result))
         } else if let images = result.images {
             let words = result.forecast?.words ?? Words.count(images, "image")
-            try Console.line("\(result.file): \(words)")
+            let line =
+                result.patterns.map { images == 0 ? $0.words : "\(words); \($0.words)" } ?? words
+            try Console.line("\(result.file): \(line)")
         }
     }
 }

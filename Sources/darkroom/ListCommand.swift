@@ -68,6 +68,7 @@ struct StateList {
     private static let synonyms: [String: BatchState] = [
         "failed": .completedWithErrors, "done": .completed, "running": .processing,
         "waiting": .pending, "canceled": .cancelled,
+        "witherrors": .completedWithErrors,
     ]
 
     let states: [BatchState]

@@ -187,13 +187,16 @@ extension ClientError {
         var remedy: String?
         switch error {
         case .inUse: exit = .tryAgain
-        case .otherManifest(let folder, _):
+        case .otherManifest(let folder, _, let change):
             exit = .rejected
-            if isOfPictures {
+            remedy = "Name another folder with -o, or remove this one."
+            if isOfPictures, change != .recipe {
                 message =
                     "\(folder) has a run of other pictures, of another order of them, or with other options"
+            } else if change != .other {
+                remedy =
+                    "Name another folder with -o, or remove this one to make all its pictures anew."
             }
-            remedy = "Name another folder with -o, or remove this one."
         case .otherBase, .otherSetting, .otherShards:
             exit = .rejected
             remedy = "Name another folder with -o, or remove this one."

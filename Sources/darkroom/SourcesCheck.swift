@@ -9,6 +9,7 @@ struct SourcesCheck {
     private let rules: SourceRules
     private let isJSON: Bool
     private let progress: CheckProgress
+    private let screen = Terminal(STDOUT_FILENO)
     private(set) var total: ForecastSummary
 
     init(_ rules: SourceRules, json: Bool, progress: ProgressMode) {
@@ -54,7 +55,9 @@ struct SourcesCheck {
         }
         progress.erase()
         if let complaint = image.complaint(of: file) { Console.problem(complaint) }
-        if let line = image.line { try Console.lines([line]) }
+        guard let line = image.line else { return }
+        let name = image.image.name.string.visible
+        try Console.lines(line.wrapped(to: screen.width, indent: 4, keeping: [name]))
     }
 }
 

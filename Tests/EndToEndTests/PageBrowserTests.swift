@@ -306,4 +306,56 @@ struct PageBrowserTests {
             #expect(faults == [])
         }
     }
+
+    /// A logo is no result, the results of one picture are told apart by their sizes, and many failures do not push the
+    /// pictures down. All of this without a program, on a telephone too.
+    @Test func showsWhatThePicturesAre() async throws {
+        let missing = (1...9).map { "- no\($0).png" }
+        try fixture.write(
+            """
+            images:
+            - {name: logo, source: alpha.png, publish: false}
+            - name: big
+              source: large.png
+              filters: [{overlay: {from: logo}}]
+              variants: [{suffix: -20, filters: [{resize: 20}]}, {suffix: -10, filters: [{resize: 10}]}]
+            - small.png
+            - {name: text, source: m.yaml}
+            \(missing.joined(separator: "\n"))
+
+            """, to: "m.yaml")
+        #expect(try await fixture.darkroom("run", "m.yaml", "-o", "out", "--quiet").exit == 3)
+        #expect(try await fixture.darkroom("page", "out").exit == 0)
+        let url = "file://" + fixture.url("out-page/index.html").path
+        try await Browser.use { browser in
+            try browser.send("Emulation.setScriptExecutionDisabled", ["value": true])
+            try browser.show(width: 390, height: 844)
+            try browser.open(url)
+            func texts(_ selector: String) throws -> [String] {
+                try browser.value(
+                    "[...document.querySelectorAll('\(selector)')].map(n => n.textContent)",
+                    as: [String].self)
+            }
+            #expect(try texts(".grid .name").prefix(3) == ["big-20", "big-10", "small"])
+            #expect(try texts(".grid .group") == ["large.png, 2 results"])
+            let sizes = try texts(".grid .size")
+            #expect(sizes.count == 3 && Set(sizes).count == 3, "\(sizes)")
+            #expect(
+                try texts("summary") == [
+                    "All 10 failures", "1 image without a file, used by other images",
+                ])
+            let reasons = try texts("section > ul:not(.grid) > li")
+            #expect(reasons.first?.hasPrefix("9 images: source-missing, for example no1: ") == true)
+            #expect(reasons.count == 2, "\(reasons)")
+            // The first picture is on the second screen at the latest, and the failures are shown when they are opened.
+            let top = "document.querySelector('.grid').getBoundingClientRect().top"
+            #expect(try browser.value(top, as: Double.self) < 2 * 844)
+            let isShown = "document.querySelector('.failure').checkVisibility()"
+            #expect(try !browser.value(isShown, as: Bool.self))
+            _ = try browser.value("(document.querySelector('details').open = true)", as: Bool.self)
+            #expect(try browser.value(isShown, as: Bool.self))
+            #expect(try browser.value("document.documentElement.scrollWidth", as: Int.self) <= 390)
+            Self.checkQuiet(browser, url)
+        }
+    }
 }

@@ -82,7 +82,9 @@ import Testing
         let daemon = try await run()
         try write("filters: {resize: 40}\noutput: gif\n")
         try await daemon.reload()
-        try await daemon.says("recipes/small.yaml:2:9: output: ‘output’ must be a map, found text")
+        try await daemon.says(
+            "recipes/small.yaml:2:9: output: ‘output’ must be png or jpeg, or a map, found ‘gif’; darkroom does not write GIF"
+        )
         // The old one holds.
         try drop("x")
         #expect(try Self.width(await fixture.spool.finish("x", daemon)) == 40)

@@ -187,7 +187,7 @@ struct NthCall {
     private func finish(
         _ daemon: ChildDaemon, _ spool: TestSpool, strike: String, withSignal: Bool
     ) throws -> Bool {
-        let word = "restarted or receives SIGUSR2"
+        let word = "told to go on (darkroom resume)"
         // Where nothing moves and no call has failed, the machine is busy.
         for _ in 0..<12 {
             if try spool.waitUntilIdle(daemon, standstill: 2.5, orWord: word) { return true }

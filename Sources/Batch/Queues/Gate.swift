@@ -54,7 +54,7 @@ package final class Gate: Sendable {
         }
         return moments.suspended.map { since in
             Status.Waiting(
-                .paused, message: "darkroomd is paused; no work begins until it receives SIGUSR2",
+                .paused, message: "darkroomd is paused; no work begins until darkroom resume",
                 since: since)
         }
     }

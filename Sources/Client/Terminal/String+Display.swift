@@ -27,4 +27,52 @@ extension String {
         let spaces = String(repeating: " ", count: Swift.max(0, width - DisplayWidth.of(self)))
         return right ? spaces + self : self + spaces
     }
+
+    /// The text in lines of at most so many columns; in one line if there is no width. Lines end at spaces only: a word
+    /// that is longer than a line stays whole, so that a path can be copied.
+    ///
+    /// - Parameters:
+    ///   - indent: the number of spaces before each further line.
+    ///   - parts: what stays whole although it contains spaces, such as a command or a file name.
+    package func wrapped(
+        to width: Int?, indent: Int = 0, keeping parts: [String] = []
+    ) -> [String] {
+        guard let width, DisplayWidth.ofPainted(self) > width else { return [self] }
+        let margin = String(repeating: " ", count: indent)
+        var lines: [String] = []
+        var line = ""
+        for piece in pieces(keeping: parts) {
+            let wordWidth = DisplayWidth.ofPainted(piece.word)
+            let end = DisplayWidth.ofPainted(line) + piece.spaces.count + wordWidth
+            // In the next line it would not fit either, and a line that has only a label is no use.
+            let isHopeless =
+                indent + wordWidth > width
+                && DisplayWidth.ofPainted(line) + piece.spaces.count <= indent
+            if end <= width || line.isEmpty || isHopeless {
+                line += piece.spaces + piece.word
+            } else {
+                lines.append(line)
+                line = margin + piece.word
+            }
+        }
+        return lines + [line]
+    }
+
+    /// The words, each with the spaces before it.
+    private func pieces(keeping parts: [String]) -> [(spaces: String, word: String)] {
+        let kept = parts.filter { $0.contains(" ") }.flatMap { ranges(of: $0) }
+        var pieces: [(spaces: String, word: String)] = []
+        var isSpace = true
+        var (spaces, word) = ("", "")
+        for index in indices {
+            let isBreak = self[index] == " " && !kept.contains { $0.contains(index) }
+            if isBreak, !isSpace {
+                pieces.append((spaces, word))
+                (spaces, word) = ("", "")
+            }
+            isSpace = isBreak
+            if isBreak { spaces.append(" ") } else { word.append(self[index]) }
+        }
+        return pieces + [(spaces, word)]
+    }
 }

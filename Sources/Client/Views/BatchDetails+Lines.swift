@@ -10,14 +10,15 @@ extension BatchDetails {
     /// The text for people.
     package func lines(on terminal: Terminal) -> [String] {
         let width = facts.map { DisplayWidth.of($0.name) }.max() ?? 0
-        var lines = [
-            "\(terminal.paint(batch.id.visible, .bold)): "
-                + terminal.paint(batch.state.words, batch.state.style)
-        ]
+        let id = terminal.paint(batch.id.visible, .bold)
+        let state = terminal.paint(batch.state.words, batch.state.style)
+        var lines = "\(id): \(state)".wrapped(to: terminal.width, indent: 2, keeping: [id, state])
         for (name, text) in facts {
-            lines.append("  \(terminal.paint(name.padded(to: width), .dim))  \(text)")
+            lines += "  \(terminal.paint(name.padded(to: width), .dim))  \(text)".wrapped(
+                to: terminal.width, indent: width + 4,
+                keeping: [folder.visible, status.manifest.name.visible])
         }
-        return lines + problemLines + imageLines(terminal)
+        return lines + problemLines(terminal) + imageLines(terminal)
     }
 
     private var facts: [(name: String, text: String)] {
@@ -89,32 +90,36 @@ extension BatchDetails {
     }
 
     /// The problems of a rejected manifest, with their places as compilers write them.
-    private var problemLines: [String] {
+    private func problemLines(_ terminal: Terminal) -> [String] {
         guard let errors = status.errors, !errors.isEmpty else { return [] }
         return ["\(Words.count(errors.count, "problem")) of the manifest:"]
-            + errors.map { problem in
+            + errors.flatMap { problem in
                 let place = [problem.line, problem.column].compactMap { $0 }.map { ":\($0)" }
                     .joined()
                 let path = problem.path.isEmpty ? "" : "\(problem.path.visible): "
                 let help = problem.suggestion.map { "; did you mean \($0.visible)?" } ?? ""
-                return
-                    "  \(status.manifest.name.visible)\(place): \(path)\(problem.message.visible)"
+                let file = status.manifest.name.visible
+                let line =
+                    "  \(file)\(place): \(path)\(problem.message.visible)"
                     + " [\(problem.code.visible)]\(help)"
+                return line.wrapped(to: terminal.width, indent: 4, keeping: [file])
             }
     }
 
     private func imageLines(_ terminal: Terminal) -> [String] {
-        if images == .all { return table(status.images).lines(on: terminal) + failureLines(.max) }
-        return failureLines(images == .failed ? .max : Self.shortList)
+        if images == .all {
+            return table(status.images).lines(on: terminal) + failureLines(.max, terminal)
+        }
+        return failureLines(images == .failed ? .max : Self.shortList, terminal)
     }
 
     private func table(_ images: [ImageStatus]) -> TextTable {
         var table = TextTable([
-            .init("IMAGE", minimum: 8), .init("STATE"),
-            .init("PIXELS", isNumber: true, dispensability: 3),
+            .init("IMAGE"), .init("STATE"),
+            .init("PIXELS", isNumber: true, dispensability: 1),
             .init("BYTES", isNumber: true, dispensability: 2),
-            .init("TIME", isNumber: true, dispensability: 1),
-            .init("FILE", minimum: 8, dispensability: 4),
+            .init("TIME", isNumber: true, dispensability: 3),
+            .init("FILE", dispensability: 4),
         ])
         for image in images {
             let time = image.milliseconds.downloading.saturatingAdd(image.milliseconds.filtering)
@@ -129,7 +134,7 @@ extension BatchDetails {
         return table
     }
 
-    private func failureLines(_ limit: Int) -> [String] {
+    private func failureLines(_ limit: Int, _ terminal: Terminal) -> [String] {
         let failed = status.images.filter { $0.state == .failed }
         guard !failed.isEmpty else { return [] }
         var lines = ["\(Words.count(failed.count, "failed image")):"]
@@ -138,24 +143,32 @@ extension BatchDetails {
                 image.error.map { "\($0.message.visible) [\($0.code.visible)]" }
                 ?? "no reason is known"
             let help = image.error?.isTransient == true ? "; a retry may help" : ""
-            lines.append("  \(image.name.visible): \(reason)\(help)")
+            let name = image.name.visible
+            lines += "  \(name): \(reason)\(help)".wrapped(
+                to: terminal.width, indent: 4, keeping: [name])
         }
         if failed.count > limit {
-            lines.append(
-                "  and \(failed.count - limit) more: darkroom show \(batch.id.shellQuoted) --failed"
-            )
+            let command = "darkroom show \(argument) --failed"
+            lines += "  and \(failed.count - limit) more: \(command)".wrapped(
+                to: terminal.width, indent: 4, keeping: [command])
         }
-        return batch.state.isFinal ? lines + [remedy(failed)] : lines
+        return batch.state.isFinal ? lines + remedy(failed, terminal) : lines
     }
 
-    private func remedy(_ failed: [ImageStatus]) -> String {
+    private func remedy(_ failed: [ImageStatus], _ terminal: Terminal) -> [String] {
         let helped = failed.count { $0.error?.isTransient == true }
         let retry =
-            isRun ? "darkroom run with --retry" : "darkroom retry \(batch.id.shellQuoted)"
-        return switch helped {
-        case 0: "Without a change of the sources, a retry fails again: \(retry)"
-        case failed.count: "A retry may help: \(retry)"
-        default: "A retry may help \(helped) of them: \(retry)"
-        }
+            isRun
+            ? "darkroom run with --retry" : "darkroom retry \(batch.id.shellQuoted)"
+        let text =
+            switch helped {
+            case 0: "Without a change of the sources, a retry fails again: \(retry)"
+            case failed.count: "A retry may help: \(retry)"
+            default: "A retry may help \(helped) of them: \(retry)"
+            }
+        return text.wrapped(to: terminal.width, indent: 2, keeping: [retry])
     }
+
+    /// What names the batch on a command line.
+    private var argument: String { isRun ? folder.shellQuoted : batch.id.shellQuoted }
 }

@@ -81,11 +81,11 @@ package struct BatchList: Sendable {
     package func lines(on terminal: Terminal) -> [String] {
         guard !rows.isEmpty else { return [] }
         var table = TextTable([
-            .init("ID", minimum: 8), .init("STATE", minimum: 10),
-            .init("DONE", isNumber: true), .init("FAILED", isNumber: true),
-            .init("PRIORITY", dispensability: 4), .init("USER", minimum: 6, dispensability: 3),
-            .init("AGE", isNumber: true, dispensability: 2),
-            .init("REASON", minimum: 12, dispensability: 1),
+            .init("ID"), .init("STATE"), .init("DONE", isNumber: true, dispensability: 1),
+            .init("FAILED", isNumber: true, dispensability: 2),
+            .init("PRIORITY", dispensability: 6), .init("USER", dispensability: 5),
+            .init("AGE", isNumber: true, dispensability: 4),
+            .init("REASON", minimum: 12, comfortable: 24, dispensability: 3),
         ])
         for row in rows { table.append(row.cells) }
         return table.lines(on: terminal)
@@ -134,7 +134,7 @@ package struct BatchList: Sendable {
 
         fileprivate var cells: [TextTable.Cell] {
             [
-                .init(id, .bold), .init(state.rawValue, state.style),
+                .init(id, .bold), .init(state.rawValue, state.style, short: state.shortWord),
                 .init(state == .rejected ? "-" : "\(counts.filtered)/\(counts.total)"),
                 .init("\(counts.failed)", counts.failed > 0 ? .red : nil),
                 .init(priority.rawValue), .init(user ?? "-"), .init(HumanText.age(age)),

@@ -103,7 +103,21 @@ package struct SpoolOverview: Sendable {
 extension SpoolOverview {
     /// The text for people.
     package func lines(on terminal: Terminal) -> [String] {
-        [headline(terminal)] + work + folderLines + inboxLines(terminal)
+        let lines = headline(terminal) + work + folderLines + inboxLines(terminal)
+        let names =
+            [spool.visible] + (folders?.folders ?? []).map(\.path.visible)
+            + (inbox?.files ?? []).map { terminal.paint($0.name.visible, .bold) }
+        return lines.flatMap {
+            $0.wrapped(to: terminal.width, indent: Self.indent(of: $0), keeping: names)
+        }
+    }
+
+    /// Where the further lines of a wrapped one begin: below its text, which stands behind a label of eleven columns, or
+    /// two columns further.
+    private static func indent(of line: String) -> Int {
+        let labels = ["batches", "images", "left", "folder", "inbox"]
+        if labels.contains(where: { line.hasPrefix("  \($0)  ") }) { return 11 }
+        return line.prefix { $0 == " " }.count + (line.hasPrefix("           ") ? 0 : 2)
     }
 
     /// A line for each hot folder, and one for each file in it on which somebody must act.
@@ -127,7 +141,7 @@ extension SpoolOverview {
         }
     }
 
-    private func headline(_ terminal: Terminal) -> String {
+    private func headline(_ terminal: Terminal) -> [String] {
         let style: TextStyle =
             switch daemon.name {
             case .running: .green
@@ -148,8 +162,9 @@ extension SpoolOverview {
             if daemon.isElsewhere { line += " of another machine" }
             if let age, age >= 2 { line += ", as of \(HumanText.age(age)) ago" }
         }
-        if let waiting = daemon.waiting { line += "\n  waits: \(waiting.message.visible)" }
-        return line
+        let waits = daemon.waiting.map { ["  waits: \($0.message.visible)"] } ?? []
+        let end = daemon.name == .paused ? ["  darkroom resume ends the pause"] : []
+        return [line] + waits + end
     }
 
     private var work: [String] {

@@ -32,35 +32,41 @@ struct ProgressFrame {
         let shown = batches.prefix(needsTotal ? room - 1 : room)
         // Reasons take the lines that the batches leave.
         var spare = room - shown.count - (needsTotal ? 1 : 0)
-        let nameWidth = nameWidth(shown)
-        for batch in shown {
-            lines.append(line(batch, nameWidth))
+        var rows = shown.map(row)
+        if needsTotal { rows.append(total(hidden: batches.count - shown.count)) }
+        let layout = layout(of: rows)
+        for (row, batch) in zip(rows, shown) {
+            lines.append(line(row, layout))
             if spare > 0, daemon.obstacle == nil, let reason = batch.reason(daemon) {
                 lines.append(terminal.paint("  \(reason)".cut(to: width, terminal.ellipsis), .dim))
                 spare -= 1
             }
         }
-        if needsTotal { lines.append(total(hidden: batches.count - shown.count, nameWidth)) }
-        return lines
+        return needsTotal ? lines + [line(rows[rows.count - 1], layout)] : lines
     }
 
-    private func nameWidth(_ shown: ArraySlice<BatchProgress>) -> Int {
-        let longest = shown.map { DisplayWidth.of($0.id.visible) }.max() ?? 0
-        return min(max(longest, batches.count > 1 ? 5 : 0), max(8, width / 3))
+    /// What a line says.
+    private struct Row {
+        let name: String
+        let counts: Status.Counts
+        /// The most important ones first. The first two are always shown.
+        let fields: [String]
+        var hasBar = true
+
+        var numbers: ArraySlice<String> { fields.prefix(2) }
     }
 
-    private func line(_ batch: BatchProgress, _ nameWidth: Int) -> String {
-        let name = batch.id.visible.cut(to: nameWidth, terminal.ellipsis)
+    private func row(_ batch: BatchProgress) -> Row {
         let end =
             batch.state == .processing
             ? speed(images: batch.imagesPerSecond, left: batch.secondsLeft) : [batch.state.words]
-        return line(
-            name.padded(to: nameWidth), batch.counts,
-            fields: Self.numbers(batch.counts) + Self.failures(batch.counts) + end, hasBar: true)
+        return Row(
+            name: batch.id.visible, counts: batch.counts,
+            fields: Self.numbers(batch.counts) + Self.failures(batch.counts) + end)
     }
 
     /// The sums of all batches, also of those that have no line.
-    private func total(hidden: Int, _ nameWidth: Int) -> String {
+    private func total(hidden: Int) -> Row {
         var counts = Status.Counts()
         for batch in batches { counts += batch.counts }
         let rates = batches.compactMap(\.imagesPerSecond)
@@ -68,8 +74,8 @@ struct ProgressFrame {
             images: rates.isEmpty ? nil : rates.reduce(0, +),
             left: batches.compactMap(\.secondsLeft).max())
         let rest = hidden > 0 ? ["\(hidden) not shown"] : []
-        return line(
-            "total".padded(to: nameWidth), counts,
+        return Row(
+            name: "total", counts: counts,
             fields: Self.numbers(counts) + rest + Self.failures(counts) + end, hasBar: hidden == 0)
     }
 
@@ -89,21 +95,49 @@ struct ProgressFrame {
         ].compactMap { $0 }
     }
 
-    /// - Parameter fields: the most important ones first. Those that have no room are left out, except the first two,
-    ///   for which the bar gives way.
-    private func line(
-        _ name: String, _ counts: Status.Counts, fields: [String], hasBar: Bool
-    ) -> String {
-        let barWidth = width >= 79 ? 24 : width >= 59 ? 12 : 8
-        var parts = hasBar ? [name, bar(counts, barWidth)] : [name]
-        func isFitting(_ fields: [String]) -> Bool {
-            (parts + fields).reduce(0) { $0 + DisplayWidth.of($1) + Self.gap.count }
-                <= width + Self.gap.count
+    // MARK: Layout
+
+    /// The widths that all lines have in common, so that they stand below each other.
+    private struct Layout {
+        let name: Int
+        /// nil if there is no room for bars.
+        let bar: Int?
+    }
+
+    /// Bars and the less important fields give way before an ID, which somebody may have to type. A short bar says
+    /// enough, so it also gives way before fields.
+    private func layout(of rows: [Row]) -> Layout {
+        let numbers = rows.map { Self.width($0.numbers) }.max() ?? 0
+        let longest = rows.map { DisplayWidth.of($0.name) }.max() ?? 0
+        let name = min(longest, max(8, width - numbers - Self.gap.count))
+        let widest = width >= 79 ? 24 : width >= 59 ? 12 : 8
+        let bars = [24, 12, 8].filter { $0 <= widest }
+        func isFitting(_ bar: Int, without dropped: Int) -> Bool {
+            rows.allSatisfy { row in
+                let fields = row.fields.prefix(max(2, row.fields.count - dropped))
+                return !row.hasBar
+                    || name + bar + 2 + Self.gap.count * 2 + Self.width(fields) <= width
+            }
         }
-        var fields = fields
-        while fields.count > 2, !isFitting(fields) { fields.removeLast() }
-        if !isFitting(fields) { parts = [name] }
+        let most = rows.map(\.fields.count).max() ?? 2
+        for dropped in 0...max(0, most - 2) {
+            if let bar = bars.first(where: { isFitting($0, without: dropped) }) {
+                return Layout(name: name, bar: bar)
+            }
+        }
+        return Layout(name: name, bar: nil)
+    }
+
+    private func line(_ row: Row, _ layout: Layout) -> String {
+        var parts = [row.name.cut(to: layout.name, terminal.ellipsis).padded(to: layout.name)]
+        if row.hasBar, let width = layout.bar { parts.append(bar(row.counts, width)) }
+        var fields = row.fields
+        while fields.count > 2, Self.width((parts + fields)[...]) > width { fields.removeLast() }
         return (parts + fields).joined(separator: Self.gap).cut(to: width, terminal.ellipsis)
+    }
+
+    private static func width(_ parts: ArraySlice<String>) -> Int {
+        parts.reduce(0) { $0 + DisplayWidth.of($1) } + gap.count * max(0, parts.count - 1)
     }
 
     /// `[####----]`. It is full only when all images have ended.

@@ -38,23 +38,23 @@ import Testing
         (
             .screen(80), three, running,
             """
-            holiday                     [############------------]   52%  21/40  1 failed
-            prints                      [------------------------]    0%  3/1200
+            holiday                       [####----]   52%  21/40  1 failed  10 s left
+            prints                        [--------]    0%  3/1200
               example.org has asked for a pause of 2 minutes
-            winter-in-the-mountains-2…  [------------------------]    0%  0/7  pending
+            winter-in-the-mountains-2026  [--------]    0%  0/7  pending
               waits for its turn
-            total                       [------------------------]    1%  24/1247  1 failed
+            total                         [--------]    1%  24/1247  1 failed  10 s left
             """
         ),
         (
             .screen(40), three, running,
             """
-            holiday        [####----]   52%  21/40
-            prints         [--------]    0%  3/1200
+            holiday                    52%  21/40
+            prints                      0%  3/1200
               example.org has asked for a pause of…
-            winter-in-th…  [--------]    0%  0/7
+            winter-in-the-mountains…    0%  0/7
               waits for its turn
-            total            1%  24/1247
+            total                       1%  24/1247
             """
         ),
         (

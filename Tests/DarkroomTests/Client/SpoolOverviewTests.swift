@@ -78,7 +78,8 @@ import Testing
                 == Told(
                     .paused,
                     "paused since 2026-11-22 23:59:00 (1min): SPOOL, darkroomd 9.9, process P\n"
-                        + "  waits: paused by SIGUSR1"
+                        + "  waits: paused by SIGUSR1\n"
+                        + "  darkroom resume ends the pause"
                         + work
                 ))
         try spool.writeQueue(

@@ -63,9 +63,9 @@ import Testing
 
     private static func table() -> TextTable {
         var table = TextTable([
-            .init("ID", minimum: 6), .init("DONE", isNumber: true),
+            .init("ID"), .init("DONE", isNumber: true),
             .init("USER", minimum: 4, dispensability: 2),
-            .init("REASON", minimum: 8, dispensability: 1),
+            .init("REASON", minimum: 8, comfortable: 12, dispensability: 1),
         ])
         table.append([.init("holiday"), .init("2/12"), .init("anna"), .init("")])
         table.append([
@@ -92,19 +92,30 @@ import Testing
             """
         ),
         (
-            22,
+            30,
             """
-            ID      DONE  REASON
-            holid…  2/12  -
-            日本…    0/3  example…
+            ID              DONE  REASON
+            holiday         2/12  -
+            日本の旅行写真   0/3  example…
             """
         ),
         (
-            14,
+            22,
             """
-            ID        DONE
-            holiday   2/12
-            日本の…    0/3
+            ID       DONE
+            holiday  2/12
+            日本の旅行写真
+                      0/3
+            """
+        ),
+        (
+            6,
+            """
+            ID  DONE
+            holiday
+                2/12
+            日本の旅行写真
+                 0/3
             """
         ),
     ])
@@ -122,5 +133,59 @@ import Testing
             painted.first == "\u{1B}[2mID\u{1B}[0m              \u{1B}[2mDONE\u{1B}[0m  "
                 + "\u{1B}[2mUSER\u{1B}[0m  \u{1B}[2mREASON\u{1B}[0m")
         #expect(painted.dropFirst().elementsEqual(lines.dropFirst()))
+    }
+
+    // MARK: Lines of text
+
+    private struct Wrapping {
+        let width: Int?
+        let indent: Int
+        let text: String
+        let lines: [String]
+
+        init(_ width: Int?, _ indent: Int, _ text: String, _ lines: [String]? = nil) {
+            (self.width, self.indent, self.text) = (width, indent, text)
+            self.lines = lines ?? [text]
+        }
+    }
+
+    private static let wrappings = [
+        Wrapping(nil, 4, "  owl: one  two three"),
+        Wrapping(21, 4, "  owl: one  two three"),
+        Wrapping(20, 4, "  owl: one  two three", ["  owl: one  two", "    three"]),
+        Wrapping(10, 4, "  owl: one  two three", ["  owl: one", "    two", "    three"]),
+        // What is longer than a line stays whole, on a line of its own unless only a label would stand before it.
+        Wrapping(
+            12, 4, "  owl: /a/very/long/path is", ["  owl:", "    /a/very/long/path", "    is"]),
+        Wrapping(
+            12, 10, "  answer  /a/very/long/path is",
+            ["  answer  /a/very/long/path", "          is"]),
+        Wrapping(12, 0, "写真写真 写真写真", ["写真写真", "写真写真"]),
+        Wrapping(8, 0, "e\u{301}e\u{301}e\u{301} e\u{301}e\u{301}e\u{301}e\u{301}"),
+        Wrapping(9, 0, "👩‍👩‍👧 a"),
+        Wrapping(12, 0, "to my file now", ["to my file", "now"]),
+        Wrapping(10, 0, "to my file now", ["to my file", "now"]),
+        Wrapping(9, 0, "to my file now", ["to", "my file", "now"]),
+        Wrapping(8, 0, ""),
+    ]
+
+    @Test(arguments: wrappings.indices) func wrapsAtWords(place: Int) {
+        let wrapping = Self.wrappings[place]
+        #expect(
+            wrapping.text.wrapped(
+                to: wrapping.width, indent: wrapping.indent, keeping: ["my file"])
+                == wrapping.lines)
+    }
+
+    @Test func wrapsTheLastColumn() {
+        var table = TextTable([.init("RECIPE"), .init("WHAT IT DOES", minimum: 12, wraps: true)])
+        table.append([.init("web"), .init("small pictures for the web, with a logo")])
+        table.append([.init("x"), .init("-")])
+        let terminal = Terminal(isTerminal: true, canRedraw: true, width: 26)
+        #expect(
+            table.lines(on: terminal) == [
+                "RECIPE  WHAT IT DOES", "web     small pictures for", "        the web, with a",
+                "        logo", "x       -",
+            ])
     }
 }

@@ -90,9 +90,9 @@ import Testing
         try spool.writeQueue(.paused)
         #expect(
             try Self.list(spool, on: .screen(60)) == """
-                ID       STATE        DONE  FAILED    AGE  REASON
-                holiday  processing  12/40       1  10min  the daemon is pa…
-                held     held          0/3       0   8min  held by root
+                ID       STATE        DONE  FAILED  REASON
+                holiday  processing  12/40       1  the daemon is paused
+                held     held          0/3       0  held by root
                 """)
         withExtendedLifetime(lock) {}
     }
@@ -111,12 +111,12 @@ import Testing
                 """)
         #expect(
             try Self.list(spool, .init(all: true), on: .screen(40)) == """
-                ID       STATE              DONE  FAILED
-                failed   completedWithEr…    1/3       2
-                wrong    rejected              -       0
-                holiday  processing        12/40       1
-                held     held                0/3       0
-                fine     completed           1/1       0
+                ID       STATE        DONE  FAILED
+                failed   withErrors    1/3       2
+                wrong    rejected        -       0
+                holiday  processing  12/40       1
+                held     held          0/3       0
+                fine     completed     1/1       0
                 """)
     }
 

@@ -77,7 +77,7 @@ import Testing
         (
             StatusLine(summary: summary(held: 1), isPaused: true, storage: lost),
             "Paused (SIGUSR1), and waiting: sync /s: Input/output error; "
-                + "next attempt after SIGUSR2 or a restart; 1 batch unfinished"
+                + "next attempt after darkroom resume or a restart; 1 batch unfinished"
         ),
         (
             StatusLine(

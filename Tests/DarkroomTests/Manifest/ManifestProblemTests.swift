@@ -168,7 +168,7 @@ import Testing
             tooManyVariants,
             ["1:31 too-many-images variants"]
         ),
-        (#"{"images": ["a"], "output": "jpgg"}"#, ["1:29 wrong-type output"]),
+        (#"{"images": ["a"], "output": "jpgg"}"#, ["1:29 unknown-value output → jpeg"]),
         (#"{"images": ["a"], "output": null}"#, ["1:29 wrong-type output"]),
         (
             #"{"images": ["a"], "output": {"format": "jpe", "quality": 1}}"#,

@@ -217,7 +217,7 @@ import Testing
         ("filters: mono\nfilters: flip", ["2:1 duplicate-key filters"]),
         ("filters: {watermark: logo}", ["1:22 unknown-image filters.watermark"]),
         ("output: {quality: 80}", ["1:19 conflicting-keys output.quality"]),
-        ("output: gif", ["1:9 wrong-type output"]),
+        ("output: gif", ["1:9 unknown-value output"]),
         ("priority: hgih", ["1:11 unknown-value priority → high"]),
         (
             "filters: {sepia: 2}\npriority: 3",

@@ -21,8 +21,24 @@ import Testing
                     + "<key>format</key><string>jpe</string></dict></dict>"),
             "found ‘jpe’; write ‘<key>format</key> <string>jpeg</string>’"
         ),
-        (.yaml, "images: [a]\noutput: jpge", "found text; write ‘output: {format: jpeg}’"),
-        (.yaml, "images: [a]\noutput: PNG", "found text; write ‘output: {format: png}’"),
+        (
+            .yaml, "images: [a]\noutput: jpge",
+            "‘output’ must be png or jpeg, or a map, found ‘jpge’; write ‘output: jpeg’"
+        ),
+        (
+            .yaml, "images: [a]\noutput: false",
+            "found ‘false’; for no file, write ‘publish: false’ instead"
+        ),
+        (.yaml, "images: [a]\noutput: webp", "found ‘webp’; darkroom does not write WebP"),
+        (
+            .yaml, "images: [a]\noutput: {format: Tiff}",
+            "found ‘Tiff’; darkroom does not write TIFF"
+        ),
+        (
+            .yaml, "images: [a]\noutput: best",
+            "‘output’ must be png or jpeg, or a map, found ‘best’"
+        ),
+        (.yaml, "images: [a]\noutput: PNG", "found ‘PNG’; write ‘output: png’"),
         (.yaml, "images: [a]\noutput: []", "found a list; write ‘output: {format: jpeg}’"),
         (.yaml, "images: [a]\npriority: hi", "high or veryHigh, found ‘hi’"),
         (.yaml, "images: [a]\npriority: hgih", "found ‘hgih’; write ‘priority: high’"),

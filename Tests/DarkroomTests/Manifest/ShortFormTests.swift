@@ -56,9 +56,9 @@ import Testing
 
     /// Settings that are refused, and what is said of them.
     static let refused: [(form: String, problem: String)] = [
-        (#""output": "gif""#, "1:78 wrong-type output"),
-        (#""output": "JPG""#, "1:78 wrong-type output"),
-        (#""output": """#, "1:78 wrong-type output"),
+        (#""output": "gif""#, "1:78 unknown-value output"),
+        (#""output": "JPG""#, "1:78 unknown-value output → jpeg"),
+        (#""output": """#, "1:78 unknown-value output"),
         (#""filters": "resize""#, "1:79 wrong-type filters"),
         (#""filters": "mnoo""#, "1:79 wrong-type filters"),
         (#""filters": {}"#, "1:79 wrong-type filters"),

@@ -279,6 +279,11 @@ import Testing
         let other = try job(Array(#"{"images": ["c.png"]}"#.utf8), id: "y")
         let expected = RunError.otherManifest(folder: "\(scratch.path)/out", manifest: "x.json")
         #expect(try refusal(other) == expected)
+        // The same file with another text was probably edited.
+        #expect(
+            try refusal(try job(Array(#"{"images": ["c.png"]}"#.utf8)))
+                == .otherManifest(
+                    folder: "\(scratch.path)/out", manifest: "x.json", change: .text))
         // The same under another name is the same.
         #expect(try refusal(try job(id: "z")) == nil)
         #expect(list("out/.darkroom/active") == ["x"])

@@ -101,6 +101,9 @@ import Testing
             "make a.jpg --format jepg", 64,
             errors: "darkroom: --format jepg: unknown; did you mean ‘jpeg’?\n"),
         Line(
+            "make a.jpg --format webp", 64,
+            errors: "darkroom: --format webp: darkroom does not write WebP: write png or jpeg\n"),
+        Line(
             "make a.jpg --priority urgent", 64,
             errors:
                 "darkroom: --priority urgent: unknown: write veryLow, low, normal, high or veryHigh\n"

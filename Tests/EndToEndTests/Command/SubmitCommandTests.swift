@@ -234,6 +234,7 @@ import Testing
                     errors: """
                         darkroom: darkroomd cannot read \(path)/0.png: it is not in one of sources.roots (/srv/pictures)
                         darkroom: Nothing was submitted. Send the pictures along with --copy, put them into /srv/pictures, or name them by URLs.
+                        darkroom: With --anyway it is submitted nevertheless.
 
                         """))
         // Its limits count too.

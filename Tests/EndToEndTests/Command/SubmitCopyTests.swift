@@ -20,6 +20,7 @@ import Testing
         #expect(
             refused.errors.hasSuffix(
                 "darkroom: Nothing was submitted. Send the pictures along with --copy, or name them by URLs.\n"
+                    + "darkroom: With --anyway it is submitted nevertheless.\n"
             ))
         let result = try await fixture.begin(
             ["submit"] + files + [

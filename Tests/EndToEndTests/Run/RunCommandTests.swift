@@ -342,6 +342,19 @@ import Testing
 
                         """))
         #expect(fixture.identities(of: fixture.list("out")) == before)
+        try fixture.write(
+            "images: [{name: a, source: small.png, filters: flip}]\n", to: "good.yaml")
+        let edited = try await fixture.darkroom("run", "good.yaml", "-o", "out")
+        #expect(
+            edited
+                == .init(
+                    exit: 65, output: "",
+                    errors: """
+                        darkroom: out has a run of good.yaml as it was: the manifest was changed since, or is another one of this name
+                        darkroom: Name another folder with -o, or remove this one to make all its pictures anew.
+
+                        """))
+        #expect(fixture.identities(of: fixture.list("out")) == before)
     }
 
     /// What the pictures, their order or the options were is in no file that a user knows.
