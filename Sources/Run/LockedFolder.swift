@@ -17,6 +17,7 @@ final class LockedFolder: Sendable {
             switch error {
             case .locked(_, let holder): throw .inUse(folder: folder, holder: holder)
             case .file(let error), .barred(let error, _): throw RunError(error)
+            case .foreign(let folder): throw .foreign(folder)
             }
         }
     }

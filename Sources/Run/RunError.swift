@@ -52,6 +52,8 @@ package enum RunError: CodedError, Equatable {
     case cannotCreate(FileError)
     /// A file of the run belongs to somebody else, who does not let this user open it.
     case notPermitted(FileError)
+    /// Somebody else could change a folder of the run while it is in use.
+    case foreign(ForeignFolder)
     case file(FileError)
     /// Another failure, with what the run knows about it.
     case failure(Failure)
@@ -70,6 +72,13 @@ package enum RunError: CodedError, Equatable {
             .noSuchFileOrDirectory, .fileNameTooLong, .tooManySymbolicLinkLevels, .isDirectory:
             self = .cannotCreate(error)
         default: self = .file(error)
+        }
+    }
+
+    init(_ error: OwnFolderError) {
+        switch error {
+        case .file(let error): self.init(error)
+        case .foreign(let folder): self = .foreign(folder)
         }
     }
 
@@ -93,6 +102,7 @@ package enum RunError: CodedError, Equatable {
         case .unusable: "unusable-run"
         case .unreadable: "unreadable-file"
         case .cannotCreate(let error), .notPermitted(let error), .file(let error): error.code
+        case .foreign(let folder): folder.code
         case .failure(let failure): failure.code
         }
     }
@@ -129,6 +139,7 @@ package enum RunError: CodedError, Equatable {
         case .unusable(let folder, let reason): "\(folder): \(reason)"
         case .unreadable(let path): "\(path): it is not what this version of darkroom can read"
         case .cannotCreate(let error), .notPermitted(let error), .file(let error): error.message
+        case .foreign(let folder): folder.message
         case .failure(let failure): failure.message
         }
     }
@@ -145,12 +156,24 @@ package enum RunError: CodedError, Equatable {
         switch self {
         case .inUse, .changing, .unfinished: true
         case .otherManifest, .otherBase, .otherSetting, .otherShards, .noShard, .noRun, .notDivided,
-            .notMerged, .inTheWay, .outputChanged, .copyChanged, .link, .unusable, .unreadable:
+            .notMerged, .inTheWay, .outputChanged, .copyChanged, .link, .unusable, .unreadable,
+            .foreign:
             false
         case .cannotCreate(let error), .notPermitted(let error), .file(let error):
             error.isTransient
         case .failure(let failure): failure.isTransient
         }
+    }
+}
+
+/// Runs `body`, which opens a folder of the run, and converts its error.
+func runFolder(
+    _ body: () throws(OwnFolderError) -> Directory
+) throws(RunError) -> Directory {
+    do {
+        return try body()
+    } catch {
+        throw RunError(error)
     }
 }
 

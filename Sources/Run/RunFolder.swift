@@ -84,7 +84,7 @@ package final class RunFolder: Sendable {
             shard = parts.shard
             answer = parts.answer
             spool = try Self.spool(
-                parts.path, RunFolders(outputs: outputs, answer: answer, part: parts.part),
+                in: answer, RunFolders(outputs: outputs, answer: answer, part: parts.part),
                 job.folder)
             examination.shard = parts.shard
             job.manifest = job.manifest.part(parts.shard)
@@ -97,8 +97,9 @@ package final class RunFolder: Sendable {
             shard = nil
             answer = outputs
             spool = try Self.spool(
-                "\(job.folder)/\(Self.spoolName)",
-                RunFolders(outputs: outputs, answer: outputs), job.folder)
+                in: runFolder { () throws(OwnFolderError) in
+                    try outputs.ownFolder(FileName(Self.spoolName))
+                }, RunFolders(outputs: outputs, answer: outputs), job.folder)
             plan = try job.plan(nil).settle(in: spool.root)
             if let conflict = plan.conflict(with: job.plan(nil), in: job.folder) { throw conflict }
         }
@@ -110,16 +111,17 @@ package final class RunFolder: Sendable {
     }
 
     private static func spool(
-        _ path: String, _ run: RunFolders, _ folder: String
+        in root: Directory, _ run: RunFolders, _ folder: String
     ) throws(RunError) -> Spool {
         do {
-            return try Spool(path: path, of: run)
+            return try Spool(in: root, of: run)
         } catch {
             switch error {
             case .locked(_, let holder):
                 let shard = run.part.map { "\($0.shard) in " } ?? ""
                 throw .inUse(folder: shard + folder, holder: holder)
             case .file(let error), .barred(let error, _): throw RunError(error)
+            case .foreign(let folder): throw .foreign(folder)
             }
         }
     }
@@ -128,8 +130,8 @@ package final class RunFolder: Sendable {
     private static func knownPlan(in outputs: Directory) throws(RunError) -> RunPlan? {
         let spool: Directory
         do {
-            spool = try Directory(FileName(spoolName), in: outputs)
-        } catch  where error.errno == .noSuchFileOrDirectory {
+            spool = try outputs.ownFolder(existing: FileName(spoolName))
+        } catch .file(let error) where error.errno == .noSuchFileOrDirectory {
             return nil
         } catch {
             throw RunError(error)
@@ -154,7 +156,8 @@ package final class RunFolder: Sendable {
     /// Whether the run of a whole manifest has ended in this folder. It may begin again if an output is missing.
     package static func hasEnded(in path: String) -> Bool {
         guard let outputs = try? Directory(path: path),
-            let plan = try? knownPlan(in: outputs), plan.shards == nil,
+            let root = try? Directory(FileName(spoolName), in: outputs),
+            let plan = try? RunPlan.read(in: root), plan.shards == nil,
             let status = try? Status(frameIn: outputs)
         else { return false }
         return status.state.isFinal
@@ -174,6 +177,7 @@ package final class RunFolder: Sendable {
     }
 
     private func find() throws(RunError) -> Finding {
+        try requireFolder()
         try runError { () throws(FileError) in try removeUnfinished() }
         guard let status = try readAnswer() else {
             if try hasJournal() {
@@ -196,6 +200,16 @@ package final class RunFolder: Sendable {
             guard case .finished = finding else { return finding }
         }
         return try check()
+    }
+
+    /// Makes sure that no link is in the place of `active/ID`, whose files are reached by their paths from `active`. From
+    /// here on, only this user can put one there.
+    private func requireFolder() throws(RunError) {
+        let found = try runError { () throws(FileError) in
+            try spool.active.information(of: FileName(job.id))
+        }
+        guard let found, found.st_mode & S_IFMT != S_IFDIR else { return }
+        throw .link(spool.active.path(of: FileName(job.id)))
     }
 
     /// The status without its images; nil if there is none.

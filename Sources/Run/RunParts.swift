@@ -8,8 +8,7 @@ import SystemPackage
 struct RunParts {
     let plan: RunPlan
     let shard: Shard
-    /// The path of the shard's folder, which is also its spool.
-    let path: String
+    /// The shard's folder, which is also its spool.
     let answer: Directory
     let part: RunFolders.Part
 
@@ -20,8 +19,8 @@ struct RunParts {
 
     /// Finds or writes the plan and the copy of the manifest, and creates the folder of the shard. It needs no lock.
     init(of job: RunJob, _ request: ShardRequest, in outputs: Directory) throws(RunError) {
-        let root = try runError { () throws(FileError) in
-            try outputs.folder(FileName(RunFolder.spoolName))
+        let root = try runFolder { () throws(OwnFolderError) in
+            try outputs.ownFolder(FileName(RunFolder.spoolName))
         }
         let plan = try Self.plan(job, request, in: root)
         let own = job.plan(request.shards ?? plan.shards)
@@ -35,9 +34,8 @@ struct RunParts {
         let shard = try Self.shard(request, shards)
         self.shard = shard
         let name = Self.name(of: shard)
-        path = root.path(of: name)
         try Self.share(job, in: root)
-        answer = try runError { () throws(FileError) in try root.folder(name) }
+        answer = try runFolder { () throws(OwnFolderError) in try root.ownFolder(name) }
         part = RunFolders.Part(shard: shard, shared: root)
     }
 
@@ -114,17 +112,5 @@ struct RunParts {
                 continue
             }
         }
-    }
-}
-
-extension Directory {
-    /// Opens a folder in this one, and creates it if it is missing.
-    func folder(_ name: FileName) throws(FileError) -> Directory {
-        do {
-            try makeDirectory(name)
-        } catch  where error.errno == .fileExists {
-            // It exists, as it should.
-        }
-        return try Directory(name, in: self)
     }
 }

@@ -47,8 +47,8 @@ package struct ShardMerge {
     package init(_ path: String, readsOutputs: Bool) throws(RunError) {
         outputs = try runError { () throws(FileError) in try Directory(path: path) }
         do {
-            root = try Directory(FileName(RunFolder.spoolName), in: outputs)
-        } catch  where error.errno == .noSuchFileOrDirectory {
+            root = try outputs.ownFolder(existing: FileName(RunFolder.spoolName))
+        } catch .file(let error) where error.errno == .noSuchFileOrDirectory {
             throw .noRun(path)
         } catch {
             throw RunError(error)

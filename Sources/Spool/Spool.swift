@@ -87,10 +87,9 @@ package final class Spool: Sendable {
         attempts = try spoolError { () throws(FileError) in try CrashRecords(in: root) }
     }
 
-    /// Opens the spool of a run at `path`, creates missing folders, and locks it.
-    package init(path: String, of run: RunFolders) throws(SpoolError) {
-        try spoolError { () throws(FileError) in try Self.createRoot(path) }
-        let root = try spoolError { () throws(FileError) in try Directory(path: path) }
+    /// Opens the spool of a run in a folder that only its user can change (`Directory.ownFolder`), creates missing
+    /// folders, and locks it.
+    package init(in root: Directory, of run: RunFolders) throws(SpoolError) {
         self.root = root
         self.run = run
         groupSync = GroupSync()
@@ -105,7 +104,14 @@ package final class Spool: Sendable {
         owner =
             try spoolError { () throws(FileError) in try root.information(of: ".") }?.st_uid ?? 0
         tmp = root
-        active = try Self.station("active", in: root, mode: 0o700)
+        do {
+            active = try root.ownFolder("active", mode: 0o700)
+        } catch {
+            switch error {
+            case .file(let error): throw .file(error)
+            case .foreign(let folder): throw .foreign(folder)
+            }
+        }
         outbox = run.answer
         ended = EndedFolders(in: active)
         let isReadOnly = isReadOnly
@@ -201,11 +207,14 @@ package enum SpoolError: CodedError, Equatable {
     case file(FileError)
     /// The daemon has no access to the folder; `remedy` tells what an administrator has to do.
     case barred(FileError, remedy: String)
+    /// Somebody else could change a folder of the run.
+    case foreign(ForeignFolder)
 
     package var code: String {
         switch self {
         case .locked: "spool-locked"
         case .file(let error), .barred(let error, _): error.code
+        case .foreign(let folder): folder.code
         }
     }
 
@@ -214,6 +223,7 @@ package enum SpoolError: CodedError, Equatable {
         case .locked(let spool, let holder): "\(spool) is in use by \(holder)"
         case .file(let error): error.message
         case .barred(let error, let remedy): "\(error.message); \(remedy)"
+        case .foreign(let folder): folder.message
         }
     }
 
@@ -221,6 +231,7 @@ package enum SpoolError: CodedError, Equatable {
         switch self {
         case .locked: true
         case .file(let error), .barred(let error, _): error.isTransient
+        case .foreign: false
         }
     }
 

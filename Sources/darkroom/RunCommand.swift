@@ -223,6 +223,16 @@ extension ClientError {
             remedy = Self.owner(of: error.path).map {
                 "It belongs to user \($0). Run the command as this user, or name another folder."
             }
+        case .foreign(let folder):
+            exit = .noPermission
+            switch folder.reason {
+            case .owner:
+                remedy =
+                    "Whoever can write to it could exchange files during the run. Run the command as its user, name another folder, or remove this one."
+            case .writable:
+                remedy =
+                    "They could exchange files during the run. Take their right to write away, or name another folder."
+            }
         case .file, .failure:
             exit = .ioError
             if error.fault == .full { remedy = "Free space first." }

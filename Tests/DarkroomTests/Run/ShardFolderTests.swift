@@ -284,7 +284,7 @@ import Testing
     /// Of many that begin at once, one decides, and all know it.
     @Test func onePlanCounts() throws {
         for round in 0..<20 {
-            let root = try folder(".").folder(FileName("race-\(round)"))
+            let root = try folder(".").ownFolder(FileName("race-\(round)"))
             let found = Found()
             DispatchQueue.concurrentPerform(iterations: 8) { number in
                 let plan = try? Self.plan(number + 1).settle(in: root)

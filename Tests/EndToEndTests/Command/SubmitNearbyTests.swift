@@ -130,7 +130,7 @@ import Testing
                     exit: 65, output: "",
                     errors: """
                         darkroom: none.png: no such file beside the manifest, nor in sources.roots (\(root.path))
-                        darkroom: Nothing was submitted. Put the files there, or correct their paths.
+                        darkroom: Nothing was submitted. Put the files there, or correct their paths; or submit with --anyway, if the files come before their turn.
 
                         """))
     }

@@ -228,8 +228,8 @@ import Testing
         #expect(other.exit == 77 && other.output == "", "\(other)")
         #expect(
             other.errors == """
-                darkroom: out/.darkroom/shard-1-of-1/lock: cannot open: Permission denied
-                darkroom: It belongs to user 65533. Run the command as this user, or name another folder.
+                darkroom: out/.darkroom: this folder belongs to the user with the number 65533, and not to 65534, who runs the command
+                darkroom: Whoever can write to it could exchange files during the run. Run the command as its user, name another folder, or remove this one.
 
                 """)
         let merge = try await end("merge out", user: 65534)

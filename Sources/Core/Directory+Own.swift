@@ -1,0 +1,137 @@
+import Glibc
+import SystemPackage
+
+/// A folder that somebody else could exchange or fill while this process works in it.
+package struct ForeignFolder: CodedError, Equatable {
+    package enum Reason: Sendable, Equatable {
+        case owner(UInt32)
+        /// Users other than the owner may write, and that cannot be changed.
+        case writable(mode_t)
+    }
+
+    package let path: String
+    package let reason: Reason
+
+    package var code: String { "foreign-folder" }
+    package var isTransient: Bool { false }
+
+    package var message: String {
+        switch reason {
+        case .owner(let user):
+            "\(path): this folder belongs to the user with the number \(user), and not to \(geteuid()), who runs the command"
+        case .writable(let mode):
+            "\(path): other users may write to this folder (mode \(String(mode & 0o7777, radix: 8)))"
+        }
+    }
+}
+
+/// What prevents the use of a folder of one's own.
+package enum OwnFolderError: Error {
+    case file(FileError)
+    case foreign(ForeignFolder)
+}
+
+/// Folders that nobody else can change, in a folder that others may be able to write to.
+///
+/// Whoever may write to the parent can exchange the name for a link or another folder at any moment. So the folder is
+/// opened once, without following a link, and looked at through its descriptor; what is done later through the
+/// descriptor stays in this folder. What is in it can be exchanged only by its owner and by those who may write to it.
+extension Directory {
+    /// Opens the folder `name` within this one, and creates it if it is missing. Takes away the right of others to write
+    /// to it: a umask of 002 or a volume of Kubernetes (`fsGroup`) gives it to the group.
+    ///
+    /// - Parameter mode: the permissions of a new folder, less the umask. Those of an existing folder are only reduced.
+    package func ownFolder(
+        _ name: FileName, mode: mode_t = 0o755
+    ) throws(OwnFolderError) -> Directory {
+        do {
+            return try ownFolder(existing: name)
+        } catch .file(let error) where error.errno == .noSuchFileOrDirectory {
+            // It is created below.
+        }
+        do {
+            try makeDirectory(name, mode: mode & ~0o022)
+        } catch  where error.errno == .fileExists {
+            // Another process of the same user was faster, or somebody else: this is looked at.
+        } catch {
+            throw .file(error)
+        }
+        return try ownFolder(existing: name)
+    }
+
+    /// Opens the folder `name` within this one.
+    package func ownFolder(existing name: FileName) throws(OwnFolderError) -> Directory {
+        let folder: Directory
+        do {
+            folder = try Directory(name, in: self)
+        } catch {
+            throw .file(error)
+        }
+        if let foreign = try folder.foreignness() { throw .foreign(foreign) }
+        return folder
+    }
+
+    /// Why others could change this folder; nil if they cannot.
+    private func foreignness() throws(OwnFolderError) -> ForeignFolder? {
+        var found = try attributes()
+        if found.st_uid == geteuid(), found.isWritableByOthers {
+            // Not on a file system that is mounted read-only; then nobody writes.
+            if fchmod(number, found.st_mode & 0o7755) != 0, errno == EROFS { return nil }
+            found = try attributes()
+        }
+        if found.st_uid == geteuid(), !found.isWritableByOthers { return nil }
+        // Some file systems have one owner and one mode for everything, or show other ones than those of the caller: FAT,
+        // rclone, sshfs, NFS for root. What this process creates shows that.
+        guard let own = try ownFile() else { return nil }
+        if found.st_uid != own.st_uid, found.st_uid != geteuid() {
+            return ForeignFolder(path: path, reason: .owner(found.st_uid))
+        }
+        if found.isWritableByOthers, !own.isWritableByOthers {
+            return ForeignFolder(path: path, reason: .writable(found.st_mode))
+        }
+        return nil
+    }
+
+    private func attributes() throws(OwnFolderError) -> stat {
+        do {
+            return try information()
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// The attributes of a file that this process creates in the folder, and removes again: owner and permissions that
+    /// nobody else can have chosen. nil if nothing can be written there.
+    private func ownFile() throws(OwnFolderError) -> stat? {
+        let name = FileName(".own-\(getpid())-\(UInt64.random(in: 0 ... .max))")
+        let file = openat(
+            number, name.text, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else {
+            let error = Errno(rawValue: errno)
+            if error == .readOnlyFileSystem { return nil }
+            // Who may not write to it has to be told whose it is.
+            if error == .permissionDenied || error == .notPermitted {
+                let found = try attributes()
+                throw .foreign(
+                    ForeignFolder(
+                        path: path,
+                        reason: found.st_uid == geteuid()
+                            ? .writable(found.st_mode) : .owner(found.st_uid)))
+            }
+            throw .file(FileError("create", path(of: name), error))
+        }
+        defer {
+            close(file)
+            unlinkat(number, name.text, 0)
+        }
+        var found = stat()
+        guard fstat(file, &found) == 0 else {
+            throw .file(FileError("examine", path(of: name), Errno(rawValue: errno)))
+        }
+        return found
+    }
+}
+
+extension stat {
+    fileprivate var isWritableByOthers: Bool { st_mode & 0o022 != 0 }
+}
