@@ -25,8 +25,8 @@ struct PageCommand: ParsableCommand {
               xdg-open "$(darkroom page holiday)"
 
             Exit codes: 0 the page is there, 64 the command line is wrong, 66 there is no such batch or folder, 73 the \
-            folder of pages cannot be created, 74 a disk is broken, 75 a disk is full, or the batch has changed \
-            meanwhile.
+            folder of pages cannot be created, 74 the disk is full or broken, 75 the batch has changed meanwhile, 77 \
+            no permission.
             """)
 
     @Argument(
@@ -68,7 +68,7 @@ struct PageCommand: ParsableCommand {
         defer { progress.clear() }
         let report = try pages.make(in: output ?? "\(name)-page") { progress.show($0, of: $1) }
         progress.clear()
-        try json ? Console.json(Report(report)) : Console.line(report.page)
+        try json ? Console.json(Report(report, .success)) : Console.line(report.page)
         ResultPage.tell(report.withoutPreview)
     }
 
@@ -78,12 +78,11 @@ struct PageCommand: ParsableCommand {
         defer { progress.clear() }
         let report = try pages.make(in: output ?? "darkroom-page") { progress.show($0, of: $1) }
         progress.clear()
-        try json ? Console.json(Report(report)) : Console.line(report.page)
+        let worst = report.failures.map(\.exit).reduce(.success, ClientExit.worst)
+        try json ? Console.json(Report(report, worst)) : Console.line(report.page)
         ResultPage.tell(report.withoutPreview)
         for error in report.failures { Console.complain(error) }
-        if let worst = report.failures.map(\.exit).max(by: { $0.rawValue < $1.rawValue }) {
-            throw worst
-        }
+        if worst != .success { throw worst }
     }
 
     /// - Parameter folders: where relative sources may begin, too.
@@ -103,8 +102,10 @@ struct PageCommand: ParsableCommand {
         let pages: Int?
         let images: Int
         let withoutPreview: Int
+        let exit: Int32
 
-        init(_ report: BatchPages.Report) {
+        init(_ report: BatchPages.Report, _ exit: ClientExit) {
+            self.exit = exit.rawValue
             page = report.page
             batches = nil
             pages = report.pages
@@ -112,7 +113,8 @@ struct PageCommand: ParsableCommand {
             withoutPreview = report.withoutPreview
         }
 
-        init(_ report: OutboxPages.Report) {
+        init(_ report: OutboxPages.Report, _ exit: ClientExit) {
+            self.exit = exit.rawValue
             page = report.page
             batches = report.batches
             pages = nil

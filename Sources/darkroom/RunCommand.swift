@@ -109,15 +109,6 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
-        do {
-            try work()
-        } catch let error as ClientError where json {
-            try Console.json(Refusal(error))
-            throw error
-        }
-    }
-
-    private func work() throws {
         try ProcessLimits.prepare()
         let earlyStop = EarlyStop { [json] signal, hasBegun in
             let name = signal.signalName
@@ -126,7 +117,7 @@ struct RunCommand: ParsableCommand {
                 hasBegun
                     ? "stopped by \(name), at once" : "stopped by \(name) before anything was done",
                 remedy: hasBegun ? "The same command continues." : nil)
-            if json { try? Console.json(Refusal(error)) }
+            if json { try? Console.json(JSONError(error)) }
             Console.complain(error)
         }
         var loaded = try engine.load()
@@ -162,20 +153,6 @@ struct RunCommand: ParsableCommand {
         Console.complain(
             "\(largest) of \(Words.count(total, "image")) need each other (from, after, or a picture laid over them), so one shard has them all"
         )
-    }
-
-    /// `--json`, if the run does not begin.
-    private struct Refusal: Encodable {
-        let type = "error"
-        let code: String
-        let message: String
-        let exit: Int32
-
-        init(_ error: ClientError) {
-            code = error.code
-            message = error.message
-            exit = error.exit.rawValue
-        }
     }
 }
 

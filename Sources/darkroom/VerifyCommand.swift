@@ -31,7 +31,7 @@ struct VerifyCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("A folder of results, or the ID of a batch.", valueName: "dir|id"),
+        help: ArgumentHelp("The ID of a batch, or a folder of results.", valueName: "id|dir"),
         completion: .directory)
     var place: String
 

@@ -30,7 +30,9 @@ struct WatchCommand: ParsableCommand {
               darkroom watch --finished --post https://www.example.org/hook --key-file hook.key
             """)
 
-    @Argument(help: "The IDs of the batches.", completion: BatchCompletion.unfinished)
+    @Argument(
+        help: ArgumentHelp("IDs of batches.", valueName: "id"),
+        completion: BatchCompletion.unfinished)
     var ids: [String] = []
 
     @OptionGroup var spool: SpoolOptions
@@ -54,7 +56,10 @@ struct WatchCommand: ParsableCommand {
         if finished.finished { return try finished.run(spool) }
         let folder = try spool.open()
         let watched = ids.isEmpty ? try BatchList(of: folder, .init()).rows.map(\.id) : ids
-        guard !watched.isEmpty else { return Console.complain("No batch is unfinished.") }
+        guard !watched.isEmpty else {
+            if json { try Console.lines([WatchSession.summary([], exit: .success)]) }
+            return Console.complain("No batch is unfinished.")
+        }
         // The same ID twice is watched once.
         var known: Set<ByteString> = []
         let unique = watched.filter { known.insert(ByteString($0)).inserted }
@@ -68,7 +73,8 @@ struct WatchCommand: ParsableCommand {
             throw exit
         } catch let error as ClientError where json && error.exit == .interrupted {
             try Console.lines([WatchSession.summary(session.states, exit: error.exit)])
-            throw error
+            Console.complain(error)
+            throw error.exit
         }
     }
 }
