@@ -34,7 +34,9 @@ struct PageCommand: ParsableCommand {
         completion: BatchCompletion.all)
     var place: String?
 
-    @Flag(help: "Make a page of all batches in the outbox, and the page of each one.")
+    @Flag(
+        name: .shortAndLong,
+        help: "Make a page of all batches in the outbox, and the page of each one.")
     var all = false
 
     @Option(

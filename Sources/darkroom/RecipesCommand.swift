@@ -15,7 +15,7 @@ struct RecipesCommand: ParsableCommand {
               darkroom recipes web
               darkroom submit photos/*.jpg --recipe web
 
-            Exit codes: 0 success, 64 the command line is wrong, 66 there is no such recipe, 78 a recipe has errors.
+            Exit codes: 0 success, 64 the command line is wrong, 66 there is no such recipe, 77 no permission, 78 a recipe has errors.
             """)
 
     @Argument(
@@ -26,7 +26,9 @@ struct RecipesCommand: ParsableCommand {
     @OptionGroup var spool: SpoolOptions
     @OptionGroup var color: ColorOptions
 
-    @Flag(help: "Print JSON: one object for each recipe, then a summary; with a name, only its object.")
+    @Flag(
+        help:
+            "Print JSON: one object for each recipe, then a summary; with a name, only its object.")
     var json = false
 
     /// The last line of `--json`.

@@ -5,7 +5,7 @@ import DarkroomPage
 import DarkroomPicture
 import Foundation
 
-/// The page of results that this command has just made (`--page`).
+/// The page of results that this command has just made (`--page-dir`).
 ///
 /// The results are there before it. If it cannot be made, the command says so, and ends as it would without it.
 struct ResultPage {
