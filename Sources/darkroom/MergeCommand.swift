@@ -50,6 +50,8 @@ struct MergeCommand: ParsableCommand {
     @Option(name: .customLong("page"), help: .hidden)
     var formerPageDir: String?
 
+    @OptionGroup var progress: ReadingProgressOptions
+
     @Flag(help: "Print one JSON object.")
     var json = false
 
@@ -61,9 +63,10 @@ struct MergeCommand: ParsableCommand {
         do {
             let merge = try ShardMerge(
                 RunPreparation.trimmed(folder), readsOutputs: !quick)
-            let progress = ReadingProgress(quick ? "Looking at outputs" : "Reading outputs")
-            defer { progress.clear() }
-            report = try merge.run { progress.show($0, of: $1) }
+            let reading = ReadingProgress(
+                quick ? "Looking at outputs" : "Reading outputs", mode: progress.mode)
+            defer { reading.clear() }
+            report = try merge.run { reading.show($0, of: $1) }
         } catch {
             if case .cannotCreate(let cause) = error, cause.errno == .noSuchFileOrDirectory {
                 throw ClientError(cause)
@@ -73,7 +76,11 @@ struct MergeCommand: ParsableCommand {
             throw told
         }
         let exit = Self.exit(report)
-        let made = report.status == nil ? nil : page?.make(of: RunPreparation.trimmed(folder))
+        let made =
+            report.status == nil
+            ? nil
+            : page?.make(
+                of: RunPreparation.trimmed(folder), progress: progress.mode)
         if json {
             try Console.json(Report(report, exit: exit.rawValue, page: made))
         } else {

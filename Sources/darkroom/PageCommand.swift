@@ -15,7 +15,7 @@ struct PageCommand: ParsableCommand {
             The page shows what became of each picture: the failures with their reasons, all results as small pictures, \
             and each one before and after where the source is still on this machine. It opens in a browser without a \
             server. It works on an answer in the outbox, and on a folder of darkroom run or darkroom merge. A name \
-            without a slash is that of a folder if there is one, otherwise an ID. With page: true in its manifest, a \
+            without a slash is an ID if there is such a batch, otherwise that of a folder. With page: true in its manifest, a \
             batch also has a page from the daemon, which this command does not change.
 
             Examples:
@@ -54,6 +54,7 @@ struct PageCommand: ParsableCommand {
     var json = false
 
     @OptionGroup var spool: SpoolOptions
+    @OptionGroup var progress: ReadingProgressOptions
 
     func validate() throws {
         if all, place != nil { throw ValidationError("--all and an ID cannot be used together") }
@@ -66,20 +67,20 @@ struct PageCommand: ParsableCommand {
         let name = answer.path.split(separator: "/").last.map(String.init) ?? "batch"
         // Beside the results of a run lies mostly its manifest, where its relative sources begin.
         let pages = BatchPages(of: answer, settings([answer.path + "/.."]))
-        let progress = ReadingProgress("Making previews")
-        defer { progress.clear() }
-        let report = try pages.make(in: output ?? "\(name)-page") { progress.show($0, of: $1) }
-        progress.clear()
+        let reading = ReadingProgress("Making previews", mode: progress.mode)
+        defer { reading.clear() }
+        let report = try pages.make(in: output ?? "\(name)-page") { reading.show($0, of: $1) }
+        reading.clear()
         try json ? Console.json(Report(report, .success)) : Console.line(report.page)
         ResultPage.tell(report.withoutPreview)
     }
 
     private func makeAll() throws {
         let pages = OutboxPages(of: try spool.open(), settings([]))
-        let progress = ReadingProgress("Making pages", "batch", "batches")
-        defer { progress.clear() }
-        let report = try pages.make(in: output ?? "darkroom-page") { progress.show($0, of: $1) }
-        progress.clear()
+        let reading = ReadingProgress("Making pages", "batch", "batches", mode: progress.mode)
+        defer { reading.clear() }
+        let report = try pages.make(in: output ?? "darkroom-page") { reading.show($0, of: $1) }
+        reading.clear()
         let worst = report.failures.map(\.exit).reduce(.success, ClientExit.worst)
         try json ? Console.json(Report(report, worst)) : Console.line(report.page)
         ResultPage.tell(report.withoutPreview)

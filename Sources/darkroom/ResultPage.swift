@@ -29,8 +29,8 @@ struct ResultPage {
 
     /// - Parameter answer: the path of the folder with the status.
     /// - Returns: the path of the page; nil if it could not be made.
-    func make(of answer: String) -> String? {
-        let progress = ReadingProgress("Making previews")
+    func make(of answer: String, progress mode: ProgressMode) -> String? {
+        let progress = ReadingProgress("Making previews", mode: mode)
         defer { progress.clear() }
         do throws(ClientError) {
             let folder: Directory

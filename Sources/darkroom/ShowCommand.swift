@@ -51,7 +51,9 @@ struct ShowCommand: ParsableCommand {
         let folder = RunPreparation.trimmed(id)
         if id.contains("/") { return try BatchDetails(ofRunIn: folder, images: images) }
         do throws(ClientError) {
-            return try BatchDetails(of: id, in: spool.open(), images: images)
+            let details = try BatchDetails(of: id, in: spool.open(), images: images)
+            ResultFolder.tellOfFolder(id)
+            return details
         } catch {
             guard error.exit == .missing, PictureTree.isFolder(id) else { throw error }
             return try BatchDetails(ofRunIn: folder, images: images)

@@ -213,4 +213,22 @@ import Testing
         }
         #expect(try await daemon.stop() == .exited(0))
     }
+
+    /// A name without a slash is an ID if there is such a batch, in each command that takes an ID or a folder.
+    @Test func aNameIsAnIDBeforeItIsAFolder() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        try fixture.drop("x", images: [("a", fixture.url("0.png"))])
+        _ = try await fixture.spool.finish("x", daemon)
+        let both = fixture.documents.url.appending(path: "x")
+        try FileManager.default.createDirectory(at: both, withIntermediateDirectories: false)
+        let hint = "darkroom: x is a batch and a folder; this is the batch. ./x is the folder.\n"
+        for row in try Self.rows() where row.operands.contains("id/dir") {
+            let batch = try await fixture.client(row.name, "x")
+            #expect(batch.exit == 0 && batch.errors == hint, "\(row.name): \(batch)")
+            let folder = try await fixture.client(row.name, "./x")
+            #expect(folder.exit != 0 && folder.errors != hint, "\(row.name): \(folder)")
+        }
+        #expect(try await daemon.stop() == .exited(0))
+    }
 }
