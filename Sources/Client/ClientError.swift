@@ -23,7 +23,7 @@ package struct ClientError: CodedError, Equatable {
             switch error.errno {
             case .noSuchFileOrDirectory, .notDirectory: .missing
             case .permissionDenied, .notPermitted, .readOnlyFileSystem: .noPermission
-            case .noSpace, .diskQuotaExceeded: .tryAgain
+            // A full disk, too: the same command helps only after somebody has freed space, and clusters repeat 75 at once.
             default: .ioError
             }
         self.init(exit, code: error.code, error.message, remedy: remedy)

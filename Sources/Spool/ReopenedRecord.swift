@@ -7,11 +7,6 @@ package struct ReopenedRecord: Codable, Sendable, Equatable {
     /// The commands that were given to it, including this one.
     package var commands: [ControlRecord]
 
-    private enum CodingKeys: String, CodingKey {
-        case of, retries
-        case commands = "steering"
-    }
-
     /// Whether this is the status of the batch before it was reopened, so that the new answer is not complete yet. It
     /// does not compare the time alone, because clocks may be set back.
     package func isOf(_ status: Status) -> Bool {

@@ -7,6 +7,7 @@ import DarkroomPicture
 extension Status {
     /// Writes the members before the list of images.
     func writeHead(_ writer: inout JSONWriter) {
+        writer.add("commands", commands) { $1.write(&$0) }
         writer.add("counts", counts) { $1.write(&$0) }
         writer.add("errors", errors) { writer, problem in
             writer.add("code", problem.code)
@@ -44,7 +45,6 @@ extension Status {
             writer.add("number", shards.number)
         }
         writer.add("state", state.rawValue)
-        writer.add("steering", commands) { $1.write(&$0) }
         writer.add("times", times) { $1.write(&$0) }
         writer.add("versions", versions) { writer, versions in
             writer.add("darkroom", versions.darkroom)

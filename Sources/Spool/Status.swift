@@ -39,8 +39,7 @@ package struct Status: Codable, Sendable, Equatable {
 
     private enum CodingKeys: String, CodingKey {
         case schemaVersion, id, manifest, state, priority, qualityOfService, times, counts, waiting,
-            errors
-        case commands = "steering"
+            errors, commands
         case retries, versions, shards, images, recipes, written
     }
 

@@ -46,9 +46,15 @@ package struct StatusStream: Sendable {
             let path = folder.path(of: name)
             let information = try file.information(path: path)
             let length = information.length
-            let head = try file.read(4 << 10, at: 0, path: path)
-            guard let opening = head.firstRange(of: Self.opening) else { throw Foreign.error }
             var size = 4 << 10
+            var head = try file.read(size, at: 0, path: path)
+            while head.firstRange(of: Self.opening) == nil {
+                guard size < min(length, Self.mostFrame) else { throw Foreign.error }
+                size *= 4
+                head = try file.read(size, at: 0, path: path)
+            }
+            guard let opening = head.firstRange(of: Self.opening) else { throw Foreign.error }
+            size = 4 << 10
             var tail = try file.read(size, at: max(0, length - size), path: path)
             while tail.firstRange(of: Self.closing) == nil {
                 guard size < min(length, Self.mostFrame) else { throw Foreign.error }

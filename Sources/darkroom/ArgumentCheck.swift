@@ -44,7 +44,7 @@ struct ArgumentCheck {
         Command(name: "remove", operands: .ids),
         Command(name: "list", flags: "a", operands: .none),
         Command(name: "show", operands: .ids),
-        Command(name: "page", values: "o", operands: .files),
+        Command(name: "page", flags: "a", values: "o", operands: .files),
         Command(name: "status", operands: .none),
         Command(name: "watch", operands: .ids),
         Command(name: "logs", flags: "f", operands: .ids),

@@ -28,7 +28,7 @@ struct CheckCommand: ParsableCommand {
               darkroom check --sources photos/*.jpg --filter crop:width=4000,height=3000,gravity=center
 
             Exit codes: 0 all are right, 64 the command line is wrong, 65 a manifest has errors or an image would fail, \
-            66 a file does not exist, 75 all failures may pass (a server does not answer).
+            66 a file does not exist, 75 all failures may pass (a server does not answer), 77 no permission.
             """)
 
     @Argument(
@@ -121,6 +121,7 @@ struct CheckCommand: ParsableCommand {
     private struct Summary: Encodable {
         let manifests: Int
         let rejected: Int
+        let exit: Int32
         var forecast: ForecastSummary?
 
         func encode(to encoder: any Encoder) throws {
@@ -128,9 +129,10 @@ struct CheckCommand: ParsableCommand {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(manifests, forKey: .manifests)
             try container.encode(rejected, forKey: .rejected)
+            try container.encode(exit, forKey: .exit)
         }
 
-        private enum CodingKeys: String, CodingKey { case manifests, rejected }
+        private enum CodingKeys: String, CodingKey { case manifests, rejected, exit }
     }
 
     func validate() throws {
@@ -163,14 +165,15 @@ struct CheckCommand: ParsableCommand {
             if exit != .success { rejected += 1 }
             worst = .worst(worst, exit)
         }
-        if json {
-            let summary = Summary(
-                manifests: inputs.count, rejected: rejected, forecast: look?.total)
-            try Console.lines([JSONText.line("summary", summary)])
-        }
         // Failures that may pass matter only if there are no others.
         if let exit = look?.total.exit, exit == .rejected || worst == .success {
             worst = .worst(worst, exit)
+        }
+        if json {
+            let summary = Summary(
+                manifests: inputs.count, rejected: rejected, exit: worst.rawValue,
+                forecast: look?.total)
+            try Console.lines([JSONText.line("summary", summary)])
         }
         if worst != .success { throw worst }
     }

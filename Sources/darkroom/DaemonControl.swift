@@ -13,7 +13,7 @@ enum DaemonControl: String {
     private var signal: CInt { self == .pause ? SIGUSR1 : SIGUSR2 }
     private var signalName: String { self == .pause ? "USR1" : "USR2" }
 
-    func run(on spool: SpoolFolder) throws {
+    func run(on spool: SpoolFolder, json: Bool) throws {
         let daemon = try DaemonProcessHandle(of: spool)
         if let error = daemon.send(signal) {
             guard error == .notPermitted else {
@@ -24,7 +24,7 @@ enum DaemonControl: String {
                 throw refusal(daemon.number, unit: daemon.unit)
             }
         }
-        try waitUntilObeyed(on: spool)
+        try waitUntilObeyed(on: spool, json: json)
     }
 
     /// The service manager may send the signal for a user whom its policy trusts.
@@ -51,7 +51,7 @@ enum DaemonControl: String {
     }
 
     /// Waits for the report of the daemon, so that a script can rely on the result.
-    private func waitUntilObeyed(on spool: SpoolFolder) throws {
+    private func waitUntilObeyed(on spool: SpoolFolder, json: Bool) throws {
         let end = Clock.uptime + Self.patience
         while Clock.uptime < end {
             let state = try DaemonState(of: spool)
@@ -59,7 +59,11 @@ enum DaemonControl: String {
                 throw ClientError(
                     .noDaemon, code: "no-daemon", "The daemon ended before it obeyed.")
             }
-            if hasObeyed(state.name) { return try Console.lines(["\(state.name.rawValue)"]) }
+            if hasObeyed(state.name) {
+                return try json
+                    ? Console.json(Report(command: rawValue, state: state.name.rawValue))
+                    : Console.line(state.name.rawValue)
+            }
             // Each reading of /proc/locks makes other processes wait that lock a file.
             usleep(200_000)
         }
@@ -67,6 +71,15 @@ enum DaemonControl: String {
             .tryAgain, code: "not-obeyed",
             "The daemon got the signal, but has not obeyed within \(Int(Self.patience)) seconds.",
             remedy: "darkroom status shows what it does.")
+    }
+
+    /// `--json`.
+    private struct Report: Encodable {
+        let type = "daemon"
+        let command: String
+        /// The state of the daemon, after the command.
+        let state: String
+        let exit = ClientExit.success.rawValue
     }
 
     private func hasObeyed(_ state: DaemonState.Name) -> Bool {

@@ -36,18 +36,25 @@ struct DarkroomCommand: ParsableCommand {
         // A write beyond the maximum size of a file (setrlimit(2)) is an error with a message. It must not end the process.
         signal(SIGXFSZ, SIG_IGN)
         SignalSources.letQuitEnd()
+        var json = false
         do {
             let texts = try texts(of: arguments)
+            json = JSONError.isWanted(by: texts)
             try ArgumentCheck(arguments: texts).check()
             var command = try parseAsRoot(texts)
             try requireProcFolder(for: command)
             try command.run()
         } catch let error as ClientError {
+            if json { try? Console.json(JSONError(error)) }
             Console.complain(error)
             end(error.exit)
         } catch let code as ClientExit {
             end(code)
         } catch {
+            if json, !exitCode(for: error).isSuccess {
+                try? Console.json(
+                    JSONError(code: "usage", message(for: error), exitCode(for: error).rawValue))
+            }
             tell(error)
             fflush(nil)
             Glibc._exit(exitCode(for: error).rawValue)

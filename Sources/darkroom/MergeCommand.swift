@@ -21,12 +21,12 @@ struct MergeCommand: ParsableCommand {
             Examples:
               darkroom merge out/
               darkroom merge out/ --quick
-              darkroom merge out/ --page out-page/
+              darkroom merge out/ --page-dir out-page/
               darkroom merge out/ --json | jq -r '.missing[].shard'
 
             Exit codes: 0 completed, 3 completed with errors, 8 shards are missing or not finished, 64 the command line \
             is wrong, 65 an output was changed or a status is not one of this run, 66 there is no such folder or no run in \
-            it, 73 the folder cannot be written, 74 the disk is full or broken, 75 another merge works in the folder, 77 \
+            it, 71 /proc is not mounted, 73 the folder cannot be written, 74 the disk is full or broken, 75 another merge works in the folder, 77 \
             the run belongs to another user.
             """)
 
@@ -44,22 +44,29 @@ struct MergeCommand: ParsableCommand {
         help: ArgumentHelp(
             "Make a page of the results in this folder, as darkroom page does.", valueName: "dir"),
         completion: .directory)
-    var page: String?
+    var pageDir: String?
+
+    /// The former name of `--page-dir`. With other commands, `--page` is a flag.
+    @Option(name: .customLong("page"), help: .hidden)
+    var formerPageDir: String?
+
+    @OptionGroup var progress: ReadingProgressOptions
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() throws {
-        let page = try page.map { target throws(ClientError) in
+        let page = try (pageDir ?? formerPageDir).map { target throws(ClientError) in
             try ResultPage(in: target, folders: ["\(RunPreparation.trimmed(folder))/.."])
         }
         let report: MergeReport
         do {
             let merge = try ShardMerge(
                 RunPreparation.trimmed(folder), readsOutputs: !quick)
-            let progress = ReadingProgress(quick ? "Looking at outputs" : "Reading outputs")
-            defer { progress.clear() }
-            report = try merge.run { progress.show($0, of: $1) }
+            let reading = ReadingProgress(
+                quick ? "Looking at outputs" : "Reading outputs", mode: progress.mode)
+            defer { reading.clear() }
+            report = try merge.run { reading.show($0, of: $1) }
         } catch {
             if case .cannotCreate(let cause) = error, cause.errno == .noSuchFileOrDirectory {
                 throw ClientError(cause)
@@ -69,7 +76,11 @@ struct MergeCommand: ParsableCommand {
             throw told
         }
         let exit = Self.exit(report)
-        let made = report.status == nil ? nil : page?.make(of: RunPreparation.trimmed(folder))
+        let made =
+            report.status == nil
+            ? nil
+            : page?.make(
+                of: RunPreparation.trimmed(folder), progress: progress.mode)
         if json {
             try Console.json(Report(report, exit: exit.rawValue, page: made))
         } else {

@@ -26,5 +26,19 @@ struct ProgressOptions: ParsableArguments {
     var mode = ProgressMode.auto
 }
 
+/// `--progress`, for commands that only count what they read.
+struct ReadingProgressOptions: ParsableArguments {
+    @Option(
+        name: .customLong("progress"),
+        help: ArgumentHelp(
+            "How progress is shown: auto, tty (drawn again), plain (lines) or none.",
+            valueName: "how"))
+    var mode = ProgressMode.auto
+
+    func validate() throws {
+        if mode == .json { throw ValidationError("--progress json: this command has no events") }
+    }
+}
+
 extension ColorChoice: ExpressibleByArgument {}
 extension ProgressMode: ExpressibleByArgument {}

@@ -15,7 +15,7 @@ struct PageCommand: ParsableCommand {
             The page shows what became of each picture: the failures with their reasons, all results as small pictures, \
             and each one before and after where the source is still on this machine. It opens in a browser without a \
             server. It works on an answer in the outbox, and on a folder of darkroom run or darkroom merge. A name \
-            without a slash is that of a folder if there is one, otherwise an ID. With page: true in its manifest, a \
+            without a slash is an ID if there is such a batch, otherwise that of a folder. With page: true in its manifest, a \
             batch also has a page from the daemon, which this command does not change.
 
             Examples:
@@ -25,8 +25,8 @@ struct PageCommand: ParsableCommand {
               xdg-open "$(darkroom page holiday)"
 
             Exit codes: 0 the page is there, 64 the command line is wrong, 66 there is no such batch or folder, 73 the \
-            folder of pages cannot be created, 74 a disk is broken, 75 a disk is full, or the batch has changed \
-            meanwhile.
+            folder of pages cannot be created, 74 the disk is full or broken, 75 the batch has changed meanwhile, 77 \
+            no permission.
             """)
 
     @Argument(
@@ -34,7 +34,9 @@ struct PageCommand: ParsableCommand {
         completion: BatchCompletion.all)
     var place: String?
 
-    @Flag(help: "Make a page of all batches in the outbox, and the page of each one.")
+    @Flag(
+        name: .shortAndLong,
+        help: "Make a page of all batches in the outbox, and the page of each one.")
     var all = false
 
     @Option(
@@ -52,6 +54,7 @@ struct PageCommand: ParsableCommand {
     var json = false
 
     @OptionGroup var spool: SpoolOptions
+    @OptionGroup var progress: ReadingProgressOptions
 
     func validate() throws {
         if all, place != nil { throw ValidationError("--all and an ID cannot be used together") }
@@ -64,26 +67,25 @@ struct PageCommand: ParsableCommand {
         let name = answer.path.split(separator: "/").last.map(String.init) ?? "batch"
         // Beside the results of a run lies mostly its manifest, where its relative sources begin.
         let pages = BatchPages(of: answer, settings([answer.path + "/.."]))
-        let progress = ReadingProgress("Making previews")
-        defer { progress.clear() }
-        let report = try pages.make(in: output ?? "\(name)-page") { progress.show($0, of: $1) }
-        progress.clear()
-        try json ? Console.json(Report(report)) : Console.line(report.page)
+        let reading = ReadingProgress("Making previews", mode: progress.mode)
+        defer { reading.clear() }
+        let report = try pages.make(in: output ?? "\(name)-page") { reading.show($0, of: $1) }
+        reading.clear()
+        try json ? Console.json(Report(report, .success)) : Console.line(report.page)
         ResultPage.tell(report.withoutPreview)
     }
 
     private func makeAll() throws {
         let pages = OutboxPages(of: try spool.open(), settings([]))
-        let progress = ReadingProgress("Making pages", "batch", "batches")
-        defer { progress.clear() }
-        let report = try pages.make(in: output ?? "darkroom-page") { progress.show($0, of: $1) }
-        progress.clear()
-        try json ? Console.json(Report(report)) : Console.line(report.page)
+        let reading = ReadingProgress("Making pages", "batch", "batches", mode: progress.mode)
+        defer { reading.clear() }
+        let report = try pages.make(in: output ?? "darkroom-page") { reading.show($0, of: $1) }
+        reading.clear()
+        let worst = report.failures.map(\.exit).reduce(.success, ClientExit.worst)
+        try json ? Console.json(Report(report, worst)) : Console.line(report.page)
         ResultPage.tell(report.withoutPreview)
         for error in report.failures { Console.complain(error) }
-        if let worst = report.failures.map(\.exit).max(by: { $0.rawValue < $1.rawValue }) {
-            throw worst
-        }
+        if worst != .success { throw worst }
     }
 
     /// - Parameter folders: where relative sources may begin, too.
@@ -103,8 +105,10 @@ struct PageCommand: ParsableCommand {
         let pages: Int?
         let images: Int
         let withoutPreview: Int
+        let exit: Int32
 
-        init(_ report: BatchPages.Report) {
+        init(_ report: BatchPages.Report, _ exit: ClientExit) {
+            self.exit = exit.rawValue
             page = report.page
             batches = nil
             pages = report.pages
@@ -112,7 +116,8 @@ struct PageCommand: ParsableCommand {
             withoutPreview = report.withoutPreview
         }
 
-        init(_ report: OutboxPages.Report) {
+        init(_ report: OutboxPages.Report, _ exit: ClientExit) {
+            self.exit = exit.rawValue
             page = report.page
             batches = report.batches
             pages = nil

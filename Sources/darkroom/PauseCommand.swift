@@ -11,11 +11,17 @@ struct PauseCommand: ParsableCommand {
 
             Example:
               sudo darkroom pause
+
+            Exit codes: 0 done, 64 the command line is wrong, 66 there is no spool, 69 no daemon is running, 71 /proc is \
+            not mounted, 74 the daemon cannot be told, 75 it has not obeyed in time, 77 no permission.
             """)
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
 
     @OptionGroup var spool: SpoolOptions
 
-    func run() throws { try DaemonControl.pause.run(on: spool.open()) }
+    func run() throws { try DaemonControl.pause.run(on: spool.open(), json: json) }
 }
 
 struct ResumeCommand: ParsableCommand {
@@ -28,9 +34,15 @@ struct ResumeCommand: ParsableCommand {
 
             Example:
               sudo darkroom resume
+
+            Exit codes: 0 done, 64 the command line is wrong, 66 there is no spool, 69 no daemon is running, 71 /proc is \
+            not mounted, 74 the daemon cannot be told, 75 it has not obeyed in time, 77 no permission.
             """)
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
 
     @OptionGroup var spool: SpoolOptions
 
-    func run() throws { try DaemonControl.resume.run(on: spool.open()) }
+    func run() throws { try DaemonControl.resume.run(on: spool.open(), json: json) }
 }

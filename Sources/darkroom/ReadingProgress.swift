@@ -13,13 +13,18 @@ final class ReadingProgress {
     private let one: String
     private let many: String
     private let terminal = Terminal(STDERR_FILENO)
+    private let mode: ProgressMode
     private var due = Clock.nanoseconds + second
     private var isShown = false
 
     /// - Parameters:
     ///   - words: such as "Reading outputs".
     ///   - one: what is counted.
-    init(_ words: String, _ one: String = "image", _ many: String = "images") {
+    ///   - mode: `--progress`; without events, `json` shows nothing.
+    init(
+        _ words: String, _ one: String = "image", _ many: String = "images", mode: ProgressMode
+    ) {
+        self.mode = mode.resolved(terminal)
         self.words = words
         self.one = one
         self.many = many
@@ -27,10 +32,10 @@ final class ReadingProgress {
 
     func show(_ done: Int, of total: Int) {
         let now = Clock.nanoseconds
-        guard now >= due else { return }
-        due = now + (terminal.canRedraw ? Self.second / 5 : 30 * Self.second)
+        guard now >= due, mode == .tty || mode == .plain else { return }
+        due = now + (mode == .tty ? Self.second / 5 : 30 * Self.second)
         let text = "\(words): \(done) of \(Words.count(total, one, many))"
-        if terminal.canRedraw {
+        if mode == .tty {
             let line = text.prefix(max(1, (terminal.width ?? 80) - 1))
             try? Console.write("\r\u{1B}[K\(line)", to: STDERR_FILENO)
             isShown = true

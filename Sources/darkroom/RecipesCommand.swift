@@ -15,6 +15,8 @@ struct RecipesCommand: ParsableCommand {
               darkroom recipes
               darkroom recipes web
               darkroom submit photos/*.jpg --recipe web
+
+            Exit codes: 0 success, 64 the command line is wrong, 66 there is no such recipe, 77 no permission, 78 a recipe has errors.
             """)
 
     @Argument(
@@ -25,8 +27,17 @@ struct RecipesCommand: ParsableCommand {
     @OptionGroup var spool: SpoolOptions
     @OptionGroup var color: ColorOptions
 
-    @Flag(help: "Print JSON Lines: an object for each recipe.")
+    @Flag(
+        help:
+            "Print JSON: one object for each recipe, then a summary; with a name, only its object.")
     var json = false
+
+    /// The last line of `--json`.
+    private struct Summary: Encodable {
+        let type = "summary"
+        let recipes: Int
+        let exit: Int32
+    }
 
     func run() throws {
         let report = try? spool.open().queue()
@@ -37,10 +48,13 @@ struct RecipesCommand: ParsableCommand {
             return try Console.text(json ? list.json(of: recipe) + "\n" : recipe.text)
         }
         let recipes = list.content.recipes
-        try Console.lines(json ? recipes.map(list.json) : list.lines(on: color.output))
+        let exit: ClientExit = list.content.problems.isEmpty ? .success : .configuration
+        let summary = Summary(recipes: recipes.count, exit: exit.rawValue)
+        try Console.lines(
+            json ? recipes.map(list.json) + [JSONText.line(summary)] : list.lines(on: color.output))
         tellWarnings(of: recipes, list)
         for problem in list.content.problems { Console.problem(problem) }
-        if !list.content.problems.isEmpty { throw ClientExit.configuration }
+        if exit != .success { throw exit }
         guard recipes.isEmpty, !json else { return }
         Console.complain(
             list.folder.map { "There are no recipes in \(FileName($0).text)." }

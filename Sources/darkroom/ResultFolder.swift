@@ -5,22 +5,40 @@ import Foundation
 
 /// A folder with a status and outputs, as an argument names it: a folder of results, or the ID of a batch.
 ///
-/// A name without a slash is that of a folder if there is one.
+/// A name without a slash is an ID if there is such a batch, otherwise that of a folder, as the other commands that take
+/// an ID understand it.
 struct ResultFolder {
     /// The path of the folder.
     let path: String
 
     init(_ place: String, _ spool: SpoolOptions) throws {
         let path = RunPreparation.trimmed(place)
-        var isFolder: ObjCBool = false
-        if place.contains("/")
-            || FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-                && isFolder.boolValue
-        {
+        if place.contains("/") {
             self.path = path
             return
         }
-        let outbox = try Self.outbox(spool, place)
+        do {
+            self.path = try Self.answer(place, spool)
+            Self.tellOfFolder(place)
+        } catch {
+            guard PictureTree.isFolder(path) else { throw error }
+            self.path = path
+        }
+    }
+
+    /// Says how to name a folder that has the name of a batch.
+    static func tellOfFolder(_ id: String) {
+        guard !id.isEmpty, PictureTree.isFolder(id) else { return }
+        let name = FileName(id).text
+        Console.complain(
+            "\(name) is a batch and a folder; this is the batch. ./\(name) is the folder.")
+    }
+
+    /// The path of the answer of a batch.
+    private static func answer(
+        _ place: String, _ spool: SpoolOptions
+    ) throws(ClientError) -> String {
+        let outbox = try outbox(spool, place)
         guard !place.isEmpty, !place.hasPrefix("."),
             (try? Directory(FileName(place), in: outbox)) != nil
         else {
@@ -28,7 +46,7 @@ struct ResultFolder {
                 .missing, code: "no-batch",
                 "\(place): there is neither such a folder nor such a batch in \(outbox.path)")
         }
-        self.path = outbox.path(of: FileName(place))
+        return outbox.path(of: FileName(place))
     }
 
     /// Without a spool, a folder may have been meant.

@@ -5,7 +5,7 @@ import DarkroomPage
 import DarkroomPicture
 import Foundation
 
-/// The page of results that this command has just made (`--page`).
+/// The page of results that this command has just made (`--page-dir`).
 ///
 /// The results are there before it. If it cannot be made, the command says so, and ends as it would without it.
 struct ResultPage {
@@ -29,8 +29,8 @@ struct ResultPage {
 
     /// - Parameter answer: the path of the folder with the status.
     /// - Returns: the path of the page; nil if it could not be made.
-    func make(of answer: String) -> String? {
-        let progress = ReadingProgress("Making previews")
+    func make(of answer: String, progress mode: ProgressMode) -> String? {
+        let progress = ReadingProgress("Making previews", mode: mode)
         defer { progress.clear() }
         do throws(ClientError) {
             let folder: Directory

@@ -34,14 +34,14 @@ struct RunCommand: ParsableCommand {
               darkroom run photos/*.jpg --filter thumbnail=1600 --format jpeg -o small/
               darkroom run photos/ --sizes 400,800 -o small/
               darkroom run --from urls.txt --header @token.txt -o out/
-              darkroom run trip.yaml -o out/ --page out-page/
+              darkroom run trip.yaml -o out/ --page-dir out-page/
               darkroom run trip.yaml -o out/ --retry
               darkroom run trip.yaml -o out/ --jobs 2 --memory 1GiB
               darkroom run trip.yaml -o out/ --shard 3/16
 
             Exit codes: 0 completed, 3 completed with errors, 64 the command line is wrong, 65 the manifest has errors, \
             the folder has a run of another one, with other settings or other shards, or a file of the run was changed, \
-            66 a file does not exist, 73 the folder cannot be written, 74 the disk is full or broken, 75 stopped before the \
+            66 a file does not exist, 71 /proc is not mounted, 73 the folder cannot be written, 74 the disk is full or broken, 75 stopped before the \
             end or the folder is in use, 77 a file may not be read or the run is another user's, 78 the configuration is \
             wrong.
             """)
@@ -73,7 +73,11 @@ struct RunCommand: ParsableCommand {
         help: ArgumentHelp(
             "Make a page of the results in this folder, as darkroom page does.", valueName: "dir"),
         completion: .directory)
-    var page: String?
+    var pageDir: String?
+
+    /// The former name of `--page-dir`. With other commands, `--page` is a flag.
+    @Option(name: .customLong("page"), help: .hidden)
+    var formerPageDir: String?
 
     @Flag(help: "Repeat the images that have failed in an earlier run.")
     var retry = false
@@ -96,8 +100,8 @@ struct RunCommand: ParsableCommand {
         if Self.isRoot(output) {
             throw ValidationError("--output \(output): name a folder in the root folder")
         }
-        if page != nil, shard != nil {
-            throw ValidationError("--page is for all shards: use it with darkroom merge")
+        if pageDir ?? formerPageDir != nil, shard != nil {
+            throw ValidationError("--page-dir is for all shards: use it with darkroom merge")
         }
     }
 
@@ -109,15 +113,6 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
-        do {
-            try work()
-        } catch let error as ClientError where json {
-            try Console.json(Refusal(error))
-            throw error
-        }
-    }
-
-    private func work() throws {
         try ProcessLimits.prepare()
         let earlyStop = EarlyStop { [json] signal, hasBegun in
             let name = signal.signalName
@@ -126,7 +121,7 @@ struct RunCommand: ParsableCommand {
                 hasBegun
                     ? "stopped by \(name), at once" : "stopped by \(name) before anything was done",
                 remedy: hasBegun ? "The same command continues." : nil)
-            if json { try? Console.json(Refusal(error)) }
+            if json { try? Console.json(JSONError(error)) }
             Console.complain(error)
         }
         var loaded = try engine.load()
@@ -134,7 +129,7 @@ struct RunCommand: ParsableCommand {
         loaded.configuration.downloads.headers = try headers.adding(
             to: loaded.configuration.downloads.headers, for: job.manifest,
             isOthers: files.contains(where: ManifestArgument.isManifest))
-        let page = try page.map { target throws(ClientError) in
+        let page = try (pageDir ?? formerPageDir).map { target throws(ClientError) in
             try ResultPage(
                 in: target, folders: [job.base],
                 defaultFilters: loaded.configuration.defaultFilters)
@@ -162,20 +157,6 @@ struct RunCommand: ParsableCommand {
         Console.complain(
             "\(largest) of \(Words.count(total, "image")) need each other (from, after, or a picture laid over them), so one shard has them all"
         )
-    }
-
-    /// `--json`, if the run does not begin.
-    private struct Refusal: Encodable {
-        let type = "error"
-        let code: String
-        let message: String
-        let exit: Int32
-
-        init(_ error: ClientError) {
-            code = error.code
-            message = error.message
-            exit = error.exit.rawValue
-        }
     }
 }
 

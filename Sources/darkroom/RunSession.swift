@@ -44,8 +44,10 @@ struct RunSession {
         }
     }
 
+    private var progress: ProgressMode { command.quiet ? .none : command.progress.mode }
+
     private func watch(_ wait: (Double) -> Bool) {
-        let mode = command.quiet ? ProgressMode.none : command.progress.mode
+        let mode = progress
         var terminal = command.color.errors
         let view = ProgressView(mode, on: terminal) { text in
             try? Console.write(text, to: STDERR_FILENO)
@@ -102,7 +104,7 @@ struct RunSession {
             )
         }
         defer { stop.end() }
-        return page.make(of: work.answerPath)
+        return page.make(of: work.answerPath, progress: progress)
     }
 
     private func result(of status: Status, isUnchanged: Bool) -> String {

@@ -15,11 +15,14 @@ struct ShowCommand: ParsableCommand {
 
             A name with a slash is that of a folder of darkroom run or darkroom merge. Another one is an ID if there is \
             such a batch, otherwise a folder.
+
+            Exit codes: 0 success, 64 the command line is wrong, 66 there is no such batch or folder, 74 it cannot be \
+            read, 77 no permission.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "The ID of the batch, or a folder of results.", valueName: "id|dir"),
+            "The ID of a batch, or a folder of results.", valueName: "id|dir"),
         completion: BatchCompletion.all)
     var id: String
 
@@ -48,7 +51,9 @@ struct ShowCommand: ParsableCommand {
         let folder = RunPreparation.trimmed(id)
         if id.contains("/") { return try BatchDetails(ofRunIn: folder, images: images) }
         do throws(ClientError) {
-            return try BatchDetails(of: id, in: spool.open(), images: images)
+            let details = try BatchDetails(of: id, in: spool.open(), images: images)
+            ResultFolder.tellOfFolder(id)
+            return details
         } catch {
             guard error.exit == .missing, PictureTree.isFolder(id) else { throw error }
             return try BatchDetails(ofRunIn: folder, images: images)

@@ -8,12 +8,15 @@ struct StatusCommand: ParsableCommand {
             "Show whether a daemon works on the spool, what it does, and which files it does not take.",
         discussion: """
             The first word is the state: running, paused, waiting (the disk refuses writes), stopping, stopped or \
-            killed. The exit code is 69 if no daemon works on the spool.
+            killed.
 
             Examples:
               darkroom status
               darkroom status --json | jq -r .state
               darkroom status --json | jq -r '.inbox.files[] | .name + ": " + .message'
+
+            Exit codes: 0 a daemon works on the spool, 64 the command line is wrong, 66 there is no spool, 69 no daemon is \
+            running, 74 a report cannot be read, 77 no permission.
             """)
 
     @OptionGroup var spool: SpoolOptions

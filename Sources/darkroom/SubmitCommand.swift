@@ -27,7 +27,7 @@ struct SubmitCommand: ParsableCommand {
               id=$(darkroom submit --hold later.yaml)
 
             Exit codes: 0 submitted, 64 the command line is wrong, 65 a manifest has errors, 66 a file does not exist, \
-            69 no daemon is running, 77 no permission. With --wait and --watch also 3 completed with errors, 4 cancelled, \
+            69 no daemon is running, 75 no name is free in the inbox, 77 no permission. With --wait and --watch also 3 completed with errors, 4 cancelled, \
             130 interrupted.
             """)
 

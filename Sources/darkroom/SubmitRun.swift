@@ -52,7 +52,13 @@ struct SubmitRun {
 
     func run() throws {
         Interruption.advise("Nothing was submitted.")
-        let prepared = try prepare()
+        let prepared: [Prepared]
+        do {
+            prepared = try prepare()
+        } catch let exit as ClientExit {
+            // The errors of the manifests are printed.
+            return try finish(0, exit)
+        }
         if !command.anyway {
             try folder.requireDaemon(
                 queue,

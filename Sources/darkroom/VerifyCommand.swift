@@ -14,7 +14,7 @@ struct VerifyCommand: ParsableCommand {
         discussion: """
             The command reads each output and says which ones differ or are missing, and which files no image has. It \
             works on the folder of darkroom run or darkroom merge, and on the answer of a batch in the outbox. A name \
-            without a slash is that of a folder if there is one, otherwise an ID.
+            without a slash is an ID if there is such a batch, otherwise that of a folder.
 
             With --again, it also filters all pictures again, in a scratch folder in TMPDIR, and compares the bytes. If a \
             source has changed since then, it says so. The options and the configuration must be those of the run.
@@ -27,12 +27,12 @@ struct VerifyCommand: ParsableCommand {
 
             Exit codes: 0 everything is as it was written, 64 the command line is wrong, 65 something is not, 66 there is \
             no such folder or batch, 74 a disk is full or broken, 75 it is not finished or a signal has stopped the \
-            command, 78 the configuration is wrong.
+            command, 77 no permission, 78 the configuration is wrong.
             """)
 
     @Argument(
-        help: ArgumentHelp("A folder of results, or the ID of a batch.", valueName: "dir|id"),
-        completion: .directory)
+        help: ArgumentHelp("The ID of a batch, or a folder of results.", valueName: "id|dir"),
+        completion: BatchCompletion.all)
     var place: String
 
     @Flag(help: "Filter the pictures again and compare the new files.")
@@ -43,6 +43,7 @@ struct VerifyCommand: ParsableCommand {
 
     @OptionGroup var spool: SpoolOptions
     @OptionGroup var engine: EngineOptions
+    @OptionGroup var progress: ReadingProgressOptions
 
     func run() throws {
         let path = try ResultFolder(place, spool).path
@@ -63,17 +64,17 @@ struct VerifyCommand: ParsableCommand {
     }
 
     private func read(_ check: FolderCheck) throws -> CInt? {
-        let progress = ReadingProgress("Reading outputs")
-        defer { progress.clear() }
-        try check.run { progress.show($0, of: $1) }
+        let reading = ReadingProgress("Reading outputs", mode: progress.mode)
+        defer { reading.clear() }
+        try check.run { reading.show($0, of: $1) }
         return nil
     }
 
     private func repeated(_ check: FolderCheck) throws -> CInt? {
         let loaded = try engine.load()
         try ProcessLimits.prepare()
-        let reading = ReadingProgress("Reading outputs")
-        let making = ReadingProgress("Filtering again")
+        let reading = ReadingProgress("Reading outputs", mode: progress.mode)
+        let making = ReadingProgress("Filtering again", mode: progress.mode)
         defer {
             reading.clear()
             making.clear()

@@ -16,7 +16,7 @@ struct WaitCommand: ParsableCommand {
               darkroom wait --timeout 10min $(darkroom submit *.yaml)
 
             Exit codes: 0 completed, 3 completed with errors, 4 cancelled, 65 the manifest was rejected, 66 no such \
-            batch, 75 the time is over.
+            batch, 75 the time is over, 77 no permission.
             """)
 
     @Argument(

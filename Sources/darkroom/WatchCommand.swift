@@ -13,13 +13,13 @@ struct WatchCommand: ParsableCommand {
             line for each batch that has ended. Ctrl-C ends the command; the batches go on.
 
             Exit codes: 0 completed, 3 completed with errors, 4 cancelled, 65 rejected; of several batches the worst. \
-            66 no such batch, 130 interrupted.
+            66 no such batch, 77 no permission, 130 interrupted.
 
             With --finished, the command shows nothing. For each batch that ends, it runs a program (--exec) or sends a \
             POST request (--post): at least once, one after the other, in the order of the ends. A file, the cursor, \
             remembers what was called. Standard output gets a line for each call that succeeded. Exit codes: 0 after \
-            SIGTERM, 130 after another signal, 75 if another process uses the cursor, 78 if the cursor or the key is \
-            wrong.
+            SIGTERM, 130 after another signal, 73 if the cursor cannot be created, 75 if another process uses it, 78 if \
+            the cursor or the key is wrong.
 
             Examples:
               darkroom watch
@@ -30,7 +30,9 @@ struct WatchCommand: ParsableCommand {
               darkroom watch --finished --post https://www.example.org/hook --key-file hook.key
             """)
 
-    @Argument(help: "The IDs of the batches.", completion: BatchCompletion.unfinished)
+    @Argument(
+        help: ArgumentHelp("IDs of batches.", valueName: "id"),
+        completion: BatchCompletion.unfinished)
     var ids: [String] = []
 
     @OptionGroup var spool: SpoolOptions
@@ -54,7 +56,10 @@ struct WatchCommand: ParsableCommand {
         if finished.finished { return try finished.run(spool) }
         let folder = try spool.open()
         let watched = ids.isEmpty ? try BatchList(of: folder, .init()).rows.map(\.id) : ids
-        guard !watched.isEmpty else { return Console.complain("No batch is unfinished.") }
+        guard !watched.isEmpty else {
+            if json { try Console.lines([WatchSession.summary([], exit: .success)]) }
+            return Console.complain("No batch is unfinished.")
+        }
         // The same ID twice is watched once.
         var known: Set<ByteString> = []
         let unique = watched.filter { known.insert(ByteString($0)).inserted }
@@ -68,7 +73,8 @@ struct WatchCommand: ParsableCommand {
             throw exit
         } catch let error as ClientError where json && error.exit == .interrupted {
             try Console.lines([WatchSession.summary(session.states, exit: error.exit)])
-            throw error
+            Console.complain(error)
+            throw error.exit
         }
     }
 }

@@ -110,9 +110,11 @@ import Testing
         let shown = try await fixture.client("recipes", "gray")
         #expect(shown == .init(exit: 0, output: "filters: mono\n", errors: ""))
         let json = try await fixture.client("recipes", "--json")
-        #expect(json.output.split(separator: "\n").count == 2)
+        let lines = json.output.split(separator: "\n")
+        #expect(lines.count == 3)
+        #expect(lines.last == #"{"exit":0,"recipes":2,"type":"summary"}"#)
         let schema = try JSONSchema(file: "command.schema.json")
-        for line in json.output.split(separator: "\n") {
+        for line in lines.dropLast() {
             #expect(try schema.accepts(String(line), definition: "recipe"), "\(line)")
         }
         // A filter that cut in older versions is told.

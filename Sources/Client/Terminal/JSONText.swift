@@ -8,6 +8,11 @@ package enum JSONText {
         encode(value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
     }
 
+    /// The same with the kind of the object in `type`.
+    package static func object(_ type: String, _ value: some Encodable) -> String {
+        object(Line(type: type, value: value))
+    }
+
     /// One object in one line: a line of JSON Lines.
     package static func line(_ value: some Encodable) -> String {
         encode(value, [.sortedKeys, .withoutEscapingSlashes])

@@ -73,7 +73,7 @@ package struct BatchDetails: Sendable {
     }
 
     /// One object for programs.
-    package var json: String { JSONText.object(Report(self)) }
+    package var json: String { JSONText.object("batch", Report(self)) }
 
     private struct Report: Encodable {
         var id: String

@@ -96,7 +96,7 @@ package struct BatchList: Sendable {
         let summary = Summary(
             batches: rows.count,
             states: Dictionary(grouping: rows, by: \.state.rawValue).mapValues(\.count),
-            unreadable: errors.count)
+            unreadable: errors.count, exit: (errors.first?.exit ?? .success).rawValue)
         return rows.map { JSONText.line("batch", $0) } + [JSONText.line("summary", summary)]
     }
 
@@ -147,6 +147,7 @@ package struct BatchList: Sendable {
         var batches: Int
         var states: [String: Int]
         var unreadable: Int
+        var exit: Int32
     }
 }
 

@@ -47,7 +47,7 @@ package struct SpoolOverview: Sendable {
     }
 
     /// One object for programs.
-    package var json: String { JSONText.object(Report(self)) }
+    package var json: String { JSONText.object("status", Report(self)) }
 
     private struct Report: Encodable {
         var state: DaemonState.Name

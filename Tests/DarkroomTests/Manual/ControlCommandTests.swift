@@ -44,7 +44,7 @@ import Testing
         let verbs = ControlCommand.allCases.filter { $0.form.effect != .removes }.map(\.rawValue)
         let item = try #require(
             try ManualPage("darkroom-status.5").items("STATUS").first {
-                $0.names == ["steering.action"]
+                $0.names == ["commands.action"]
             })
         let words: [String] = item.text.matches(of: /[a-z]+/).map { String($0.0) }
         #expect(words.filter { $0 != "or" } == verbs)

@@ -544,9 +544,12 @@ import Testing
         #expect(Array(joined.utf8) == status.encoded())
     }
 
-    /// Commands after the images may be longer than what is read first.
-    @Test func findsTheEndOfTheImages() throws {
+    /// Commands before the images, and recipes after them, may be longer than what is read first.
+    @Test func findsTheBeginningAndTheEndOfTheImages() throws {
         var status = Self.status(3)
+        let comment = "# " + String(repeating: "t", count: 20_000)
+        let recipe = try Recipe(named: "long", text: comment + "\nfilters: mono\n")
+        status.recipes = [Status.RecipeReference(recipe)]
         status.commands = (0..<16).map {
             ControlRecord(.hold, time: "\($0)", uid: 1, file: String(repeating: "f", count: 2000))
         }

@@ -151,7 +151,7 @@ import Testing
             {"file":"good.yaml","images":2,"type":"manifest"}
             {"errors":[{"code":"unknown-key","column":33,"line":1,"message":"unknown key ‘nmae’","path":"images[0].nmae","suggestion":"name"},{"code":"unknown-value","column":14,"line":2,"message":"‘priority’ must be veryLow, low, normal, high or veryHigh, found ‘hihg’; write ‘\\"priority\\": \\"high\\"’","path":"priority","suggestion":"high"}],"file":"bad.json","type":"manifest"}
             {"file":"none.yaml","message":"none.yaml: cannot open: No such file or directory","type":"manifest"}
-            {"manifests":3,"rejected":2,"type":"summary"}
+            {"exit":66,"manifests":3,"rejected":2,"type":"summary"}
 
             """),
     ]

@@ -118,9 +118,9 @@ import Testing
         }
     }
 
-    /// `run --page`: after the work, also if there was nothing to do.
+    /// `run --page-dir`: after the work, also if there was nothing to do.
     @Test(arguments: [[], ["--json"]]) func aRunMakesItsPage(options: [String]) async throws {
-        let command = ["run", "m.yaml", "-o", "out", "--page", "p"] + options
+        let command = ["run", "m.yaml", "-o", "out", "--page-dir", "p"] + options
         for _ in 0..<2 {
             let result = try await ClientProcess.end(command, folder: fixture.scratch.path)
                 .replacing(fixture.scratch.path)
@@ -140,7 +140,8 @@ import Testing
             try FileManager.default.removeItem(at: fixture.url("p/index.html"))
         }
         // Its folder is examined before anything is done, and it changes nothing else.
-        let refused = try await fixture.darkroom("run", "m.yaml", "-o", "other", "--page", "out")
+        let refused = try await fixture.darkroom(
+            "run", "m.yaml", "-o", "other", "--page-dir", "out")
         #expect(refused.exit == 73 && !fixture.exists("other"), "\(refused)")
     }
 
@@ -156,7 +157,7 @@ import Testing
         #expect(result.output.hasSuffix("\n./p/index.html\n"), "\(result)")
         #expect(try page("p/index.html").matches(of: /<li id="image-/).count == 4)
         let alone = try await fixture.darkroom(
-            "run", "m.yaml", "-o", "new", "--shard", "1/2", "--page", "q")
+            "run", "m.yaml", "-o", "new", "--shard", "1/2", "--page-dir", "q")
         #expect(alone.exit == 64 && alone.errors.contains("use it with darkroom merge"), "\(alone)")
     }
 

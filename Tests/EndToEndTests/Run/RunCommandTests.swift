@@ -165,7 +165,7 @@ import Testing
         Line(
             words: "run none.yaml -o out --json", exit: 66,
             output:
-                #"{"code":"file-missing","exit":66,"message":"none.yaml: cannot open: No such file or directory","type":"error"}"#
+                #"{"code":"file-missing","exit":66,"message":"none.yaml: cannot open: No such file or directory","retryable":false,"type":"error"}"#
                 + "\n",
             errors: "darkroom: none.yaml: cannot open: No such file or directory\n"),
         Line(
