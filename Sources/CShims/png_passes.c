@@ -27,6 +27,7 @@ struct darkroom_png_passes {
     uint32_t columns; /* the pass has so many pixels in a line; without any it has no lines */
     size_t packed_bytes; /* a line's length without its filter's number */
     darkroom_png_result behind; /* what is wrong behind the last line */
+    uint32_t bad_row; /* the first of the picture's with an index that is not in the palette; its height if none */
 
     uint8_t *above;    /* the line above the next one, unfiltered */
     uint8_t *packed;   /* `group` lines, unfiltered */
@@ -89,6 +90,15 @@ static darkroom_png_result allocate(
                                                                              : DARKROOM_PNG_OK;
 }
 
+/* Other indices are gray and opaque, as all is that a damaged picture lacks. */
+static void copy_palette(darkroom_png_passes *passes, const darkroom_png_palette *palette)
+{
+    static const uint8_t gray[4] = {0x80, 0x80, 0x80, 0xff};
+    passes->palette = *palette;
+    for (unsigned i = palette->count; i < 256; i++)
+        memcpy(passes->palette.colours[i], gray, sizeof gray);
+}
+
 darkroom_png_result darkroom_png_passes_new(
     darkroom_png_passes **result, darkroom_png_source *source, const darkroom_png_header *header,
     const darkroom_png_palette *palette, size_t largest)
@@ -98,8 +108,9 @@ darkroom_png_result darkroom_png_passes_new(
     if (passes == NULL)
         return DARKROOM_PNG_MEMORY;
     passes->header = *header;
+    passes->bad_row = header->height;
     if (palette != NULL)
-        passes->palette = *palette;
+        copy_palette(passes, palette);
     const size_t bits = darkroom_png_pixel_bits(header);
     passes->pixel = header->channels * (header->depth / 8u);
     passes->row_bytes = header->width * passes->pixel;
@@ -163,19 +174,19 @@ static void spread(const uint8_t *pixels, size_t count, size_t pixel, uint8_t *t
     }
 }
 
-/* Adds the pixels of an unfiltered line to their row. Returns false if an index is not in the palette. */
-static bool place(darkroom_png_passes *passes, const uint8_t *packed, uint8_t *row)
+/* Adds the pixels of an unfiltered line to their row. */
+static void place(darkroom_png_passes *passes, const uint8_t *packed, uint8_t *row)
 {
     const uint8_t *pixels = packed;
     if (passes->expanded != NULL) {
         if (!darkroom_png_expand(
-                &passes->header, &passes->palette, packed, passes->expanded, passes->columns))
-            return false;
+                &passes->header, &passes->palette, packed, passes->expanded, passes->columns)
+            && passes->row < passes->bad_row)
+            passes->bad_row = passes->row;
         pixels = passes->expanded;
     }
     const size_t first = adam7[passes->pass].x * passes->pixel;
     spread(pixels, passes->columns, passes->pixel, row + first, adam7[passes->pass].step_x);
-    return true;
 }
 
 /* ---- Rows ---- */
@@ -207,12 +218,16 @@ static darkroom_png_result add_group(
         memcpy(passes->above, passes->packed + (good - 1) * bytes, bytes);
     for (uint32_t k = 0; k < good; k++) {
         uint8_t *row = out + (passes->row - start) * passes->row_bytes;
-        if (!place(passes, passes->packed + k * bytes, row))
-            return fail(passes, DARKROOM_PNG_PALETTE, "IDAT: " DARKROOM_PNG_PALETTE_WORDS);
+        place(passes, passes->packed + k * bytes, row);
         passes->row += adam7[passes->pass].step_y;
     }
     return good == lent ? DARKROOM_PNG_OK
                         : fail(passes, DARKROOM_PNG_DATA, "IDAT: bad adaptive filter value");
+}
+
+static bool is_last_pass(const darkroom_png_passes *passes)
+{
+    return passes->pass == DARKROOM_PNG_PASSES - 1;
 }
 
 /* Adds the lines of the rows from passes->row, which is at `out`, to `end`, not beyond the pass. */
@@ -232,10 +247,8 @@ static darkroom_png_result add_lines(darkroom_png_passes *passes, uint32_t end, 
         }
     }
     passes->row = end;
-    const bool is_last
-        = passes->pass == DARKROOM_PNG_PASSES - 1 && end == passes->header.height;
     /* The last line may belong to an earlier row, or even an earlier pass. */
-    if (is_last && passes->behind != DARKROOM_PNG_OK) {
+    if (is_last_pass(passes) && end == passes->header.height && passes->behind != DARKROOM_PNG_OK) {
         passes->row = end - 1;
         return fail(passes, passes->behind, darkroom_png_lines_message(passes->lines));
     }
@@ -250,8 +263,13 @@ darkroom_png_result darkroom_png_passes_read(
     while (*done < count) {
         const uint32_t start = passes->row, left = height - start;
         const uint32_t part = count - *done < left ? count - *done : left;
-        const darkroom_png_result result
+        darkroom_png_result result
             = add_lines(passes, start + part, out + *done * passes->row_bytes);
+        /* Not before the last pass, so that all that is good can be kept. */
+        if (is_last_pass(passes) && passes->bad_row < passes->row) {
+            passes->row = passes->bad_row;
+            result = fail(passes, DARKROOM_PNG_PALETTE, "IDAT: " DARKROOM_PNG_PALETTE_WORDS);
+        }
         *done += passes->row - start;
         if (result != DARKROOM_PNG_OK)
             return result;
