@@ -11,6 +11,8 @@ void darkroom_png_remark_surplus(darkroom_png_reader *reader)
     char words[WARNING_BYTES];
     if (reader->rows != NULL)
         darkroom_png_rows_surplus(reader->rows, &extra, &surplus);
+    if (reader->passes != NULL)
+        darkroom_png_passes_surplus(reader->passes, &extra, &surplus);
     surplus += reader->source.surplus;
     if (extra > 0) {
         snprintf(

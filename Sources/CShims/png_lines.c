@@ -21,7 +21,7 @@ enum {
 struct darkroom_png_lines {
     darkroom_png_source *source;
     size_t line_bytes;
-    uint32_t left;   /* lines not yet handed out */
+    uint64_t left;   /* bytes of lines not yet handed out */
     uint32_t lent;   /* those that the last call has handed out, still before them in the buffer */
     uint32_t at_once;
 
@@ -46,7 +46,7 @@ struct darkroom_png_lines {
 /* ---- Setting up ---- */
 
 darkroom_png_result darkroom_png_lines_new(
-    darkroom_png_lines **result, darkroom_png_source *source, size_t line_bytes, uint32_t count,
+    darkroom_png_lines **result, darkroom_png_source *source, size_t line_bytes, uint64_t bytes,
     uint32_t at_once, size_t largest)
 {
     *result = NULL;
@@ -58,10 +58,10 @@ darkroom_png_result darkroom_png_lines_new(
         return DARKROOM_PNG_MEMORY;
     lines->source = source;
     lines->line_bytes = line_bytes;
-    lines->left = count;
+    lines->left = bytes;
     lines->at_once = at_once;
     lines->credit = CREDIT;
-    lines->to_make = (uint64_t)line_bytes * count;
+    lines->to_make = bytes;
     lines->capacity = capacity;
     lines->inflate = darkroom_inflate_new();
     lines->buffer = malloc(capacity);
@@ -242,6 +242,18 @@ void darkroom_png_lines_surplus(
 
 /* ---- Lines ---- */
 
+static void take_back(darkroom_png_lines *lines)
+{
+    lines->next += lines->lent * lines->line_bytes;
+    lines->lent = 0;
+}
+
+void darkroom_png_lines_change(darkroom_png_lines *lines, size_t line_bytes)
+{
+    take_back(lines);
+    lines->line_bytes = line_bytes;
+}
+
 /* The number of lines to return next, at most `wanted`; 0 if there can be none. */
 static uint32_t available(darkroom_png_lines *lines, uint32_t wanted)
 {
@@ -258,9 +270,9 @@ static uint32_t available(darkroom_png_lines *lines, uint32_t wanted)
 darkroom_png_result darkroom_png_lines_next(
     darkroom_png_lines *lines, uint32_t wanted, const uint8_t **start, uint32_t *count)
 {
-    lines->next += lines->lent * lines->line_bytes;
+    take_back(lines);
     lines->lent = available(lines, wanted < lines->at_once ? wanted : lines->at_once);
-    lines->left -= lines->lent;
+    lines->left -= lines->lent * lines->line_bytes;
     *count = lines->lent;
     darkroom_png_result result = DARKROOM_PNG_OK;
     if (lines->lent == 0)

@@ -6,12 +6,15 @@
 
 typedef struct darkroom_png_lines darkroom_png_lines;
 
-/* Reads `count` lines of `line_bytes` from the source, which has been read up to the header of the first
- * IDAT; `at_once` of them at a time. No allocation is larger than `largest`. */
+/* Reads lines of `line_bytes`, together `bytes`, from the source, which has been read up to the header of the
+ * first IDAT; `at_once` of them at a time. No allocation is larger than `largest`. */
 darkroom_png_result darkroom_png_lines_new(
-    darkroom_png_lines **lines, darkroom_png_source *source, size_t line_bytes, uint32_t count,
+    darkroom_png_lines **lines, darkroom_png_source *source, size_t line_bytes, uint64_t bytes,
     uint32_t at_once, size_t largest);
 void darkroom_png_lines_free(darkroom_png_lines *lines);
+
+/* From here on a line has `line_bytes`, at most as many as at first. What was lent is given back. */
+void darkroom_png_lines_change(darkroom_png_lines *lines, size_t line_bytes);
 
 /*
  * Lends the next lines, up to `wanted` and up to the number at once. They are valid until the next call. With

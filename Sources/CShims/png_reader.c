@@ -127,6 +127,7 @@ void darkroom_png_reader_free(darkroom_png_reader *reader)
     if (reader->png != NULL && setjmp(reader->trap.jump) == 0)
         png_destroy_read_struct(&reader->png, &reader->info, NULL);
     darkroom_png_rows_free(reader->rows);
+    darkroom_png_passes_free(reader->passes);
     darkroom_png_source_end(&reader->source);
     free(reader);
 }
@@ -170,11 +171,21 @@ darkroom_png_result darkroom_png_reader_open(
     return DARKROOM_PNG_OK;
 }
 
+/* Whether libpng has no part in the pixels. */
+static bool is_own(const darkroom_png_reader *reader)
+{
+    return reader->rows != NULL || reader->passes != NULL;
+}
+
 static darkroom_png_result start_rows(darkroom_png_reader *reader)
 {
-    const darkroom_png_result result = darkroom_png_rows_new(
-        &reader->rows, &reader->source, &reader->header, &reader->palette,
-        reader->largest_allocation);
+    const darkroom_png_header *h = &reader->header;
+    const darkroom_png_result result = h->interlaced
+        ? darkroom_png_passes_new(
+              &reader->passes, &reader->source, h, &reader->palette, reader->largest_allocation)
+        : darkroom_png_rows_new(
+              &reader->rows, &reader->source, h, &reader->palette, reader->largest_allocation);
+    reader->rows_left = (h->interlaced ? DARKROOM_PNG_PASSES : 1u) * (uint64_t)h->height;
     if (result != DARKROOM_PNG_OK)
         darkroom_png_note(&reader->trap, result, "not enough memory for rows");
     return result;
@@ -221,7 +232,6 @@ darkroom_png_result darkroom_png_reader_start(
     if (decoder == DARKROOM_PNG_AUTOMATIC && darkroom_png_rows_can_read(h, has_transparency)) {
         if (start_rows(reader) != DARKROOM_PNG_OK)
             return reader->trap.result;
-        reader->rows_left = h->height;
     } else {
         start_libpng(reader);
     }
@@ -285,12 +295,16 @@ static darkroom_png_result read_row(darkroom_png_reader *reader, uint8_t *row)
 static darkroom_png_result read_rows_quickly(
     darkroom_png_reader *reader, uint8_t *rows, uint32_t count)
 {
-    const darkroom_png_result result =
-        darkroom_png_rows_read(reader->rows, rows, count, &reader->last_count);
+    darkroom_png_passes *passes = reader->passes;
+    const darkroom_png_result result = passes != NULL
+        ? darkroom_png_passes_read(passes, rows, count, &reader->last_count)
+        : darkroom_png_rows_read(reader->rows, rows, count, &reader->last_count);
     reader->rows_left -= reader->last_count;
     if (result != DARKROOM_PNG_OK)
         return darkroom_png_note(
-            &reader->trap, result, darkroom_png_rows_message(reader->rows));
+            &reader->trap, result,
+            passes != NULL ? darkroom_png_passes_message(passes)
+                           : darkroom_png_rows_message(reader->rows));
     return DARKROOM_PNG_OK;
 }
 
@@ -305,7 +319,7 @@ darkroom_png_result darkroom_png_reader_rows(
     reader->source.reports_data = true;
     if (reader->is_damaged)
         return darkroom_png_kept_rows(reader, rows, count);
-    if (reader->rows != NULL) {
+    if (is_own(reader)) {
         if (read_rows_quickly(reader, rows, count) != DARKROOM_PNG_OK)
             return darkroom_png_kept_rows(reader, rows, count);
     } else {
@@ -384,7 +398,7 @@ darkroom_png_result darkroom_png_reader_finish(darkroom_png_reader *reader)
     }
     /* Ancillary chunks follow. The source finds further IDATs. */
     reader->is_reading = false;
-    if (reader->rows == NULL)
+    if (!is_own(reader))
         png_read_end(reader->png, NULL);
     else if (skip_data(reader) != DARKROOM_PNG_OK || darkroom_png_read_rest(reader) != DARKROOM_PNG_OK)
         return darkroom_png_kept_end(reader);

@@ -2,6 +2,7 @@
 #ifndef DARKROOM_PNG_READER_H
 #define DARKROOM_PNG_READER_H
 
+#include "png_passes.h"
 #include "png_rows.h"
 #include "png_trap.h"
 
@@ -17,7 +18,8 @@ struct darkroom_png_reader {
     bool is_open, is_started;
     size_t row_bytes;
     uint64_t rows_left; /* of all passes */
-    darkroom_png_rows *rows; /* NULL where libpng decodes the pixels */
+    darkroom_png_rows *rows; /* NULL where libpng decodes the pixels, and for an interlaced picture */
+    darkroom_png_passes *passes; /* of an interlaced picture; NULL where libpng decodes it */
     darkroom_png_palette palette;
     uint32_t last_count;
     char warnings[WARNINGS][WARNING_BYTES];

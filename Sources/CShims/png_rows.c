@@ -35,27 +35,39 @@ static int channels_in_file(uint8_t colour_type)
     return channels[colour_type];
 }
 
-static bool is_expanded(const darkroom_png_header *header)
+size_t darkroom_png_pixel_bits(const darkroom_png_header *header)
+{
+    return (size_t)channels_in_file(header->color_type) * header->bit_depth;
+}
+
+bool darkroom_png_is_expanded(const darkroom_png_header *header)
 {
     return header->bit_depth < 8 || header->color_type == 3;
 }
 
 bool darkroom_png_rows_can_read(const darkroom_png_header *header, bool has_transparency)
 {
-    return !header->interlaced && (!has_transparency || header->color_type == 3);
+    return !has_transparency || header->color_type == 3;
+}
+
+uint32_t darkroom_png_group(size_t line_bytes)
+{
+    const size_t fitting = GROUP_BYTES / line_bytes;
+    return fitting < 1 ? 1 : fitting < GROUP ? (uint32_t)fitting : GROUP;
 }
 
 static darkroom_png_result allocate(
     darkroom_png_rows *rows, darkroom_png_source *source, size_t largest)
 {
     const darkroom_png_result result = darkroom_png_lines_new(
-        &rows->lines, source, rows->packed_bytes + 1, rows->header.height, rows->group, largest);
+        &rows->lines, source, rows->packed_bytes + 1,
+        (uint64_t)(rows->packed_bytes + 1) * rows->header.height, rows->group, largest);
     if (result != DARKROOM_PNG_OK)
         return result;
     rows->above = calloc(1, rows->packed_bytes);
     if (rows->above == NULL)
         return DARKROOM_PNG_MEMORY;
-    if (is_expanded(&rows->header)) {
+    if (darkroom_png_is_expanded(&rows->header)) {
         rows->packed = malloc(rows->group * rows->packed_bytes);
         if (rows->packed == NULL)
             return DARKROOM_PNG_MEMORY;
@@ -74,13 +86,12 @@ darkroom_png_result darkroom_png_rows_new(
     rows->header = *header;
     if (palette != NULL)
         rows->palette = *palette;
-    const size_t bits = (size_t)channels_in_file(header->color_type) * header->bit_depth;
+    const size_t bits = darkroom_png_pixel_bits(header);
     rows->packed_bytes = ((size_t)header->width * bits + 7) / 8;
     rows->row_bytes = (size_t)header->width * header->channels * (header->depth / 8);
     rows->pixel_bytes = bits < 8 ? 1 : (int)bits / 8;
     rows->rows_left = header->height;
-    const size_t fitting = GROUP_BYTES / (rows->packed_bytes + 1);
-    rows->group = fitting < 1 ? 1 : fitting < GROUP ? (uint32_t)fitting : GROUP;
+    rows->group = darkroom_png_group(rows->packed_bytes + 1);
     const darkroom_png_result status = allocate(rows, source, largest);
     if (status != DARKROOM_PNG_OK) {
         darkroom_png_rows_free(rows);
@@ -122,6 +133,17 @@ static void expand_gray(const uint8_t *packed, unsigned depth, uint8_t *out, siz
         out[i] = (uint8_t)(pixel_at(packed, i, depth) * factor);
 }
 
+bool darkroom_png_expand(
+    const darkroom_png_header *header, const darkroom_png_palette *palette, const uint8_t *packed,
+    uint8_t *out, size_t width)
+{
+    if (header->color_type == 3)
+        return darkroom_png_look_up(
+            palette, packed, header->bit_depth, out, header->channels, width);
+    expand_gray(packed, header->bit_depth, out, width);
+    return true;
+}
+
 void darkroom_png_rows_keep_indices(darkroom_png_rows *rows)
 {
     rows->keeps_indices = true;
@@ -138,15 +160,10 @@ static darkroom_png_result fail(
 static darkroom_png_result expand(darkroom_png_rows *rows, const uint8_t *packed, uint8_t *out)
 {
     const darkroom_png_header *header = &rows->header;
-    if (header->color_type != 3) {
-        expand_gray(packed, header->bit_depth, out, header->width);
-        return DARKROOM_PNG_OK;
-    }
     const bool is_good = rows->keeps_indices
         ? darkroom_png_unpack_indices(
               &rows->palette, packed, header->bit_depth, out, header->width)
-        : darkroom_png_look_up(
-              &rows->palette, packed, header->bit_depth, out, header->channels, header->width);
+        : darkroom_png_expand(header, &rows->palette, packed, out, header->width);
     if (!is_good)
         return fail(rows, DARKROOM_PNG_PALETTE, "IDAT: " DARKROOM_PNG_PALETTE_WORDS);
     return DARKROOM_PNG_OK;

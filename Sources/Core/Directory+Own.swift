@@ -65,6 +65,12 @@ extension Directory {
         do {
             folder = try Directory(name, in: self)
         } catch {
+            // For a link too, the system says that it is no folder.
+            if error.errno == .notDirectory, let found = try? information(of: name),
+                found.st_mode & S_IFMT == S_IFLNK
+            {
+                throw .file(FileError(error.step, error.path, .tooManySymbolicLinkLevels))
+            }
             throw .file(error)
         }
         if let foreign = try folder.foreignness() { throw .foreign(foreign) }

@@ -41,12 +41,21 @@ struct WholeDaemon: AsyncParsableCommand {
     private struct Line {
         var name: String
         var size: Size
-        /// What peer.py makes of the PNG file: png, rgba, 16, palette or jpeg.
+        /// What peer.py makes of the PNG file, such as rgba; png is the file itself.
         var kind = "png"
         var filters: String
         var isJPEG = false
         /// What peer.py calls it.
         var peer: String
+
+        /// Those of the picture, if peer.py makes it of a telephone's size.
+        var phoneMegapixels: Double? {
+            switch kind {
+            case "phone", "phone-progressive": 4032 * 3024 / 1e6
+            case "phone-odd": 3999 * 2833 / 1e6
+            default: nil
+            }
+        }
     }
 
     private static let lines: [Line] =
@@ -66,6 +75,12 @@ struct WholeDaemon: AsyncParsableCommand {
             Line(
                 name: "saturate palette", size: .middle, kind: "palette", filters: saturate,
                 peer: "saturate"),
+            Line(
+                name: "saturate interlaced", size: .middle, kind: "interlaced", filters: saturate,
+                peer: "saturate"),
+            Line(
+                name: "resize interlaced PNG to 800", size: .large, kind: "interlaced",
+                filters: resize(800), peer: "resize-800"),
             Line(name: "resize PNG to 200", size: .small, filters: resize(200), peer: "resize-200"),
             Line(name: "resize PNG to 800", size: .large, filters: resize(800), peer: "resize-800"),
             Line(
@@ -86,7 +101,20 @@ struct WholeDaemon: AsyncParsableCommand {
             Line(
                 name: "sepia JPEG", size: .small, kind: "jpeg", filters: #"["sepia"]"#,
                 isJPEG: true, peer: "sepia"),
+            Line(
+                name: "progressive JPEG to JPEG of 300", size: .small, kind: "progressive",
+                filters: resize(300), isJPEG: true, peer: "resize-300"),
         ]
+        + [
+            ("JPEG of a telephone", "phone"), ("JPEG of a telephone, odd sides", "phone-odd"),
+            ("progressive JPEG of a telephone", "phone-progressive"),
+        ].flatMap { name, kind in
+            [400, 800].map {
+                Line(
+                    name: "\(name) to \($0)", size: .large, kind: kind, filters: resize($0),
+                    isJPEG: true, peer: "resize-\($0)")
+            }
+        }
 
     private static let saturate = #"[{"saturate": {"amount": 1.3}}]"#
 
@@ -121,7 +149,8 @@ struct WholeDaemon: AsyncParsableCommand {
 
     private func made(_ kind: String, of file: Pictures.File, in folder: URL) throws -> String {
         if kind == "png" { return URL(filePath: file.path).standardizedFileURL.path }
-        let name = "\(kind)-\(file.name)" + (kind == "jpeg" ? ".jpg" : "")
+        let isJPEG = ["jpeg", "phone", "progressive"].contains { kind.hasPrefix($0) }
+        let name = "\(kind)-\(file.name)" + (isJPEG ? ".jpg" : "")
         let path = folder.appending(path: name).path
         if !FileManager.default.fileExists(atPath: path) {
             _ = try Execution([python, DaemonRun.peer, "make", folder.path, file.path, name, kind])
@@ -156,7 +185,7 @@ struct WholeDaemon: AsyncParsableCommand {
         }
         let speed = Double(count) / own.median
         print(
-            "| \(line.name) | \(String(format: "%.1f", file.megapixels))",
+            "| \(line.name) | \(String(format: "%.1f", line.phoneMegapixels ?? file.megapixels))",
             "| \(String(format: speed < 100 ? "%.1f" : "%.0f", speed))",
             "| \((cells + [String](repeating: "–", count: 2 - cells.count)).joined(separator: " | ")) |"
         )

@@ -10,12 +10,15 @@ begin when each process is ready.
 
 import multiprocessing
 import os
+import random
 import sys
 import time
 
 os.environ["VIPS_CONCURRENCY"] = "1"
 import pyvips  # noqa: E402
 
+PHONE = (4032, 3024)  # the width and the height of a telephone's picture
+ODD = (3999, 2833)  # sides that no divisor of a decoder divides
 SEPIA = [[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]]
 SATURATE = [[1.2361, -0.2145, -0.0216], [-0.0639, 1.0855, -0.0216], [-0.0639, -0.2145, 1.2784]]
 OPTIONS = {"png": {}, "filtered": {"filter": "all"}, "jpeg": {"Q": 85}}
@@ -79,17 +82,35 @@ def run(job, processes, form, out, sources):
     print(time.monotonic() - begin, total)
 
 
+def phone(image, width, height):
+    """A part of this size, at a random place that is always the same, of the picture of a telephone's size."""
+    image = image.thumbnail_image(PHONE[0], height=PHONE[1], size="force")
+    chance = random.Random(7)
+    left, top = (chance.randint(0, whole - part) for whole, part in zip(PHONE, (width, height)))
+    return image.crop(left, top, width, height)
+
+
 def make(folder, picture, name, kind):
     image = pyvips.Image.new_from_file(picture)
     options = {}
+    if kind in ("phone", "phone-progressive"):
+        image = phone(image, *PHONE)
+    elif kind == "phone-odd":
+        image = phone(image, *ODD)
     if kind == "rgba":
         image = image.bandjoin(image[1])
     elif kind == "16":
         image = (image.cast("ushort") * 257).cast("ushort").copy(interpretation="rgb16")
     elif kind == "palette":
         options = {"palette": True}
+    elif kind == "interlaced":
+        options = {"interlace": True, "filter": "all"}
     elif kind == "jpeg":
         options = {"Q": 90}
+    elif kind in ("phone", "phone-odd"):
+        options = {"Q": 90, "subsample_mode": "on"}
+    elif kind in ("progressive", "phone-progressive"):
+        options = {"Q": 90, "subsample_mode": "on", "interlace": True}
     image.write_to_file(os.path.join(folder, name), **options)
 
 

@@ -104,8 +104,8 @@ darkroom_png_result darkroom_png_reader_open(
 
 /* The decoder of the pixels. libpng always reads everything else. */
 typedef enum {
-    /* Own code, two to four times as fast as libpng, if the picture is not interlaced and has no single
-     * transparent colour; else libpng. */
+    /* Own code, two to four times as fast as libpng, if the picture has no single transparent colour; else
+     * libpng. */
     DARKROOM_PNG_AUTOMATIC = 0,
     /* libpng, the reference for the own code. */
     DARKROOM_PNG_REFERENCE = 1,
@@ -116,7 +116,7 @@ typedef enum {
 darkroom_png_result darkroom_png_reader_start(
     darkroom_png_reader *reader, darkroom_png_decoder decoder, size_t *row_bytes);
 
-/* The palette: red, green, blue and alpha. NULL if the picture has none, if libpng decodes it, and except between
+/* The palette: red, green, blue and alpha. NULL if the picture has none, if libpng decodes it or it is interlaced, and except between
  * darkroom_png_reader_start and the first row. It lives as long as the reader. */
 const uint8_t (*darkroom_png_reader_palette(
     const darkroom_png_reader *reader, unsigned *count))[4];

@@ -183,11 +183,15 @@ package final class PNGReader: TwoStepStage {
     /// The passes of Adam7.
     private static let passes = 7
 
-    /// One pass over an interlaced picture.
+    /// The largest distance between two rows of a pass.
+    private static let passStep = 8
+
+    /// One pass over an interlaced picture. Of its rows the last pass has each second one, and earlier ones have fewer,
+    /// so more are read at once than of other pictures: eight lines are unfiltered together.
     private func decodeWhole() throws(PictureError) {
         var row = 0
         while row < layout.height {
-            let rows = row..<min(layout.height, row + rowsPerBand)
+            let rows = row..<min(layout.height, row + Self.passStep * rowsPerBand)
             try decode(rows, to: buffer.at(row * layout.bytesPerRow))
             row = rows.upperBound
         }

@@ -102,7 +102,7 @@ import Testing
     @Test func saysWhatTheDaemonCannotRead() async throws {
         let daemon = try await fixture.run(["sources.roots": "[\(root.path)]"])
         let advice =
-            "darkroom: Nothing was submitted. Send the pictures along with --copy, put them into \(root.path), or name them by URLs.\n"
+            "darkroom: Nothing was submitted. Send the pictures along with --copy, put them into \(root.path), or name them by URLs.\ndarkroom: With --anyway it is submitted nevertheless.\n"
         let reason = "it is not in one of sources.roots (\(root.path))\n"
         for (images, file) in [("photos/b.png", "b.png"), ("photos/b*", "b*")] {
             let path = try write("images: [\(images), r.png]\n", to: "shop.yaml")
