@@ -218,6 +218,7 @@ package struct Recovery: Sendable {
             return .rejected(fresh, givenBack: givenBack)
         }
         if status == nil {
+            try repeatImagesWithoutAnswer(of: fresh, folders, active)
             try answer(fresh, folders, manifest: claimed.reading.bytes)
         }
         // The manifest has its answer, and the daemon has its own copy.

@@ -405,6 +405,39 @@ import Testing
         #expect(try !folders.outbox().exists("a.png"))
     }
 
+    /// As after an outbox that was exchanged for another folder. The next start, which finds the new answer, agrees.
+    @Test func repeatsImagesWhoseOutputsWentAwayWithTheAnswer() throws {
+        try claim()
+        _ = try resume()
+        let active = try folders.active()
+        try ItemJournal.append(
+            [.ended(index: 0, filtered("a")), .ended(index: 1, filtered("b"))], in: active,
+            durably: true)
+        try active.write([2], to: BatchFile.output(1), durably: false)
+        try spool.outbox.rename("x", to: spool.root, as: "away")
+        for _ in 1...2 {
+            let status = try resume().status
+            #expect(status.images[0].state == .new && status.images[0].output == nil)
+            #expect(status.images[1] == filtered("b"))
+            #expect(status.counts.filtered == 1 && status.counts.new == 1)
+            #expect(try folders.outbox().read("b.png") == [2])
+        }
+        try ItemJournal.append([.ended(index: 0, filtered("a"))], in: active, durably: true)
+        #expect(try resume().status.counts.filtered == 2)
+    }
+
+    /// Only the status is gone, so the outputs are still those of the journal.
+    @Test func keepsImagesWhoseOutputsAreThereWithoutAStatus() throws {
+        try claim()
+        _ = try resume()
+        try ItemJournal.append(
+            [.ended(index: 0, filtered("a"))], in: folders.active(), durably: true)
+        try folders.outbox().write([1], to: "a.png", durably: false)
+        try folders.outbox().remove("status.json")
+        let status = try resume().status
+        #expect(status.images[0] == filtered("a") && status.counts.filtered == 1)
+    }
+
     @Test func remembersACancellation() throws {
         try claim()
         _ = try resume()
