@@ -338,6 +338,24 @@ import Testing
         #expect(try spool.active.exists("x") == !state.isFinal)
     }
 
+    private static let secrets = [
+        #"{"images": [{"name": "a", "source": "https://ann:pw@h/a.png?token=1"}]}"#,
+        #"{"imagse": [{"name": "a", "source": "https://ann:pw@h/a.png?token=1"}]}"#,
+    ]
+
+    /// The group reads answers, but only the daemon reads a copy with a password. It is the exact one, for a retry.
+    @Test(arguments: secrets + [Self.text, #"{"imagse": []}"#])
+    func onlyTheDaemonReadsAManifestWithSecrets(text: String) throws {
+        try claim(text)
+        _ = try recovery.recover("x")
+        let outbox = try folders.outbox()
+        let information = try #require(try outbox.information(of: "manifest.json"))
+        #expect((information.st_mode & 0o077 == 0) == Self.secrets.contains(text))
+        #expect(information.st_mode & 0o600 == 0o600)
+        #expect(try outbox.read("manifest.json") == Array(text.utf8))
+        #expect(try #require(try outbox.information(of: "status.json")).st_mode & 0o044 != 0)
+    }
+
     @Test func aRejectionHasItsManifestFromTheFirstMoment() throws {
         let text = Array(#"{"imagse": []}"#.utf8)
         try claim(#"{"imagse": []}"#)
