@@ -19,10 +19,14 @@ package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral,
         self.init(string)
     }
 
+    /// In bytes: the limit of Linux and of almost all of its file systems.
+    package static let longest = 255
+
     /// Whether a text can be the name of a file in a folder: it does not lead to another one.
     package static func isValid(_ text: String) -> Bool {
         let bytes = text.utf8
-        return !bytes.isEmpty && !bytes.elementsEqual(".".utf8) && !bytes.elementsEqual("..".utf8)
+        return !bytes.isEmpty && bytes.count <= longest
+            && !bytes.elementsEqual(".".utf8) && !bytes.elementsEqual("..".utf8)
             && !bytes.contains(UInt8(ascii: "/")) && !bytes.contains(0)
     }
 

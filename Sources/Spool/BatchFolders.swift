@@ -146,6 +146,12 @@ package struct BatchFolders: Sendable {
         return try spool.outbox.exists(FileName(id))
     }
 
+    /// Whether the folder of the outputs contains a file, also if there is no such folder.
+    func holdsOutput(_ name: FileName) throws(FileError) -> Bool {
+        if let run = spool.run { return try run.outputs.exists(name) }
+        return try spool.outbox.exists(FileName(id) / name)
+    }
+
     /// Whether the folder of the answer contains a file, without opening the folder.
     func holdsAnswer(_ name: FileName) throws(FileError) -> Bool {
         if let run = spool.run { return try run.answer.exists(name) }

@@ -102,10 +102,14 @@ package enum Receipt {
         }
         if let name = status.manifest.file.map({ FileName($0) }) {
             if status.state == .rejected {
+                if let bytes {
+                    try ManifestSecrecy.protect(id / name, bytes, in: active, durably: durably)
+                }
                 try active.rename(id / name, to: active, as: receipt / name)
                 FaultPoint.receiptManifestMoved.pass()
             } else if let bytes {
                 try active.write(sparsely: bytes, to: receipt / name, durably: durably)
+                try ManifestSecrecy.protect(receipt / name, bytes, in: active, durably: durably)
                 FaultPoint.receiptManifestWritten.pass()
             }
         }

@@ -53,6 +53,30 @@ extension Recovery {
         return control
     }
 
+    /// Has the images made again whose outputs went away together with the whole answer, such as by an outbox that was
+    /// exchanged for another folder. If only an output is gone, a user has taken it out of the answer, and its image
+    /// stays done.
+    ///
+    /// The journal says so before there is a new answer: the next start could not know that it is new.
+    func repeatImagesWithoutAnswer(
+        of fresh: Status, _ folders: BatchFolders, _ active: Directory
+    ) throws(FileError) {
+        try ItemJournal.mend(in: active)
+        var outputs: [Int: FileName] = [:]
+        try ItemJournal.read(in: active) { record in
+            guard case .ended(let index, let image) = record else { return }
+            outputs[index] = image.state == .filtered ? image.output.map { FileName($0.file) } : nil
+        }
+        var records: [JournalRecord] = []
+        for (index, name) in outputs.sorted(by: { $0.key < $1.key })
+        where fresh.images.indices.contains(index) {
+            if try active.exists(BatchFile.output(index)) { continue }
+            if try folders.holdsOutput(name) { continue }
+            records.append(.ended(index: index, fresh.images[index]))
+        }
+        if !records.isEmpty { try ItemJournal.append(records, in: active, durably: durably) }
+    }
+
     /// Removes incomplete files: downloaded bytes, and pictures that no journal record confirms. Returns the images
     /// whose pixels are kept for others.
     func clearScrap(

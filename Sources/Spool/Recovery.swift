@@ -212,12 +212,15 @@ package struct Recovery: Sendable {
         let folders = claimed.folders
         var fresh = Receipt.status(of: claimed)
         guard case .success(let manifest) = claimed.reading.outcome else {
-            try answer(fresh, folders, manifest: nil)
+            // A run has the manifest beside its results already.
+            try answer(
+                fresh, folders, manifest: spool.run == nil ? claimed.reading.bytes : nil)
             let givenBack = try Receipt.finish(
                 folders, format: claimed.format, durably: durably)
             return .rejected(fresh, givenBack: givenBack)
         }
         if status == nil {
+            try repeatImagesWithoutAnswer(of: fresh, folders, active)
             try answer(fresh, folders, manifest: claimed.reading.bytes)
         }
         // The manifest has its answer, and the daemon has its own copy.

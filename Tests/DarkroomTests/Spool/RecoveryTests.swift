@@ -338,6 +338,24 @@ import Testing
         #expect(try spool.active.exists("x") == !state.isFinal)
     }
 
+    private static let secrets = [
+        #"{"images": [{"name": "a", "source": "https://ann:pw@h/a.png?token=1"}]}"#,
+        #"{"imagse": [{"name": "a", "source": "https://ann:pw@h/a.png?token=1"}]}"#,
+    ]
+
+    /// The group reads answers, but only the daemon reads a copy with a password. It is the exact one, for a retry.
+    @Test(arguments: secrets + [Self.text, #"{"imagse": []}"#])
+    func onlyTheDaemonReadsAManifestWithSecrets(text: String) throws {
+        try claim(text)
+        _ = try recovery.recover("x")
+        let outbox = try folders.outbox()
+        let information = try #require(try outbox.information(of: "manifest.json"))
+        #expect((information.st_mode & 0o077 == 0) == Self.secrets.contains(text))
+        #expect(information.st_mode & 0o600 == 0o600)
+        #expect(try outbox.read("manifest.json") == Array(text.utf8))
+        #expect(try #require(try outbox.information(of: "status.json")).st_mode & 0o044 != 0)
+    }
+
     @Test func aRejectionHasItsManifestFromTheFirstMoment() throws {
         let text = Array(#"{"imagse": []}"#.utf8)
         try claim(#"{"imagse": []}"#)
@@ -403,6 +421,39 @@ import Testing
         let prepared = try resume()
         #expect(prepared.status.counts.filtered == 1)
         #expect(try !folders.outbox().exists("a.png"))
+    }
+
+    /// As after an outbox that was exchanged for another folder. The next start, which finds the new answer, agrees.
+    @Test func repeatsImagesWhoseOutputsWentAwayWithTheAnswer() throws {
+        try claim()
+        _ = try resume()
+        let active = try folders.active()
+        try ItemJournal.append(
+            [.ended(index: 0, filtered("a")), .ended(index: 1, filtered("b"))], in: active,
+            durably: true)
+        try active.write([2], to: BatchFile.output(1), durably: false)
+        try spool.outbox.rename("x", to: spool.root, as: "away")
+        for _ in 1...2 {
+            let status = try resume().status
+            #expect(status.images[0].state == .new && status.images[0].output == nil)
+            #expect(status.images[1] == filtered("b"))
+            #expect(status.counts.filtered == 1 && status.counts.new == 1)
+            #expect(try folders.outbox().read("b.png") == [2])
+        }
+        try ItemJournal.append([.ended(index: 0, filtered("a"))], in: active, durably: true)
+        #expect(try resume().status.counts.filtered == 2)
+    }
+
+    /// Only the status is gone, so the outputs are still those of the journal.
+    @Test func keepsImagesWhoseOutputsAreThereWithoutAStatus() throws {
+        try claim()
+        _ = try resume()
+        try ItemJournal.append(
+            [.ended(index: 0, filtered("a"))], in: folders.active(), durably: true)
+        try folders.outbox().write([1], to: "a.png", durably: false)
+        try folders.outbox().remove("status.json")
+        let status = try resume().status
+        #expect(status.images[0] == filtered("a") && status.counts.filtered == 1)
     }
 
     @Test func remembersACancellation() throws {

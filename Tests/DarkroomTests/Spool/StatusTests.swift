@@ -255,7 +255,10 @@ import Testing
         return many
     }
 
-    @Test(arguments: ["", ".", "..", "../a.png", "/etc/passwd", "a/b.png", "a\u{0}b"])
+    @Test(arguments: [
+        "", ".", "..", "../a.png", "/etc/passwd", "a/../../x", "a/b.png", "a\u{0}b",
+        String(repeating: "a", count: 300), String(repeating: "ä", count: 128),
+    ])
     func refusesNamesThatLeadOutOfTheFolder(name: String) throws {
         var status = Self.full
         status.images[0].output?.file = name
@@ -264,6 +267,13 @@ import Testing
         status.manifest.file = name
         #expect(Status(decoding: status.encoded()) == nil)
         #expect(Status(decoding: Self.full.encoded()) != nil)
+    }
+
+    @Test(arguments: ["a", "...", "..a", "a..", "a b\n.png", String(repeating: "a", count: 255)])
+    func takesEachOtherName(name: String) throws {
+        var status = Self.full
+        status.images[0].output?.file = name
+        #expect(Status(decoding: status.encoded())?.images[0].output?.file == name)
     }
 
     @Test func refusesAnotherVersion() {

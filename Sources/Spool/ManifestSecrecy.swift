@@ -1,0 +1,68 @@
+import DarkroomCore
+import Glibc
+import SystemPackage
+
+/// Decides who may read the copy of a manifest in its answer. The group reads answers, but it must not read the users,
+/// passwords and queries of the URLs in the manifest.
+///
+/// It looks at the bytes alone, because a manifest that is refused has no sources. So it is the same for all formats,
+/// and takes what could be such a part for one: then only the daemon reads the copy.
+///
+/// | the text has                                                   | because                                   |
+/// |----------------------------------------------------------------|-------------------------------------------|
+/// | `//`, `\/` or `<!`, and `?`, `@` or `%40`                      | a URL with a query or a user              |
+/// | an escape of an ASCII character, or an escaped end of a line   | it could be one of these characters       |
+/// | a NUL                                                          | a binary property list, UTF-16 or UTF-32  |
+enum ManifestSecrecy {
+    /// Takes the copy from the group if necessary, before the answer gets its name. Only the daemon can put a link into
+    /// `folder`.
+    static func protect(
+        _ name: FileName, _ bytes: [UInt8], in folder: Directory, durably: Bool
+    ) throws(FileError) {
+        guard mayHoldSecrets(bytes) else { return }
+        guard name.withCString({ fchmodat(folder.number, $0, 0o600, 0) }) == 0 else {
+            throw FileError("set the mode of", folder.path(of: name), Errno(rawValue: errno))
+        }
+        // Otherwise the group could read it after a power cut.
+        if durably { try folder.open(name).sync(path: folder.path(of: name)) }
+    }
+
+    static func mayHoldSecrets(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBufferPointer { bytes in
+            var hasURL = false
+            var hasMark = false
+            for index in bytes.indices {
+                switch bytes[index] {
+                case 0: return true
+                case UInt8(ascii: "?"), UInt8(ascii: "@"): hasMark = true
+                case UInt8(ascii: "%"): hasMark = hasMark || follows("40", index, bytes)
+                case UInt8(ascii: "/"): hasURL = hasURL || follows("/", index, bytes)
+                case UInt8(ascii: "<"): hasURL = hasURL || follows("!", index, bytes)
+                case UInt8(ascii: "&"): if follows("#", index, bytes) { return true }
+                case UInt8(ascii: "\\"):
+                    if follows("/", index, bytes) { hasURL = true }
+                    if isEscape(index, bytes) { return true }
+                default: continue
+                }
+                if hasURL, hasMark { return true }
+            }
+            return false
+        }
+    }
+
+    /// Whether the backslash there begins an escape that can stand for an ASCII character, or for nothing.
+    private static func isEscape(_ index: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        if follows("u00", index, bytes) {
+            return index + 4 < bytes.count && bytes[index + 4] <= UInt8(ascii: "7")
+        }
+        return ["\n", "\r", "x", "U"].contains { follows($0, index, bytes) }
+    }
+
+    private static func follows(
+        _ text: StaticString, _ index: Int, _ bytes: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        let count = text.utf8CodeUnitCount
+        guard index + count < bytes.count else { return false }
+        return (0..<count).allSatisfy { text.utf8Start[$0] == bytes[index + 1 + $0] }
+    }
+}
