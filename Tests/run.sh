@@ -479,6 +479,19 @@ part_package() {
             bash Tests/package/check.sh "$PWD/${packages[0]}" "$again/${packages[0]##*/}" "$PWD"
     fi
     rm -rf "$again"
+    in_releases
+}
+
+# The package in roots of the releases that it is for.
+in_releases() {
+    local reason packages
+    if reason=$(why_no_systemd); then
+        leave_out package-releases "$reason"
+        return
+    fi
+    mapfile -t packages < <(printf '%s\n' "$PACKAGES"/*.deb | grep -v '+upgrade_')
+    run_lines package-releases "checks of the package on Debian 12 and 13" \
+        bash Tests/package/releases.sh "$PWD/${packages[0]}" etc/Containerfile
 }
 
 package_again() { bash etc/package.sh --output "$1"; }

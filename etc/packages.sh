@@ -47,6 +47,8 @@ missing_test_packages() {
     have systemd-analyze || echo systemd
     have unshare || echo util-linux
     have mount || echo mount
+    # So are the roots in which the package is installed.
+    have mmdebstrap || echo mmdebstrap
     # So is the one under a booted Slurm.
     have slurmctld || echo slurm-wlm
     have munged || echo munge

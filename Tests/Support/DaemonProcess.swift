@@ -173,11 +173,11 @@ package final class DaemonProcess: Sendable {
     }
 
     /// Begins a command line that runs another user's. The program is opened before: the folders above it may be closed
-    /// to that user.
+    /// to that user. Its name decides that it is a daemon.
     private static func asUser(_ user: UInt32) -> [String] {
         let script = """
             exec 9<"$0" && exec setpriv --reuid=\(user) --regid=\(user) --clear-groups \
-                /proc/self/fd/9 "$@"
+                bash -c 'exec -a darkroomd /proc/self/fd/9 "$@"' bash "$@"
             """
         return ["/bin/sh", "-c", script]
     }

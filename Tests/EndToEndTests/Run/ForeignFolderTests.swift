@@ -13,7 +13,8 @@ struct ForeignFolderTests {
         fixture = try RunFixture()
         try fixture.write("filters: [mono]\nimages: {a: small.png, b: gray.png}\n", to: "good.yaml")
         // What a run would empty or remove if it took this for `active/good`.
-        for name in ["manifest.yaml", "journal", "output-0", "source-0", "status.new", "receipt/x"] {
+        for name in ["manifest.yaml", "journal", "output-0", "source-0", "status.new", "receipt/x"]
+        {
             try fixture.write("precious", to: "precious/\(name)")
         }
         chmod(fixture.scratch.path, 0o755)
@@ -78,7 +79,8 @@ struct ForeignFolderTests {
                 """
             ),
             (
-                "", "mkdir -p .darkroom/active && ln -s ../../../precious .darkroom/active/good", 65,
+                "", "mkdir -p .darkroom/active && ln -s ../../../precious .darkroom/active/good",
+                65,
                 """
                 darkroom: out/.darkroom/active/good: a symbolic link is in the place of this file
                 darkroom: Remove the link, or put the file itself there.
