@@ -42,11 +42,13 @@ package struct RelativePath: Hashable, Sendable {
     package init?(word: some StringProtocol) {
         guard let bytes = Self.bytes(ofWord: word) else { return nil }
         let names = bytes.split(separator: Self.slash, omittingEmptySubsequences: false)
-        // Neither an absolute path nor one that leads out.
-        let up = Array("..".utf8)
-        guard names.allSatisfy({ !$0.isEmpty && !$0.elementsEqual(up) && !$0.contains(0) }) else {
-            return nil
-        }
+        // Neither an absolute path, nor one that leads out, nor a second form of another path.
+        guard
+            names.allSatisfy({ name in
+                !name.isEmpty && !name.contains(0)
+                    && [".", ".."].allSatisfy { !name.elementsEqual($0.utf8) }
+            })
+        else { return nil }
         self.bytes = bytes
     }
 

@@ -197,7 +197,7 @@ extension HotFolderStation {
         }
         if isNamed {
             guard try isUnchanged(picture, name, in: folder) else { return .hasChanged }
-            try folder.rename(name, to: folder, as: hidden)
+            try folder.rename(name, to: folder, as: hidden, rivals: .some)
             FaultPoint.hotOriginalHidden.pass()
         }
         guard let information = try folder.information(of: hidden) else { return .isGone }
@@ -215,9 +215,10 @@ extension HotFolderStation {
         }
         // Somebody has put another file in its place in between.
         do {
-            try folder.rename(hidden, to: folder, as: name)
+            try folder.rename(hidden, to: folder, as: name, rivals: .some)
         } catch  where error.errno == .fileExists {
-            try folder.rename(hidden, to: folder, as: FileName("2-").appending(name))
+            try folder.rename(
+                hidden, to: folder, as: FileName("2-").appending(name), rivals: .some)
         }
         return removal
     }
