@@ -28,7 +28,7 @@ struct PictureResult {
         let last = try preview?.stage(on: filtered.stage, filtered.palette) ?? filtered.stage
         var colour = reader.colour.carried(through: filtered.effective, to: filtered.layout)
         var remarks: [String] = []
-        if options.format == .png, reader.metadata.format != .png, let profile = colour.profile {
+        if options.format == .png, reader.format != .png, let profile = colour.profile {
             let verdict = try profile.judged(isGray: profile.isGray)
             if !verdict.isAccepted { colour.profile = nil }
             if let remark = verdict.remark { remarks.append(remark) }

@@ -10,7 +10,10 @@ package protocol PictureReader: Stage {
     var exif: [UInt8]? { get }
     /// Remarks so far that are not errors.
     var warnings: [String] { get }
-    /// What the file contains in addition to pixels, for `MetadataLedger`.
+    /// The format of the file.
+    var format: OutputFormat { get }
+    /// What the file contains in addition to pixels, for `MetadataLedger`. It grows until the last band is read, so only
+    /// the thread that reads may ask for it.
     var metadata: SourceMetadata { get }
 
     /// The memory that the reader needs.
@@ -50,6 +53,8 @@ extension PictureReader {
 }
 
 extension PNGReader: PictureReader {
+    package var format: OutputFormat { .png }
+
     package var needs: ReaderNeeds { Self.needs(layout) }
 
     static func needs(_ layout: PixelLayout) -> ReaderNeeds {

@@ -25,7 +25,7 @@ import Testing
         case .space: try disk.fill(butFor: 8)
         }
         let result = try await fixture.client("submit", "x.yaml", "--anyway")
-        #expect(result.exit == 75 && result.output == "")
+        #expect(result.exit == 74 && result.output == "")
         #expect(result.errors.hasPrefix("darkroom: "))
         #expect(result.errors.contains("No space left on device"), "\(result.errors)")
         for folder in ["tmp", "inbox"] { #expect(fixture.spool.list(folder) == []) }

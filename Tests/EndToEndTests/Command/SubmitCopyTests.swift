@@ -268,7 +268,7 @@ import Testing
         let path = fixture.documents.path
         let result = try await fixture.client(
             "submit", "0.png", "large.png", "--copy", "--anyway", "--name", "x")
-        #expect(result.exit == 75 && result.output == "")
+        #expect(result.exit == 74 && result.output == "")
         #expect(result.errors.hasPrefix("darkroom: "))
         #expect(result.errors.contains("\(path)/large.png"))
         #expect(result.errors.contains("No space left on device"), "\(result.errors)")

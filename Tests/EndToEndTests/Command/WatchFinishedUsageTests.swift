@@ -153,7 +153,11 @@ import Testing
             spool: scratch.path + "/spool", environment: testCase.environment
         ).replacing(scratch.path, with: "HERE")
         #expect(result.exit == testCase.exit)
-        #expect(result.output == "")
+        // With --json, the error is an object too.
+        let message = testCase.error.replacing("Error: ", with: "")
+        #expect(
+            testCase.arguments.contains("--json")
+                ? result.output.contains("\"message\":\"\(message)\"") : result.output == "")
         let said = result.errors.components(separatedBy: "\nHelp: ")[0]
             .components(separatedBy: "\nUsage: ")[0]
         #expect(said.trimmingCharacters(in: .newlines) == testCase.error)
