@@ -174,7 +174,9 @@ import Testing
         #expect(RelativePath(word: word) == Self.path(text))
     }
 
-    @Test(arguments: ["", "/a", "a//b", "../a", "a/..", "./a", "a/.", ".", "a/./b", "a%00", "%2", "%zz", "a/"])
+    @Test(arguments: [
+        "", "/a", "a//b", "../a", "a/..", "./a", "a/.", ".", "a/./b", "a%00", "%2", "%zz", "a/",
+    ])
     func aBadWordIsNoPath(word: String) {
         #expect(RelativePath(word: word) == nil)
     }
