@@ -110,31 +110,24 @@ extension Directory {
     /// nobody else can have chosen. nil if nothing can be written there.
     private func ownFile() throws(OwnFolderError) -> stat? {
         let name = FileName(".own-\(getpid())-\(UInt64.random(in: 0 ... .max))")
-        let file = openat(
-            number, name.text, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else {
-            let error = Errno(rawValue: errno)
-            if error == .readOnlyFileSystem { return nil }
-            // Who may not write to it has to be told whose it is.
-            if error == .permissionDenied || error == .notPermitted {
+        do {
+            let file = try create(name, mode: 0o600)
+            defer { try? remove(name) }
+            return try file.information(path: path(of: name))
+        } catch {
+            switch error.errno {
+            case .readOnlyFileSystem: return nil
+            case .permissionDenied, .notPermitted:
+                // Who may not write to it has to be told whose it is.
                 let found = try attributes()
                 throw .foreign(
                     ForeignFolder(
                         path: path,
                         reason: found.st_uid == geteuid()
                             ? .writable(found.st_mode) : .owner(found.st_uid)))
+            default: throw .file(error)
             }
-            throw .file(FileError("create", path(of: name), error))
         }
-        defer {
-            close(file)
-            unlinkat(number, name.text, 0)
-        }
-        var found = stat()
-        guard fstat(file, &found) == 0 else {
-            throw .file(FileError("examine", path(of: name), Errno(rawValue: errno)))
-        }
-        return found
     }
 }
 

@@ -61,12 +61,12 @@ package final class Directory: Sendable {
 
     /// Creates a file for writing. It must not exist yet; with `replacing`, an existing file is emptied.
     package func create(
-        _ name: FileName, replacing: Bool = false
+        _ name: FileName, replacing: Bool = false, mode: mode_t = 0o666
     ) throws(FileError) -> Descriptor {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (replacing ? O_TRUNC : O_EXCL)
         return Descriptor(
             owning: try Self.call("create", path(of: name)) {
-                name.withCString { openat(number, $0, flags, 0o666) }
+                name.withCString { openat(number, $0, flags, mode) }
             })
     }
 

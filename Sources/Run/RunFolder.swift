@@ -89,17 +89,25 @@ package final class RunFolder: Sendable {
             examination.shard = parts.shard
             job.manifest = job.manifest.part(parts.shard)
         } else {
-            if let known = try Self.knownPlan(in: outputs),
+            // A folder of shards is refused before anything is written.
+            let former = try Self.existingRoot(in: outputs)
+            if let former, let known = try RunPlan.read(in: former),
                 let conflict = known.conflict(with: job.plan(nil), in: job.folder)
             {
                 throw conflict
             }
             shard = nil
             answer = outputs
-            spool = try Self.spool(
-                in: runFolder { () throws(OwnFolderError) in
+            let root: Directory
+            if let former {
+                root = former
+            } else {
+                root = try runFolder { () throws(OwnFolderError) in
                     try outputs.ownFolder(FileName(Self.spoolName))
-                }, RunFolders(outputs: outputs, answer: outputs), job.folder)
+                }
+            }
+            spool = try Self.spool(
+                in: root, RunFolders(outputs: outputs, answer: outputs), job.folder)
             plan = try job.plan(nil).settle(in: spool.root)
             if let conflict = plan.conflict(with: job.plan(nil), in: job.folder) { throw conflict }
         }
@@ -126,17 +134,15 @@ package final class RunFolder: Sendable {
         }
     }
 
-    /// The plan of an earlier run, so that a folder of shards is refused before anything is written.
-    private static func knownPlan(in outputs: Directory) throws(RunError) -> RunPlan? {
-        let spool: Directory
+    /// The folder `.darkroom` of an earlier run; nil if there is none.
+    private static func existingRoot(in outputs: Directory) throws(RunError) -> Directory? {
         do {
-            spool = try outputs.ownFolder(existing: FileName(spoolName))
+            return try outputs.ownFolder(existing: FileName(spoolName))
         } catch .file(let error) where error.errno == .noSuchFileOrDirectory {
             return nil
         } catch {
             throw RunError(error)
         }
-        return try RunPlan.read(in: spool)
     }
 
     /// Refuses a folder with files of an answer that no run has written there, for example that of an outbox.
@@ -177,7 +183,7 @@ package final class RunFolder: Sendable {
     }
 
     private func find() throws(RunError) -> Finding {
-        try requireFolder()
+        try refuseLinkToWork()
         try runError { () throws(FileError) in try removeUnfinished() }
         guard let status = try readAnswer() else {
             if try hasJournal() {
@@ -204,11 +210,11 @@ package final class RunFolder: Sendable {
 
     /// Makes sure that no link is in the place of `active/ID`, whose files are reached by their paths from `active`. From
     /// here on, only this user can put one there.
-    private func requireFolder() throws(RunError) {
+    private func refuseLinkToWork() throws(RunError) {
         let found = try runError { () throws(FileError) in
             try spool.active.information(of: FileName(job.id))
         }
-        guard let found, found.st_mode & S_IFMT != S_IFDIR else { return }
+        guard let found, !found.isFolder else { return }
         throw .link(spool.active.path(of: FileName(job.id)))
     }
 
