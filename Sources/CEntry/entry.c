@@ -1,7 +1,7 @@
 /*
- * Keeps the arguments of main(), which of its two names the program has, and opens what takes the place of closed standard streams, so that no other
- * file gets their numbers: a library that opens a file, or the program's own lock, would become the standard
- * output, and what is printed would go into it.
+ * Keeps the arguments of main(), and which of its two names the program has. Opens what takes the place of closed
+ * standard streams, so that no other file gets their numbers: a library that opens a file, or the program's own lock,
+ * would become the standard output, and what is printed would go into it.
  *
  * The dynamic loader calls the functions in .preinit_array when all libraries are mapped, before it
  * initializes any of them. So early, no library may be used, nor code that a sanitizer adds to functions: the

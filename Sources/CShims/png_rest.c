@@ -12,11 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint32_t big_endian(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
 static bool is_letter(uint8_t byte)
 {
     return (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
@@ -36,7 +31,7 @@ static darkroom_png_result check_header(darkroom_png_reader *reader, const uint8
         if (!is_letter(header[i]))
             return darkroom_png_note(&reader->trap, DARKROOM_PNG_INVALID, "a chunk's name has other bytes than letters");
     char words[DARKROOM_PNG_MESSAGE_BYTES];
-    if (big_endian(header) > 0x7fffffff) {
+    if (darkroom_png_big_endian(header) > 0x7fffffff) {
         snprintf(words, sizeof words, "%.4s: the length is out of range", (const char *)header + 4);
         return darkroom_png_note(&reader->trap, DARKROOM_PNG_INVALID, words);
     }
@@ -50,7 +45,7 @@ static darkroom_png_result pass_over(darkroom_png_reader *reader, const uint8_t 
 {
     uint8_t bytes[4096], checksum[4];
     uint32_t crc = darkroom_crc32(0, header + 4, 4);
-    for (size_t left = big_endian(header); left > 0;) {
+    for (size_t left = darkroom_png_big_endian(header); left > 0;) {
         const size_t part = left < sizeof bytes ? left : sizeof bytes;
         if (take(reader, bytes, part) != DARKROOM_PNG_OK)
             return reader->trap.result;
@@ -60,7 +55,7 @@ static darkroom_png_result pass_over(darkroom_png_reader *reader, const uint8_t 
     if (take(reader, checksum, sizeof checksum) != DARKROOM_PNG_OK)
         return reader->trap.result;
     const bool is_ancillary = (header[4] & 0x20) != 0;
-    if (is_ancillary && big_endian(checksum) != crc) {
+    if (is_ancillary && darkroom_png_big_endian(checksum) != crc) {
         char words[WARNING_BYTES];
         snprintf(words, sizeof words, "%.4s: CRC error", (const char *)header + 4);
         darkroom_png_remark(reader, words);
@@ -78,7 +73,7 @@ darkroom_png_result darkroom_png_read_rest(darkroom_png_reader *reader)
         if (memcmp(header + 4, "IDAT", 4) == 0)
             darkroom_png_remark(reader, "IDAT: one without data, after other chunks");
         if (memcmp(header + 4, "IEND", 4) == 0) {
-            if (big_endian(header) > 0)
+            if (darkroom_png_big_endian(header) > 0)
                 darkroom_png_remark(reader, "IEND: it has data");
             return DARKROOM_PNG_OK;
         }

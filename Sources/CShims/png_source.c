@@ -129,11 +129,6 @@ bool darkroom_png_source_has_more(darkroom_png_source *source)
 
 /* ---- Chunks ---- */
 
-static uint32_t big_endian(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
 static void set_length(uint8_t *bytes, size_t length)
 {
     for (int i = 0; i < 4; i++)
@@ -172,7 +167,7 @@ static darkroom_png_result meet(darkroom_png_source *source, const uint8_t *head
 /* Begins to read the data of the IDAT whose header has just been consumed. */
 static darkroom_png_result begin_data_chunk(darkroom_png_source *source, const uint8_t *header)
 {
-    source->chunk_left = big_endian(header);
+    source->chunk_left = darkroom_png_big_endian(header);
     source->crc = darkroom_crc32(0, header + 4, 4);
     if (source->chunk_left > 0x7fffffff)
         return fail(source, DARKROOM_PNG_DATA, "IDAT", ": the length is out of range");
@@ -185,7 +180,7 @@ static darkroom_png_result end_data_chunk(darkroom_png_source *source)
     uint8_t bytes[8];
     if (take(source, bytes, 4) != DARKROOM_PNG_OK)
         return source->failure;
-    if (big_endian(bytes) != source->crc)
+    if (darkroom_png_big_endian(bytes) != source->crc)
         return fail(source, DARKROOM_PNG_CRC, "IDAT", ": CRC error");
     if (take(source, bytes, 8) != DARKROOM_PNG_OK)
         return source->failure;
@@ -300,7 +295,7 @@ static darkroom_png_result advance(darkroom_png_source *source)
     switch (source->state) {
     case SOURCE_HEADER:
         source->state = source->is_in_data ? SOURCE_PIECE : SOURCE_BODY;
-        source->left = big_endian(source->header);
+        source->left = darkroom_png_big_endian(source->header);
         return DARKROOM_PNG_OK;
     case SOURCE_BODY:
         source->state = SOURCE_CHECKSUM;

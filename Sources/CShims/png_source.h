@@ -7,6 +7,12 @@
 
 #include <stdbool.h>
 
+/* A number in a chunk. */
+static inline uint32_t darkroom_png_big_endian(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
 enum {
     DARKROOM_PNG_PIECE_BYTES = 64 << 10,
 };

@@ -69,6 +69,9 @@ import Testing
         let (picture, reader) = try PNGReader.pixels(of: maker.encoded)
         #expect(picture == maker.reference)
         #expect(reader.chunks == ["IHDR", "IDAT", example.chunk.type, "IEND"])
+        // There, only the checksum counts.
+        let remarks = example.chunk.crcError == 0 ? [] : ["\(example.chunk.type): CRC error"]
+        #expect(reader.warnings == remarks)
     }
 
     @Test func remarksAreBounded() throws {
