@@ -117,26 +117,32 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: secret))
     }
 
-    /// Their owner does not let the daemon move them: the batch ends, and it is said.
-    @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
-    func whatIsNotKeptIsSaid() async throws {
+    /// A daemon of one user, and a folder of another one in its `tmp`.
+    private static func folderOfAnotherUser() async throws -> (DaemonFixture, DaemonProcess) {
         let fixture = try DaemonFixture(pictures: 0)
         let spool = fixture.spool.path
-        try #require(chown(spool, Self.daemonUser, Self.daemonUser) == 0)
+        try #require(chown(spool, daemonUser, daemonUser) == 0)
         try #require(chmod(fixture.spool.root.deletingLastPathComponent().path, 0o755) == 0)
         let daemon = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: spool, settings: Self.settings),
-            user: Self.daemonUser)
+            arguments: DaemonProcess.arguments(spool: spool, settings: settings),
+            user: daemonUser)
         try await daemon.says(" watches ")
         try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
         for name in ["", "/a.png", "/manifest.json"] {
-            try #require(chown("\(spool)/tmp/job\(name)", Self.submitter, Self.daemonUser) == 0)
+            try #require(chown("\(spool)/tmp/job\(name)", submitter, daemonUser) == 0)
         }
         try #require(chmod("\(spool)/tmp/job", 0o770) == 0)
+        return (fixture, daemon)
+    }
+
+    /// Their owner does not let the daemon move them: the batch ends, and it is said.
+    @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
+    func whatIsNotKeptIsSaid() async throws {
+        let (fixture, daemon) = try await Self.folderOfAnotherUser()
         try fixture.spool.drop("job.hold", "")
         try fixture.dropMade("job")
         _ = try await fixture.spool.waitForStatus(of: "job", daemon, "held") { $0.state == .held }
-        try #require(chmod("\(spool)/active/job/submitted/job", 0o550) == 0)
+        try #require(chmod("\(fixture.spool.path)/active/job/submitted/job", 0o550) == 0)
         try fixture.spool.drop("job.release", "")
         try fixture.checkCompleted(try await fixture.spool.finish("job", daemon))
         try await daemon.says(
@@ -152,23 +158,11 @@ import Testing
     /// Their owner takes away every permission: the answer is removed nevertheless, and its ID is free.
     @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
     func theirOwnerCannotPreventTheRemoval() async throws {
-        let fixture = try DaemonFixture(pictures: 0)
-        let spool = fixture.spool.path
-        try #require(chown(spool, Self.daemonUser, Self.daemonUser) == 0)
-        try #require(chmod(fixture.spool.root.deletingLastPathComponent().path, 0o755) == 0)
-        let daemon = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: spool, settings: Self.settings),
-            user: Self.daemonUser)
-        try await daemon.says(" watches ")
-        try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
-        for name in ["", "/a.png", "/manifest.json"] {
-            try #require(chown("\(spool)/tmp/job\(name)", Self.submitter, Self.daemonUser) == 0)
-        }
-        try #require(chmod("\(spool)/tmp/job", 0o770) == 0)
+        let (fixture, daemon) = try await Self.folderOfAnotherUser()
         try fixture.dropMade("job")
         try fixture.checkCompleted(try await fixture.spool.finish("job", daemon))
         try await fixture.waitForRemoval()
-        let path = "\(spool)/outbox/job/originals"
+        let path = "\(fixture.spool.path)/outbox/job/originals"
         var information = stat()
         try #require(lstat(path, &information) == 0)
         #expect(information.st_uid == Self.submitter)
@@ -179,10 +173,10 @@ import Testing
             "the folder that cannot be removed",
             context: { fixture.spool.list("active").joined(separator: " ") }
         ) { fixture.spool.list("active").first { $0.hasPrefix(".ended-.expired-job.") } }
-        try #require(chmod("\(spool)/active/\(left)/originals", 0o770) == 0)
+        try #require(chmod("\(fixture.spool.path)/active/\(left)/originals", 0o770) == 0)
         #expect(try await daemon.stop() == .exited(0))
         let next = try DaemonProcess(
-            arguments: DaemonProcess.arguments(spool: spool), user: Self.daemonUser)
+            arguments: DaemonProcess.arguments(spool: fixture.spool.path), user: Self.daemonUser)
         try await fixture.waitForRemoval()
         #expect(try await next.stop() == .exited(0))
     }
