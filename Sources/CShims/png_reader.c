@@ -370,20 +370,6 @@ darkroom_png_result darkroom_png_reader_undo(
     return DARKROOM_PNG_OK;
 }
 
-/* Consumes the IDATs after the compressed data, which are all empty. */
-static darkroom_png_result skip_data(darkroom_png_reader *reader)
-{
-    size_t count = 0;
-    const uint8_t *bytes = NULL;
-    do {
-        const darkroom_png_result result =
-            darkroom_png_source_data(&reader->source, &bytes, &count);
-        if (result != DARKROOM_PNG_OK)
-            return darkroom_png_note(&reader->trap, result, reader->source.message);
-    } while (count > 0);
-    return DARKROOM_PNG_OK;
-}
-
 darkroom_png_result darkroom_png_reader_finish(darkroom_png_reader *reader)
 {
     if (reader->trap.result != DARKROOM_PNG_OK)
@@ -400,37 +386,10 @@ darkroom_png_result darkroom_png_reader_finish(darkroom_png_reader *reader)
     reader->is_reading = false;
     if (!is_own(reader))
         png_read_end(reader->png, NULL);
-    else if (skip_data(reader) != DARKROOM_PNG_OK || darkroom_png_read_rest(reader) != DARKROOM_PNG_OK)
+    else if (darkroom_png_read_rest(reader) != DARKROOM_PNG_OK)
         return darkroom_png_kept_end(reader);
     darkroom_png_remark_surplus(reader);
     if (darkroom_png_source_has_more(&reader->source))
         darkroom_png_remark(reader, "IEND: trailing bytes after the end of the picture");
     return DARKROOM_PNG_OK;
-}
-
-/* ---- Questions ---- */
-
-uint32_t darkroom_png_reader_last_count(const darkroom_png_reader *reader)
-{
-    return reader->last_count;
-}
-
-const char *darkroom_png_reader_message(const darkroom_png_reader *reader)
-{
-    return reader->trap.message;
-}
-
-int darkroom_png_reader_errno(const darkroom_png_reader *reader)
-{
-    return reader->source.system_error;
-}
-
-const char *darkroom_png_reader_warning(const darkroom_png_reader *reader, size_t index)
-{
-    return index < reader->warning_count ? reader->warnings[index] : NULL;
-}
-
-const char *darkroom_png_reader_chunk(const darkroom_png_reader *reader, size_t index)
-{
-    return index < reader->source.name_count ? reader->source.names[index] : NULL;
 }

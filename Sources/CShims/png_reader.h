@@ -34,7 +34,7 @@ struct darkroom_png_reader {
 /* Keeps a remark if it is new and there is room. */
 void darkroom_png_remark(darkroom_png_reader *reader, const char *message);
 
-/* Reads the chunks behind the data, up to the end of IEND, where libpng has not read the data. */
+/* Reads what follows the pixels, up to the end of IEND, where libpng has not read the pixels. */
 darkroom_png_result darkroom_png_read_rest(darkroom_png_reader *reader);
 
 /* Remarks what there is behind the last row. */

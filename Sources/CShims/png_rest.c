@@ -63,9 +63,25 @@ static darkroom_png_result pass_over(darkroom_png_reader *reader, const uint8_t 
     return DARKROOM_PNG_OK;
 }
 
+/* Consumes the IDATs after the compressed data, which are all empty. */
+static darkroom_png_result skip_data(darkroom_png_reader *reader)
+{
+    size_t count = 0;
+    const uint8_t *bytes = NULL;
+    do {
+        const darkroom_png_result result =
+            darkroom_png_source_data(&reader->source, &bytes, &count);
+        if (result != DARKROOM_PNG_OK)
+            return darkroom_png_note(&reader->trap, result, reader->source.message);
+    } while (count > 0);
+    return DARKROOM_PNG_OK;
+}
+
 darkroom_png_result darkroom_png_read_rest(darkroom_png_reader *reader)
 {
     uint8_t header[8];
+    if (skip_data(reader) != DARKROOM_PNG_OK)
+        return reader->trap.result;
     for (;;) {
         if (take(reader, header, sizeof header) != DARKROOM_PNG_OK || check_header(reader, header) != DARKROOM_PNG_OK
             || pass_over(reader, header) != DARKROOM_PNG_OK)
