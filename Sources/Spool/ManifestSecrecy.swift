@@ -10,7 +10,8 @@ import SystemPackage
 ///
 /// | the text has                                                   | because                                   |
 /// |----------------------------------------------------------------|-------------------------------------------|
-/// | `//`, `\/` or `<!`, and `?`, `@` or `%40`                      | a URL with a query or a user              |
+/// | `//`, `:/`, `\/`, `<!` or `tp:`, `tps:`, and `?`, `@` or `%40`  | a URL with a query or a user, perhaps one |
+/// |                                                                | that is written wrongly                   |
 /// | an escape of an ASCII character, or an escaped end of a line   | it could be one of these characters       |
 /// | a NUL                                                          | a binary property list, UTF-16 or UTF-32  |
 enum ManifestSecrecy {
@@ -37,6 +38,8 @@ enum ManifestSecrecy {
                 case UInt8(ascii: "?"), UInt8(ascii: "@"): hasMark = true
                 case UInt8(ascii: "%"): hasMark = hasMark || follows("40", index, bytes)
                 case UInt8(ascii: "/"): hasURL = hasURL || follows("/", index, bytes)
+                case UInt8(ascii: ":"):
+                    hasURL = hasURL || follows("/", index, bytes) || endsScheme(index, bytes)
                 case UInt8(ascii: "<"): hasURL = hasURL || follows("!", index, bytes)
                 case UInt8(ascii: "&"): if follows("#", index, bytes) { return true }
                 case UInt8(ascii: "\\"):
@@ -48,6 +51,20 @@ enum ManifestSecrecy {
             }
             return false
         }
+    }
+
+    /// Whether the colon there ends http, https or ftp.
+    private static func endsScheme(_ index: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        precedes("tp", index, bytes) || precedes("tps", index, bytes)
+    }
+
+    /// - Parameter text: in small letters; the bytes may have capital ones.
+    private static func precedes(
+        _ text: StaticString, _ index: Int, _ bytes: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        let count = text.utf8CodeUnitCount
+        guard index >= count else { return false }
+        return (0..<count).allSatisfy { text.utf8Start[$0] == bytes[index - count + $0] | 0x20 }
     }
 
     /// Whether the backslash there begins an escape that can stand for an ASCII character, or for nothing.

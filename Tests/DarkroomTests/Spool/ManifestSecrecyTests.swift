@@ -13,6 +13,7 @@ import Testing
         "<plist><string>https://ann&#64;h/a.png</string></plist>",
         "<plist><string>https:/<![CDATA[/ann@h/a.png]]></string></plist>",
         "images:\n  - ann@h: 1 # later: http://", "bplist00\0https",
+        "images: [https:/ann:pw@h/a.png]", "images: [HTTP:ann:pw@h/a.png]", "images: [s3:/ann@h/a]",
     ])
     func takesWhatMayBeASecretForOne(text: String) {
         #expect(ManifestSecrecy.mayHoldSecrets(Array(text.utf8)))
@@ -25,6 +26,7 @@ import Testing
 
     @Test(arguments: [
         "", "\\", "&", "%", "/", "<", "images: [https://h/a%20b.png]", "images: [photo@2x.png]",
+        "{\"images\": {\"a\": \"photo@2x.png\", \"b\": \"step:1/c.png\"}}",
         "images: [\"photos/?.jpg\"]", #"{"images": ["https:\/\/h\/\u00e4\u20ac\n\"b.png"]}"#,
         "a: &u https://h/a.png\nimages: [*u]",
         "<!DOCTYPE plist><plist><string>a &amp; b.png</string></plist>",
