@@ -74,6 +74,48 @@ import Testing
         #expect(reader.warnings == remarks)
     }
 
+    private static let text = PNGChunk("tEXt", Array("a\0b".utf8))
+    private static let tooLong: PNGChunk = {
+        var chunk = text
+        chunk.claimedLength = 0x8000_0000
+        return chunk
+    }()
+
+    /// What contradicts the pixels' end is an error, with or without libpng.
+    @Test(arguments: [
+        ([PNGChunk("t1Xt")], "a chunk's name has other bytes than letters"),
+        ([tooLong], "tEXt: the length is out of range"),
+        ([text, PNGChunk("IHDR", [UInt8](repeating: 0, count: 13))], "IHDR: out of place"),
+        (
+            [text, PNGChunk("IDAT", [1])], "IDAT: more compressed data after its end"
+        ),
+        ([crcError("ABCD", [1])], "ABCD: CRC error"),
+    ])
+    func isAnErrorAfterThePixels(late: [PNGChunk], message: String) throws {
+        var maker = Self.maker
+        maker.late = late
+        let file = maker.encoded
+        let error = try #require(throws: PictureError.self) { try PNGReader.pixels(of: file) }
+        #expect(
+            error.message.hasSuffix("reading the data after the last row: \(message)"), "\(error)")
+    }
+
+    @Test(arguments: [
+        ([text, PNGChunk("IDAT")], ["IDAT: one without data, after other chunks"]),
+        (
+            [PNGChunk("IEND", [1])],
+            ["IEND: it has data", "IEND: trailing bytes after the end of the picture"]
+        ),
+        ([PNGChunk("IDAT"), text], []),
+    ])
+    func isRemarkedAfterThePixels(late: [PNGChunk], remarks: [String]) throws {
+        var maker = Self.maker
+        maker.late = late
+        let (picture, reader) = try PNGReader.pixels(of: maker.encoded)
+        #expect(picture == maker.reference)
+        #expect(reader.warnings == remarks)
+    }
+
     @Test func remarksAreBounded() throws {
         var maker = Self.maker
         // Different names make different remarks; the last is a repetition.
