@@ -73,29 +73,28 @@ extension Directory {
             }
             throw .file(error)
         }
-        if let foreign = try folder.foreignness() { throw .foreign(foreign) }
+        try folder.requireOwnership()
         return folder
     }
 
-    /// Why others could change this folder; nil if they cannot.
-    private func foreignness() throws(OwnFolderError) -> ForeignFolder? {
+    /// Makes sure that others cannot change this folder.
+    private func requireOwnership() throws(OwnFolderError) {
         var found = try attributes()
         if found.st_uid == geteuid(), found.isWritableByOthers {
             // Not on a file system that is mounted read-only; then nobody writes.
-            if fchmod(number, found.st_mode & 0o7755) != 0, errno == EROFS { return nil }
+            if fchmod(number, found.st_mode & 0o7755) != 0, errno == EROFS { return }
             found = try attributes()
         }
-        if found.st_uid == geteuid(), !found.isWritableByOthers { return nil }
+        if found.st_uid == geteuid(), !found.isWritableByOthers { return }
         // Some file systems have one owner and one mode for everything, or show other ones than those of the caller: FAT,
         // rclone, sshfs, NFS for root. What this process creates shows that.
-        guard let own = try ownFile() else { return nil }
+        guard let own = try ownFile() else { return }
         if found.st_uid != own.st_uid, found.st_uid != geteuid() {
-            return ForeignFolder(path: path, reason: .owner(found.st_uid))
+            throw .foreign(ForeignFolder(path: path, reason: .owner(found.st_uid)))
         }
         if found.isWritableByOthers, !own.isWritableByOthers {
-            return ForeignFolder(path: path, reason: .writable(found.st_mode))
+            throw .foreign(ForeignFolder(path: path, reason: .writable(found.st_mode)))
         }
-        return nil
     }
 
     private func attributes() throws(OwnFolderError) -> stat {
