@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomSpool
 import SystemPackage
 
 /// Why a command cannot do what it was told.
@@ -27,5 +28,12 @@ package struct ClientError: CodedError, Equatable {
             default: .ioError
             }
         self.init(exit, code: error.code, error.message, remedy: remedy)
+    }
+
+    /// The status of an answer cannot be read. The error names the field that is wrong.
+    package init(unreadableStatusIn answer: Directory) {
+        self.init(
+            .ioError, code: "unreadable-file",
+            "\(answer.path(of: BatchFile.status)): \(StatusDefect.sentence(in: answer))")
     }
 }

@@ -76,7 +76,7 @@ package struct SpoolFolder: Sendable {
         } catch {
             throw ClientError(
                 .ioError, code: "unreadable-file",
-                "\(folder.path(of: name)): it is not what this version of darkroom can read")
+                "\(folder.path(of: name)): \(StatusDefect.unknown)")
         }
     }
 }

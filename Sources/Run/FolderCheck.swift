@@ -74,7 +74,7 @@ package final class FolderCheck {
         } catch StatusStreamError.file(let error) {
             throw RunError(error)
         } catch {
-            throw .unreadable(folder.path(of: BatchFile.status))
+            throw RunError(unreadableStatusIn: folder)
         }
         let frame = stream.frame
         guard frame.state.isFinal else { throw .unfinished(path) }
@@ -191,7 +191,7 @@ package final class FolderCheck {
         } catch StatusStreamError.changed {
             throw RunError.unfinished(folder.path)
         } catch {
-            throw RunError.unreadable(folder.path(of: BatchFile.status))
+            throw RunError(unreadableStatusIn: folder)
         }
         return images
     }

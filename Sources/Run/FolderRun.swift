@@ -188,7 +188,7 @@ package final class FolderRun: Sendable {
     private func readEnd() -> Ending {
         do throws(FileError) {
             if let status = try Status(in: folder.answer) { return .finished(status) }
-            return .failed(.unreadable(folder.answer.path(of: BatchFile.status)))
+            return .failed(RunError(unreadableStatusIn: folder.answer))
         } catch {
             return .failed(RunError(error))
         }

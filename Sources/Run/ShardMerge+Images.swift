@@ -64,6 +64,8 @@ extension ShardMerge {
         case good(ImageState, bytes: Int, isBlocked: Bool = false)
         /// The shard's images are others.
         case foreign(String)
+        /// The text of the image is not what Darkroom writes.
+        case unreadable
         case gone
         case fault(String)
     }
@@ -171,9 +173,7 @@ extension ShardMerge {
             case .foreign:
                 work.foreign.insert(shard)
                 report.add(
-                    .init(
-                        shard: shard, image: nil,
-                        message: "its status is not what this version of darkroom can read"))
+                    .init(shard: shard, image: nil, message: unreadableStatus(of: shard)))
                 return nil
             }
         }
@@ -181,7 +181,7 @@ extension ShardMerge {
 
     private static func finding(of item: Item, _ check: OutputCheck) -> Finding {
         guard let image = ImageOutline(item.text) else {
-            return .foreign("its status is not what this version of darkroom can read")
+            return .unreadable
         }
         guard image.name == item.expected.name else {
             return .foreign("its status has the image \(image.name.string) in this place")
@@ -228,6 +228,12 @@ extension ShardMerge {
         case .foreign(let message):
             guard work.foreign.insert(shard).inserted else { return }
             report.add(.init(shard: shard, image: item.expected.name.string, message: message))
+        case .unreadable:
+            guard work.foreign.insert(shard).inserted else { return }
+            report.add(
+                .init(
+                    shard: shard, image: item.expected.name.string,
+                    message: unreadableStatus(of: shard)))
         case .fault(let message):
             report.add(.init(shard: shard, image: item.expected.name.string, message: message))
         }

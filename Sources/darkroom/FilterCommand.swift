@@ -135,7 +135,7 @@ struct FilterCommand: ParsableCommand {
         case .success(let manifest):
             guard manifest.images.allSatisfy({ $0.variant == nil }) else {
                 let cause =
-                    pictures.sizes == nil
+                    pictures.sizes.isEmpty
                     ? "--recipe \(FileName(pictures.recipe ?? "").text): it has variants"
                     : "--sizes makes several pictures"
                 throw ClientError(

@@ -34,9 +34,9 @@ struct PictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Make a result of each of these sizes, such as 400,800,1600: widths, or boxes such as 400x300. Their names end in -400 and so on. No picture is enlarged.",
+            "Make a result of each of these sizes, such as 400,800,1600: widths, or boxes such as 400x300. Their names end in -400 and so on. No picture is enlarged. May be repeated.",
             valueName: "list"))
-    var sizes: String?
+    var sizes: [String] = []
 
     @Option(
         help: ArgumentHelp(
@@ -57,7 +57,7 @@ struct PictureOptions: ParsableArguments {
 
     /// Whether any of the options is given.
     var isEmpty: Bool {
-        recipe == nil && filters.isEmpty && watermarks.isEmpty && sizes == nil && format == nil
+        recipe == nil && filters.isEmpty && watermarks.isEmpty && sizes.isEmpty && format == nil
             && quality == nil && damaged == nil
     }
 
@@ -97,7 +97,7 @@ struct PictureOptions: ParsableArguments {
         var job = PictureJob([])
         job.recipe = recipe
         job.filters = try filters.map { text throws(ClientError) in try FilterText(text) }
-        job.sizes = try sizes.map { text throws(ClientError) in try SizeText.list(text) } ?? []
+        job.sizes = try sizes.isEmpty ? [] : SizeText.list(sizes.joined(separator: ","))
         job.format = try chosenFormat() ?? usualFormat
         if let damaged { job.damaged = try Words.choice(damaged, of: "--damaged") }
         job.quality = try checkedQuality(job.format)

@@ -165,8 +165,10 @@ struct SubmitRun {
 
     private func preparePictures(name: String?, _ priority: Priority?) throws -> Prepared {
         let job = try command.pictures.job(
-            .init(files: command.files, list: command.list.list), priority: priority,
-            page: command.page.page, queue)
+            .init(
+                files: command.files, list: command.list.list,
+                mayBeGone: command.anyway && !command.copy),
+            priority: priority, page: command.page.page, queue)
         let stem = name ?? job.title ?? SubmissionName.of(job.pictures)
         let file = ManifestFile(try job.manifest(), shown: stem)
         guard let manifest = checked(file) else { throw ClientExit.rejected }

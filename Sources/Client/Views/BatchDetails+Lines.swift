@@ -162,11 +162,18 @@ extension BatchDetails {
             ? "darkroom run with --retry" : "darkroom retry \(batch.id.shellQuoted)"
         let text =
             switch helped {
-            case 0: "Without a change of the sources, a retry fails again: \(retry)"
+            case 0 where failed.allSatisfy(isRemoved):
+                "A retry cannot help, because the pictures of this batch are removed. Submit better ones, or put them into the hot folder again."
+            case 0: "Without another source or setting, a retry fails again: \(retry)"
             case failed.count: "A retry may help: \(retry)"
             default: "A retry may help \(helped) of them: \(retry)"
             }
         return text.wrapped(to: terminal.width, indent: 2, keeping: [retry])
+    }
+
+    /// Whether its picture came with the manifest, and so was removed when the batch ended.
+    private func isRemoved(_ image: ImageStatus) -> Bool {
+        !isRun && status.manifest.isFolder == true && image.source?.hasPrefix("./") == true
     }
 
     /// What names the batch on a command line.

@@ -36,7 +36,7 @@ package struct BatchDetails: Sendable {
         let isOlder = try !spool.hasProgress(answer)
         // The images of a large batch take seconds to read.
         if images == .all || counts.failed > 0 || isOlder {
-            status = try Self.whole(answer) ?? status
+            status = try Self.whole(answer)
         }
         let batch =
             isOlder
@@ -59,12 +59,16 @@ package struct BatchDetails: Sendable {
         self.now = now
     }
 
-    private static func whole(_ answer: Directory) throws(ClientError) -> Status? {
+    /// - Throws: also if it cannot be read.
+    static func whole(_ answer: Directory) throws(ClientError) -> Status {
+        let status: Status?
         do throws(FileError) {
-            return try Status(in: answer)
+            status = try Status(in: answer)
         } catch {
             throw ClientError(error)
         }
+        guard let status else { throw ClientError(unreadableStatusIn: answer) }
+        return status
     }
 
     /// The images that are listed.

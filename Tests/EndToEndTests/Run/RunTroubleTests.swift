@@ -195,7 +195,8 @@ import Testing
         Damage(
             file: ".darkroom/shard-1-of-1/status.json", command: "truncate -s -20 FILE",
             run: unreadable,
-            merge: "darkroom: shard 1: its status is not what this version of darkroom can read\n"),
+            merge:
+                "darkroom: shard 1: its status.json: it is not what this version of darkroom can read\n"),
         Damage(
             file: ".darkroom/shard-1-of-1/status.json", command: "mv FILE x; ln -s $PWD/x FILE",
             run: link,
