@@ -104,6 +104,9 @@ struct MetricsText {
                 "darkroom_images_total", [("state", state.rawValue)], metrics.images[state.rawValue]
             )
         }
+        counter(
+            "darkroom_images_with_warnings_total", "Filtered images with warnings.",
+            metrics.imagesWithWarnings)
         family("darkroom_image_failures_total", .counter, "Failed images, by error code.")
         for (code, count) in metrics.failures.all.sorted(by: { $0.key < $1.key }) {
             sample("darkroom_image_failures_total", [("code", code)], count)

@@ -121,7 +121,7 @@ package final class FolderCheck {
             for (image, fault) in zip(images, faults) {
                 try remember(image)
                 counts.total += 1
-                counts[image.state] += 1
+                counts.count(image.state, isWarned: image.isWarned)
                 disownOriginals(of: image, &unowned)
                 guard image.state == .filtered, let output = image.output else { continue }
                 unowned.remove(FileName(output.file))

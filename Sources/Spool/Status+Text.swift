@@ -68,6 +68,7 @@ extension Status.Counts {
         writer.add("filtering", filtering)
         writer.add("new", new)
         writer.add("total", total)
+        writer.add("warnings", warnings)
     }
 }
 

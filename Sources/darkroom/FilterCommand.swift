@@ -65,12 +65,14 @@ struct FilterCommand: ParsableCommand {
         } catch {
             throw ClientError(.cannotCreate, code: error.code, error.message)
         }
-        try check(picture.filter(input(), named: name, to: result.file, named: target))
+        let warnings = try check(
+            picture.filter(input(), named: name, to: result.file, named: target))
         do throws(PictureError) {
             try result.publish()
         } catch {
             throw ClientError(.ioError, code: error.code, error.message)
         }
+        Self.tell(warnings)
     }
 
     /// Whether it is a device, a pipe or a socket, which no file may replace.
@@ -178,8 +180,21 @@ struct FilterCommand: ParsableCommand {
         }
     }
 
-    private func check(_ result: Result<PictureReport, Failure>) throws(ClientError) {
-        guard case .failure(let failure) = result else { return }
+    private static func tell(_ warnings: [SinglePicture.Warning]) {
+        for warning in warnings {
+            Console.problem("\(warning.picture): warning: \(warning.text)")
+        }
+    }
+
+    /// - Returns: the warnings of a picture that was filtered.
+    private func check(
+        _ result: Result<[SinglePicture.Warning], Failure>
+    ) throws(ClientError) -> [SinglePicture.Warning] {
+        let failure: Failure
+        switch result {
+        case .success(let warnings): return warnings
+        case .failure(let found): failure = found
+        }
         // A result that cannot be written is not the picture's fault: it may be larger than ulimit -f allows.
         let isOfPicture =
             failure.fault == nil && failure.code != PictureError.Code.writeFailed.rawValue
@@ -194,12 +209,12 @@ struct FilterCommand: ParsableCommand {
     ) throws(ClientError) {
         do {
             let result = try UnnamedFile.make()
-            try check(
+            let warnings = try check(
                 picture.filter(input(), named: name, to: result.file, named: "standard output"))
             lseek(result.number, 0, SEEK_SET)
             while true {
                 let piece = try result.readAll(upTo: (1 << 20) - 1, path: "the temporary file")
-                if piece.isEmpty { return }
+                if piece.isEmpty { return Self.tell(warnings) }
                 try Console.write(bytes: piece, to: output)
             }
         } catch let error as FileError {

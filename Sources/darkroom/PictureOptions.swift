@@ -55,15 +55,21 @@ struct PictureOptions: ParsableArguments {
         completion: .list(DamagedRule.allCases.map(\.rawValue)))
     var damaged: String?
 
+    @Flag(
+        help:
+            "Pictures fail that would get a warning, such as for bytes after the end of a picture."
+    )
+    var strict = false
+
     /// Whether any of the options is given.
     var isEmpty: Bool {
         recipe == nil && filters.isEmpty && watermarks.isEmpty && sizes.isEmpty && format == nil
-            && quality == nil && damaged == nil
+            && quality == nil && damaged == nil && !strict
     }
 
     /// The options, for messages.
     static let names =
-        "--recipe, --filter, --watermark, --sizes, --format, --quality, --damaged and --from"
+        "--recipe, --filter, --watermark, --sizes, --format, --quality, --damaged, --strict and --from"
 
     /// Where pictures come from.
     struct Input {
@@ -100,6 +106,7 @@ struct PictureOptions: ParsableArguments {
         job.sizes = try sizes.isEmpty ? [] : SizeText.list(sizes.joined(separator: ","))
         job.format = try chosenFormat() ?? usualFormat
         if let damaged { job.damaged = try Words.choice(damaged, of: "--damaged") }
+        job.isStrict = strict
         job.quality = try checkedQuality(job.format)
         job.priority = priority
         job.wantsPage = page ? true : nil

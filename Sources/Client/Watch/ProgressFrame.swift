@@ -68,7 +68,7 @@ struct ProgressFrame {
     /// The sums of all batches, also of those that have no line.
     private func total(hidden: Int) -> Row {
         var counts = Status.Counts()
-        for batch in batches { counts += batch.counts }
+        for batch in batches { counts.addSaturating(batch.counts) }
         let rates = batches.compactMap(\.imagesPerSecond)
         let end = speed(
             images: rates.isEmpty ? nil : rates.reduce(0, +),
@@ -85,7 +85,8 @@ struct ProgressFrame {
     }
 
     private static func failures(_ counts: Status.Counts) -> [String] {
-        counts.failed > 0 ? ["\(counts.failed) failed"] : []
+        (counts.failed > 0 ? ["\(counts.failed) failed"] : [])
+            + [counts.warningText].compactMap(\.self)
     }
 
     private func speed(images: Double?, left: Double?) -> [String] {
@@ -146,16 +147,6 @@ struct ProgressFrame {
         let full = String(repeating: "#", count: min(max(done, 0), width))
         let rest = String(repeating: "-", count: width - full.count)
         return "[" + full + rest + "]"
-    }
-}
-
-extension Status.Counts {
-    /// Adds the numbers of another batch. They come from a file and may have any values.
-    static func += (sum: inout Status.Counts, other: Status.Counts) {
-        sum.total = sum.total.saturatingAdd(other.total)
-        for state in ImageState.allCases {
-            sum[state] = sum[state].saturatingAdd(other[state])
-        }
     }
 }
 

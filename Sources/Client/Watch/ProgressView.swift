@@ -150,6 +150,7 @@ package final class ProgressView {
             "\(counts.finished) of \(Words.count(counts.total, "image"))",
         ]
         if counts.failed > 0 { parts.append("\(counts.failed) failed") }
+        if let warnings = counts.warningText { parts.append(warnings) }
         if batch.state == .processing, daemon.name == .running {
             if let rate = batch.imagesPerSecond { parts.append("\(HumanText.rate(rate)) images/s") }
             if let left = batch.secondsLeft {

@@ -208,7 +208,7 @@ import Testing
                 == .init(
                     exit: 64, output: "",
                     errors:
-                        "darkroom: --recipe, --filter, --watermark, --sizes, --format, --quality, --damaged and --from are for pictures with --sources; a manifest has its own\n"
+                        "darkroom: --recipe, --filter, --watermark, --sizes, --format, --quality, --damaged, --strict and --from are for pictures with --sources; a manifest has its own\n"
                 ))
         _ = try await daemon.stop()
     }

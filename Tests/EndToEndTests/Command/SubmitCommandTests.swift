@@ -116,7 +116,7 @@ import Testing
             ),
             (
                 ["good.yaml", "--filter", "mono"], 64,
-                "--recipe, --filter, --watermark, --sizes, --format, --quality, --damaged and --from are for pictures; a manifest has its own"
+                "--recipe, --filter, --watermark, --sizes, --format, --quality, --damaged, --strict and --from are for pictures; a manifest has its own"
             ),
             (["good.yaml", "--name", "a/b"], 64, "--name a/b: the name contains a slash"),
             (["good.yaml", "none.yaml"], 66, "none.yaml: cannot open: No such file or directory"),
