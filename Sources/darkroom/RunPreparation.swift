@@ -79,8 +79,7 @@ struct RunPreparation {
                 base: base, usesBase: !manifest.relativePaths.isEmpty,
                 folder: folder, retries: command.retry, shard: shard)
         case .failure(let rejection):
-            for problem in rejection.problems { Console.problem(file.line(of: problem)) }
-            throw ClientExit.rejected
+            throw RefusedManifest(shown: file.shown, problems: rejection.problems)
         }
     }
 
