@@ -28,4 +28,15 @@ package struct ClientError: CodedError, Equatable {
             }
         self.init(exit, code: error.code, error.message, remedy: remedy)
     }
+
+    /// What to do about a file that has another form than this version knows.
+    package static let otherForm =
+        "It is damaged, or a newer version has written it. A retry alone does not help."
+
+    /// A file of darkroom's own has another form than this version knows.
+    package static func unreadable(_ path: String) -> ClientError {
+        ClientError(
+            .ioError, code: "unreadable-file",
+            "\(path): it is not what this version of darkroom can read", remedy: otherForm)
+    }
 }

@@ -128,11 +128,9 @@ struct SubmitRun {
                 "\(FileName(manifests[0]).text) is a manifest, and other files are pictures. Submit them separately."
             )
         }
-        guard command.pictures.isEmpty, command.list.list == nil else {
-            throw ClientError(
-                .usage, code: "bad-option",
-                "\(PictureOptions.names) are for pictures; a manifest has its own"
-            )
+        let remedy = ManifestArgument.hasItsOwn(manifests[0])
+        if let refusal = command.pictures.refusal(list: command.list.list, remedy: remedy) {
+            throw refusal
         }
     }
 

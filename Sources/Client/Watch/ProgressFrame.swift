@@ -57,7 +57,9 @@ struct ProgressFrame {
             used += name + 1
             count += 1
         }
-        guard count == 0, !candidates.isEmpty else { return (Array(candidates.prefix(count)), used) }
+        guard count == 0, !candidates.isEmpty else {
+            return (Array(candidates.prefix(count)), used)
+        }
         candidates[0].name = ""
         return (Array(candidates.prefix(1)), 1)
     }
