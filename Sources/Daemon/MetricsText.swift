@@ -75,7 +75,7 @@ struct MetricsText {
             "darkroom_start_time_seconds", .gauge,
             "When darkroomd started, in seconds since 1970.")
         sample("darkroom_start_time_seconds", moment.startTime)
-        family("darkroom_paused", .gauge, "1 while darkroomd is paused (SIGUSR1).")
+        family("darkroom_paused", .gauge, "1 while darkroomd is paused (darkroom pause).")
         sample("darkroom_paused", moment.isPaused)
         family("darkroom_claiming", .gauge, "1 while manifests are taken from the inbox.")
         sample("darkroom_claiming", metrics.inboxSummary.isClaiming && moment.isRunning)

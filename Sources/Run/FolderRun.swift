@@ -173,7 +173,9 @@ package final class FolderRun: Sendable {
         engine.stop()
         cache?.stop()
         folder.spool.attempts.close()
-        return state.withLock(\.ending) ?? .failed(.failure(Failure(.internalError, "no end")))
+        return state.withLock(\.ending)
+            ?? .failed(
+                .failure(Failure(.internalError, "the run has ended and does not know how")))
     }
 
     /// Called after any progress, by any thread.

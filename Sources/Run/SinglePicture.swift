@@ -39,6 +39,13 @@ package struct SinglePicture: Sendable {
         package let text: String
     }
 
+    /// A picture that was filtered.
+    package struct Filtered: Sendable {
+        package let report: PictureReport
+        /// Those of the pictures laid over it first.
+        package let warnings: [Warning]
+    }
+
     /// Filters the picture in `input`.
     ///
     /// - Parameters:
@@ -46,11 +53,10 @@ package struct SinglePicture: Sendable {
     ///     without a name.
     ///   - name: its name in messages.
     ///   - output: a regular file at its beginning, which is not closed. After a failure, its content is not a picture.
-    /// - Returns: the warnings, those of the pictures laid over it first.
     package func filter(
         _ input: borrowing Descriptor, named name: String, to output: FileDescriptor,
         named outputName: String
-    ) -> Result<[Warning], Failure> {
+    ) -> Result<Filtered, Failure> {
         do {
             var pictures: [ByteString: LayerFile] = [:]
             var warnings: [Warning] = []
@@ -63,7 +69,8 @@ package struct SinglePicture: Sendable {
                 }
                 return OtherImage(try found.reopened(layer), name: layer)
             }
-            return .success(warnings + report.warnings.map { Warning(picture: name, text: $0) })
+            warnings += report.warnings.map { Warning(picture: name, text: $0) }
+            return .success(Filtered(report: report, warnings: warnings))
         } catch {
             return .failure(Failure(erasing: error))
         }

@@ -44,7 +44,40 @@ struct FilterCommand: ParsableCommand {
         completion: .file())
     var output: String?
 
+    @Flag(help: "Print one JSON object about the result; only with -o.")
+    var json = false
+
     @OptionGroup var engine: EngineOptions
+
+    private static let needsFile =
+        "--json needs -o FILE: without it, standard output has the picture"
+
+    func validate() throws {
+        if json, target == nil { throw ValidationError(Self.needsFile) }
+    }
+
+    /// `--json`.
+    private struct Report: Encodable {
+        let type = "filter"
+        let output: String
+        let format: String
+        let width: Int
+        let height: Int
+        let bytes: Int
+        let warnings: [String]?
+        let exit: Int32
+
+        init(_ filtered: SinglePicture.Filtered, output: String) {
+            let report = filtered.report
+            self.output = output
+            format = report.format.rawValue
+            width = report.width
+            height = report.height
+            bytes = report.bytes
+            warnings = filtered.warnings.isEmpty ? nil : filtered.warnings.map(\.text)
+            exit = ClientExit.success.rawValue
+        }
+    }
 
     private var isInput: Bool { file == nil || file == ManifestFile.standardInput }
 
@@ -57,22 +90,40 @@ struct FilterCommand: ParsableCommand {
         let loaded = try engine.load()
         try refuseUnusable()
         let picture = SinglePicture(try manifest(loaded), loaded)
-        guard let target else { return try filterToOutput(picture, STDOUT_FILENO) }
-        if Self.isSpecial(target) { return try filterToSpecial(picture, target) }
+        guard let target else {
+            Self.tell(try filterToOutput(picture, STDOUT_FILENO).warnings)
+            return
+        }
+        let filtered =
+            try Self.isSpecial(target)
+            ? filterToSpecial(picture, target) : filterToFile(picture, target)
+        Self.tell(filtered.warnings)
+        if json { try Console.json(Report(filtered, output: target)) }
+    }
+
+    private static func tell(_ warnings: [SinglePicture.Warning]) {
+        for warning in warnings {
+            Console.problem("\(warning.picture): warning: \(warning.text)")
+        }
+    }
+
+    private func filterToFile(
+        _ picture: SinglePicture, _ target: String
+    ) throws(ClientError) -> SinglePicture.Filtered {
         let result: ResultFile
         do throws(PictureError) {
             result = try ResultFile(path: target)
         } catch {
             throw ClientError(.cannotCreate, code: error.code, error.message)
         }
-        let warnings = try check(
+        let filtered = try check(
             picture.filter(input(), named: name, to: result.file, named: target))
         do throws(PictureError) {
             try result.publish()
         } catch {
             throw ClientError(.ioError, code: error.code, error.message)
         }
-        Self.tell(warnings)
+        return filtered
     }
 
     /// Whether it is a device, a pipe or a socket, which no file may replace.
@@ -82,7 +133,9 @@ struct FilterCommand: ParsableCommand {
     }
 
     /// Writes the complete picture into a device or a pipe, as into standard output.
-    private func filterToSpecial(_ picture: SinglePicture, _ path: String) throws(ClientError) {
+    private func filterToSpecial(
+        _ picture: SinglePicture, _ path: String
+    ) throws(ClientError) -> SinglePicture.Filtered {
         let file: Descriptor
         do {
             file = Descriptor(
@@ -91,7 +144,17 @@ struct FilterCommand: ParsableCommand {
             throw ClientError(
                 .cannotCreate, code: "cannot-open", "-o \(path.shellQuoted): opening it: \(error)")
         }
-        try filterToOutput(picture, file.number)
+        if json, Self.isStandardOutput(file) {
+            throw ClientError(.usage, code: "bad-option", Self.needsFile)
+        }
+        return try filterToOutput(picture, file.number)
+    }
+
+    /// Whether a file is the device or the pipe that is standard output, under another name.
+    private static func isStandardOutput(_ file: borrowing Descriptor) -> Bool {
+        var (one, other) = (stat(), stat())
+        return fstat(file.number, &one) == 0 && fstat(STDOUT_FILENO, &other) == 0
+            && one.st_dev == other.st_dev && one.st_ino == other.st_ino
     }
 
     private func refuseUnusable() throws(ClientError) {
@@ -146,8 +209,7 @@ struct FilterCommand: ParsableCommand {
             }
             return manifest
         case .failure(let rejection):
-            for problem in rejection.problems { Console.problem(text.line(of: problem)) }
-            throw ClientExit.rejected
+            throw RefusedManifest(shown: text.shown, problems: rejection.problems)
         }
     }
 
@@ -180,19 +242,12 @@ struct FilterCommand: ParsableCommand {
         }
     }
 
-    private static func tell(_ warnings: [SinglePicture.Warning]) {
-        for warning in warnings {
-            Console.problem("\(warning.picture): warning: \(warning.text)")
-        }
-    }
-
-    /// - Returns: the warnings of a picture that was filtered.
     private func check(
-        _ result: Result<[SinglePicture.Warning], Failure>
-    ) throws(ClientError) -> [SinglePicture.Warning] {
+        _ result: Result<SinglePicture.Filtered, Failure>
+    ) throws(ClientError) -> SinglePicture.Filtered {
         let failure: Failure
         switch result {
-        case .success(let warnings): return warnings
+        case .success(let filtered): return filtered
         case .failure(let found): failure = found
         }
         // A result that cannot be written is not the picture's fault: it may be larger than ulimit -f allows.
@@ -206,15 +261,15 @@ struct FilterCommand: ParsableCommand {
     /// Standard output gets the picture when it is complete.
     private func filterToOutput(
         _ picture: SinglePicture, _ output: CInt
-    ) throws(ClientError) {
+    ) throws(ClientError) -> SinglePicture.Filtered {
         do {
             let result = try UnnamedFile.make()
-            let warnings = try check(
+            let filtered = try check(
                 picture.filter(input(), named: name, to: result.file, named: "standard output"))
             lseek(result.number, 0, SEEK_SET)
             while true {
                 let piece = try result.readAll(upTo: (1 << 20) - 1, path: "the temporary file")
-                if piece.isEmpty { return Self.tell(warnings) }
+                if piece.isEmpty { return filtered }
                 try Console.write(bytes: piece, to: output)
             }
         } catch let error as FileError {

@@ -61,15 +61,22 @@ struct PictureOptions: ParsableArguments {
     )
     var strict = false
 
-    /// Whether any of the options is given.
-    var isEmpty: Bool {
-        recipe == nil && filters.isEmpty && watermarks.isEmpty && sizes.isEmpty && format == nil
-            && quality == nil && damaged == nil && !strict
+    /// Why the options of pictures cannot stand beside a manifest; nil if there is none. It names the first one.
+    ///
+    /// - Parameters:
+    ///   - list: the value of `--from`.
+    ///   - remedy: what to do, if the options are to stay.
+    func refusal(list: String?, remedy: String) -> ClientError? {
+        let given = [
+            recipe.map { _ in "--recipe" }, filters.first.map { _ in "--filter" },
+            watermarks.first.map { _ in "--watermark" }, sizes.first.map { _ in "--sizes" },
+            format.map { _ in "--format" }, quality.map { _ in "--quality" },
+            damaged.map { _ in "--damaged" }, strict ? "--strict" : nil,
+            list.map { _ in "--from" },
+        ]
+        guard let option = given.compactMap(\.self).first else { return nil }
+        return ClientError(.usage, code: "bad-option", "\(option) is for pictures; \(remedy)")
     }
-
-    /// The options, for messages.
-    static let names =
-        "--recipe, --filter, --watermark, --sizes, --format, --quality, --damaged, --strict and --from"
 
     /// Where pictures come from.
     struct Input {
@@ -261,6 +268,13 @@ extension Words {
 
 /// What an argument of `submit` means.
 enum ManifestArgument {
+    /// As the end of a sentence about an option of pictures.
+    static func hasItsOwn(_ argument: String) -> String {
+        let name =
+            argument == ManifestFile.standardInput ? "standard input" : FileName(argument).text
+        return "\(name) is a manifest and says itself what to do"
+    }
+
     /// Whether it is a manifest, by its name. A URL always names a picture.
     static func isManifest(_ argument: String) -> Bool {
         if argument == ManifestFile.standardInput { return true }

@@ -15,14 +15,6 @@ struct SubmitEnds {
         self.folder = folder
     }
 
-    /// How a batch ended.
-    private struct Ending: Encodable {
-        let type = "batch"
-        let id: String
-        let state: BatchState
-        let counts: Status.Counts
-    }
-
     func wait() throws(ClientError) -> ClientExit {
         guard !ids.isEmpty else { return .success }
         return command.watch ? try watch() : try waitSilently()
@@ -60,7 +52,7 @@ struct SubmitEnds {
     private func tell(
         _ id: String, _ state: BatchState, _ counts: Status.Counts
     ) throws(ClientError) {
-        try Console.json(Ending(id: id, state: state, counts: counts))
+        try Console.json(EndedBatch(id: id, state: state, counts: counts))
     }
 
     /// How it ended, in a sentence; nil if there is nothing to say.

@@ -64,7 +64,7 @@ import Testing
         #expect(throws: ClientError.self) { try BatchDetails(ofRunIn: folder.path) }
         #expect(
             ClientError(unreadableStatusIn: folder)
-                == ClientError(.ioError, code: "unreadable-file", "\(path): \(change.sentence)"))
+                == ClientError.unreadable(path, change.sentence))
         #expect(
             RunError(unreadableStatusIn: folder).message == "\(path): \(change.sentence)")
     }

@@ -111,7 +111,7 @@ import Testing
         Line(
             words: "run good.yaml --filter mono -o out", exit: 64,
             errors:
-                "darkroom: --recipe, --filter, --watermark, --sizes, --format, --quality, --damaged, --strict and --from are for pictures; a manifest has its own\n"
+                "darkroom: --filter is for pictures; good.yaml is a manifest and says itself what to do\n"
         ),
         Line(
             words: "run good.yaml -o good.yaml", exit: 73,

@@ -170,7 +170,11 @@ import Testing
         var testDescription: String { "\(command) \(file)" }
     }
 
-    private static let unreadable = "it is not what this version of darkroom can read\n"
+    private static let unreadable = """
+        it is not what this version of darkroom can read
+        darkroom: It is damaged, or a newer version has written it. A retry alone does not help.
+
+        """
     private static let link = """
         a symbolic link is in the place of this file
         darkroom: Remove the link, or put the file itself there.
