@@ -289,11 +289,16 @@ package final class Batch {
         status.counts.count(status.images[index].state, isWarned: isWarned, times: factor)
     }
 
-    /// Changes the status of an image that has ended.
-    func setResult(_ image: ImageStatus, of index: Int) {
+    /// Changes the whole status of an image, and the counts.
+    func replace(_ index: Int, with image: ImageStatus) {
         count(index, times: -1)
         status.images[index] = image
         count(index)
+    }
+
+    /// Changes the status of an image that has ended.
+    func setResult(_ image: ImageStatus, of index: Int) {
+        replace(index, with: image)
         // The output of an image that was filtered again has been counted.
         if image.state == .filtered, !handOvers.isFilteredAgain(index) {
             outputBytes = outputBytes.saturatingAdd(image.output?.bytes ?? 0)

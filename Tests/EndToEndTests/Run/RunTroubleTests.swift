@@ -200,7 +200,8 @@ import Testing
             file: ".darkroom/shard-1-of-1/status.json", command: "truncate -s -20 FILE",
             run: unreadable,
             merge:
-                "darkroom: shard 1: its status.json: it is not what this version of darkroom can read\n"),
+                "darkroom: shard 1: its status.json: it is not what this version of darkroom can read\n"
+        ),
         Damage(
             file: ".darkroom/shard-1-of-1/status.json", command: "mv FILE x; ln -s $PWD/x FILE",
             run: link,
