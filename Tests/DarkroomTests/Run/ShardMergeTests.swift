@@ -427,7 +427,7 @@ import Testing
 
     @Test(arguments: [
         ("", StatusDefect.unknown), ("{", StatusDefect.unknown),
-        ("{}", "counts: it is missing"),
+        ("{}", "schemaVersion: it is missing"),
         ("{\n  \"images\" : [\n  ],\n  \"manifest\" : {\n", StatusDefect.unknown),
     ])
     func whatIsNoStatusIsAFault(text: String, reason: String) throws {
