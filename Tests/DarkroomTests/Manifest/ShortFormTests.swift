@@ -63,7 +63,7 @@ import Testing
         (#""filters": "mnoo""#, "1:79 wrong-type filters"),
         (#""filters": {}"#, "1:79 wrong-type filters"),
         (#""filters": {"mono": {}, "flip": {}}"#, "1:79 wrong-type filters"),
-        (#""filters": {"solarize": 3}"#, "1:79 wrong-type filters"),
+        (#""filters": {"solarize": 3}"#, "1:80 unknown-filter filters.solarize"),
         (#""filters": {"sepia": {"intensity": 2}}"#, "1:103 out-of-range filters.sepia.intensity"),
         (#""filters": {"sepia": 2}"#, "1:89 out-of-range filters.sepia"),
         (#""filters": [{"sepia": 2}]"#, "1:90 out-of-range filters[0].sepia"),
