@@ -88,7 +88,7 @@ import Testing
     @Test func aBinaryPropertyListBecomesXML() throws {
         let list: [String: Any] = [
             "images": [["source": "photos/a.png", "name": "é&"], ["source": "r.png"]],
-            "filters": [["sepia": ["amount": 0.5]]], "page": true,
+            "filters": [["sepia": ["intensity": 0.5]]], "page": true,
         ]
         let binary = try PropertyListSerialization.data(
             fromPropertyList: list, format: .binary, options: 0)
