@@ -180,8 +180,9 @@ package enum ItemJournal {
         }
         let path = folder.path(of: fileName)
         let length = try file.length(path: path)
+        guard length > 0, try file.byte(at: length - 1, path: path) != UInt8(ascii: "\n")
+        else { return }
         let whole = try file.lastLine(before: length, path: path)
-        guard whole < length else { return }
         let journal = try folder.append(to: fileName)
         try journal.truncate(to: whole, path: path)
         FaultPoint.recoveryJournalMended.pass()

@@ -51,7 +51,7 @@ struct FilterJob: Sendable {
     var damaged = DamagedRule.fail
     /// Whether a warning makes it fail.
     var isStrict = false
-    /// The warnings that it gets for the images of which it is made.
+    /// If it is strict: the warnings that it gets for the images of which it is made.
     var warnings: [String] = []
     let filters: [Filter]
     /// How many of these at the beginning are the same for all variants of the image.
@@ -116,7 +116,8 @@ extension Board {
         return FilterJob(
             folders: batch.folders, image: index, name: image.name.string, input: input,
             autoOrient: image.autoOrient, damaged: image.damaged, isStrict: image.isStrict,
-            warnings: batch.remarks(onPixelsOf: index), filters: image.filters,
+            warnings: image.isStrict ? batch.remarks(onPixelsOf: index) : [],
+            filters: image.filters,
             commonFilters: image.variant?.commonFilters ?? 0,
             overlays: Dictionary(uniqueKeysWithValues: overlays),
             output: image.encoding, resultName: image.resultName,

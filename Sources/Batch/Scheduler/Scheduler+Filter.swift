@@ -68,8 +68,10 @@ struct FilterStep {
             files.discard()
             return picture
         }
-        let warnings = developed.report.warnings + files.job.warnings
-        if files.job.isStrict, let error = PictureError.warned(warnings, of: inputName) {
+        if files.job.isStrict,
+            let error = PictureError.warned(
+                developed.report.warnings + files.job.warnings, of: inputName)
+        {
             files.discard()
             return .failure(Failure(error))
         }
