@@ -84,11 +84,10 @@ struct MakeCommand: ParsableCommand {
         do {
             try Data(text.utf8).write(to: URL(filePath: output), options: .atomic)
         } catch {
-            let cause = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue
             throw ClientError(
                 .ioError, code: "file-error",
                 "\(FileName(output).text): cannot write: "
-                    + (cause.map { String(cString: strerror($0)) } ?? error.localizedDescription),
+                    + (SystemCause.of(error)?.description ?? error.localizedDescription),
                 remedy: "No manifest was written. Name another file with -o, or correct the cause.")
         }
         guard json else { return }
