@@ -96,7 +96,7 @@ package struct PictureTree: Sendable {
         }
         guard let manifest else { return }
         let begin = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
-        if names.contains(".darkroom") {
+        if names.contains(FileName(RunFolders.spoolName)) {
             throw ClientError(
                 .usage, code: "has-manifest",
                 "\(shown): it has the results of darkroom run, and a manifest with them",
@@ -132,7 +132,7 @@ package struct PictureTree: Sendable {
             if let known = known[name] { return known }
             let whole = "\(root)/\(folder)"
             var answer =
-                access("\(whole)/.darkroom", F_OK) == 0
+                access("\(whole)/\(RunFolders.spoolName)", F_OK) == 0
                 || results != nil && Self.real(whole) == results
             // What the user has named is not left out because of another run in it.
             if folder == "." { answer = false }

@@ -18,10 +18,9 @@ extension ValueReader {
         if case .map(let map) = node.value {
             guard let entry = map.entries.first, map.entries.count == 1 else { return false }
             if FilterCatalog.specification(named: entry.key) != nil { return true }
-            // An unknown name is refused as the name of a filter, unless the map has another form that is known.
-            guard !entry.value.isNull, FilterCorrection.named(map) == nil else { return false }
+            // An unknown name is refused as that of a filter, unless a correction knows what else the map means.
             if case .list = entry.value.value { return false }
-            return true
+            return !entry.value.isNull && FilterCorrection.named(map) == nil
         }
         guard let name = node.text else { return false }
         return FilterCatalog.specification(named: name)?.standsAlone == true

@@ -246,6 +246,8 @@ import Testing
         ("images: [a]\nfilters: [{resize: {width: 8, max: 8}}]", "width"),
         ("images: [a]\nfilters: [{watermark: {from: a, source: b}}]", "from"),
         ("images: [a]\nfilters: [bw]", "mono"),
+        ("images: [a]\nfilters: {thumbnial: 200}", "thumbnail"),
+        ("images: [a]\nfilters: {sepai: 0.8}", "sepia"),
     ])
     func suggestsWhatMeansTheSame(text: String, suggestion: String) {
         let found = problems(text, .yaml)
