@@ -297,8 +297,11 @@ import Testing
         let missing = try await fixture.waitForReport(daemon, "its loss") { $0.state == .missing }
         #expect(missing.remembered == 3)
         #expect(missing.message == "\(fixture.folder): cannot open: No such file or directory")
+        // On a busy machine, not all pictures come with the first listing.
+        let batches = fixture.spool.list("outbox").count
         try await daemon.waitForStatusText(
-            "Idle; 1 batch finished since the start; hot folder \(fixture.folder) is missing")
+            "Idle; \(batches) \(batches == 1 ? "batch" : "batches") finished since the start; "
+                + "hot folder \(fixture.folder) is missing")
         try HotFolderFixture.picture(7).write(to: URL(filePath: "\(away)/7.png"))
         // The mount point of a share that is not mounted: empty, and somebody puts a picture into it.
         #expect(mkdir(fixture.folder, 0o755) == 0)

@@ -279,6 +279,8 @@ import Testing
                 "darkroom: \(id): its answer was removed before anybody was told of its end at \(time)\n"
         }
         let (a, b) = (try removed("a"), try removed("b"))
+        // It tells only of an end that it has seen.
+        try await eventually("the end of b") { hooks.states()["b"] != nil ? true : nil }
         // While it runs, and while it does not.
         #expect(try await hooks.daemons.client("remove", "b").exit == 0)
         try await eventually("b", context: { command.text("errors") }) {

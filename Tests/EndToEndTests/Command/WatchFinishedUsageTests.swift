@@ -127,7 +127,7 @@ import Testing
         Case(
             arguments: ["--finished", "--exec", "true"], exit: 73,
             error: """
-                darkroom: /dev/null/.local/state/darkroom: this folder for the cursor cannot be created
+                darkroom: /dev/null/.local/state/darkroom: this folder for the cursor cannot be created: Not a directory
                 darkroom: Name a file with --cursor.
                 """, environment: ["HOME": "/dev/null"]),
     ]
