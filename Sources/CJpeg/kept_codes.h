@@ -1,6 +1,8 @@
 /*
  * The tables of Huffman codes that were used last. To make one costs as much as a small picture at an eighth of its
  * size, and nearly all cameras and many programs write the same codes, those of the standard's Annex K.
+ * Those of progressive pictures are not kept. The standard has no tables with runs of ended blocks, so each encoder
+ * computes codes for each scan of each picture, and the same ones hardly come again.
  */
 #ifndef DARKROOM_JPEG_KEPT_CODES_H
 #define DARKROOM_JPEG_KEPT_CODES_H

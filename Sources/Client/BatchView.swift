@@ -97,10 +97,7 @@ package final class BatchView {
             throw ClientError(error)
         }
         guard let status else {
-            throw ClientError(
-                .ioError, code: "unreadable-file",
-                "\(folder.path(of: "status.json")): it is not what this version of darkroom can read"
-            )
+            throw ClientError(unreadableStatusIn: folder)
         }
         let batch = Batch(status)
         known = (identity, batch)

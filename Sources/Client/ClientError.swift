@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomSpool
 import SystemPackage
 
 /// Why a command cannot do what it was told.
@@ -27,5 +28,23 @@ package struct ClientError: CodedError, Equatable {
             default: .ioError
             }
         self.init(exit, code: error.code, error.message, remedy: remedy)
+    }
+
+    /// What to do about a file that has another form than this version knows.
+    package static let otherForm =
+        "It is damaged, or a newer version has written it. A retry alone does not help."
+
+    /// A file of darkroom's own has another form than this version knows.
+    package static func unreadable(
+        _ path: String, _ reason: String = StatusDefect.unknown
+    ) -> ClientError {
+        ClientError(
+            .ioError, code: "unreadable-file", "\(path): \(reason)", remedy: otherForm)
+    }
+
+    /// The status of an answer cannot be read. The error names the field that is wrong.
+    package init(unreadableStatusIn answer: Directory) {
+        self = .unreadable(
+            answer.path(of: BatchFile.status), StatusDefect.sentence(in: answer))
     }
 }

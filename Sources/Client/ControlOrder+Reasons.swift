@@ -4,7 +4,7 @@ import Glibc
 
 /// What a removal has done, and why commands to finished batches have no effect.
 extension ControlOrder {
-    static let silent = "is unchanged; the journal of darkroomd tells why"
+    static let silent = "is unchanged; darkroom logs with its ID tells why"
 
     /// An answer is removed in one step, before its control file.
     func removal(_ view: BatchView) throws(ClientError) -> Outcome? {
@@ -50,7 +50,7 @@ extension ControlOrder {
         case .rejected: "was rejected; correct its manifest and submit it again"
         case .completed: "has nothing to repeat: all images are filtered"
         case .completedWithErrors, .cancelled:
-            "has nothing to repeat; the journal of darkroomd tells why"
+            "has nothing to repeat; darkroom logs with its ID tells why"
         }
     }
 }

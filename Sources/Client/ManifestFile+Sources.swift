@@ -1,5 +1,6 @@
 import DarkroomCore
 import DarkroomManifest
+import Foundation
 
 /// Changes the sources in the text of a manifest, and nothing else.
 extension ManifestFile {
@@ -8,7 +9,18 @@ extension ManifestFile {
         ManifestReader.sources(in: bytes, format, limits: rules.limits).map(\.text)
     }
 
-    /// The text with other sources.
+    /// The same file as text: a binary property list becomes one of XML, which means the same; nil if it is broken.
+    private var inText: ManifestFile? {
+        guard bytes.starts(with: "bplist".utf8) else { return self }
+        guard
+            let list = try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil),
+            let text = try? PropertyListSerialization.data(
+                fromPropertyList: list, format: .xml, options: 0)
+        else { return nil }
+        return with(Array(text))
+    }
+
+    /// The text with other sources. That of a binary property list is XML.
     ///
     /// - Parameter manifest: what the text means now.
     /// - Throws: if the text has a form in which this is not clear.
@@ -17,7 +29,7 @@ extension ManifestFile {
     ) throws(ClientError) -> [UInt8] {
         guard let first = changes.keys.min() else { return bytes }
         // The text is read again, so that a mistake here cannot change anything else.
-        guard let changed = edited(changes, rules),
+        guard let changed = inText?.edited(changes, rules),
             case .success(let result) = ManifestFile(changed, like: self).check(rules),
             result == manifest.replacing(changes)
         else {

@@ -10,6 +10,8 @@ package struct PictureJob: Sendable {
     /// Laid over each picture, after the other filters.
     package var watermark: WatermarkText?
     package var damaged: DamagedRule?
+    /// Whether pictures with warnings fail.
+    package var isStrict = false
     /// Each picture gets a result of each of these sizes.
     package var sizes: [SizeText] = []
     package var format: OutputFormat?
@@ -50,6 +52,7 @@ package struct PictureJob: Sendable {
             entries.append(.init("filters", .list(filters)))
         }
         if let damaged { entries.append(.init("damaged", .text(damaged.rawValue))) }
+        if isStrict { entries.append(.init("strict", .boolean(true))) }
         if let output { entries.append(.init("output", output)) }
         if !sizes.isEmpty { entries.append(.init("variants", .list(sizes.map(\.variant)))) }
         let logos = layers.images.map { name, source in

@@ -115,20 +115,40 @@ package struct PictureList: Sendable, Equatable {
 
     /// The pictures of the list.
     ///
-    /// - Throws: an error that names the line.
+    /// - Throws: an error that names the first line that cannot be used, and counts the others.
     package func pictures(
         in folder: String = FileManager.default.currentDirectoryPath, mayBeGone: Bool = false
     ) throws(ClientError) -> [PictureSource] {
-        try rows.map { row throws(ClientError) in
+        var pictures: [PictureSource] = []
+        var failure: ClientError?
+        var others = 0
+        for row in rows {
             do throws(ClientError) {
                 var picture = try PictureSource(row.source, in: folder, mayBeGone: mayBeGone)
                 if let name = row.name { picture = picture.named(name) }
-                return picture
+                pictures.append(picture)
             } catch {
-                throw ClientError(
-                    error.exit, code: error.code, "\(shown):\(row.line): \(error.message)",
-                    remedy: error.remedy)
+                if failure == nil {
+                    failure = error
+                    failure?.message = "\(shown):\(row.line): \(error.message)"
+                    if row.line == 1, let advice = adviceOnHeading { failure?.remedy = advice }
+                } else {
+                    others += 1
+                }
             }
         }
+        guard var failure else { return pictures }
+        if others > 0 {
+            failure.message += "; \(Words.count(others, "other line")) cannot be used either"
+        }
+        throw failure
+    }
+
+    /// For a first line that is no picture and looks like the heading of a table.
+    private var adviceOnHeading: String? {
+        guard let first = rows.first, first.line == 1, first.name == nil,
+            first.source.contains(where: { ",;\t".contains($0) })
+        else { return nil }
+        return "If this is CSV, name the column with the files and URLs ‘source’."
     }
 }

@@ -41,6 +41,12 @@ package struct PictureTree: Sendable {
         without results: String? = nil
     ) throws(ClientError) -> [PictureSource] {
         let root = try open()
+        if let results, let place = Skipped.real(results), place == Skipped.real(path) {
+            throw ClientError(
+                .usage, code: "results-among-sources",
+                "\(shown): the results cannot go into the folder of the pictures, or they would be pictures of the next run",
+                remedy: "Name another folder with -o, which may lie in this one.")
+        }
         try refuseManifest(in: root)
         let folder = SentPictures.Folder(root, owner: getuid())
         var local = LocalSources(roots: [])
@@ -89,12 +95,18 @@ package struct PictureTree: Sendable {
                 && ManifestFormat(fileName: $0.text) != nil
         }
         guard let manifest else { return }
-        let file = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
+        let begin = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
+        if names.contains(".darkroom") {
+            throw ClientError(
+                .usage, code: "has-manifest",
+                "\(shown): it has the results of darkroom run, and a manifest with them",
+                remedy: "Name the pictures that you mean, as in \(begin.shellQuoted)*.jpg")
+        }
         throw ClientError(
             .usage, code: "has-manifest",
             "\(shown): it has a manifest, which says what to do with its pictures",
             remedy:
-                "Name the manifest instead: \((file + manifest.text).shellQuoted); with submit, add --copy to send its pictures along."
+                "Name the manifest instead: \((begin + manifest.text).shellQuoted); with submit, add --copy to send its pictures along."
         )
     }
 
@@ -131,7 +143,7 @@ package struct PictureTree: Sendable {
             return answer
         }
 
-        private static func real(_ path: String) -> String? {
+        static func real(_ path: String) -> String? {
             guard let found = realpath(path, nil) else { return nil }
             defer { free(found) }
             return String(validatingCString: found)

@@ -72,10 +72,7 @@ extension SpoolFolder {
             throw ClientError(error)
         }
         guard let status else {
-            throw ClientError(
-                .ioError, code: "unreadable-file",
-                "\(folder.path(of: "status.json")): it is not what this version of darkroom can read"
-            )
+            throw ClientError(unreadableStatusIn: folder)
         }
         return status
     }

@@ -74,9 +74,7 @@ package struct SpoolFolder: Sendable {
         do {
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch {
-            throw ClientError(
-                .ioError, code: "unreadable-file",
-                "\(folder.path(of: name)): it is not what this version of darkroom can read")
+            throw ClientError.unreadable(folder.path(of: name))
         }
     }
 }

@@ -138,6 +138,27 @@ extension Descriptor {
         }
     }
 
+    /// Where the last line begins that is not complete: behind the last newline before this place; 0 if there is none.
+    /// It reads backwards in pieces, because a line may have any length.
+    package func lastLine(before end: Int, path: String) throws(FileError) -> Int {
+        var piece = [UInt8](repeating: 0, count: min(end, Self.piece))
+        var end = end
+        while end > 0 {
+            let begin = max(0, end - piece.count)
+            let length: Int
+            do {
+                length = try retryingInterrupts { pread(number, &piece, end - begin, begin) }
+            } catch {
+                throw FileError("read", path, error)
+            }
+            if let newline = piece[..<length].lastIndex(of: UInt8(ascii: "\n")) {
+                return begin + newline + 1
+            }
+            end = begin
+        }
+        return 0
+    }
+
     /// Cuts the file to a length.
     package func truncate(to length: Int, path: String) throws(FileError) {
         do {

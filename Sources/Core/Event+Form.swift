@@ -88,7 +88,8 @@ extension Event {
             )
         case .batchFinished:
             EventForm(
-                .notice, or: .warning, [.batch, .state, .microseconds, .count, .failed],
+                .notice, or: .warning,
+                [.batch, .state, .microseconds, .count, .failed, .warnings],
                 many: "manifests finished", by: .state)
         case .batchRemoved:
             EventForm(

@@ -118,6 +118,8 @@ package enum EventField: String, Sendable, CaseIterable {
     case count = "COUNT"
     /// The number of failed images among them.
     case failed = "FAILED"
+    /// The number of images with warnings among them.
+    case warnings = "WARNINGS"
     /// In a summary: the name of the kind of the summarized records.
     case event = "EVENT"
 

@@ -138,7 +138,6 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     // Steps of the start itself.
     case recoveryReceiptWithdrawn = "recovery-receipt-withdrawn"
     case recoveryEmptyRemoved = "recovery-empty-removed"
-    case recoveryJournalWritten = "recovery-journal-written"
     case recoveryJournalMended = "recovery-journal-mended"
     case recoveryOutputMoved = "recovery-output-moved"
     case recoveryScrapRemoved = "recovery-scrap-removed"

@@ -40,6 +40,8 @@ package final class Metrics: Sendable {
     package let manifests = LabelledCounts()
     /// Images that have ended, by state.
     package let images = LabelledCounts()
+    /// Filtered images with warnings.
+    package let imagesWithWarnings = Counter()
     private let stages = Stage.allCases.map { _ in Histogram() }
     /// Failed images, by error code.
     package let failures = LabelledCounts()

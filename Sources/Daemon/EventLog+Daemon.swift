@@ -6,7 +6,8 @@ extension EventLog {
     package func started(version: String, spool: String, paused: Bool) {
         say(
             .started,
-            "Darkroom \(version) watches \(spool)\(paused ? ", still paused (SIGUSR1)" : "")")
+            "Darkroom \(version) watches \(spool)\(paused ? ", still paused; darkroom resume ends the pause" : "")"
+        )
     }
 
     /// - Parameter message: the errors, each with its place and on its own line.
@@ -67,12 +68,12 @@ extension EventLog {
 
     package func paused(batches: [String]) {
         say(
-            .paused, "Paused (SIGUSR1): no further work begins until darkroom resume",
+            .paused, "Paused: no further work begins until darkroom resume",
             batches: batches)
     }
 
     package func resumed(batches: [String]) {
-        say(.resumed, "Resumed (SIGUSR2): work continues", batches: batches)
+        say(.resumed, "Resumed: work continues", batches: batches)
     }
 
     /// - Parameter remedy: the advice if the service cannot access the folder.

@@ -75,7 +75,7 @@ struct MetricsText {
             "darkroom_start_time_seconds", .gauge,
             "When darkroomd started, in seconds since 1970.")
         sample("darkroom_start_time_seconds", moment.startTime)
-        family("darkroom_paused", .gauge, "1 while darkroomd is paused (SIGUSR1).")
+        family("darkroom_paused", .gauge, "1 while darkroomd is paused (darkroom pause).")
         sample("darkroom_paused", moment.isPaused)
         family("darkroom_claiming", .gauge, "1 while manifests are taken from the inbox.")
         sample("darkroom_claiming", metrics.inboxSummary.isClaiming && moment.isRunning)
@@ -104,6 +104,9 @@ struct MetricsText {
                 "darkroom_images_total", [("state", state.rawValue)], metrics.images[state.rawValue]
             )
         }
+        counter(
+            "darkroom_images_with_warnings_total", "Filtered images with warnings.",
+            metrics.imagesWithWarnings)
         family("darkroom_image_failures_total", .counter, "Failed images, by error code.")
         for (code, count) in metrics.failures.all.sorted(by: { $0.key < $1.key }) {
             sample("darkroom_image_failures_total", [("code", code)], count)

@@ -38,7 +38,7 @@ struct StatusLine {
             return "Stopping: \(count(running, "operation")) finishing\(written)"
         }
         if let storage {
-            let pause = isPaused ? "Paused (SIGUSR1), and waiting" : "Waiting"
+            let pause = isPaused ? "Paused, and waiting" : "Waiting"
             let next =
                 storage.secondsBetweenAttempts.map { "next attempt in \($0) s" }
                 ?? "next attempt after darkroom resume or a restart"
@@ -47,7 +47,7 @@ struct StatusLine {
         let begun = summary.batchesInWork + summary.batchesWaiting
         if isPaused {
             let finishing = running > 0 ? ", \(count(running, "image")) still finishing" : ""
-            return "Paused (SIGUSR1): \(count(begun, "batch", "batches")) waiting\(finishing)"
+            return "Paused: \(count(begun, "batch", "batches")) waiting\(finishing)"
         }
         if begun == 0 {
             if let recovery { return resuming(recovery) }

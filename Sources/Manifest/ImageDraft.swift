@@ -10,6 +10,7 @@ package struct ImageSettings: Sendable {
     package private(set) var hasDefaultFilters = true
     package var autoOrient = true
     package var damaged = DamagedRule.fail
+    package var isStrict = false
     package var output = OutputOptions()
     /// Empty without `variants`.
     package var variants: [VariantDraft] = []

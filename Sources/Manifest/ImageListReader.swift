@@ -33,8 +33,8 @@ package struct ImageListReader {
 
     static let keys: [ByteString] = ["name"] + keysBesideName
     static let keysBesideName: [ByteString] = [
-        "source", "from", "after", "recipe", "filters", "autoOrient", "damaged", "output",
-        "variants", "publish",
+        "source", "from", "after", "recipe", "filters", "autoOrient", "damaged", "strict",
+        "output", "variants", "publish",
     ]
 
     /// Reads the value of `images`. With `sorted`, a map is read in the order of its keys' bytes.
@@ -289,6 +289,11 @@ package struct ImageListReader {
             draft.settings.damaged =
                 reader.word(damaged, "‘damaged’", at: .key(path, "damaged"))
                 ?? draft.settings.damaged
+        }
+        if let strict = map["strict"] {
+            draft.settings.isStrict =
+                reader.boolean(strict, "‘strict’", at: .key(path, "strict"))
+                ?? draft.settings.isStrict
         }
         if let publish = map["publish"] {
             draft.isPublished =

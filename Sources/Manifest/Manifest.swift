@@ -50,6 +50,8 @@ package struct Manifest: Sendable, Equatable {
         package var autoOrient: Bool
         /// What becomes of it if its source is damaged.
         package var damaged: DamagedRule
+        /// Whether it fails if it would get a warning.
+        package var isStrict: Bool
         package var output: OutputOptions
         /// Whether it has an output. If not, its pixels are only used by other images.
         package var isPublished: Bool
@@ -59,7 +61,8 @@ package struct Manifest: Sendable, Equatable {
         package init(
             name: ByteString, origin: Origin, after: [Int] = [], overlays: [Int] = [],
             filters: [Filter] = [], autoOrient: Bool = true,
-            damaged: DamagedRule = .fail, output: OutputOptions = OutputOptions(),
+            damaged: DamagedRule = .fail, isStrict: Bool = false,
+            output: OutputOptions = OutputOptions(),
             isPublished: Bool = true,
             variant: Variant? = nil
         ) {
@@ -70,6 +73,7 @@ package struct Manifest: Sendable, Equatable {
             self.filters = filters
             self.autoOrient = autoOrient
             self.damaged = damaged
+            self.isStrict = isStrict
             self.output = output
             self.isPublished = isPublished
             self.variant = variant

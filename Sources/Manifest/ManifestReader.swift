@@ -80,7 +80,7 @@ package enum ManifestReader {
     }
 
     static let keys: [ByteString] = [
-        "images", "recipe", "filters", "autoOrient", "damaged", "output", "variants",
+        "images", "recipe", "filters", "autoOrient", "damaged", "strict", "output", "variants",
         "priority", "qualityOfService", "page",
     ]
 
@@ -158,6 +158,10 @@ package enum ManifestReader {
             settings.damaged =
                 reader.word(damaged, "‘damaged’", at: .key(.root, "damaged")) ?? settings.damaged
         }
+        if let strict = map["strict"] {
+            settings.isStrict =
+                reader.boolean(strict, "‘strict’", at: .key(.root, "strict")) ?? settings.isStrict
+        }
         if let output = map["output"] {
             settings.output = reader.output(
                 output, over: settings.output, at: .key(.root, "output"))
@@ -204,7 +208,7 @@ extension ManifestReader.Draft {
                 name: draft.name, origin: origin, after: dependencies.after(of: index),
                 overlays: dependencies.overlays(of: index),
                 filters: draft.settings.filters.filters, autoOrient: draft.settings.autoOrient,
-                damaged: draft.settings.damaged,
+                damaged: draft.settings.damaged, isStrict: draft.settings.isStrict,
                 output: draft.settings.output, isPublished: draft.isPublished,
                 variant: draft.variant)
         }

@@ -15,13 +15,14 @@ package struct Recipe: Sendable, Equatable {
     /// nil if the recipe does not have this key, like all of these.
     package private(set) var filters: [Filter]?
     package private(set) var damaged: DamagedRule?
+    package private(set) var isStrict: Bool?
     package private(set) var output: OutputChanges?
     package private(set) var variants: [VariantDraft]?
     package private(set) var priority: Priority?
     package private(set) var wantsPage: Bool?
 
     static let keys: [ByteString] = [
-        "filters", "damaged", "output", "variants", "priority", "page",
+        "filters", "damaged", "strict", "output", "variants", "priority", "page",
     ]
 
     /// Reads a recipe.
@@ -49,6 +50,9 @@ package struct Recipe: Sendable, Equatable {
         }
         damaged = map?["damaged"].flatMap {
             reader.word($0, "‘damaged’", at: .key(.root, "damaged"))
+        }
+        isStrict = map?["strict"].flatMap {
+            reader.boolean($0, "‘strict’", at: .key(.root, "strict"))
         }
         output = map?["output"].map { reader.outputChanges($0, at: .key(.root, "output")) }
         if let node = map?["variants"] {
@@ -139,6 +143,7 @@ extension ImageSettings {
         var settings = self
         if let filters = recipe.filters { settings.filters = FilterDrafts(filters) }
         if let damaged = recipe.damaged { settings.damaged = damaged }
+        if let isStrict = recipe.isStrict { settings.isStrict = isStrict }
         if let output = recipe.output { settings.output = output.applied(to: settings.output) }
         if let variants = recipe.variants { settings.variants = variants }
         return settings

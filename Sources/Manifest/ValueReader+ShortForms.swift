@@ -13,11 +13,15 @@ import DarkroomPicture
 /// | `thumbnail: 200`    | its size, and `fit: inside` (`companion`) |
 extension ValueReader {
     /// Whether a value that is not a list is one filter: the name of a filter that needs no parameter, or a map from
-    /// the name of a filter.
+    /// the name of a filter, which may be misspelt.
     static func isFilter(_ node: Document.Node) -> Bool {
         if case .map(let map) = node.value {
             guard let entry = map.entries.first, map.entries.count == 1 else { return false }
-            return FilterCatalog.specification(named: entry.key) != nil
+            if FilterCatalog.specification(named: entry.key) != nil { return true }
+            // An unknown name is refused as the name of a filter, unless the map has another form that is known.
+            guard !entry.value.isNull, FilterCorrection.named(map) == nil else { return false }
+            if case .list = entry.value.value { return false }
+            return true
         }
         guard let name = node.text else { return false }
         return FilterCatalog.specification(named: name)?.standsAlone == true

@@ -62,6 +62,7 @@ extension BatchPage {
                     html(.span, .class("size"), text: "\(output.width) × \(output.height)")
                 }
                 if entry.image.state != .filtered { badge(entry.image.state) }
+                warningBadge(entry.image)
             }
         }
     }
@@ -78,6 +79,7 @@ extension BatchPage {
                 for entry in others {
                     html(.li, .id(entry.grid)) {
                         html(.a, .href(entry.view)) { html(.bdi, text: entry.image.name) }
+                        warningBadge(entry.image)
                     }
                 }
             }

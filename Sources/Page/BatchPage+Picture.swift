@@ -19,6 +19,7 @@ extension BatchPage {
                     html(.bdi, text: entry.image.name)
                     html.text(" ")
                     badge(entry.image.state)
+                    warningBadge(entry.image)
                 }
                 reason(for: entry.image)
                 pair(entry)

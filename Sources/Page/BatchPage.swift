@@ -88,8 +88,8 @@ final class BatchPage {
     private func facts() {
         let frame = summary.frame
         html(.section, .label("Summary")) {
-            html.bar(frame.counts)
-            html(.p, text: HTMLWriter.words(frame.counts))
+            html.bar(summary.counts)
+            html(.p, text: HTMLWriter.words(summary.counts))
             html(.dl, .class("facts")) {
                 fact("Received") { html.time(frame.times.received, zone) }
                 if let finished = frame.times.finished {
@@ -104,7 +104,6 @@ final class BatchPage {
                     fact("Downloaded", HumanText.bytes(Double(summary.downloadedBytes)))
                 }
                 fact("Results", HumanText.bytes(Double(summary.outputBytes)))
-                if summary.warningCount > 0 { fact("Warnings", "\(summary.warningCount)") }
             }
         }
     }
@@ -188,8 +187,7 @@ final class BatchPage {
             html(.ul, .class("steps")) {
                 for page in 1...count
                 where isIndex || page == 1 || page == count || near ~= page {
-                    let failed = summary.failuresOfPages[page - 1]
-                    let text = "Page \(page)" + (failed > 0 ? " (\(failed) failed)" : "")
+                    let text = "Page \(page)" + notes(onPage: page)
                     html(.li) {
                         if page == number {
                             html(.strong, .fixed("aria-current", "page"), text: text)
@@ -200,6 +198,16 @@ final class BatchPage {
                 }
             }
         }
+    }
+
+    /// How many of its images have failed or have warnings.
+    private func notes(onPage page: Int) -> String {
+        let failed = summary.failuresOfPages[page - 1]
+        let warned = summary.warnedOfPages[page - 1]
+        let notes = [
+            failed > 0 ? "\(failed) failed" : nil, warned > 0 ? "\(warned) with warnings" : nil,
+        ].compactMap(\.self)
+        return notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))"
     }
 
     private func slowest() {
@@ -250,6 +258,13 @@ final class BatchPage {
         case .failed: html.badge(Self.word(state), .class("state bad"))
         default: html.badge(Self.word(state), .class("state rest"))
         }
+    }
+
+    /// Marks an image with warnings.
+    func warningBadge(_ image: ImageStatus) {
+        guard image.isWarned, let count = image.warnings?.count else { return }
+        html.text(" ")
+        html.badge(Words.count(count, "warning"), .class("state warning"))
     }
 
     static func word(_ state: ImageState) -> String {

@@ -69,10 +69,7 @@ package struct BatchPages: Sendable {
                 .tryAgain, code: "status-changed",
                 "\(answer.path(of: BatchFile.status)): it has changed meanwhile. Try again")
         } catch {
-            throw ClientError(
-                .ioError, code: "unreadable-file",
-                "\(answer.path(of: BatchFile.status)): it is not what this version of darkroom can read"
-            )
+            throw ClientError(unreadableStatusIn: answer)
         }
     }
 

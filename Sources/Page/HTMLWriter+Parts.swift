@@ -84,11 +84,12 @@ extension HTMLWriter {
         ].filter { $0.0 > 0 }
     }
 
-    /// `12 images: 11 filtered and 1 failed`.
+    /// `12 images: 11 filtered and 1 failed; 3 with warnings`.
     static func words(_ counts: Status.Counts) -> String {
         let total = Words.count(max(0, counts.total), "image")
         let parts = parts(counts).map { "\($0.count) \($0.word)" }
-        return parts.isEmpty ? total : "\(total): " + Words.list(parts, "and")
+        let warnings = counts.warningText.map { "; \($0)" } ?? ""
+        return (parts.isEmpty ? total : "\(total): " + Words.list(parts, "and")) + warnings
     }
 
     func bar(_ counts: Status.Counts) {

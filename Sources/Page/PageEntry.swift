@@ -47,7 +47,8 @@ struct PageSummary: Sendable {
     var imageCount = 0
     var outputBytes = 0
     var downloadedBytes = 0
-    var warningCount = 0
+    /// The images with warnings.
+    var warnedCount = 0
     var failures: [Item] = []
     /// The longest time of filters first.
     var slowest: [Item] = []
@@ -57,20 +58,35 @@ struct PageSummary: Sendable {
     var examples: [ByteString: Item] = [:]
     /// Failed images of each page.
     var failuresOfPages: [Int] = []
+    /// Images with warnings of each page.
+    var warnedOfPages: [Int] = []
     var timeline = Timeline()
 
     init(frame: Status) { self.frame = frame }
 
+    /// The counts of the status. An older version has not counted the images with warnings.
+    var counts: Status.Counts {
+        var counts = frame.counts
+        if counts.warnings == nil { counts.warnings = warnedCount }
+        return counts
+    }
+
     /// Adds the next image.
     mutating func add(_ image: ImageStatus, perPage: Int) {
         let page = imageCount / perPage
-        if page == failuresOfPages.count { failuresOfPages.append(0) }
+        if page == failuresOfPages.count {
+            failuresOfPages.append(0)
+            warnedOfPages.append(0)
+        }
         imageCount += 1
         timeline.add(image, number: imageCount)
         let item = Item(number: imageCount, image: image)
         outputBytes = outputBytes.saturatingAdd(image.output?.bytes ?? 0)
         downloadedBytes = downloadedBytes.saturatingAdd(image.download?.bytes ?? 0)
-        warningCount += image.warnings?.count ?? 0
+        if image.isWarned {
+            warnedCount += 1
+            warnedOfPages[page] += 1
+        }
         if image.state == .failed {
             failuresOfPages[page] += 1
             let code = ByteString(image.error?.code ?? "unknown")

@@ -7,9 +7,9 @@ enum PageTheme {
     /// of at least 4.5 to 1 (WCAG 2.2, 1.4.3).
     static let style: StaticString = """
         :root{color-scheme:light dark;--paper:#fbfaf8;--card:#fff;--ink:#1d1c1a;--soft:#5d5a55;--line:#dedad3;\
-        --accent:#1f5fa8;--good:#2e7d4f;--bad:#b3261e;--rest:#8a8680;--shade:#efece6}
+        --accent:#1f5fa8;--good:#2e7d4f;--bad:#b3261e;--warning:#7a5b00;--rest:#8a8680;--shade:#efece6}
         @media (prefers-color-scheme:dark){:root{--paper:#161513;--card:#201f1c;--ink:#ece9e4;--soft:#a9a49c;\
-        --line:#3a3733;--accent:#8ab8f0;--good:#6cc091;--bad:#f2938c;--rest:#7d7973;--shade:#2a2825}}
+        --line:#3a3733;--accent:#8ab8f0;--good:#6cc091;--bad:#f2938c;--warning:#e3bd5b;--rest:#7d7973;--shade:#2a2825}}
         *{box-sizing:border-box}
         body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif;\
         overflow-wrap:anywhere}
@@ -26,7 +26,8 @@ enum PageTheme {
         code{font-family:ui-monospace,monospace;font-size:.9em}
         .state{display:inline-block;padding:.05rem .55rem;border-radius:1rem;border:1px solid currentColor;\
         font-size:.85rem;vertical-align:middle}
-        .good{color:var(--good)}.bad{color:var(--bad)}.rest{color:var(--soft)}
+        .good{color:var(--good)}.bad{color:var(--bad)}.rest{color:var(--soft)}\
+        .warning{color:var(--warning)}
         dl.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(9rem,1fr));gap:.75rem 1.5rem;margin:1rem 0 0}
         dl.facts dt{color:var(--soft);font-size:.85rem}
         dl.facts dd{margin:0}

@@ -160,7 +160,7 @@ extension FolderCheck {
                 .differs, BatchFile.status.text,
                 "its counts say \(Words.count(frame.counts.total, "image")), and it has \(counts.total)"
             )
-        } else if counts != frame.counts {
+        } else if !frame.counts.agree(with: counts) {
             try tell(
                 .differs, BatchFile.status.text, "its counts are not those of its images")
         } else if let state = finalState(counts), state != frame.state {

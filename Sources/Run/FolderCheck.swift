@@ -74,7 +74,7 @@ package final class FolderCheck {
         } catch StatusStreamError.file(let error) {
             throw RunError(error)
         } catch {
-            throw .unreadable(folder.path(of: BatchFile.status))
+            throw RunError(unreadableStatusIn: folder)
         }
         let frame = stream.frame
         guard frame.state.isFinal else { throw .unfinished(path) }
@@ -121,7 +121,7 @@ package final class FolderCheck {
             for (image, fault) in zip(images, faults) {
                 try remember(image)
                 counts.total += 1
-                counts[image.state] += 1
+                counts.count(image.state, isWarned: image.isWarned)
                 disownOriginals(of: image, &unowned)
                 guard image.state == .filtered, let output = image.output else { continue }
                 unowned.remove(FileName(output.file))
@@ -191,7 +191,7 @@ package final class FolderCheck {
         } catch StatusStreamError.changed {
             throw RunError.unfinished(folder.path)
         } catch {
-            throw RunError.unreadable(folder.path(of: BatchFile.status))
+            throw RunError(unreadableStatusIn: folder)
         }
         return images
     }

@@ -173,7 +173,9 @@ package final class FolderRun: Sendable {
         engine.stop()
         cache?.stop()
         folder.spool.attempts.close()
-        return state.withLock(\.ending) ?? .failed(.failure(Failure(.internalError, "no end")))
+        return state.withLock(\.ending)
+            ?? .failed(
+                .failure(Failure(.internalError, "the run has ended and does not know how")))
     }
 
     /// Called after any progress, by any thread.
@@ -188,7 +190,7 @@ package final class FolderRun: Sendable {
     private func readEnd() -> Ending {
         do throws(FileError) {
             if let status = try Status(in: folder.answer) { return .finished(status) }
-            return .failed(.unreadable(folder.answer.path(of: BatchFile.status)))
+            return .failed(RunError(unreadableStatusIn: folder.answer))
         } catch {
             return .failed(RunError(error))
         }

@@ -9,6 +9,7 @@ struct ImageOutline: Decodable, Sendable {
     let state: ImageState
     let output: Output?
     let error: Cause?
+    let warnings: [String]?
     let source: String?
     let sourceSHA256: String?
 
@@ -24,7 +25,7 @@ struct ImageOutline: Decodable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case name, state, output, error, source
+        case name, state, output, error, warnings, source
         case sourceSHA256 = "sourceSha256"
     }
 
@@ -36,6 +37,9 @@ struct ImageOutline: Decodable, Sendable {
         else { return nil }
         self = outline
     }
+
+    /// Whether it is filtered and has warnings.
+    var isWarned: Bool { state == .filtered && warnings?.isEmpty == false }
 
     /// Whether it failed because another file is in the place of its output.
     var isBlocked: Bool { error?.code == FileError.Code.fileExists.rawValue }

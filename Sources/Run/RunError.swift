@@ -47,7 +47,7 @@ package enum RunError: CodedError, Equatable {
     /// The run cannot be continued, for this reason.
     case unusable(folder: String, reason: String)
     /// A file of the run is not what this version can read.
-    case unreadable(String)
+    case unreadable(String, reason: String = StatusDefect.unknown)
     /// The folder, or a file in it, cannot be created or written.
     case cannotCreate(FileError)
     /// A file of the run belongs to somebody else, who does not let this user open it.
@@ -80,6 +80,12 @@ package enum RunError: CodedError, Equatable {
         case .file(let error): self.init(error)
         case .foreign(let folder): self = .foreign(folder)
         }
+    }
+
+    /// The status in this folder cannot be read. The error names the field that is wrong.
+    init(unreadableStatusIn folder: Directory) {
+        self = .unreadable(
+            folder.path(of: BatchFile.status), reason: StatusDefect.sentence(in: folder))
     }
 
     package var code: String {
@@ -137,7 +143,7 @@ package enum RunError: CodedError, Equatable {
         case .copyChanged(let path): "\(path): this copy of the manifest was changed"
         case .link(let path): "\(path): a symbolic link is in the place of this file"
         case .unusable(let folder, let reason): "\(folder): \(reason)"
-        case .unreadable(let path): "\(path): it is not what this version of darkroom can read"
+        case .unreadable(let path, let reason): "\(path): \(reason)"
         case .cannotCreate(let error), .notPermitted(let error), .file(let error): error.message
         case .foreign(let folder): folder.message
         case .failure(let failure): failure.message

@@ -32,7 +32,7 @@ extension RunFolder {
     /// wants that.
     func check() throws(RunError) -> Finding {
         let status = try runError { () throws(FileError) in try Status(in: answer) }
-        guard let status else { throw .unreadable(answer.path(of: BatchFile.status)) }
+        guard let status else { throw RunError(unreadableStatusIn: answer) }
         // The kernel takes the times of files from its last tick, which is up to 10 ms old.
         let end = status.times.finished.flatMap { Clock.date($0) }?
             .addingTimeInterval(-0.02).timeIntervalSince1970

@@ -228,7 +228,7 @@ package final class RunFolder: Sendable {
         guard let status, FileName(status.id) == FileName(job.id),
             status.shards?.number == shard?.number
         else {
-            throw .unreadable(answer.path(of: BatchFile.status))
+            throw RunError(unreadableStatusIn: answer)
         }
         return status
     }
@@ -332,7 +332,7 @@ package final class RunFolder: Sendable {
                 folder: job.folder, reason: "its manifest would not be accepted any more")
         }
         guard let status = try readAnswer() else {
-            throw .unreadable(answer.path(of: BatchFile.status))
+            throw RunError(unreadableStatusIn: answer)
         }
         return .finished(status)
     }

@@ -61,9 +61,11 @@ extension ShardMerge {
     }
 
     private enum Finding: Sendable {
-        case good(ImageState, bytes: Int, isBlocked: Bool = false)
+        case good(ImageState, bytes: Int, isBlocked: Bool = false, isWarned: Bool = false)
         /// The shard's images are others.
         case foreign(String)
+        /// The text of the image is not what Darkroom writes.
+        case unreadable
         case gone
         case fault(String)
     }
@@ -98,7 +100,7 @@ extension ShardMerge {
                     }
                     answer = own
                 }
-                if case .good(let state, _, _) = finding, state != .filtered,
+                if case .good(let state, _, _, _) = finding, state != .filtered,
                     let former = formers[item.place - start].flatMap({ ImageOutline($0) })
                 {
                     compare(item, former, &report)
@@ -116,7 +118,7 @@ extension ShardMerge {
         for (shard, count) in work.goneOutputs.sorted(by: { $0.key < $1.key }) {
             report.missing.append(.init(shard: shard, reason: .outputsGone(count)))
         }
-        if report.isWhole, work.counts != status.counts {
+        if report.isWhole, !status.counts.agree(with: work.counts) {
             report.add(
                 .init(
                     shard: 0, image: nil,
@@ -171,9 +173,7 @@ extension ShardMerge {
             case .foreign:
                 work.foreign.insert(shard)
                 report.add(
-                    .init(
-                        shard: shard, image: nil,
-                        message: "its status is not what this version of darkroom can read"))
+                    .init(shard: shard, image: nil, message: unreadableStatus(of: shard)))
                 return nil
             }
         }
@@ -181,7 +181,7 @@ extension ShardMerge {
 
     private static func finding(of item: Item, _ check: OutputCheck) -> Finding {
         guard let image = ImageOutline(item.text) else {
-            return .foreign("its status is not what this version of darkroom can read")
+            return .unreadable
         }
         guard image.name == item.expected.name else {
             return .foreign("its status has the image \(image.name.string) in this place")
@@ -192,7 +192,7 @@ extension ShardMerge {
         }
         guard item.expected.isPublished else {
             return image.output == nil
-                ? .good(.filtered, bytes: 0)
+                ? .good(.filtered, bytes: 0, isWarned: image.isWarned)
                 : .fault("its status has an output, and the image is not published")
         }
         guard let output = image.output,
@@ -200,7 +200,7 @@ extension ShardMerge {
                 == Manifest.Image.outputFile(named: item.expected.name, item.expected.format)
         else { return .fault("its status has another output") }
         switch check.fault(of: output) {
-        case nil: return .good(.filtered, bytes: output.bytes)
+        case nil: return .good(.filtered, bytes: output.bytes, isWarned: image.isWarned)
         case .missing: return .gone
         case .length(0, _):
             // A crash of the machine leaves it. The run makes it again.
@@ -215,19 +215,25 @@ extension ShardMerge {
         let shard = item.shard
         switch finding {
         case .good where item.isCopy: return
-        case .good(let state, let bytes, let isBlocked):
+        case .good(let state, let bytes, let isBlocked, let isWarned):
             if isBlocked {
                 let expected = item.expected
                 let file = Manifest.Image.outputFile(named: expected.name, expected.format)
                 report.addBlocked(by: file.string)
             }
             work.counts.total += 1
-            work.counts[state] += 1
+            work.counts.count(state, isWarned: isWarned)
             work.outputBytes = work.outputBytes.saturatingAdd(bytes)
         case .gone: work.goneOutputs[shard, default: 0] += 1
         case .foreign(let message):
             guard work.foreign.insert(shard).inserted else { return }
             report.add(.init(shard: shard, image: item.expected.name.string, message: message))
+        case .unreadable:
+            guard work.foreign.insert(shard).inserted else { return }
+            report.add(
+                .init(
+                    shard: shard, image: item.expected.name.string,
+                    message: unreadableStatus(of: shard)))
         case .fault(let message):
             report.add(.init(shard: shard, image: item.expected.name.string, message: message))
         }

@@ -38,10 +38,17 @@ extension ShardMerge {
                 report.add(
                     .init(
                         shard: number, image: nil,
-                        message: "its status is not what this version of darkroom can read"))
+                        message: unreadableStatus(of: number)))
             }
         }
         return streams
+    }
+
+    /// What is said of a shard whose status cannot be read.
+    func unreadableStatus(of number: Int) -> String {
+        guard let shard = Shard(number, of: shards.count) else { return StatusDefect.unknown }
+        let name = FileName("\(RunParts.name(of: shard).text)/\(BatchFile.status.text)")
+        return "its status.json: \(StatusDefect.sentence(of: name, in: root))"
     }
 
     /// Why a status is not that of this shard; nil if it is.

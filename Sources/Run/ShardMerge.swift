@@ -86,7 +86,7 @@ package struct ShardMerge {
         var status = Status(wholeOf: streams.map(\.frame))
         let bytes = try readManifest()
         var work = try work(streams, bytes, status)
-        status.counts.subtract(Self.counts(ofCopiesIn: work))
+        status.counts.subtractSaturating(Self.counts(ofCopiesIn: work))
         let total = status.counts.total
         guard total == work.expected.count else {
             report.add(
@@ -177,7 +177,7 @@ package struct ShardMerge {
                     let copy = ImageOutline(text)
                 else { continue }
                 counts.total += 1
-                counts[copy.state] += 1
+                counts.count(copy.state, isWarned: copy.isWarned)
             }
         }
         return counts

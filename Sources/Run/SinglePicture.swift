@@ -32,6 +32,20 @@ package struct SinglePicture: Sendable {
         maximumBytes = loaded.configuration.downloads.maxBytes
     }
 
+    /// What is worth knowing about a picture, and did not make it fail.
+    package struct Warning: Sendable, Equatable {
+        /// The picture's name in messages.
+        package let picture: String
+        package let text: String
+    }
+
+    /// A picture that was filtered.
+    package struct Filtered: Sendable {
+        package let report: PictureReport
+        /// Those of the pictures laid over it first.
+        package let warnings: [Warning]
+    }
+
     /// Filters the picture in `input`.
     ///
     /// - Parameters:
@@ -42,26 +56,30 @@ package struct SinglePicture: Sendable {
     package func filter(
         _ input: borrowing Descriptor, named name: String, to output: FileDescriptor,
         named outputName: String
-    ) -> Result<PictureReport, Failure> {
+    ) -> Result<Filtered, Failure> {
         do {
             var pictures: [ByteString: LayerFile] = [:]
-            for layer in layers { pictures[layer.name] = try developed(layer) }
+            var warnings: [Warning] = []
+            for layer in layers { pictures[layer.name] = try developed(layer, &warnings) }
             let source = try regular(input, name)
-            return .success(
-                try develop(source, name, picture, to: output, outputName) {
-                    (layer) throws(PictureError) in
-                    guard let found = pictures[ByteString(layer)] else {
-                        return try StageContext.noImage(layer)
-                    }
-                    return OtherImage(try found.reopened(layer), name: layer)
-                })
+            let report = try develop(source, name, picture, to: output, outputName) {
+                (layer) throws(PictureError) in
+                guard let found = pictures[ByteString(layer)] else {
+                    return try StageContext.noImage(layer)
+                }
+                return OtherImage(try found.reopened(layer), name: layer)
+            }
+            warnings += report.warnings.map { Warning(picture: name, text: $0) }
+            return .success(Filtered(report: report, warnings: warnings))
         } catch {
             return .failure(Failure(erasing: error))
         }
     }
 
     /// The pixels of a picture that is laid over another, in a file without a name.
-    private func developed(_ layer: Manifest.Image) throws -> LayerFile {
+    private func developed(
+        _ layer: Manifest.Image, _ warnings: inout [Warning]
+    ) throws -> LayerFile {
         guard case .source(let text) = layer.origin,
             case .local(let path) = try SourceReference(text)
         else {
@@ -72,7 +90,9 @@ package struct SinglePicture: Sendable {
         let source = try sources.open(path).takeDescriptor()
         let name = RedactedURL.text(text.string)
         let file = try UnnamedFile.make()
-        _ = try develop(source, name, layer, to: file.file, layer.resultName, StageContext.noImage)
+        let report = try develop(
+            source, name, layer, to: file.file, layer.resultName, StageContext.noImage)
+        warnings += report.warnings.map { Warning(picture: name, text: $0) }
         return LayerFile(file)
     }
 
@@ -92,13 +112,17 @@ package struct SinglePicture: Sendable {
         if let refusal = InputFormat(prefix: head.prefix(count)).refusal(of: name) { throw refusal }
         var limits = limits
         limits.damaged = image.damaged
-        return try PicturePipeline.run(
+        let report = try PicturePipeline.run(
             input: .file(input.file), inputName: name, autoOrient: image.autoOrient,
             filters: image.filters, output: output, outputName: outputName, options: image.encoding,
             limits: limits, openImage: openImage,
             admit: { bytes throws(PictureError) in
                 guard bytes <= memory else { throw .memoryLimit(bytes, limit: memory) }
             })
+        if image.isStrict, let error = PictureError.warned(report.warnings, of: name) {
+            throw error
+        }
+        return report
     }
 
     /// The picture in a regular file at its beginning.

@@ -10,10 +10,7 @@ extension Status {
         status.shards = Status.Shards(count: frames.count)
         status.counts = Status.Counts()
         for frame in frames {
-            status.counts.total = status.counts.total.saturatingAdd(frame.counts.total)
-            for state in ImageState.allCases {
-                status.counts[state] = status.counts[state].saturatingAdd(frame.counts[state])
-            }
+            status.counts.addSaturating(frame.counts)
         }
         // They are in UTC and have one length, so that their order is that of the texts.
         func time(
@@ -40,15 +37,5 @@ extension Status {
             status.counts.cancelled > 0
             ? .cancelled : status.counts.failed > 0 ? .completedWithErrors : .completed
         self = status
-    }
-}
-
-extension Status.Counts {
-    /// The numbers of a file may have any values.
-    mutating func subtract(_ other: Status.Counts) {
-        total = total.saturatingSubtract(other.total)
-        for state in ImageState.allCases {
-            self[state] = self[state].saturatingSubtract(other[state])
-        }
     }
 }

@@ -334,7 +334,7 @@ extension FaultPoint {
         switch self {
         case .recoveryReceiptWithdrawn: .receiptStatusWritten
         case .recoveryEmptyRemoved: .claimFolderMade
-        case .recoveryJournalWritten, .recoveryJournalMended: .publishJournalTorn
+        case .recoveryJournalMended: .publishJournalTorn
         case .recoveryOutputMoved: .publishJournalSynced
         case .recoveryScrapRemoved: .filterWritten
         case .recoveryFinished: .finalStatusSynced

@@ -215,7 +215,9 @@ package struct SpoolAudit {
         let counts = ImageState.allCases.map { state in
             status.images.count { $0.state == state }
         }
-        if counts != ImageState.allCases.map({ status.counts[$0] }) {
+        if counts != ImageState.allCases.map({ status.counts[$0] })
+            || status.counts.warnings != status.images.count(where: \.isWarned)
+        {
             wrong.append("\(status.id): its counts differ from its images")
         }
         guard let outcome = manifest.outcome else {

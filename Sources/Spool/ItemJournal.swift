@@ -180,17 +180,13 @@ package enum ItemJournal {
         }
         let path = folder.path(of: fileName)
         let length = try file.length(path: path)
-        guard length > 0, try file.byte(at: length - 1, path: path) != UInt8(ascii: "\n")
-        else { return }
-        let bytes = try file.readAll(upTo: .max - 1, path: path)
-        let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        let name: FileName = "journal.new"
-        try folder.write(Array(bytes[..<whole]), to: name, replacing: true, durably: true)
-        FaultPoint.recoveryJournalWritten.pass()
-        try folder.rename(name, to: folder, as: fileName, replacing: true)
+        let whole = try file.lastLine(before: length, path: path)
+        guard whole < length else { return }
+        let journal = try folder.append(to: fileName)
+        try journal.truncate(to: whole, path: path)
         FaultPoint.recoveryJournalMended.pass()
-        // Otherwise, after a power cut, the old file could be back without later records.
-        try folder.sync()
+        // Otherwise, after a power cut, the incomplete line could be back in the middle of later records.
+        try journal.sync(path: path)
     }
 }
 

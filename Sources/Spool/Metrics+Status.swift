@@ -16,6 +16,7 @@ extension Metrics {
         }
         guard image.state != .cancelled else { return }
         images.add(image.state.rawValue)
+        if image.isWarned { imagesWithWarnings.add(1) }
         if let output = image.output { writtenBytes.add(output.bytes) }
         if let code = image.error?.code { failures.add(code) }
     }

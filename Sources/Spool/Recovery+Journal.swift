@@ -48,7 +48,8 @@ extension Recovery {
             if status.images[index].state == .filtered {
                 try finishRename(index, &status.images[index], folders, active)
             }
-            status.counts[status.images[index].state] += 1
+            let image = status.images[index]
+            status.counts.count(image.state, isWarned: image.isWarned)
         }
         return control
     }

@@ -54,7 +54,7 @@ package struct Reopening {
         let folders = BatchFolders(spool: spool, id: id)
         let outbox = try folders.outbox()
         guard var status = try Status(in: outbox), FileName(status.id) == FileName(id)
-        else { return .unusable("its status.json cannot be read") }
+        else { return .unusable("its status.json: \(StatusDefect.sentence(in: outbox))") }
         guard let finished = status.times.finished, status.state.isFinal else {
             return .unusable("its status.json does not show that it has ended")
         }

@@ -72,6 +72,7 @@ extension Status.Counts {
         writer.add("filtering", filtering)
         writer.add("new", new)
         writer.add("total", total)
+        writer.add("warnings", warnings)
     }
 }
 

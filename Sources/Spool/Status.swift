@@ -182,12 +182,14 @@ package struct Status: Codable, Sendable, Equatable {
         package var filtered = 0
         package var failed = 0
         package var cancelled = 0
+        /// How many of the filtered images have warnings; nil if an older version wrote this.
+        package var warnings: Int? = 0
 
         package init() {}
 
         package init(of images: [ImageStatus]) {
             total = images.count
-            for image in images { self[image.state] += 1 }
+            for image in images { count(image.state, isWarned: image.isWarned) }
         }
 
         package init(new total: Int) {
@@ -291,6 +293,9 @@ package struct ImageStatus: Codable, Sendable, Equatable {
         self.warnings = warnings
         self.metadata = metadata
     }
+
+    /// Whether it is filtered and has warnings.
+    package var isWarned: Bool { state == .filtered && warnings?.isEmpty == false }
 
     /// Counts one more attempt. The number comes from a file and may have any value.
     package mutating func countAttempt() {

@@ -48,25 +48,13 @@ extension Status {
     package init?(in folder: Directory) throws(FileError) {
         let decoder = JSONDecoder()
         var images: [ImageStatus] = []
-        var text = Data()
         var isBroken = false
-        let file = try folder.open(BatchFile.status)
-        let path = folder.path(of: BatchFile.status)
-        let frame = try ImagesFilter.read(file, path) { line throws(FileError) in
-            text.append(contentsOf: line)
-            guard line.starts(with: ImagesFilter.imageClosing) else {
-                isBroken = isBroken || text.count > ImagesFilter.capacity
-                if isBroken { text = Data() }
-                return
-            }
-            // Without the comma and the newline after the bracket.
-            text.removeLast(line.count - ImagesFilter.imageClosing.count)
+        let frame = try ImagesFilter.readImages(BatchFile.status, in: folder) { text in
             if let image = try? decoder.decode(ImageStatus.self, from: text) {
                 images.append(image)
             } else {
                 isBroken = true
             }
-            text = Data()
         }
         guard !isBroken, let frame else { return nil }
         self.init(decoding: frame)
@@ -103,7 +91,7 @@ extension BatchFolders {
 ///
 /// The file is indented, and no string contains a literal newline. So the lines of the list are those from its opening
 /// line to the next line that begins with two spaces and a bracket.
-private struct ImagesFilter {
+struct ImagesFilter {
     private static let opening = Array("  \"images\" : [".utf8)
     private static let closing = Array("  ]".utf8)
     /// The beginning of the last line of an image; no other line of an image has so little indentation.
@@ -136,6 +124,26 @@ private struct ImagesFilter {
             try splitter.append(part) { line throws(FileError) in try filter.take(line, image) }
         }
         return nil
+    }
+
+    /// The same; passes on the text of each image, without the comma and the newline after it. A text that is longer
+    /// than `capacity` is passed on empty.
+    static func readImages(
+        _ name: FileName, in folder: Directory, _ body: (Data) -> Void
+    ) throws(FileError) -> [UInt8]? {
+        var text = Data()
+        var isTooLong = false
+        let file = try folder.open(name)
+        return try read(file, folder.path(of: name)) { line throws(FileError) in
+            isTooLong = isTooLong || text.count + line.count > capacity
+            if isTooLong { text = Data() } else { text.append(contentsOf: line) }
+            guard line.starts(with: imageClosing) else { return }
+            // Without the comma and the newline after the bracket.
+            if !isTooLong { text.removeLast(line.count - imageClosing.count) }
+            body(text)
+            text = Data()
+            isTooLong = false
+        }
     }
 
     private mutating func take(

@@ -66,6 +66,8 @@ struct CheckCommand: ParsableCommand {
         var warnings: [String]?
         /// Why the file cannot be read.
         var message: String?
+        /// What to write instead.
+        var remedy: String?
         var forecast: ForecastSummary?
 
         func encode(to encoder: any Encoder) throws {
@@ -78,10 +80,11 @@ struct CheckCommand: ParsableCommand {
             try container.encodeIfPresent(errors, forKey: .errors)
             try container.encodeIfPresent(warnings, forKey: .warnings)
             try container.encodeIfPresent(message, forKey: .message)
+            try container.encodeIfPresent(remedy, forKey: .remedy)
         }
 
         private enum CodingKeys: String, CodingKey {
-            case file, images, patterns, errors, warnings, message
+            case file, images, patterns, errors, warnings, message, remedy
         }
     }
 
@@ -185,16 +188,14 @@ struct CheckCommand: ParsableCommand {
     }
 
     private func inputs(_ report: QueueReport?) throws(ClientError) -> [Input] {
-        let hasManifests = files.contains {
+        let manifest = files.first {
             ManifestArgument.isManifest($0) || PictureTree.isFolder($0)
         }
-        guard sources, !hasManifests else {
-            guard pictures.isEmpty, list.list == nil else {
-                throw ClientError(
-                    .usage, code: "bad-option",
-                    "\(PictureOptions.names) are for pictures with --sources; a manifest has its own"
-                )
-            }
+        guard sources, manifest == nil else {
+            let remedy =
+                sources
+                ? manifest.map(ManifestArgument.hasItsOwn) ?? "" : "to check them, add --sources"
+            if let refusal = pictures.refusal(list: list.list, remedy: remedy) { throw refusal }
             return files.map { .path($0) }
         }
         let job = try pictures.job(
@@ -242,6 +243,14 @@ struct CheckCommand: ParsableCommand {
         }
     }
 
+    /// What somebody may have meant by a file that is not a manifest: a list of pictures, or a picture.
+    private static func remedy(for path: String) -> String? {
+        guard let list = try? PictureList(path: path) else { return "For pictures, add --sources." }
+        // A manifest under another name.
+        if list.rows.contains(where: { $0.source.hasPrefix("images:") }) { return nil }
+        return "For a list of pictures: darkroom check --sources --from \(path.shellQuoted)"
+    }
+
     /// Returns whether the manifest itself is right.
     private func check(
         _ input: Input, _ rules: ManifestRules, _ local: LocalSources, _ roots: SourceRoots?,
@@ -252,13 +261,12 @@ struct CheckCommand: ParsableCommand {
             answer = try Answer(input, rules, local, roots)
         } catch {
             guard case .path(let path) = input else { throw error }
-            if !json {
-                Console.complain(error)
-                if error.code == "not-a-manifest" {
-                    Console.complain("For pictures, add --sources.")
-                }
-            }
-            try tell(Result(file: FileName(path).text, message: error.message))
+            var error = error
+            if error.code == "not-a-manifest" { error.remedy = Self.remedy(for: path) }
+            if !json { Console.complain(error) }
+            try tell(
+                Result(
+                    file: FileName(path).text, message: error.message, remedy: error.remedy))
             return error.exit
         }
         switch answer.outcome {

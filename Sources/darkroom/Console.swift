@@ -1,9 +1,38 @@
 import DarkroomClient
 import DarkroomCore
 import Glibc
+import Synchronization
 
 /// Results go to standard output, everything else to standard error.
 enum Console {
+    /// Held while somebody writes to standard output, and by what ends the process.
+    private static let output = Mutex(())
+
+    /// Ends the process between two writes to standard output, so that nothing stands there in part.
+    ///
+    /// - Parameter text: the last text on standard output.
+    static func end(_ exit: CInt, writing text: String = "") -> Never {
+        // A reader that does not read may keep a write for ever, and then nobody would see a further text.
+        let deadline = Clock.uptime + 1
+        while Clock.uptime < deadline {
+            _ = output.withLockIfAvailable { _ in
+                if !text.isEmpty, hasRoom(until: deadline) {
+                    _ = StandardStream.write(Array(text.utf8), to: STDOUT_FILENO)
+                }
+                Glibc._exit(exit)
+            }
+            usleep(1000)
+        }
+        Glibc._exit(exit)
+    }
+
+    /// Waits until a write to standard output would not block.
+    private static func hasRoom(until deadline: Double) -> Bool {
+        var entry = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+        let left = max(0, deadline - Clock.uptime)
+        return poll(&entry, 1, CInt(left * 1000)) > 0
+    }
+
     static func line(_ text: String) throws(ClientError) {
         try write(text + "\n", to: STDOUT_FILENO)
     }
@@ -16,17 +45,22 @@ enum Console {
     }
 
     /// A line about a file: a problem of a manifest.
-    static func problem(_ text: String) {
-        for line in text.split(separator: "\n") {
-            try? write("\(String(line).visible)\n", to: STDERR_FILENO)
+    static func problem(_ text: String) { tell(text, prefix: "") }
+
+    /// Sentences for people. The names in them may contain control characters.
+    static func complain(_ message: String) { tell(message, prefix: "darkroom: ") }
+
+    /// On a terminal, lines end between words.
+    private static func tell(_ message: String, prefix: String) {
+        for line in message.split(separator: "\n") {
+            write("\(prefix)\(String(line).visible)", wrappedFor: STDERR_FILENO)
         }
     }
 
-    /// Sentences for people. The names in them may contain control characters.
-    static func complain(_ message: String) {
-        for line in message.split(separator: "\n") {
-            try? write("darkroom: \(String(line).visible)\n", to: STDERR_FILENO)
-        }
+    /// Writes a sentence in lines that are not wider than the terminal, if the stream is one.
+    static func write(_ sentence: String, wrappedFor file: CInt) {
+        let lines = sentence.wrapped(to: Terminal(file).width, indent: 2)
+        try? write(lines.joined(separator: "\n") + "\n", to: file)
     }
 
     static func complain(_ error: ClientError) {
@@ -45,7 +79,11 @@ enum Console {
     }
 
     static func write(bytes: [UInt8], to file: CInt) throws(ClientError) {
-        guard let error = StandardStream.write(bytes, to: file) else { return }
+        let failure =
+            file == STDOUT_FILENO
+            ? output.withLock { _ in StandardStream.write(bytes, to: file) }
+            : StandardStream.write(bytes, to: file)
+        guard let error = failure else { return }
         // The checks of sources ignore the signal that ends a program whose reader has gone.
         if error == .brokenPipe, file == STDOUT_FILENO {
             signal(SIGPIPE, SIG_DFL)

@@ -18,7 +18,9 @@ enum DaemonControl: String {
         if let error = daemon.send(signal) {
             guard error == .notPermitted else {
                 throw ClientError(
-                    .ioError, code: "signal", "The daemon cannot be told: \(error).")
+                    .ioError, code: "signal",
+                    "The daemon (process \(daemon.number)) cannot be told to \(rawValue): \(error)."
+                )
             }
             guard let unit = daemon.unit, askServiceManager(unit) else {
                 throw refusal(daemon.number, unit: daemon.unit)
@@ -57,7 +59,8 @@ enum DaemonControl: String {
             let state = try DaemonState(of: spool)
             guard state.isPresent else {
                 throw ClientError(
-                    .noDaemon, code: "no-daemon", "The daemon ended before it obeyed.")
+                    .noDaemon, code: "no-daemon", "The daemon ended before it could \(rawValue).",
+                    remedy: "Start it (systemctl start darkroomd).")
             }
             if hasObeyed(state.name) {
                 return try json
@@ -69,8 +72,8 @@ enum DaemonControl: String {
         }
         throw ClientError(
             .tryAgain, code: "not-obeyed",
-            "The daemon got the signal, but has not obeyed within \(Int(Self.patience)) seconds.",
-            remedy: "darkroom status shows what it does.")
+            "The daemon was told to \(rawValue), but has not done it within \(Int(Self.patience)) seconds.",
+            remedy: "It may do it later. darkroom status shows what it does.")
     }
 
     /// `--json`.

@@ -43,6 +43,7 @@ struct DarkroomCommand: ParsableCommand {
             try ArgumentCheck(arguments: texts).check()
             var command = try parseAsRoot(texts)
             try requireProcFolder(for: command)
+            if json, !handlesSignals(command) { Interruption.tellPrograms() }
             try command.run()
         } catch let error as ClientError {
             if json { try? Console.json(JSONError(error)) }
@@ -50,6 +51,10 @@ struct DarkroomCommand: ParsableCommand {
             end(error.exit)
         } catch let code as ClientExit {
             end(code)
+        } catch let refusal as RefusedManifest {
+            if json { try? Console.json(refusal.json) }
+            refusal.complain()
+            end(RefusedManifest.exit)
         } catch {
             if json, !exitCode(for: error).isSuccess {
                 try? Console.json(
@@ -57,17 +62,27 @@ struct DarkroomCommand: ParsableCommand {
             }
             tell(error)
             fflush(nil)
-            Glibc._exit(exitCode(for: error).rawValue)
+            Console.end(exitCode(for: error).rawValue)
         }
         end(.success)
+    }
+
+    /// Whether a command finishes something after a signal, and tells of it in its own object.
+    private static func handlesSignals(_ command: any ParsableCommand) -> Bool {
+        command is RunCommand || (command as? VerifyCommand)?.again == true
     }
 
     /// Prints help, the version, a completion script or an error of the command line.
     private static func tell(_ error: any Error) {
         let text = fullMessage(for: error)
         guard !text.isEmpty else { return }
-        let stream = exitCode(for: error).isSuccess ? STDOUT_FILENO : STDERR_FILENO
-        try? Console.write(text + "\n", to: stream)
+        guard !exitCode(for: error).isSuccess else {
+            try? Console.write(text + "\n", to: STDOUT_FILENO)
+            return
+        }
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            Console.write(String(line), wrappedFor: STDERR_FILENO)
+        }
     }
 
     /// The commands that filter reach their files by /proc, and those that send a signal find the process there. Others
@@ -88,7 +103,7 @@ struct DarkroomCommand: ParsableCommand {
     /// another thread, which would crash in what they take down.
     private static func end(_ exit: ClientExit) -> Never {
         fflush(nil)
-        Glibc._exit(exit.rawValue)
+        Console.end(exit.rawValue)
     }
 
     /// The arguments after the program's name, as main() got them: Swift reads them from /proc.

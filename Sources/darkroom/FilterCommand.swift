@@ -44,7 +44,40 @@ struct FilterCommand: ParsableCommand {
         completion: .file())
     var output: String?
 
+    @Flag(help: "Print one JSON object about the result; only with -o.")
+    var json = false
+
     @OptionGroup var engine: EngineOptions
+
+    private static let needsFile =
+        "--json needs -o FILE: without it, standard output has the picture"
+
+    func validate() throws {
+        if json, target == nil { throw ValidationError(Self.needsFile) }
+    }
+
+    /// `--json`.
+    private struct Report: Encodable {
+        let type = "filter"
+        let output: String
+        let format: String
+        let width: Int
+        let height: Int
+        let bytes: Int
+        let warnings: [String]?
+        let exit: Int32
+
+        init(_ filtered: SinglePicture.Filtered, output: String) {
+            let report = filtered.report
+            self.output = output
+            format = report.format.rawValue
+            width = report.width
+            height = report.height
+            bytes = report.bytes
+            warnings = filtered.warnings.isEmpty ? nil : filtered.warnings.map(\.text)
+            exit = ClientExit.success.rawValue
+        }
+    }
 
     private var isInput: Bool { file == nil || file == ManifestFile.standardInput }
 
@@ -57,20 +90,40 @@ struct FilterCommand: ParsableCommand {
         let loaded = try engine.load()
         try refuseUnusable()
         let picture = SinglePicture(try manifest(loaded), loaded)
-        guard let target else { return try filterToOutput(picture, STDOUT_FILENO) }
-        if Self.isSpecial(target) { return try filterToSpecial(picture, target) }
+        guard let target else {
+            Self.tell(try filterToOutput(picture, STDOUT_FILENO).warnings)
+            return
+        }
+        let filtered =
+            try Self.isSpecial(target)
+            ? filterToSpecial(picture, target) : filterToFile(picture, target)
+        Self.tell(filtered.warnings)
+        if json { try Console.json(Report(filtered, output: target)) }
+    }
+
+    private static func tell(_ warnings: [SinglePicture.Warning]) {
+        for warning in warnings {
+            Console.problem("\(warning.picture): warning: \(warning.text)")
+        }
+    }
+
+    private func filterToFile(
+        _ picture: SinglePicture, _ target: String
+    ) throws(ClientError) -> SinglePicture.Filtered {
         let result: ResultFile
         do throws(PictureError) {
             result = try ResultFile(path: target)
         } catch {
             throw ClientError(.cannotCreate, code: error.code, error.message)
         }
-        try check(picture.filter(input(), named: name, to: result.file, named: target))
+        let filtered = try check(
+            picture.filter(input(), named: name, to: result.file, named: target))
         do throws(PictureError) {
             try result.publish()
         } catch {
             throw ClientError(.ioError, code: error.code, error.message)
         }
+        return filtered
     }
 
     /// Whether it is a device, a pipe or a socket, which no file may replace.
@@ -80,7 +133,9 @@ struct FilterCommand: ParsableCommand {
     }
 
     /// Writes the complete picture into a device or a pipe, as into standard output.
-    private func filterToSpecial(_ picture: SinglePicture, _ path: String) throws(ClientError) {
+    private func filterToSpecial(
+        _ picture: SinglePicture, _ path: String
+    ) throws(ClientError) -> SinglePicture.Filtered {
         let file: Descriptor
         do {
             file = Descriptor(
@@ -89,7 +144,17 @@ struct FilterCommand: ParsableCommand {
             throw ClientError(
                 .cannotCreate, code: "cannot-open", "-o \(path.shellQuoted): opening it: \(error)")
         }
-        try filterToOutput(picture, file.number)
+        if json, Self.isStandardOutput(file) {
+            throw ClientError(.usage, code: "bad-option", Self.needsFile)
+        }
+        return try filterToOutput(picture, file.number)
+    }
+
+    /// Whether a file is the device or the pipe that is standard output, under another name.
+    private static func isStandardOutput(_ file: borrowing Descriptor) -> Bool {
+        var (one, other) = (stat(), stat())
+        return fstat(file.number, &one) == 0 && fstat(STDOUT_FILENO, &other) == 0
+            && one.st_dev == other.st_dev && one.st_ino == other.st_ino
     }
 
     private func refuseUnusable() throws(ClientError) {
@@ -135,7 +200,7 @@ struct FilterCommand: ParsableCommand {
         case .success(let manifest):
             guard manifest.images.allSatisfy({ $0.variant == nil }) else {
                 let cause =
-                    pictures.sizes == nil
+                    pictures.sizes.isEmpty
                     ? "--recipe \(FileName(pictures.recipe ?? "").text): it has variants"
                     : "--sizes makes several pictures"
                 throw ClientError(
@@ -144,8 +209,7 @@ struct FilterCommand: ParsableCommand {
             }
             return manifest
         case .failure(let rejection):
-            for problem in rejection.problems { Console.problem(text.line(of: problem)) }
-            throw ClientExit.rejected
+            throw RefusedManifest(shown: text.shown, problems: rejection.problems)
         }
     }
 
@@ -178,8 +242,14 @@ struct FilterCommand: ParsableCommand {
         }
     }
 
-    private func check(_ result: Result<PictureReport, Failure>) throws(ClientError) {
-        guard case .failure(let failure) = result else { return }
+    private func check(
+        _ result: Result<SinglePicture.Filtered, Failure>
+    ) throws(ClientError) -> SinglePicture.Filtered {
+        let failure: Failure
+        switch result {
+        case .success(let filtered): return filtered
+        case .failure(let found): failure = found
+        }
         // A result that cannot be written is not the picture's fault: it may be larger than ulimit -f allows.
         let isOfPicture =
             failure.fault == nil && failure.code != PictureError.Code.writeFailed.rawValue
@@ -191,15 +261,15 @@ struct FilterCommand: ParsableCommand {
     /// Standard output gets the picture when it is complete.
     private func filterToOutput(
         _ picture: SinglePicture, _ output: CInt
-    ) throws(ClientError) {
+    ) throws(ClientError) -> SinglePicture.Filtered {
         do {
             let result = try UnnamedFile.make()
-            try check(
+            let filtered = try check(
                 picture.filter(input(), named: name, to: result.file, named: "standard output"))
             lseek(result.number, 0, SEEK_SET)
             while true {
                 let piece = try result.readAll(upTo: (1 << 20) - 1, path: "the temporary file")
-                if piece.isEmpty { return }
+                if piece.isEmpty { return filtered }
                 try Console.write(bytes: piece, to: output)
             }
         } catch let error as FileError {

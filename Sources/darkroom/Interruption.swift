@@ -1,9 +1,13 @@
 import DarkroomClient
+import DarkroomCore
 import Dispatch
 import Glibc
 import Synchronization
 
 /// Ctrl-C: ends the command, leaves the batches alone, and says how to come back.
+///
+/// With `--json`, the last object on standard output is an `error`. `run` and `verify --again` are not here: they handle
+/// signals themselves, and end with their own object.
 ///
 /// It owns SIGINT from the first advice to `end()`; `StopSignals` owns it while a screen must be cleared first.
 enum Interruption {
@@ -14,6 +18,8 @@ enum Interruption {
 
     private struct State {
         var advice: Advice?
+        /// Whether an object tells programs.
+        var isJSON = false
         /// Whether the code that is running clears something up first.
         var isPostponed = false
         var isPending = false
@@ -22,15 +28,31 @@ enum Interruption {
     private static let state = Mutex(State())
     private static let source = Mutex<(any DispatchSourceSignal)?>(nil)
 
+    /// From now on, SIGINT ends the command with an object for programs. It does not if the process ignores SIGINT.
+    static func tellPrograms() {
+        state.withLock { $0.isJSON = true }
+        if SignalSources.heeded(among: [SIGINT]) == [SIGINT] { listen() }
+    }
+
     /// From now on, SIGINT ends the command with this advice.
     ///
     /// - Parameter erasesLine: whether there may be progress in the line of the cursor.
     static func advise(_ text: String, erasesLine: Bool = false) {
         let erasesLine = erasesLine && Terminal(STDERR_FILENO).canRedraw
         state.withLock { $0.advice = Advice(text: text, erasesLine: erasesLine) }
+        listen()
+    }
+
+    private static func listen() {
         source.withLock { source in
             guard source == nil else { return }
-            signal(SIGINT, SIG_IGN)
+            // A signal that arrives before the source is there waits for it.
+            var blocked = sigset_t()
+            var before = sigset_t()
+            sigemptyset(&blocked)
+            sigaddset(&blocked, SIGINT)
+            pthread_sigmask(SIG_BLOCK, &blocked, &before)
+            defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
             let new = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
             new.setEventHandler { interrupt() }
             // Dispatch sets its own handler when it registers the source, which must not be after StopSignals has.
@@ -43,16 +65,20 @@ enum Interruption {
     }
 
     private static func interrupt() {
-        let (isPostponed, advice) = state.withLock { state in
+        let (isPostponed, advice, isJSON) = state.withLock { state in
             state.isPending = true
-            return (state.isPostponed, state.advice)
+            return (state.isPostponed, state.advice, state.isJSON)
         }
         if isPostponed { return }
-        if let advice {
-            if advice.erasesLine { try? Console.write("\r\u{1B}[K", to: STDERR_FILENO) }
-            Console.complain(advice.text)
+        let error = ClientError(
+            .interrupted, code: "interrupted", "The command was interrupted.",
+            remedy: advice?.text)
+        if advice?.erasesLine ?? Terminal(STDERR_FILENO).canRedraw {
+            try? Console.write("\r\u{1B}[K", to: STDERR_FILENO)
         }
-        Glibc._exit(ClientExit.interrupted.rawValue)
+        Console.complain(advice?.text ?? error.message)
+        Console.end(
+            error.exit.rawValue, writing: isJSON ? JSONText.line(JSONError(error)) + "\n" : "")
     }
 
     /// Whether SIGINT has arrived.

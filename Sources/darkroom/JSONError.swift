@@ -1,4 +1,5 @@
 import DarkroomClient
+import DarkroomManifest
 
 /// The last object on standard output if a command with `--json` fails. Its sentences are also on standard error.
 ///
@@ -13,9 +14,11 @@ struct JSONError: Encodable {
     /// Whether the same command may succeed later.
     let isRetryable: Bool
     let exit: Int32
+    /// The problems of the manifest that is refused.
+    var errors: [ManifestProblem]?
 
     private enum CodingKeys: String, CodingKey {
-        case type, code, message, remedy, exit
+        case type, code, message, remedy, exit, errors
         case isRetryable = "retryable"
     }
 

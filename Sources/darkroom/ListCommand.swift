@@ -54,8 +54,11 @@ struct ListCommand: ParsableCommand {
         try Console.lines(json ? list.jsonLines : list.lines(on: terminal))
         if list.rows.isEmpty, list.errors.isEmpty, !json {
             Console.complain(
-                all || !state.isEmpty || since != nil
-                    ? "There is no such batch." : "No batch is unfinished. --all lists the others.")
+                !state.isEmpty || since != nil
+                    ? "There is no such batch."
+                    : all
+                        ? "The spool has no batch."
+                        : "No batch is unfinished. --all lists the others.")
         }
         guard let error = list.errors.first else { return }
         Console.complain(

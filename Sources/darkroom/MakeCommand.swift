@@ -42,9 +42,27 @@ struct MakeCommand: ParsableCommand {
             valueName: "file"), completion: .file())
     var output: String?
 
+    @Flag(help: "Print one JSON object that names the file of the manifest; only with -o.")
+    var json = false
+
     @OptionGroup var spool: SpoolOptions
 
-    func validate() throws { try list.require(files) }
+    /// `--json`.
+    private struct Report: Encodable {
+        let type = "make"
+        let output: String
+        let images: Int
+        let bytes: Int
+        let exit: Int32
+    }
+
+    func validate() throws {
+        try list.require(files)
+        if json, output == nil {
+            throw ValidationError(
+                "--json needs -o FILE: without it, standard output has the manifest, which is JSON")
+        }
+    }
 
     func run() throws {
         let format = try outputFormat()
@@ -55,19 +73,29 @@ struct MakeCommand: ParsableCommand {
             report)
         let manifest = try job.manifest()
         let file = ManifestFile(manifest, shown: "the manifest")
-        if case .failure(let rejection) = file.check(ManifestRules(report)) {
-            for problem in rejection.problems { Console.problem(file.line(of: problem)) }
-            throw ClientExit.rejected
+        let checked: Manifest
+        switch file.check(ManifestRules(report)) {
+        case .success(let manifest): checked = manifest
+        case .failure(let rejection):
+            throw RefusedManifest(shown: file.shown, problems: rejection.problems)
         }
         let text = manifest.manifest(in: format)
         guard let output else { return try Console.text(text) }
         do {
             try Data(text.utf8).write(to: URL(filePath: output), options: .atomic)
         } catch {
+            let cause = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue
             throw ClientError(
                 .ioError, code: "file-error",
-                "\(FileName(output).text): cannot write: \(error.localizedDescription)")
+                "\(FileName(output).text): cannot write: "
+                    + (cause.map { String(cString: strerror($0)) } ?? error.localizedDescription),
+                remedy: "No manifest was written. Name another file with -o, or correct the cause.")
         }
+        guard json else { return }
+        try Console.json(
+            Report(
+                output: output, images: checked.images.count, bytes: text.utf8.count,
+                exit: ClientExit.success.rawValue))
     }
 
     private func outputFormat() throws(ClientError) -> ManifestFormat {

@@ -34,9 +34,9 @@ struct PictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Make a result of each of these sizes, such as 400,800,1600: widths, or boxes such as 400x300. Their names end in -400 and so on. No picture is enlarged.",
+            "Make a result of each of these sizes, such as 400,800,1600: widths, or boxes such as 400x300. Their names end in -400 and so on. No picture is enlarged. May be repeated.",
             valueName: "list"))
-    var sizes: String?
+    var sizes: [String] = []
 
     @Option(
         help: ArgumentHelp(
@@ -55,15 +55,28 @@ struct PictureOptions: ParsableArguments {
         completion: .list(DamagedRule.allCases.map(\.rawValue)))
     var damaged: String?
 
-    /// Whether any of the options is given.
-    var isEmpty: Bool {
-        recipe == nil && filters.isEmpty && watermarks.isEmpty && sizes == nil && format == nil
-            && quality == nil && damaged == nil
-    }
+    @Flag(
+        help:
+            "Pictures fail that would get a warning, such as for bytes after the end of a picture."
+    )
+    var strict = false
 
-    /// The options, for messages.
-    static let names =
-        "--recipe, --filter, --watermark, --sizes, --format, --quality, --damaged and --from"
+    /// Why the options of pictures cannot stand beside a manifest; nil if there is none. It names the first one.
+    ///
+    /// - Parameters:
+    ///   - list: the value of `--from`.
+    ///   - remedy: what to do, if the options are to stay.
+    func refusal(list: String?, remedy: String) -> ClientError? {
+        let given = [
+            recipe.map { _ in "--recipe" }, filters.first.map { _ in "--filter" },
+            watermarks.first.map { _ in "--watermark" }, sizes.first.map { _ in "--sizes" },
+            format.map { _ in "--format" }, quality.map { _ in "--quality" },
+            damaged.map { _ in "--damaged" }, strict ? "--strict" : nil,
+            list.map { _ in "--from" },
+        ]
+        guard let option = given.compactMap(\.self).first else { return nil }
+        return ClientError(.usage, code: "bad-option", "\(option) is for pictures; \(remedy)")
+    }
 
     /// Where pictures come from.
     struct Input {
@@ -97,9 +110,10 @@ struct PictureOptions: ParsableArguments {
         var job = PictureJob([])
         job.recipe = recipe
         job.filters = try filters.map { text throws(ClientError) in try FilterText(text) }
-        job.sizes = try sizes.map { text throws(ClientError) in try SizeText.list(text) } ?? []
+        job.sizes = try sizes.isEmpty ? [] : SizeText.list(sizes.joined(separator: ","))
         job.format = try chosenFormat() ?? usualFormat
         if let damaged { job.damaged = try Words.choice(damaged, of: "--damaged") }
+        job.isStrict = strict
         job.quality = try checkedQuality(job.format)
         job.priority = priority
         job.wantsPage = page ? true : nil
@@ -254,6 +268,13 @@ extension Words {
 
 /// What an argument of `submit` means.
 enum ManifestArgument {
+    /// As the end of a sentence about an option of pictures.
+    static func hasItsOwn(_ argument: String) -> String {
+        let name =
+            argument == ManifestFile.standardInput ? "standard input" : FileName(argument).text
+        return "\(name) is a manifest and says itself what to do"
+    }
+
     /// Whether it is a manifest, by its name. A URL always names a picture.
     static func isManifest(_ argument: String) -> Bool {
         if argument == ManifestFile.standardInput { return true }

@@ -167,7 +167,9 @@ extension ClientError {
         var message = error.message
         var remedy: String?
         switch error {
-        case .inUse: exit = .tryAgain
+        case .inUse:
+            exit = .tryAgain
+            remedy = "When that process has ended, the same command continues."
         case .otherManifest(let folder, _, let change):
             exit = .rejected
             remedy = "Name another folder with -o, or remove this one."
@@ -184,7 +186,9 @@ extension ClientError {
         case .noShard: exit = .usage
         case .noRun, .notMerged: exit = .missing
         case .notDivided: exit = .rejected
-        case .changing, .unfinished: exit = .tryAgain
+        case .changing, .unfinished:
+            exit = .tryAgain
+            remedy = "When it has ended, the same command works."
         case .inTheWay:
             exit = .cannotCreate
             remedy = "Name another folder with -o."
@@ -197,7 +201,10 @@ extension ClientError {
         case .link:
             exit = .rejected
             remedy = "Remove the link, or put the file itself there."
-        case .unusable, .unreadable: exit = .rejected
+        case .unusable: exit = .rejected
+        case .unreadable:
+            exit = .rejected
+            remedy = Self.otherForm
         case .cannotCreate: exit = .cannotCreate
         case .notPermitted(let error):
             exit = .noPermission

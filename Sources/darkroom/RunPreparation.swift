@@ -31,11 +31,9 @@ struct RunPreparation {
                     ? "several manifests; each needs a run and a folder of its own"
                     : "\(shown) is a manifest, and other files are pictures. Run them separately.")
         }
-        guard command.pictures.isEmpty, command.list.list == nil else {
-            throw ClientError(
-                .usage, code: "bad-option",
-                "\(PictureOptions.names) are for pictures; a manifest has its own"
-            )
+        let remedy = ManifestArgument.hasItsOwn(path)
+        if let refusal = command.pictures.refusal(list: command.list.list, remedy: remedy) {
+            throw refusal
         }
         let file = try ManifestFile(path: path, limits: rules.limits)
         let stem = file.fileName.map { SubmissionName.of($0) } ?? "manifest"
@@ -79,8 +77,7 @@ struct RunPreparation {
                 base: base, usesBase: !manifest.relativePaths.isEmpty,
                 folder: folder, retries: command.retry, shard: shard)
         case .failure(let rejection):
-            for problem in rejection.problems { Console.problem(file.line(of: problem)) }
-            throw ClientExit.rejected
+            throw RefusedManifest(shown: file.shown, problems: rejection.problems)
         }
     }
 

@@ -10,6 +10,7 @@ struct ShowCommand: ParsableCommand {
             Examples:
               darkroom show holiday
               darkroom show holiday --failed
+              darkroom show holiday --warnings
               darkroom show holiday --images --json | jq -r '.images[].output.file'
               darkroom show out/ --failed
 
@@ -35,15 +36,27 @@ struct ShowCommand: ParsableCommand {
     @Flag(help: "List all failed images, with the reason and whether a retry helps.")
     var failed = false
 
+    @Flag(help: "List all images with warnings, and the warnings.")
+    var warnings = false
+
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func validate() throws {
-        if images, failed { throw ValidationError("--images and --failed cannot be used together") }
+        let lists = [("--images", images), ("--failed", failed), ("--warnings", warnings)]
+            .filter(\.1).map(\.0)
+        guard lists.count < 2 else {
+            throw ValidationError("\(Words.list(lists, "and")) cannot be used together")
+        }
+    }
+
+    private var listed: BatchDetails.Images {
+        if images { return .all }
+        return failed ? .failed : warnings ? .warned : .firstFailed
     }
 
     func run() throws {
-        let details = try details(images ? .all : failed ? .failed : .firstFailed)
+        let details = try details(listed)
         try Console.lines(json ? [details.json] : details.lines(on: color.output))
     }
 

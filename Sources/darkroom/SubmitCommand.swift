@@ -69,7 +69,7 @@ struct SubmitCommand: ParsableCommand {
     @OptionGroup var progress: ProgressOptions
     @OptionGroup var color: ColorOptions
 
-    @Flag(help: "Submit also if no daemon is running, or if it cannot read a picture.")
+    @Flag(help: "Submit also if no daemon is running, or if it cannot read or find a picture.")
     var anyway = false
 
     @Flag(help: "Print JSON: one object for each batch, then a summary.")

@@ -15,14 +15,6 @@ struct SubmitEnds {
         self.folder = folder
     }
 
-    /// How a batch ended.
-    private struct Ending: Encodable {
-        let type = "batch"
-        let id: String
-        let state: BatchState
-        let counts: Status.Counts
-    }
-
     func wait() throws(ClientError) -> ClientExit {
         guard !ids.isEmpty else { return .success }
         return command.watch ? try watch() : try waitSilently()
@@ -49,8 +41,8 @@ struct SubmitEnds {
             guard let batch = try BatchWait.end(of: id, in: folder) else { continue }
             if command.json {
                 try tell(id, batch.state, batch.counts)
-            } else if batch.state != .completed {
-                Console.complain(Self.words(id, batch))
+            } else if let words = Self.words(id, batch) {
+                Console.complain(words)
             }
             worst = .worst(worst, ClientExit(of: batch.state))
         }
@@ -60,16 +52,25 @@ struct SubmitEnds {
     private func tell(
         _ id: String, _ state: BatchState, _ counts: Status.Counts
     ) throws(ClientError) {
-        try Console.json(Ending(id: id, state: state, counts: counts))
+        try Console.json(EndedBatch(id: id, state: state, counts: counts))
     }
 
-    private static func words(_ id: String, _ batch: BatchView.Batch) -> String {
+    /// How it ended, in a sentence; nil if there is nothing to say.
+    private static func words(_ id: String, _ batch: BatchView.Batch) -> String? {
         let counts = batch.counts
+        let warnings = counts.warningText
+        if batch.state == .completed {
+            return warnings.map {
+                "\(id) has ended: \($0). darkroom show \(id) --warnings lists them."
+            }
+        }
         let what =
             switch batch.state {
             case .cancelled: "was cancelled"
             case .rejected: "was rejected"
-            default: "has ended: \(counts.failed) of \(Words.count(counts.total, "image")) failed"
+            default:
+                "has ended: \(counts.failed) of \(Words.count(counts.total, "image")) failed"
+                    + (warnings.map { ", \($0)" } ?? "")
             }
         return "\(id) \(what). darkroom show \(id) tells more."
     }

@@ -31,6 +31,8 @@ struct SubmitRun {
         let format: ManifestFormat
         let bytes: [UInt8]
         let manifest: Manifest
+        /// What to know about it; nil for nothing.
+        let warnings: [String]?
     }
 
     /// The result for one manifest.
@@ -42,6 +44,8 @@ struct SubmitRun {
         let identity: String
         /// Absent if no daemon has taken it.
         var id: String?
+        /// What to know about the manifest; nil for nothing.
+        let warnings: [String]?
     }
 
     private struct Summary: Encodable {
@@ -70,7 +74,12 @@ struct SubmitRun {
         if !command.copy { try requireReadable(prepared) }
         var failure: ClientError?
         let submissions = drop(prepared, sent, &failure)
-        if let failure { Console.complain(failure) }
+        if let failure {
+            // The first one that is not submitted.
+            let file = prepared[submissions.count].shown
+            if command.json { try Console.json(JSONProblem(file: file, failure)) }
+            Console.complain(failure)
+        }
         // What has failed is said already.
         if submissions.isEmpty, let failure { return try finish(0, failure.exit) }
         if isAbsent {
@@ -119,11 +128,9 @@ struct SubmitRun {
                 "\(FileName(manifests[0]).text) is a manifest, and other files are pictures. Submit them separately."
             )
         }
-        guard command.pictures.isEmpty, command.list.list == nil else {
-            throw ClientError(
-                .usage, code: "bad-option",
-                "\(PictureOptions.names) are for pictures; a manifest has its own"
-            )
+        let remedy = ManifestArgument.hasItsOwn(manifests[0])
+        if let refusal = command.pictures.refusal(list: command.list.list, remedy: remedy) {
+            throw refusal
         }
     }
 
@@ -137,7 +144,7 @@ struct SubmitRun {
         var local = LocalSources(relativeTo: base, maximumBytes: .max)
         local.ignored = queue?.limits.ignoredNames ?? .standard
         let finder: SourceFinder = command.copy ? local.guessingFinder() : .none
-        guard var manifest = checked(file, finder) else { return nil }
+        guard var manifest = try checked(file, finder) else { return nil }
         var changed = file
         let placement = try NearbySources(
             beside: base, roots: queue.map { SourceRoots($0.limits) }
@@ -160,22 +167,32 @@ struct SubmitRun {
         let stem = name ?? file.fileName.map { SubmissionName.of($0) } ?? "manifest"
         return Prepared(
             stem: stem, shown: file.shown, base: base, patterns: placement.patterns,
-            format: file.format, bytes: changed.bytes, manifest: manifest)
+            format: file.format, bytes: changed.bytes, manifest: manifest,
+            warnings: Self.told(manifest.warnings + [placement.note].compactMap(\.self)))
+    }
+
+    private static func told(_ warnings: [String]) -> [String]? {
+        warnings.isEmpty ? nil : warnings
     }
 
     private func preparePictures(name: String?, _ priority: Priority?) throws -> Prepared {
         let job = try command.pictures.job(
-            .init(files: command.files, list: command.list.list), priority: priority,
-            page: command.page.page, queue)
+            .init(
+                files: command.files, list: command.list.list,
+                mayBeGone: command.anyway && !command.copy),
+            priority: priority, page: command.page.page, queue)
         let stem = name ?? job.title ?? SubmissionName.of(job.pictures)
         let file = ManifestFile(try job.manifest(), shown: stem)
-        guard let manifest = checked(file) else { throw ClientExit.rejected }
+        guard let manifest = try checked(file) else { throw ClientExit.rejected }
         return Prepared(
-            stem: stem, shown: stem, format: file.format, bytes: file.bytes, manifest: manifest)
+            stem: stem, shown: stem, format: file.format, bytes: file.bytes, manifest: manifest,
+            warnings: Self.told(manifest.warnings))
     }
 
     /// Prints the problems of a manifest that has some.
-    private func checked(_ file: ManifestFile, _ finder: SourceFinder = .none) -> Manifest? {
+    private func checked(
+        _ file: ManifestFile, _ finder: SourceFinder = .none
+    ) throws(ClientError) -> Manifest? {
         switch file.check(rules, finder: finder) {
         case .success(let manifest):
             for warning in manifest.warnings {
@@ -183,6 +200,10 @@ struct SubmitRun {
             }
             return manifest
         case .failure(let rejection):
+            if command.json {
+                try Console.json(
+                    RejectedManifest(file: file.shown, errors: rejection.problems))
+            }
             for problem in rejection.problems { Console.problem(file.line(of: problem)) }
             return nil
         }
@@ -265,7 +286,7 @@ struct SubmitRun {
                 try Console.json(
                     Result(
                         manifest: prepared.shown, file: submission.name.text,
-                        identity: submission.identity, id: id))
+                        identity: submission.identity, id: id, warnings: prepared.warnings))
             } else if let id {
                 try Console.line(id)
             }

@@ -9,7 +9,7 @@ struct WaitCommand: ParsableCommand {
         commandName: "wait",
         abstract: "Wait until batches have ended.",
         discussion: """
-            Prints nothing. The exit code tells how the batches ended; for several ones, it is the highest.
+            Prints nothing without --json. The exit code tells how the batches ended; for several ones, it is the highest.
 
             Examples:
               darkroom wait holiday && echo done
@@ -30,7 +30,16 @@ struct WaitCommand: ParsableCommand {
             valueName: "time"))
     var timeout: String?
 
+    @Flag(help: "Print JSON: one object for each batch, then a summary.")
+    var json = false
+
     @OptionGroup var spool: SpoolOptions
+
+    private struct Summary: Encodable {
+        let type = "summary"
+        let batches: Int
+        let exit: Int32
+    }
 
     func validate() throws {
         _ = try seconds()
@@ -55,10 +64,12 @@ struct WaitCommand: ParsableCommand {
             do {
                 worst = .worst(worst, try wait(id, in: folder, until: deadline, obstacle))
             } catch {
+                if json { try Console.json(JSONProblem(id: id, error)) }
                 Console.complain(error)
                 worst = .worst(worst, error.exit)
             }
         }
+        if json { try Console.json(Summary(batches: ids.count, exit: worst.rawValue)) }
         if worst != .success { throw worst }
     }
 
@@ -69,9 +80,10 @@ struct WaitCommand: ParsableCommand {
             Console.complain("\(FileName(id).text) has not ended, and \(obstacle)")
         }
         guard let batch = try BatchWait.end(of: id, in: folder, until: deadline) else {
-            Console.complain("\(FileName(id).text) has not ended yet")
-            return .tryAgain
+            throw ClientError(
+                .tryAgain, code: "not-ended", "\(FileName(id).text) has not ended yet")
         }
+        if json { try Console.json(EndedBatch(id: id, state: batch.state, counts: batch.counts)) }
         return ClientExit(of: batch.state)
     }
 }

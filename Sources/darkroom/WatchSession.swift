@@ -70,7 +70,8 @@ struct WatchSession {
         where batch.state.isFinal && !hasEnded[place] {
             hasEnded[place] = true
             view.erase()
-            try Console.write(batch.result + "\n", to: results)
+            let lines = batch.result.wrapped(to: Terminal(results).width, indent: 2)
+            try Console.write(lines.joined(separator: "\n") + "\n", to: results)
         }
     }
 

@@ -54,7 +54,7 @@ import Testing
         daemon.send(SIGUSR1)
         try await daemon.waitForStatusText("Paused")
         for number in 0..<10 { try drop("m\(number)", fixture.slowURL("0.png")) }
-        try await daemon.waitForStatusText("Paused (SIGUSR1): 10 batches")
+        try await daemon.waitForStatusText("Paused: 10 batches")
         daemon.send(SIGUSR2)
         var kinds: [String?] = []
         for number in 0..<10 { kinds.append(try await finish("m\(number)", daemon)) }
@@ -121,7 +121,7 @@ import Testing
         daemon.send(SIGUSR1)
         try await daemon.waitForStatusText("Paused")
         for number in 0..<10 { try drop("m\(number)", "\(origin.baseURL)/a.png") }
-        try await daemon.waitForStatusText("Paused (SIGUSR1): 10 batches")
+        try await daemon.waitForStatusText("Paused: 10 batches")
         daemon.send(SIGUSR2)
         for number in 0..<10 { #expect(try await finish("m\(number)", daemon) == nil) }
         #expect(origin.requests.count == 10)
@@ -140,7 +140,7 @@ import Testing
         daemon.send(SIGUSR1)
         try await daemon.waitForStatusText("Paused")
         for number in 0..<3 { try drop("m\(number)", "\(origin.baseURL)/a.png") }
-        try await daemon.waitForStatusText("Paused (SIGUSR1): 3 batches")
+        try await daemon.waitForStatusText("Paused: 3 batches")
         daemon.send(SIGUSR2)
         for number in 0..<3 { #expect(try await finish("m\(number)", daemon) != nil) }
         #expect(origin.requests.count == 1)
@@ -207,7 +207,7 @@ import Testing
         daemon.send(SIGUSR1)
         try await daemon.waitForStatusText("Paused")
         for number in 0..<4 { try drop("m\(number)", "\(origin.baseURL)/a.png") }
-        try await daemon.waitForStatusText("Paused (SIGUSR1): 4 batches")
+        try await daemon.waitForStatusText("Paused: 4 batches")
         daemon.send(SIGUSR2)
         var shared = 0
         for number in 0..<4 {
@@ -239,7 +239,7 @@ import Testing
         daemon.send(SIGUSR1)
         try await daemon.waitForStatusText("Paused")
         for number in 0..<4 { try drop("m\(number)", "\(origin.baseURL)/a.png") }
-        try await daemon.waitForStatusText("Paused (SIGUSR1): 4 batches")
+        try await daemon.waitForStatusText("Paused: 4 batches")
         daemon.send(SIGUSR2)
         var kinds: [String?] = []
         for number in 0..<4 { kinds.append(try await finish("m\(number)", daemon)) }

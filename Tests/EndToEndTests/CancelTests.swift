@@ -41,7 +41,7 @@ import Testing
         let fixture = try DaemonFixture()
         let daemon = try await fixture.run()
         daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        try await daemon.waitForStatusText("Paused")
         try fixture.drop("waiting", images: [("a", fixture.url("0.png"))])
         _ = try await fixture.spool.waitForStatus(of: "waiting", daemon, "pending") {
             $0.state == .pending

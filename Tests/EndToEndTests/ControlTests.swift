@@ -39,7 +39,7 @@ import Testing
             // Paused, so that it is no matter of who is quicker.
             daemon = try await fixture.run(Self.longSettling)
             daemon.send(SIGUSR1)
-            try await daemon.waitForStatusText("Paused (SIGUSR1)")
+            try await daemon.waitForStatusText("Paused")
             if order == .after { try dropManifest() }
             try fixture.spool.drop("x.hold", "")
             if order == .before { try dropManifest() }
@@ -154,7 +154,7 @@ import Testing
         ])
         if isPaused {
             daemon.send(SIGUSR1)
-            try await daemon.waitForStatusText("Paused (SIGUSR1)")
+            try await daemon.waitForStatusText("Paused")
         }
         // While the first is claimed and not begun, the others stay in the inbox.
         try fixture.drop("a", images: [("p", fixture.slowURL("0.png"))])
@@ -220,7 +220,7 @@ import Testing
         try fixture.drop("x", images: [("a", fixture.url("0.png"))])
         _ = try await fixture.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
         daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        try await daemon.waitForStatusText("Paused")
         try fixture.drop("x", images: [("a", fixture.url("1.png"))])
         _ = try await fixture.spool.waitForStatus(of: "x-2", daemon, "claimed") { _ in true }
         try fixture.spool.drop("x-2.hold", "")

@@ -114,6 +114,9 @@ final class DaemonFixture: Sendable {
                 counts[state] == status.images.count { $0.state == state },
                 sourceLocation: sourceLocation)
         }
+        #expect(
+            counts.warnings == status.images.count(where: \.isWarned),
+            sourceLocation: sourceLocation)
         let outputs = status.images.compactMap(\.output)
         let kept = outputs.map(\.file) + [status.manifest.file].compactMap { $0 }
         let found = ["originals", "page", "sources.json"].filter { spool.exists("\(folder)/\($0)") }

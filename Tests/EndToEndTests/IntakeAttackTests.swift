@@ -162,7 +162,7 @@ import Testing
         let open = Glibc.open(staged, O_WRONLY | O_CLOEXEC)
         defer { close(open) }
         try #require(rename(staged, path(fixture, "inbox/job.json")) == 0)
-        try await first.waitForStatusText("Paused (SIGUSR1): 1 batch")
+        try await first.waitForStatusText("Paused: 1 batch")
         let other = Array(try DaemonFixture.json(["images": ["b": fixture.url("1.png")]]).utf8)
         try #require(ftruncate(open, 0) == 0)
         #expect(pwrite(open, other, other.count, 0) == other.count)

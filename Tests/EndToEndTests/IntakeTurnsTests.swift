@@ -50,9 +50,9 @@ struct IntakeTurnsTests {
     private func full(_ fixture: DaemonFixture, paused text: String) async throws -> DaemonProcess {
         let daemon = try await fixture.run(["batches.maxWaiting": "1", "inbox.settle": "500ms"])
         daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        try await daemon.waitForStatusText("Paused")
         try fixture.spool.drop("a.json", text)
-        try await daemon.waitForStatusText("Paused (SIGUSR1): 1 batch")
+        try await daemon.waitForStatusText("Paused: 1 batch")
         try fixture.spool.drop("b.json", text)
         _ = try await fixture.waitForReport(daemon, "too many batches") {
             $0.counts["over-limit"] == 1

@@ -88,7 +88,7 @@ import Testing
         case .stopped:
             let first = try await place.run()
             first.send(SIGUSR1)
-            try await first.waitForStatusText("Paused (SIGUSR1)")
+            try await first.waitForStatusText("Paused")
             script = try place.begin(Self.submit("nightly.json"))
             _ = try await place.fixture.spool.waitForStatus(of: "nightly", first, "there") { _ in
                 true

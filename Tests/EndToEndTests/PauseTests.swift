@@ -18,7 +18,7 @@ import Testing
         }
 
         daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        try await daemon.waitForStatusText("Paused")
         // Running operations finish; then the text counts none any more.
         try await daemon.waitUntil("all running operations to end") {
             !$0.statusText.contains("finishing")
@@ -41,7 +41,7 @@ import Testing
         }
         #expect(waiting.state == .pending)
         #expect(waiting.times.started == nil)
-        try await daemon.waitForStatusText("Paused (SIGUSR1): 2 batches waiting")
+        try await daemon.waitForStatusText("Paused: 2 batches waiting")
         #expect(fixture.spool.list("inbox") == [])
 
         // The daemon has examined a manifest, answered it and reported it since. No image has started.
@@ -54,7 +54,7 @@ import Testing
         // The rest goes faster.
         try file.write("downloads: {concurrency: 32}\n")
         try await daemon.reload()
-        try await daemon.waitForStatusText("Paused (SIGUSR1): 2 batches waiting")
+        try await daemon.waitForStatusText("Paused: 2 batches waiting")
         daemon.send(SIGUSR2)
         try fixture.checkCompleted(try await fixture.spool.finish("meanwhile", daemon))
         try fixture.checkCompleted(try await fixture.spool.finish("work", daemon))
@@ -152,7 +152,7 @@ import Testing
         try await first.killAtOnce()
         let shown = try #require(try fixture.spool.status(of: "work")).counts.filtered
         let second = try await fixture.run(arguments: ["--config", file.path])
-        try await second.waitForStatusText("Paused (SIGUSR1): 1 batch")
+        try await second.waitForStatusText("Paused: 1 batch")
         try fixture.spool.drop("work.hold", "")
         let held = try await fixture.spool.waitForStatus(of: "work", second, "held") {
             $0.state == .held
@@ -166,7 +166,7 @@ import Testing
         let fixture = try DaemonFixture()
         let first = try await fixture.run()
         first.send(SIGUSR1)
-        try await first.waitForStatusText("Paused (SIGUSR1)")
+        try await first.waitForStatusText("Paused")
         try fixture.drop("kept", images: [("a", fixture.url("0.png"))])
         _ = try await fixture.spool.waitForStatus(of: "kept", first, "pending") {
             $0.state == .pending
@@ -179,7 +179,7 @@ import Testing
         _ = try await fixture.spool.waitForStatus(of: "new", second, "pending") {
             $0.state == .pending
         }
-        try await second.waitForStatusText("Paused (SIGUSR1): 2 batches waiting")
+        try await second.waitForStatusText("Paused: 2 batches waiting")
         #expect(try fixture.spool.status(of: "kept")?.state == .pending)
         #expect(try fixture.origin.requests().isEmpty)
 
@@ -198,7 +198,7 @@ import Testing
         // Of different signals that wait to be taken, none is the first; a reload comes behind those before it.
         try await daemon.reload()
         for _ in 0..<20 { daemon.send(SIGUSR1) }
-        try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        try await daemon.waitForStatusText("Paused")
         try await daemon.reload()
         for _ in 0..<20 { daemon.send(SIGUSR2) }
         try await daemon.waitForStatusText("Idle")
@@ -233,7 +233,7 @@ import Testing
         let fixture = try DaemonFixture()
         let daemon = try await fixture.run()
         daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        try await daemon.waitForStatusText("Paused")
         try fixture.drop("kept", images: [("a", fixture.url("0.png"))])
         _ = try await fixture.spool.waitForStatus(of: "kept", daemon, "pending") {
             $0.state == .pending

@@ -110,7 +110,7 @@ import Testing
         let before = try #require(try progress(fixture, "x"))
         #expect(before.retries == nil && before.outputBytes > 0)
         daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        try await daemon.waitForStatusText("Paused")
         try fixture.spool.drop("x.retry", "")
         let reopened = try await waitForProgress(fixture, "x", daemon, "the retry") {
             $0.retries == 1

@@ -352,7 +352,7 @@ import Testing
         try fixture.drop("x", images: [("a", origin.url("a.png")), ("b", origin.url("b.png"))])
         try await daemon.waitUntil("a request") { _ in !origin.requests.isEmpty }
         daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        try await daemon.waitForStatusText("Paused")
         // What runs may still be about to ask.
         try await daemon.waitUntil("all running operations to end") {
             !$0.statusText.contains("finishing")

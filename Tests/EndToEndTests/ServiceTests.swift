@@ -79,7 +79,7 @@ import Testing
         }
         // Also while paused, for then the queues have nothing to do.
         daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        try await daemon.waitForStatusText("Paused")
         let count = daemon.notifications.lines.count { $0 == "WATCHDOG=1" }
         try await daemon.waitUntil("two more pings") {
             $0.notifications.lines.count { $0 == "WATCHDOG=1" } >= count + 2

@@ -24,7 +24,7 @@ import Testing
         daemon.send(signal)
         switch signal {
         case SIGUSR1:
-            try await daemon.waitForStatusText("Paused (SIGUSR1)")
+            try await daemon.waitForStatusText("Paused")
             try await daemon.waitUntil("the mark of the pause") { _ in spool.exists("paused") }
         case SIGHUP: try await daemon.says("Configuration reloaded")
         default: try await daemon.waitForStatusText("Idle")

@@ -66,13 +66,13 @@ import Testing
         let fixture = try DaemonFixture()
         let daemon = try await fixture.run(["batches.maxWaiting": "1"])
         daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused (SIGUSR1)")
+        try await daemon.waitForStatusText("Paused")
         let paused = try await fixture.waitForReport(daemon, "the pause") { $0.paused }
         // Paused queues keep no manifest from being taken.
         #expect(paused.claiming)
         // One by one, for those that are found together may be taken together.
         try fixture.drop("a", images: [("a", fixture.url("0.png"))])
-        try await daemon.waitForStatusText("Paused (SIGUSR1): 1 batch")
+        try await daemon.waitForStatusText("Paused: 1 batch")
         for id in ["b", "c"] { try fixture.drop(id, images: [("a", fixture.url("0.png"))]) }
         let report = try await fixture.waitForReport(daemon, "two over the limit") {
             $0.counts["over-limit"] == 2
@@ -179,7 +179,7 @@ import Testing
         // Each resumption looks through the inbox, and must not take what it finds for missed.
         for id in 0..<5 {
             daemon.send(SIGUSR1)
-            try await daemon.waitForStatusText("Paused (SIGUSR1)")
+            try await daemon.waitForStatusText("Paused")
             try fixture.drop("x\(id)", images: [("a", fixture.url("\(id).png"))])
             daemon.send(SIGUSR2)
             try await daemon.waitUntil("the resumption") { !$0.statusText.hasPrefix("Paused") }

@@ -57,6 +57,9 @@ package struct CommandSchema {
         if let object = value as? [String: Any] {
             return problem(of: object, as: schema, at: place)
         }
+        if let least = schema["minItems"] as? Int, let list = value as? [Any], list.count < least {
+            return "\(place) has less than \(least) items"
+        }
         if let items = schema["items"] as? [String: Any], let list = value as? [Any] {
             return list.lazy.compactMap { problem(of: $0, as: items, at: place + "[]") }.first
         }
@@ -94,6 +97,7 @@ package struct CommandSchema {
     private static let known: Set = [
         "$ref", "const", "enum", "type", "minimum", "items", "properties", "required",
         "additionalProperties", "propertyNames", "description", "format", "maximum", "title",
+        "minItems",
     ]
 
     private static func isOf(_ type: String, _ value: Any) -> Bool {

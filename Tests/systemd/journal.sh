@@ -169,7 +169,7 @@ tells_of_pauses() {
     check "the pause is in its story" eventually finds "MESSAGE_ID=$(id paused)" DARKROOM_BATCH=pausing
     configure
     check "the service is restarted" systemctl restart "$unit"
-    check "it waits again" eventually property_begins StatusText "Paused (SIGUSR1): 1 batch"
+    check "it waits again" eventually property_begins StatusText "Paused: 1 batch"
     check "it goes on" systemctl kill --signal USR2 "$unit"
     check "the manifest is finished" eventually batch_is pausing completed
     check "its story has the pause, the stop and the start in their order" eventually story_is pausing \

@@ -183,7 +183,7 @@ sandboxed_self_test() {
 knows_its_submitters() {
     useradd --no-create-home other
     check "is paused, to have a manifest wait" systemctl kill --signal USR1 "$unit"
-    check "... which it says" eventually property_begins StatusText "Paused (SIGUSR1)"
+    check "... which it says" eventually property_begins StatusText "Paused"
     submit mine.json <<<'{"images": ["moon.png"]}'
     check "the manifest waits" eventually batch_is mine pending
     check "its status has its owner" grep -q "\"uid\" *: *$(id -u submitter)\b" "$spool/outbox/mine/status.json"

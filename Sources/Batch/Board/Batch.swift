@@ -279,15 +279,26 @@ package final class Batch {
     func setState(_ state: ImageState, of index: Int) {
         let old = status.images[index].state
         guard old != state else { return }
-        status.counts[old] -= 1
-        status.counts[state] += 1
+        count(index, times: -1)
         status.images[index].state = state
+        count(index)
+    }
+
+    private func count(_ index: Int, times factor: Int = 1) {
+        let isWarned = status.images[index].isWarned
+        status.counts.count(status.images[index].state, isWarned: isWarned, times: factor)
+    }
+
+    /// Changes the whole status of an image, and the counts.
+    func replace(_ index: Int, with image: ImageStatus) {
+        count(index, times: -1)
+        status.images[index] = image
+        count(index)
     }
 
     /// Changes the status of an image that has ended.
     func setResult(_ image: ImageStatus, of index: Int) {
-        setState(image.state, of: index)
-        status.images[index] = image
+        replace(index, with: image)
         // The output of an image that was filtered again has been counted.
         if image.state == .filtered, !handOvers.isFilteredAgain(index) {
             outputBytes = outputBytes.saturatingAdd(image.output?.bytes ?? 0)

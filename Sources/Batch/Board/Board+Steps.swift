@@ -49,6 +49,10 @@ struct FilterJob: Sendable {
     let input: Input
     let autoOrient: Bool
     var damaged = DamagedRule.fail
+    /// Whether a warning makes it fail.
+    var isStrict = false
+    /// The warnings that it gets for the images of which it is made.
+    var warnings: [String] = []
     let filters: [Filter]
     /// How many of these at the beginning are the same for all variants of the image.
     var commonFilters = 0
@@ -111,7 +115,8 @@ extension Board {
         let handsOver = batch.handOvers.begin(index)
         return FilterJob(
             folders: batch.folders, image: index, name: image.name.string, input: input,
-            autoOrient: image.autoOrient, damaged: image.damaged, filters: image.filters,
+            autoOrient: image.autoOrient, damaged: image.damaged, isStrict: image.isStrict,
+            warnings: batch.remarks(onPixelsOf: index), filters: image.filters,
             commonFilters: image.variant?.commonFilters ?? 0,
             overlays: Dictionary(uniqueKeysWithValues: overlays),
             output: image.encoding, resultName: image.resultName,

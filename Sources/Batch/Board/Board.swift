@@ -232,8 +232,7 @@ package struct Board {
             }
         }
         if let former = batch.handOvers.end(again: index) {
-            batch.setState(former.state, of: index)
-            batch.status.images[index] = former
+            batch.replace(index, with: former)
         }
         releaseHandOvers(of: index, batch, &effects)
         effects.append(.statusChanged(batch.key))

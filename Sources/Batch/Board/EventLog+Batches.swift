@@ -125,7 +125,8 @@ extension EventLog {
         metrics.ended(status)
         withStories { stories, _ in stories.ended(status.id) }
         let counts = status.counts
-        var parts = ["\(counts.filtered) filtered"]
+        let warnings = counts.warningText.map { " (\($0))" } ?? ""
+        var parts = ["\(counts.filtered) filtered\(warnings)"]
         if counts.failed > 0 { parts.append("\(counts.failed) failed\(reasons(status))") }
         if counts.cancelled > 0 { parts.append("\(counts.cancelled) cancelled") }
         say(
@@ -136,7 +137,7 @@ extension EventLog {
             [
                 .batch: status.id, .state: status.state.rawValue,
                 .microseconds: "\(microseconds)", .count: "\(counts.total)",
-                .failed: "\(counts.failed)",
+                .failed: "\(counts.failed)", .warnings: "\(counts.warned)",
             ])
     }
 

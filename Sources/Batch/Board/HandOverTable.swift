@@ -125,8 +125,9 @@ extension Batch {
     var shownCounts: Status.Counts {
         var counts = status.counts
         for (index, image) in handOvers.former {
-            counts[status.images[index].state] -= 1
-            counts[image.state] += 1
+            let present = status.images[index]
+            counts.count(present.state, isWarned: present.isWarned, times: -1)
+            counts.count(image.state, isWarned: image.isWarned)
         }
         return counts
     }

@@ -68,6 +68,11 @@ struct FilterStep {
             files.discard()
             return picture
         }
+        let warnings = developed.report.warnings + files.job.warnings
+        if files.job.isStrict, let error = PictureError.warned(warnings, of: inputName) {
+            files.discard()
+            return .failure(Failure(error))
+        }
         do {
             try files.complete(bytes: developed.report.bytes)
             return picture

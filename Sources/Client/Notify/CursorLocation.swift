@@ -31,9 +31,11 @@ package enum CursorLocation {
                 atPath: folder, withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])
         } catch {
+            let cause = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue
             throw ClientError(
                 .cannotCreate, code: "cursor-folder",
-                "\(folder): this folder for the cursor cannot be created",
+                "\(folder): this folder for the cursor cannot be created"
+                    + (cause.map { ": \(String(cString: strerror($0)))" } ?? ""),
                 remedy: "Name a file with --cursor.")
         }
         return "\(folder)/\(name)"

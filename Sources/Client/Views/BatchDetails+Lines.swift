@@ -50,6 +50,7 @@ extension BatchDetails {
     private var countText: String {
         let counts = batch.counts
         var parts = ["\(counts.filtered) of \(counts.total) done"]
+        if let warnings = counts.warningText { parts.append(warnings) }
         let others = [
             (counts.failed, "failed"), (counts.cancelled, "cancelled"),
             (counts.filtering, "filtering"), (counts.downloading, "downloading"),
@@ -109,8 +110,32 @@ extension BatchDetails {
     private func imageLines(_ terminal: Terminal) -> [String] {
         if images == .all {
             return table(status.images).lines(on: terminal) + failureLines(.max, terminal)
+                + warningLines(terminal)
         }
-        return failureLines(images == .failed ? .max : Self.shortList, terminal)
+        if images == .warned { return warningLines(terminal) }
+        let failures = failureLines(images == .failed ? .max : Self.shortList, terminal)
+        return images == .firstFailed ? failures + warningHint(terminal) : failures
+    }
+
+    /// The images with warnings, each warning in a line of its own.
+    private func warningLines(_ terminal: Terminal) -> [String] {
+        let warned = status.images.filter(\.isWarned)
+        guard !warned.isEmpty else { return [] }
+        return ["\(Words.count(warned.count, "image")) with warnings:"]
+            + warned.flatMap { image in
+                let name = image.name.visible
+                return (image.warnings ?? []).flatMap {
+                    "  \(name): \($0.visible)".wrapped(
+                        to: terminal.width, indent: 4, keeping: [name])
+                }
+            }
+    }
+
+    /// What lists the warnings.
+    private func warningHint(_ terminal: Terminal) -> [String] {
+        guard batch.counts.warned > 0 else { return [] }
+        let command = "darkroom show \(argument) --warnings"
+        return "Warnings: \(command)".wrapped(to: terminal.width, indent: 2, keeping: [command])
     }
 
     private func table(_ images: [ImageStatus]) -> TextTable {
@@ -162,11 +187,18 @@ extension BatchDetails {
             ? "darkroom run with --retry" : "darkroom retry \(batch.id.shellQuoted)"
         let text =
             switch helped {
-            case 0: "Without a change of the sources, a retry fails again: \(retry)"
+            case 0 where failed.allSatisfy(isRemoved):
+                "A retry cannot help, because the pictures of this batch are removed. Submit better ones, or put them into the hot folder again."
+            case 0: "Without another source or setting, a retry fails again: \(retry)"
             case failed.count: "A retry may help: \(retry)"
             default: "A retry may help \(helped) of them: \(retry)"
             }
         return text.wrapped(to: terminal.width, indent: 2, keeping: [retry])
+    }
+
+    /// Whether its picture came with the manifest, and so was removed when the batch ended.
+    private func isRemoved(_ image: ImageStatus) -> Bool {
+        !isRun && status.manifest.isFolder == true && image.source?.hasPrefix("./") == true
     }
 
     /// What names the batch on a command line.

@@ -12,15 +12,16 @@ extension BatchDetails {
         ofRunIn path: String, images: Images = .firstFailed, now: Date = Date()
     ) throws(ClientError) {
         let answer: Directory
-        let found: Status?
+        let exists: Bool
         do throws(FileError) {
             answer = try Directory(path: path)
-            found = try answer.exists(BatchFile.status) ? try Status(in: answer) : nil
+            exists = try answer.exists(BatchFile.status)
         } catch {
             throw ClientError(error)
         }
         let root = try? Directory(Self.spoolName, in: answer)
-        guard let found else { throw Self.noRun(path, root) }
+        guard exists else { throw Self.noRun(path, root) }
+        let found = try Self.whole(answer)
         let isInWork = root.map { LockHolder(ofRunIn: $0) != .nobody } ?? false
         self.init(
             batch: Self.progress(in: answer) ?? BatchProgress(of: found), status: found,

@@ -10,10 +10,12 @@ package struct BatchDetails: Sendable {
         /// The first failed ones.
         case firstFailed
         case failed
+        /// The filtered ones with warnings.
+        case warned
         case all
     }
 
-    package let batch: BatchProgress
+    package private(set) var batch: BatchProgress
     package let status: Status
     package let daemon: DaemonState
     /// The path of the answer.
@@ -35,9 +37,10 @@ package struct BatchDetails: Sendable {
         let counts = progress?.counts ?? status.counts
         let isOlder = try !spool.hasProgress(answer)
         // The images of a large batch take seconds to read.
-        if images == .all || counts.failed > 0 || isOlder {
-            status = try Self.whole(answer) ?? status
-        }
+        let isWhole =
+            images == .all || images == .warned && counts.warnings != 0 || counts.failed > 0
+            || isOlder
+        if isWhole { status = try Self.whole(answer) }
         let batch =
             isOlder
             ? BatchProgress(olderAnswer: status) : progress ?? BatchProgress(olderAnswer: status)
@@ -51,6 +54,10 @@ package struct BatchDetails: Sendable {
         images: Images, now: Date
     ) {
         self.batch = batch
+        // An older version has not counted them.
+        if batch.counts.warnings == nil, !status.images.isEmpty {
+            self.batch.counts.warnings = status.images.count(where: \.isWarned)
+        }
         self.status = status
         self.daemon = daemon
         self.folder = folder
@@ -59,17 +66,25 @@ package struct BatchDetails: Sendable {
         self.now = now
     }
 
-    private static func whole(_ answer: Directory) throws(ClientError) -> Status? {
+    /// - Throws: also if it cannot be read.
+    static func whole(_ answer: Directory) throws(ClientError) -> Status {
+        let status: Status?
         do throws(FileError) {
-            return try Status(in: answer)
+            status = try Status(in: answer)
         } catch {
             throw ClientError(error)
         }
+        guard let status else { throw ClientError(unreadableStatusIn: answer) }
+        return status
     }
 
     /// The images that are listed.
     package var listed: [ImageStatus] {
-        images == .all ? status.images : status.images.filter { $0.state == .failed }
+        switch images {
+        case .all: status.images
+        case .warned: status.images.filter(\.isWarned)
+        case .failed, .firstFailed: status.images.filter { $0.state == .failed }
+        }
     }
 
     /// One object for programs.

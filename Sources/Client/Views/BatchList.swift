@@ -138,7 +138,7 @@ package struct BatchList: Sendable {
                 .init(state == .rejected ? "-" : "\(counts.filtered)/\(counts.total)"),
                 .init("\(counts.failed)", counts.failed > 0 ? .red : nil),
                 .init(priority.rawValue), .init(user ?? "-"), .init(HumanText.age(age)),
-                .init(reason ?? "-"),
+                .init(reason ?? counts.warningText ?? "-"),
             ]
         }
     }

@@ -67,11 +67,15 @@ extension BatchProgress {
         let took = BatchDuration(times, commands).map { " in \($0.words)" }
         let outcome =
             switch state {
-            case .completed: "\(Words.count(counts.total, "image"))\(took ?? "")"
+            case .completed:
+                [
+                    "\(Words.count(counts.total, "image"))\(took ?? "")", counts.warningText,
+                ].compactMap { $0 }.joined(separator: ", ")
             case .rejected: "darkroom show \(id.shellQuoted) lists its errors"
             default:
                 [
                     "\(counts.filtered) of \(Words.count(counts.total, "image")) done",
+                    counts.warningText,
                     counts.failed > 0 ? "\(counts.failed) failed" : nil,
                     counts.cancelled > 0 ? "\(counts.cancelled) cancelled" : nil,
                 ].compactMap { $0 }.joined(separator: ", ")

@@ -175,7 +175,8 @@ extension SpoolOverview {
         ]
         let images = queue.images
         var line =
-            "  images   \(images.filtered) of \(images.total) done, \(images.failed) failed, "
+            "  images   \(images.filtered) of \(images.total) done, "
+            + (images.warningText.map { "\($0), " } ?? "") + "\(images.failed) failed, "
             + "\(images.downloading) downloading, \(images.filtering) filtering"
         if daemon.name == .running, let rate = queue.imagesPerSecond {
             line += "; \(HumanText.rate(rate)) images/s"

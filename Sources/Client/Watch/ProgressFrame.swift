@@ -2,7 +2,7 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
 
-/// The lines of live progress on a terminal: never wider than the screen, and one line lower than it.
+/// The lines of live progress on a terminal: not wider than the screen, unless an ID is, and one row lower than it.
 struct ProgressFrame {
     private static let gap = "  "
     private let batches: [BatchProgress]
@@ -22,32 +22,70 @@ struct ProgressFrame {
         var room = max(1, terminal.height - 1)
         var lines: [String] = []
         if let obstacle = daemon.obstacle, room > 2 {
-            lines.append(
-                terminal.paint(obstacle.capitalizedFirst.cut(to: width, terminal.ellipsis), .yellow)
-            )
-            room -= 1
+            let told = sentence(obstacle.capitalizedFirst, room: room - 2)
+            lines += told.map { terminal.paint($0, .yellow) }
+            room -= height(told)
         }
         // The total below the batches; where not all have room, it also counts the others.
         let needsTotal = batches.count > 1 && room > 1
-        let shown = batches.prefix(needsTotal ? room - 1 : room)
+        let (rows, used) = rows(room: needsTotal ? room - 1 : room, needsTotal)
         // Reasons take the lines that the batches leave.
-        var spare = room - shown.count - (needsTotal ? 1 : 0)
-        var rows = shown.map(row)
-        if needsTotal { rows.append(total(hidden: batches.count - shown.count)) }
-        let layout = layout(of: rows)
-        for (row, batch) in zip(rows, shown) {
-            lines.append(line(row, layout))
+        var spare = room - used - (needsTotal ? 1 : 0)
+        let total = needsTotal ? [total(hidden: batches.count - rows.count)] : []
+        let layout = layout(of: rows + total)
+        for (row, batch) in zip(rows, batches) {
+            lines += self.lines(row, layout)
             if spare > 0, daemon.obstacle == nil, let reason = batch.reason(daemon) {
-                lines.append(terminal.paint("  \(reason)".cut(to: width, terminal.ellipsis), .dim))
-                spare -= 1
+                let told = sentence("  \(reason)", room: spare)
+                lines += told.map { terminal.paint($0, .dim) }
+                spare -= height(told)
             }
         }
-        return needsTotal ? lines + [line(rows[rows.count - 1], layout)] : lines
+        return lines + total.flatMap { self.lines($0, layout) }
+    }
+
+    /// The rows of the first batches that fit into so many rows of the screen, and how many they take. There is always one:
+    /// without its name, if there is no room for it.
+    private func rows(room: Int, _ needsTotal: Bool) -> ([Row], used: Int) {
+        var candidates = batches.prefix(max(1, room)).map(row)
+        let most = nameRoom(beside: candidates + (needsTotal ? [total(hidden: 0)] : []))
+        var count = 0
+        var used = 0
+        for row in candidates {
+            let name = DisplayWidth.of(row.name) <= most ? 0 : height([row.name])
+            guard used + name + 1 <= room else { break }
+            used += name + 1
+            count += 1
+        }
+        guard count == 0, !candidates.isEmpty else {
+            return (Array(candidates.prefix(count)), used)
+        }
+        candidates[0].name = ""
+        return (Array(candidates.prefix(1)), 1)
+    }
+
+    /// The first lines of a sentence, each of whole words.
+    private func sentence(_ text: String, room: Int) -> [String] {
+        let indent = text.prefix { $0 == " " }.count
+        var lines = text.wrapped(to: width, indent: indent)
+        guard height(lines) > room else { return lines }
+        while height(lines) > room { lines.removeLast() }
+        guard let last = lines.last else { return [] }
+        let mark = " \(terminal.ellipsis)"
+        if DisplayWidth.of(last + mark) <= width { lines[lines.count - 1] = last + mark }
+        return lines
+    }
+
+    /// The rows of the screen that lines take. A word that is wider than the screen goes on in the next row.
+    private func height(_ lines: [String]) -> Int {
+        let columns = max(1, terminal.width ?? 80)
+        return lines.reduce(0) { $0 + max(1, (DisplayWidth.of($1) + columns - 1) / columns) }
     }
 
     /// What a line says.
     private struct Row {
-        let name: String
+        /// Empty if it has no room.
+        var name: String
         let counts: Status.Counts
         /// The most important ones first. The first two are always shown.
         let fields: [String]
@@ -68,7 +106,7 @@ struct ProgressFrame {
     /// The sums of all batches, also of those that have no line.
     private func total(hidden: Int) -> Row {
         var counts = Status.Counts()
-        for batch in batches { counts += batch.counts }
+        for batch in batches { counts.addSaturating(batch.counts) }
         let rates = batches.compactMap(\.imagesPerSecond)
         let end = speed(
             images: rates.isEmpty ? nil : rates.reduce(0, +),
@@ -85,7 +123,8 @@ struct ProgressFrame {
     }
 
     private static func failures(_ counts: Status.Counts) -> [String] {
-        counts.failed > 0 ? ["\(counts.failed) failed"] : []
+        (counts.failed > 0 ? ["\(counts.failed) failed"] : [])
+            + [counts.warningText].compactMap(\.self)
     }
 
     private func speed(images: Double?, left: Double?) -> [String] {
@@ -99,41 +138,51 @@ struct ProgressFrame {
 
     /// The widths that all lines have in common, so that they stand below each other.
     private struct Layout {
+        /// 0 if no name stands beside its numbers.
         let name: Int
+        /// The width up to which a name stands beside its numbers. A longer one has a line of its own.
+        let mostName: Int
         /// nil if there is no room for bars.
         let bar: Int?
     }
 
-    /// Bars and the less important fields give way before an ID, which somebody may have to type. A short bar says
-    /// enough, so it also gives way before fields.
+    private func nameRoom(beside rows: [Row]) -> Int {
+        max(0, width - (rows.map { Self.width($0.numbers) }.max() ?? 0) - Self.gap.count)
+    }
+
+    /// An ID is never cut: somebody may have to type it. Bars and the less important fields give way before it has a line
+    /// of its own. A short bar says enough, so it also gives way before fields.
     private func layout(of rows: [Row]) -> Layout {
-        let numbers = rows.map { Self.width($0.numbers) }.max() ?? 0
-        let longest = rows.map { DisplayWidth.of($0.name) }.max() ?? 0
-        let name = min(longest, max(8, width - numbers - Self.gap.count))
+        let most = nameRoom(beside: rows)
+        let name = rows.map { DisplayWidth.of($0.name) }.filter { $0 <= most }.max() ?? 0
+        let used = name == 0 ? 0 : name + Self.gap.count
         let widest = width >= 79 ? 24 : width >= 59 ? 12 : 8
         let bars = [24, 12, 8].filter { $0 <= widest }
         func isFitting(_ bar: Int, without dropped: Int) -> Bool {
             rows.allSatisfy { row in
                 let fields = row.fields.prefix(max(2, row.fields.count - dropped))
                 return !row.hasBar
-                    || name + bar + 2 + Self.gap.count * 2 + Self.width(fields) <= width
+                    || used + bar + 2 + Self.gap.count + Self.width(fields) <= width
             }
         }
-        let most = rows.map(\.fields.count).max() ?? 2
-        for dropped in 0...max(0, most - 2) {
+        let fields = rows.map(\.fields.count).max() ?? 2
+        for dropped in 0...max(0, fields - 2) {
             if let bar = bars.first(where: { isFitting($0, without: dropped) }) {
-                return Layout(name: name, bar: bar)
+                return Layout(name: name, mostName: most, bar: bar)
             }
         }
-        return Layout(name: name, bar: nil)
+        return Layout(name: name, mostName: most, bar: nil)
     }
 
-    private func line(_ row: Row, _ layout: Layout) -> String {
-        var parts = [row.name.cut(to: layout.name, terminal.ellipsis).padded(to: layout.name)]
+    private func lines(_ row: Row, _ layout: Layout) -> [String] {
+        let isBeside = DisplayWidth.of(row.name) <= layout.mostName
+        var parts: [String] = []
+        if layout.name > 0 { parts.append((isBeside ? row.name : "").padded(to: layout.name)) }
         if row.hasBar, let width = layout.bar { parts.append(bar(row.counts, width)) }
         var fields = row.fields
         while fields.count > 2, Self.width((parts + fields)[...]) > width { fields.removeLast() }
-        return (parts + fields).joined(separator: Self.gap).cut(to: width, terminal.ellipsis)
+        let line = (parts + fields).joined(separator: Self.gap)
+        return (isBeside ? [] : [row.name]) + [line.cut(to: width, terminal.ellipsis)]
     }
 
     private static func width(_ parts: ArraySlice<String>) -> Int {
@@ -146,16 +195,6 @@ struct ProgressFrame {
         let full = String(repeating: "#", count: min(max(done, 0), width))
         let rest = String(repeating: "-", count: width - full.count)
         return "[" + full + rest + "]"
-    }
-}
-
-extension Status.Counts {
-    /// Adds the numbers of another batch. They come from a file and may have any values.
-    static func += (sum: inout Status.Counts, other: Status.Counts) {
-        sum.total = sum.total.saturatingAdd(other.total)
-        for state in ImageState.allCases {
-            sum[state] = sum[state].saturatingAdd(other[state])
-        }
     }
 }
 

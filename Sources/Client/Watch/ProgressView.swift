@@ -97,12 +97,19 @@ package final class ProgressView {
         guard lines != drawn else { return nil }
         let wait = lastDrawing + Self.interval - seconds
         guard wait <= 0 else { return wait }
-        // Each line is cleared only behind its new text, so nothing flickers.
-        let text = lines.map { "\($0)\u{1B}[K" }.joined(separator: "\r\n")
+        let text = lines.map(cleared).joined(separator: "\r\n")
         write(home() + text + "\u{1B}[J")
         drawn = lines
         lastDrawing = seconds
         return nil
+    }
+
+    /// A line, and nothing behind it. It is cleared only behind its new text, so nothing flickers. If the text ends in the
+    /// last column, the cursor is still there, and clearing would remove the last character.
+    private func cleared(_ line: String) -> String {
+        let columns = DisplayWidth.ofPainted(line)
+        let isFull = columns > 0 && columns.isMultiple(of: max(1, terminal.width ?? 80))
+        return isFull ? "\u{1B}[K\(line)" : "\(line)\u{1B}[K"
     }
 
     /// Moves the cursor to the first column of the first drawn line. A terminal that has become narrower has wrapped
@@ -127,19 +134,24 @@ package final class ProgressView {
             guard news != said[place] else { continue }
             said[place] = news
             isNews = true
-            write(Self.sentence(batch, daemon) + "\n")
+            say(Self.sentence(batch, daemon))
         }
         if isNews { lastLine = seconds }
         guard !unfinished.isEmpty else { return nil }
         if seconds - lastLine >= Self.heartbeat {
             for place in unfinished.prefix(Self.heartbeatLines) {
-                write(Self.sentence(batches[place], daemon) + "\n")
+                say(Self.sentence(batches[place], daemon))
             }
             let others = unfinished.count - Self.heartbeatLines
-            if others > 0 { write("and \(Words.count(others, "other batch", "other batches"))\n") }
+            if others > 0 { say("and \(Words.count(others, "other batch", "other batches"))") }
             lastLine = seconds
         }
         return lastLine + Self.heartbeat - seconds
+    }
+
+    /// On a terminal, lines end between words.
+    private func say(_ sentence: String) {
+        for line in sentence.wrapped(to: terminal.width, indent: 2) { write(line + "\n") }
     }
 
     /// The progress of a batch in one line.
@@ -150,6 +162,7 @@ package final class ProgressView {
             "\(counts.finished) of \(Words.count(counts.total, "image"))",
         ]
         if counts.failed > 0 { parts.append("\(counts.failed) failed") }
+        if let warnings = counts.warningText { parts.append(warnings) }
         if batch.state == .processing, daemon.name == .running {
             if let rate = batch.imagesPerSecond { parts.append("\(HumanText.rate(rate)) images/s") }
             if let left = batch.secondsLeft {

@@ -53,6 +53,8 @@ public struct PictureError: Error, Equatable, CustomStringConvertible {
         case memoryLimit = "memory-limit"
         /// A filter's rectangle is not within the picture, or its result would have no pixels.
         case filterOutside = "filter-outside"
+        /// The picture has warnings, and the manifest or an option makes them errors. The message contains them.
+        case warned = "picture-warning"
         /// The file could not be read.
         case readFailed = "read-failed"
         /// The output could not be written.
@@ -106,6 +108,18 @@ public struct PictureError: Error, Equatable, CustomStringConvertible {
     /// - Parameter place: the file's name and the step.
     static func outOfMemory(_ place: String, _ words: String) -> Self {
         Self(.outOfMemory, "\(place): \(words)", isTransient: true)
+    }
+}
+
+extension PictureError {
+    /// The error of a picture whose warnings are errors; nil if there are none.
+    ///
+    /// - Parameter name: the picture's name in messages.
+    package static func warned(_ warnings: [String], of name: String) -> Self? {
+        guard !warnings.isEmpty else { return nil }
+        let subject = warnings.count == 1 ? "a warning is an error" : "warnings are errors"
+        return Self(
+            .warned, "\(name): \(subject) here (strict): \(warnings.joined(separator: "; "))")
     }
 }
 

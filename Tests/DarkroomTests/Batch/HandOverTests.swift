@@ -259,7 +259,28 @@ import Testing
                     + " or darkroomd has changed since then"
             ])
         #expect(try fixture.image("c", of: "x").warnings == nil)
+        #expect(try fixture.status("x")?.counts.warnings == 1)
         #expect(try fixture.finished == ["x": .completed])
+    }
+
+    /// The warnings of images that are filtered again count as before, at any moment.
+    @Test func formerWarningsStayCounted() async throws {
+        let fixture = try await restarted(
+            filtered: [0, 1, 2, 4], change: { $0.warnings = ["a former warning"] })
+        func check() {
+            guard let shown = fixture.shown("x") else { return }
+            #expect(shown.counts == Status.Counts(of: shown.images))
+            #expect(shown.counts.warnings == 4)
+        }
+        check()
+        fixture.releaseOperations()
+        try await fixture.wait(for: "the end") {
+            check()
+            return fixture.isIdle
+        }
+        let status = try #require(try fixture.status("x"))
+        #expect(status.counts == Status.Counts(of: status.images))
+        #expect(status.counts.warnings == 4)
     }
 
     /// What cannot be made again stays filtered; what needs it fails.

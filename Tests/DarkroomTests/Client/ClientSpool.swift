@@ -92,7 +92,8 @@ final class ClientSpool: Sendable {
 
     /// `queue.json`.
     func writeQueue(
-        _ state: QueueReport.State, written: Double = 1, waiting: Status.Waiting? = nil,
+        _ state: QueueReport.State, written: Double = 1, warnings: Int = 0,
+        waiting: Status.Waiting? = nil,
         unresumed: [QueueReport.Unresumed] = []
     ) throws {
         var text = """
@@ -105,7 +106,7 @@ final class ClientSpool: Sendable {
             "pictures": {"pixels": 1000000, "memory": 1000000000, "cores": 2}},
             "counts": {"processing": 2, "pending": 5, "held": 1},
             "images": {"total": 400, "new": 380, "downloading": 4, "downloaded": 1, "filtering": 2, "filtered": 12,
-            "failed": 1, "cancelled": 0},
+            "failed": 1, "cancelled": 0, "warnings": \(warnings)},
             "imagesPerSecond": 1.25, "bytesPerSecond": 3500000, "batches": []
             """
         if let waiting {

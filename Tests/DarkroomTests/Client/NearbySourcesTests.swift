@@ -84,6 +84,25 @@ import Testing
         #expect(placement.note == nil)
     }
 
+    /// It has no text that could be changed, so it becomes XML.
+    @Test func aBinaryPropertyListBecomesXML() throws {
+        let list: [String: Any] = [
+            "images": [["source": "photos/a.png", "name": "é&"], ["source": "r.png"]],
+            "filters": [["sepia": ["amount": 0.5]]], "page": true,
+        ]
+        let binary = try PropertyListSerialization.data(
+            fromPropertyList: list, format: .binary, options: 0)
+        let file = ManifestFile(
+            Array(binary), like: try self.file("a.plist", "<plist><dict></dict></plist>"))
+        let before = try file.check(rules).get()
+        let changes = try near().placement(of: file.sources(rules)).changes
+        #expect(changes.keys.map(\.string) == ["photos/a.png"])
+        let bytes = try file.bytes(replacing: changes, of: before, rules)
+        #expect(bytes.starts(with: "<?xml".utf8))
+        #expect(try file.with(bytes).check(rules).get() == before.replacing(changes))
+        #expect(try file.bytes(replacing: [:], of: before, rules) == Array(binary))
+    }
+
     /// Forms in which the place of a source is not clear, or means something else too: nothing is guessed.
     @Test(arguments: [
         ("photos/é b.png", "images:\n  - photos/é\n    b.png\n"),

@@ -77,6 +77,33 @@ import Testing
         #expect(error?.message == "l:2: no.png: cannot find it: No such file or directory")
         #expect(error?.exit == .missing)
     }
+
+    /// All are told at once, not one with each attempt.
+    @Test func severalMissingFilesAreCounted() throws {
+        let scratch = try ScratchDirectory()
+        let list = try PictureList(Array("x.png\nno.png\ny.png\n".utf8), shown: "l")
+        let error = #expect(throws: ClientError.self) { try list.pictures(in: scratch.path) }
+        #expect(
+            error?.message
+                == "l:1: x.png: cannot find it: No such file or directory; 2 other lines cannot be used either"
+        )
+        #expect(error?.remedy == nil)
+        #expect(try list.pictures(in: scratch.path, mayBeGone: true).count == 3)
+    }
+
+    /// A table whose columns have other names.
+    @Test(
+        arguments: [
+            ("name,url\n", "If this is CSV, name the column with the files and URLs ‘source’."),
+            ("url;name\n", "If this is CSV, name the column with the files and URLs ‘source’."),
+            ("no.png\n", nil),
+        ] as [(String, String?)]) func aHeadingIsNoPicture(text: String, remedy: String?) throws
+    {
+        let scratch = try ScratchDirectory()
+        let list = try PictureList(Array(text.utf8), shown: "l")
+        let error = #expect(throws: ClientError.self) { try list.pictures(in: scratch.path) }
+        #expect(error?.remedy == remedy)
+    }
 }
 
 /// Folders, sizes and watermarks on the command line.
@@ -105,12 +132,30 @@ import Testing
             pictures.map(\.source) == ["a.png", "a/z.jpg", "b.jpg"].map { "\(folder)/\($0)" })
     }
 
+    /// Otherwise the same command could not be repeated: its results would be among its pictures.
+    @Test(arguments: ["", "/", "/../p", "/."]) func resultsDoNotGoAmongThePictures(end: String)
+        throws
+    {
+        try put("p/b.jpg")
+        let folder = scratch.url.appending(path: "p").path
+        let error = #expect(throws: ClientError.self) {
+            try PictureTree(folder).pictures(without: folder + end)
+        }
+        #expect(error?.code == "results-among-sources")
+        #expect(error?.exit == .usage)
+        #expect(try PictureTree(folder).pictures(without: folder + "/new").count == 1)
+    }
+
     @Test func aFolderWithAManifestIsRefused() throws {
         try put("p/b.jpg", "p/manifest.yaml")
         let folder = scratch.url.appending(path: "p").path
         let error = #expect(throws: ClientError.self) { try PictureTree(folder).pictures() }
         #expect(error?.code == "has-manifest")
         #expect(error?.remedy?.contains("\(folder)/manifest.yaml") == true)
+        try put("p/.darkroom/plan.json")
+        let ofRun = #expect(throws: ClientError.self) { try PictureTree(folder).pictures() }
+        #expect(ofRun?.code == "has-manifest")
+        #expect(ofRun?.remedy == "Name the pictures that you mean, as in \(folder)/*.jpg")
         try put("q/notes.txt")
         let other = scratch.url.appending(path: "q").path
         let nothing = #expect(throws: ClientError.self) { try PictureTree(other).pictures() }

@@ -27,7 +27,7 @@ import Testing
         ),
         (.screen(40), [holiday], running, "holiday  [####----]   52%  21/40"),
         (.screen(24), [holiday], running, "holiday   52%  21/40"),
-        (.screen(12), [holiday], running, "holiday   …"),
+        (.screen(12), [holiday], running, "holiday\n 52%  21/40"),
         (
             .screen(80), [holiday], DaemonState(name: .paused),
             """
@@ -49,14 +49,42 @@ import Testing
         (
             .screen(40), three, running,
             """
-            holiday                    52%  21/40
-            prints                      0%  3/1200
-              example.org has asked for a pause of…
-            winter-in-the-mountains…    0%  0/7
+            holiday  [####----]   52%  21/40
+            prints   [--------]    0%  3/1200
+              example.org has asked for a pause of
+              2 minutes
+            winter-in-the-mountains-2026
+                     [--------]    0%  0/7  pending
               waits for its turn
-            total                       1%  24/1247
+            total    [--------]    1%  24/1247
             """
         ),
+        // The last reason has no room, and the one before has a part of it.
+        (
+            .screen(40, 8), three, running,
+            """
+            holiday  [####----]   52%  21/40
+            prints   [--------]    0%  3/1200
+              example.org has asked for a pause of
+              2 minutes
+            winter-in-the-mountains-2026
+                     [--------]    0%  0/7  pending
+            total    [--------]    1%  24/1247
+            """
+        ),
+        (
+            .screen(40, 7), three, running,
+            """
+            holiday  [####----]   52%  21/40
+            prints   [--------]    0%  3/1200
+              example.org has asked for a pause of
+            winter-in-the-mountains-2026
+                     [--------]    0%  0/7  pending
+            total    [--------]    1%  24/1247
+            """
+        ),
+        // No room for the name.
+        (.screen(20, 2), [pending], running, "  0%  0/7  pending"),
         (
             .screen(80, 4), three, running,
             """
@@ -84,6 +112,39 @@ import Testing
         shown.feed(output.take())
         #expect(shown.lines == [])
         #expect(shown.cursor == .init(row: 0, column: 0))
+    }
+
+    /// An ID that is wider than the screen goes on in the next row, and is erased from all of them.
+    @Test(arguments: [10, 14, 28, 27]) func neverCutsAnID(width: Int) {
+        let output = Recorder()
+        let view = ProgressView(.auto, on: .screen(width), write: output.write)
+        let screen = VirtualScreen(width: width, height: 24)
+        for done in [0, 1] {
+            var batch = Self.pending
+            batch.counts.filtered += done
+            batch.counts.new -= done
+            view.show([batch], Self.running, at: Double(done))
+            screen.feed(output.take())
+            #expect(screen.lines.joined().hasPrefix(batch.id), "\(screen.lines)")
+            #expect(screen.lines.contains { $0.contains("\(done)/7") }, "\(screen.lines)")
+        }
+        view.erase()
+        screen.feed(output.take())
+        #expect(screen.lines == [])
+        #expect(screen.cursor == .init(row: 0, column: 0))
+    }
+
+    @Test func wrapsSentencesAtWords() {
+        let output = Recorder()
+        let view = ProgressView(.plain, on: .screen(40), write: output.write)
+        view.show([Self.waiting], Self.running, at: 0)
+        #expect(
+            output.take() == """
+                prints: processing, 3 of 1200 images;
+                  example.org has asked for a pause of 2
+                  minutes
+
+                """)
     }
 
     @Test func drawsOnlyChangesAndAtMostFiveTimesASecond() {
@@ -140,7 +201,7 @@ import Testing
         #expect(view.show([batch], DaemonState(name: .killed), at: 36) == 30)
         #expect(
             output.take()
-                == "holiday: processing, 2 of 40 images; the daemon was killed and has not been started again\n"
+                == "holiday: processing, 2 of 40 images; the daemon was killed and has not been\n  started again\n"
         )
         // How it ends is a result and not progress.
         batch.state = .completed

@@ -42,6 +42,14 @@ import Testing
                 """), "\(text)")
     }
 
+    @Test func countsWarnings() throws {
+        let spool = try ClientSpool()
+        try spool.writeQueue(.running, warnings: 3)
+        #expect(
+            try Self.status(spool).text.hasSuffix(
+                "  images   12 of 400 done, 3 with warnings, 1 failed, 4 downloading, 2 filtering"))
+    }
+
     @Test func tellsTheStatesOfTheDaemon() throws {
         let spool = try ClientSpool()
         #expect(try Self.status(spool) == Told(.stopped, "stopped: SPOOL"))

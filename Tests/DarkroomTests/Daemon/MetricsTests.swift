@@ -70,6 +70,7 @@ import Testing
         for (state, count) in [("filtered", 1.0), ("failed", 1), ("cancelled", 2)] {
             #expect(try exposition.value("darkroom_images_total", ["state": state]) == count)
         }
+        #expect(try exposition.value("darkroom_images_with_warnings_total") == 1)
         #expect(exposition.sum("darkroom_image_failures_total") == 1)
         #expect(try exposition.value("darkroom_image_failures_total", ["code": "png-crc"]) == 1)
         #expect(try exposition.value("darkroom_written_bytes_total") == 3)

@@ -68,7 +68,7 @@ import Testing
         (
             StatusLine(
                 summary: summary(inWork: 1, waiting: 1, held: 1), isPaused: true, running: 1),
-            "Paused (SIGUSR1): 2 batches waiting, 1 image still finishing; 1 held"
+            "Paused: 2 batches waiting, 1 image still finishing; 1 held"
         ),
         (
             StatusLine(summary: summary(inWork: 2), storage: full),
@@ -76,7 +76,7 @@ import Testing
         ),
         (
             StatusLine(summary: summary(held: 1), isPaused: true, storage: lost),
-            "Paused (SIGUSR1), and waiting: sync /s: Input/output error; "
+            "Paused, and waiting: sync /s: Input/output error; "
                 + "next attempt after darkroom resume or a restart; 1 batch unfinished"
         ),
         (

@@ -112,6 +112,15 @@ import Testing
         #expect(all.images.map(\.damaged) == [.keep, .fail])
     }
 
+    @Test func warningsAreErrorsWhereTheManifestSaysSo() throws {
+        let text =
+            #"{"images": ["a", {"source": "b", "strict": true}, {"source": "c", "strict": true, "variants": [{"suffix": "-s"}, {"suffix": "-l"}]}]}"#
+        #expect(try read(text).images.map(\.isStrict) == [false, true, true, true])
+        let all = try read(
+            #"{"strict": true, "images": {"a": "a", "b": {"source": "b", "strict": false}}}"#)
+        #expect(all.images.map(\.isStrict) == [true, false])
+    }
+
     /// Names taken from sources make way for each other whatever their formats.
     @Test func derivedNamesAreUnlikeInAllFormats() throws {
         let text = """

@@ -75,6 +75,7 @@ import Testing
                 == type(of: defaultValue.compression).allCases.map(\.rawValue))
         #expect(try value("compression", "default") as? String == defaultValue.compression.rawValue)
         #expect(try Self.schema("$defs", "autoOrient", "default") as? Bool == true)
+        #expect(try Self.schema("$defs", "strict", "default") as? Bool == false)
         #expect(
             try Self.schema("$defs", "damaged", "enum") as? [String]
                 == DamagedRule.allCases.map(\.rawValue))

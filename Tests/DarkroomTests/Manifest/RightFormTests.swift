@@ -56,6 +56,15 @@ import Testing
                     + "<string>monu</string></dict>"),
             "; write ‘<key>filters</key> <array><string>mono</string></array>’"
         ),
+        // A map with one key is a filter, also if its name is misspelt.
+        (
+            .yaml, "images: [a]\nfilters: {thumbnial: 200}",
+            "unknown filter ‘thumbnial’; did you mean ‘thumbnail’?"
+        ),
+        (
+            .yaml, "images: [a]\nfilters: {sepai: 0.8}",
+            "unknown filter ‘sepai’; did you mean ‘sepia’?"
+        ),
         (.yaml, "images: [a]\nfilters: momo", "found text; write ‘filters: [mono]’"),
         (.yaml, "images: [a]\nfilters: resize", "; write ‘filters: [{resize: {width: PIXELS}}]’"),
         (.yaml, "images: [a]\nfilters: blur", "; write ‘filters: [{blur: {sigma: NUMBER}}]’"),

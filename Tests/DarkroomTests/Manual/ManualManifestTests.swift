@@ -48,6 +48,7 @@ import Testing
         try expect(
             "Keys of an image", "damaged", DamagedRule.allCases.map(\.rawValue),
             manifest.images[0].damaged.rawValue)
+        try expect("Keys of an image", "strict", [], "\(manifest.images[0].isStrict)")
         try expect(
             "Keys of an output", "format", OutputFormat.allCases.map(\.rawValue),
             output.format.rawValue)

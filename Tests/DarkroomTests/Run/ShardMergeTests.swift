@@ -425,14 +425,18 @@ import Testing
         #expect(try fixture.merge().status != nil)
     }
 
-    @Test(arguments: ["", "{", "{}", "{\n  \"images\" : [\n  ],\n  \"manifest\" : {\n"])
-    func whatIsNoStatusIsAFault(text: String) throws {
+    @Test(arguments: [
+        ("", StatusDefect.unknown), ("{", StatusDefect.unknown),
+        ("{}", "counts: it is missing"),
+        ("{\n  \"images\" : [\n  ],\n  \"manifest\" : {\n", StatusDefect.unknown),
+    ])
+    func whatIsNoStatusIsAFault(text: String, reason: String) throws {
         let fixture = try Self.filled()
         try fixture.shardFolder(2).write(
             Array(text.utf8), to: BatchFile.status, replacing: true, durably: false)
         #expect(
             fault(try fixture.merge())
-                == "2 - its status is not what this version of darkroom can read")
+                == "2 - its status.json: \(reason)")
     }
 
     @Test func aChangedManifestIsRefused() throws {

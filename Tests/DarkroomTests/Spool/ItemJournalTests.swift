@@ -87,6 +87,23 @@ import Testing
         }
     }
 
+    /// The incomplete line may have any length, also that of a sparse file, and be in several pieces.
+    @Test(arguments: [1, Descriptor.piece - 1, Descriptor.piece, 3 * Descriptor.piece])
+    func cutsALongIncompleteLine(length: Int) throws {
+        try ItemJournal.append([record(0), record(1)], in: folder, durably: false)
+        let whole = try folder.information(of: ItemJournal.fileName)?.length
+        let path = folder.path(of: ItemJournal.fileName)
+        try folder.append(to: ItemJournal.fileName).truncate(to: (whole ?? 0) + length, path: path)
+        try ItemJournal.mend(in: folder)
+        #expect(try folder.information(of: ItemJournal.fileName)?.length == whole)
+    }
+
+    @Test func aFileOfOneIncompleteLineBecomesEmpty() throws {
+        try folder.write(Array("{".utf8), to: ItemJournal.fileName, durably: false)
+        try ItemJournal.mend(in: folder)
+        #expect(try folder.read(ItemJournal.fileName, upTo: 10).isEmpty)
+    }
+
     @Test func leavesNoHalfLineOnAFullDisk() throws {
         // /dev/full takes nothing; the file itself must be as it was.
         try ItemJournal.append([record(0)], in: folder, durably: false)

@@ -16,6 +16,7 @@ import Testing
         counts[.new] = 0
         counts[.filtered] = 1
         counts[.failed] = 1
+        counts.warnings = 1
         let output = ImageStatus.Output(
             file: "a.png", format: .png, sha256: "00", bytes: 3, width: 4, height: 5, depth: 16,
             channels: 4)

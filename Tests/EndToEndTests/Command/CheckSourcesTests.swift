@@ -208,7 +208,7 @@ import Testing
                 == .init(
                     exit: 64, output: "",
                     errors:
-                        "darkroom: --recipe, --filter, --watermark, --sizes, --format, --quality, --damaged and --from are for pictures with --sources; a manifest has its own\n"
+                        "darkroom: --format is for pictures; good.yaml is a manifest and says itself what to do\n"
                 ))
         _ = try await daemon.stop()
     }

@@ -10,7 +10,8 @@ import Testing
         scratch = try ScratchDirectory()
         let files = [
             "a.jpg": "", "with space.jpg": "", "logo.png": "",
-            "good.yaml": "images: [a.png, b.png]\n",
+            "good.yaml": "images: [a.png, b.png]\n", "good.text": "images: [a.png]\n",
+            "list.csv": "source,name\na.jpg,a\n", "list.txt": "a.jpg\nlogo.png\n",
             "bad.json":
                 "{\"images\": [{\"source\": \"a.png\", \"nmae\": 1}],\n \"priority\": \"hihg\"}",
         ]
@@ -145,6 +146,29 @@ import Testing
 
                 """
         ),
+        Line(
+            "check list.csv", 65,
+            errors: """
+                darkroom: list.csv: the name of a manifest ends in .json, .yaml, .yml or .plist
+                darkroom: For a list of pictures: darkroom check --sources --from list.csv
+
+                """
+        ),
+        Line(
+            "check --json list.txt", 65,
+            """
+            {"file":"list.txt","message":"list.txt: the name of a manifest ends in .json, .yaml, .yml or .plist","remedy":"For a list of pictures: darkroom check --sources --from list.txt","type":"manifest"}
+            {"exit":65,"manifests":1,"rejected":1,"type":"summary"}
+
+            """),
+        Line(
+            "check good.text", 65,
+            errors:
+                "darkroom: good.text: the name of a manifest ends in .json, .yaml, .yml or .plist\n"
+        ),
+        Line(
+            "check --from list.csv good.yaml", 64,
+            errors: "darkroom: --from is for pictures; to check them, add --sources\n"),
         Line(
             "check --json good.yaml bad.json none.yaml", 66,
             """

@@ -116,7 +116,15 @@ import Testing
             ),
             (
                 ["good.yaml", "--filter", "mono"], 64,
-                "--recipe, --filter, --watermark, --sizes, --format, --quality, --damaged and --from are for pictures; a manifest has its own"
+                "--filter is for pictures; good.yaml is a manifest and says itself what to do"
+            ),
+            (
+                ["-", "--format", "png", "--quality", "3"], 64,
+                "--format is for pictures; standard input is a manifest and says itself what to do"
+            ),
+            (
+                ["good.yaml", "--from", "list.csv"], 64,
+                "--from is for pictures; good.yaml is a manifest and says itself what to do"
             ),
             (["good.yaml", "--name", "a/b"], 64, "--name a/b: the name contains a slash"),
             (["good.yaml", "none.yaml"], 66, "none.yaml: cannot open: No such file or directory"),

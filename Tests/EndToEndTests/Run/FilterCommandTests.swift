@@ -190,7 +190,7 @@ import Testing
         #expect(try await client.result().exit == 64)
         #expect(
             terminal.text.contains(
-                "darkroom: Standard output is a terminal. Name a file with -o, or write >picture.png"
+                "darkroom: Standard output is a terminal. Name a file with -o, or write\r\n  >picture.png"
             ), "\(terminal.text)")
         let other = try PseudoTerminal(width: 80, height: 24)
         let reader = try ClientProcess(

@@ -53,7 +53,7 @@ import Testing
         Line(
             words: "run good.yaml -o out --json", exit: 0,
             output:
-                #"{"counts":{"cancelled":0,"downloaded":0,"downloading":0,"failed":0,"filtered":2,"filtering":0,"new":0,"total":2},"exit":0,"folder":"out","id":"good","state":"completed","type":"run","unchanged":false}"#
+                #"{"counts":{"cancelled":0,"downloaded":0,"downloading":0,"failed":0,"filtered":2,"filtering":0,"new":0,"total":2,"warnings":0},"exit":0,"folder":"out","id":"good","state":"completed","type":"run","unchanged":false}"#
                 + "\n"),
         Line(
             words: "run album/poor.json -o out", exit: 3,
@@ -111,7 +111,7 @@ import Testing
         Line(
             words: "run good.yaml --filter mono -o out", exit: 64,
             errors:
-                "darkroom: --recipe, --filter, --watermark, --sizes, --format, --quality, --damaged and --from are for pictures; a manifest has its own\n"
+                "darkroom: --filter is for pictures; good.yaml is a manifest and says itself what to do\n"
         ),
         Line(
             words: "run good.yaml -o good.yaml", exit: 73,

@@ -42,7 +42,6 @@ import Testing
             .publishOutputMoved, .publishOutputsMoved, .finalStatusWritten, .finalStatusMoved,
             .finalStatusSynced, .treeEntryRemoved, .activeRemoved,
         ].map { ($0, nil) } + [
-            (.recoveryJournalWritten, .publishJournalTorn),
             (.recoveryJournalMended, .publishJournalTorn),
             (.recoveryOutputMoved, .publishJournalSynced),
             (.recoveryScrapRemoved, .filterWritten), (.recoveryFinished, .finalStatusSynced),

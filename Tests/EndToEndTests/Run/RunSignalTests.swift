@@ -128,6 +128,9 @@ import Testing
         let start =
             "darkroom: out is in use by darkroom run on \(Machine.name), process \(run.identifier), since "
         #expect(second.errors.hasPrefix(start), "\(second)")
+        #expect(
+            second.errors.hasSuffix(
+                "darkroom: When that process has ended, the same command continues.\n"))
         run.send(SIGTERM)
         #expect(try await run.result().exit == 75)
     }

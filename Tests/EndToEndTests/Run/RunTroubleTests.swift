@@ -170,7 +170,11 @@ import Testing
         var testDescription: String { "\(command) \(file)" }
     }
 
-    private static let unreadable = "it is not what this version of darkroom can read\n"
+    private static let unreadable = """
+        it is not what this version of darkroom can read
+        darkroom: It is damaged, or a newer version has written it. A retry alone does not help.
+
+        """
     private static let link = """
         a symbolic link is in the place of this file
         darkroom: Remove the link, or put the file itself there.
@@ -195,7 +199,9 @@ import Testing
         Damage(
             file: ".darkroom/shard-1-of-1/status.json", command: "truncate -s -20 FILE",
             run: unreadable,
-            merge: "darkroom: shard 1: its status is not what this version of darkroom can read\n"),
+            merge:
+                "darkroom: shard 1: its status.json: it is not what this version of darkroom can read\n"
+        ),
         Damage(
             file: ".darkroom/shard-1-of-1/status.json", command: "mv FILE x; ln -s $PWD/x FILE",
             run: link,

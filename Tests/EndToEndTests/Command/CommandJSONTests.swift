@@ -1,0 +1,204 @@
+import DarkroomCore
+import DarkroomSpool
+import Foundation
+import TestSupport
+import Testing
+
+/// What programs read (`--json`): all of it is on standard output, and the last object is complete.
+@Suite(.fewAtATime) struct CommandJSONTests {
+    // MARK: wait, make, filter
+
+    @Test func waitTellsHowEachBatchEnded() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run(["downloads.retries": "0"])
+        try fixture.drop("fine", images: [("a", fixture.url("0.png"))])
+        try fixture.drop("half", images: [("a", fixture.url("none.png"))])
+        try fixture.spool.drop("later.hold", "")
+        try fixture.drop("later", images: [("a", fixture.url("0.png"))])
+        _ = try await fixture.spool.finish("fine", daemon)
+        _ = try await fixture.spool.finish("half", daemon)
+        _ = try await fixture.spool.waitForStatus(of: "later", daemon, "held") { $0.state == .held }
+        func counts(_ change: String) -> String {
+            let all = [
+                "cancelled", "downloaded", "downloading", "failed", "filtered", "filtering", "new",
+            ].map { #""\#($0)":\#($0 == change ? 1 : 0)"# }
+            return "{\(all.joined(separator: ",")),\"total\":1}"
+        }
+        let result = try await fixture.client(
+            "wait", "fine", "half", "none", "later", "--timeout", "0", "--json")
+        #expect(
+            result
+                == .init(
+                    exit: 75,
+                    output: """
+                        {"counts":\(counts("filtered")),"id":"fine","state":"completed","type":"batch"}
+                        {"counts":\(counts("failed")),"id":"half","state":"completedWithErrors","type":"batch"}
+                        {"code":"no-such-batch","id":"none","message":"none: there is no such batch","remedy":"darkroom list --all shows the IDs of all batches.","retryable":false,"type":"problem"}
+                        {"code":"not-ended","id":"later","message":"later has not ended yet","retryable":true,"type":"problem"}
+                        {"batches":4,"exit":75,"type":"summary"}
+
+                        """,
+                    errors: """
+                        darkroom: none: there is no such batch
+                        darkroom: darkroom list --all shows the IDs of all batches.
+                        darkroom: later has not ended yet
+
+                        """))
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    @Test func makeAndFilterTellWhatTheyMade() async throws {
+        let fixture = try RunFixture()
+        var result = try await fixture.darkroom(
+            "make", "small.png", "gray.png", "--watermark", "alpha.png", "-o", "m.yaml", "--json")
+        let size = try fixture.bytes("m.yaml").count
+        #expect(
+            result
+                == .init(
+                    exit: 0,
+                    output:
+                        #"{"bytes":\#(size),"exit":0,"images":3,"output":"m.yaml","type":"make"}"#
+                        + "\n",
+                    errors: ""))
+        for (words, format) in [(["-o", "out.jpg"], "jpeg"), (["-o", "out.png"], "png")] {
+            result = try await ClientProcess.end(
+                ["filter", "small.png", "--filter", "resize:width=20,height=10", "--json"] + words,
+                folder: fixture.scratch.path)
+            let size = try fixture.bytes(words[1]).count
+            #expect(
+                result
+                    == .init(
+                        exit: 0,
+                        output:
+                            #"{"bytes":\#(size),"exit":0,"format":"\#(format)","height":10,"output":"\#(words[1])","type":"filter","width":13}"#
+                            + "\n",
+                        errors: ""))
+        }
+    }
+
+    /// A picture without its end, which is kept.
+    @Test func filterTellsOfWarnings() async throws {
+        let fixture = try RunFixture()
+        let whole = try fixture.bytes("small.png")
+        try Data(whole.dropLast(12)).write(to: fixture.url("cut.png"))
+        let result = try await fixture.darkroom(
+            "filter", "cut.png", "--damaged", "keep", "-o", "out.png", "--json")
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+        #expect(result.exit == 0 && result.errors == "", "\(result)")
+        #expect((object["warnings"] as? [String])?.isEmpty == false, "\(result)")
+    }
+
+    /// Standard output has room for one thing only.
+    @Test func makeAndFilterNeedAFile() async throws {
+        let fixture = try RunFixture()
+        let table: [(words: [String], sentence: String)] = [
+            (
+                ["make", "small.png"],
+                "--json needs -o FILE: without it, standard output has the manifest, which is JSON"
+            ),
+            (
+                ["filter", "small.png"],
+                "--json needs -o FILE: without it, standard output has the picture"
+            ),
+            (
+                ["filter", "small.png", "-o", "-"],
+                "--json needs -o FILE: without it, standard output has the picture"
+            ),
+        ]
+        for (words, sentence) in table {
+            let result = try await ClientProcess.end(
+                words + ["--json"], folder: fixture.scratch.path)
+            #expect(
+                result.output
+                    == #"{"code":"usage","exit":64,"message":"\#(sentence)","retryable":false,"type":"error"}"#
+                    + "\n")
+            #expect(result.exit == 64 && result.errors.hasPrefix("Error: \(sentence)\n"))
+        }
+        // The pipe of standard output under another name.
+        let shell = try await ClientProcess.end(
+            ["filter", "small.png", "-o", "/dev/fd/3", "--json"], folder: fixture.scratch.path,
+            before: "mkfifo p; cat p >seen & exec >p 3>&1")
+        #expect(
+            shell.errors
+                == "darkroom: --json needs -o FILE: without it, standard output has the picture\n")
+        #expect(shell.exit == 64)
+    }
+
+    @Test(arguments: [
+        ["make", "0.png", "-o", "m.yaml"], ["filter", "0.png", "-o", "a.png"],
+        ["run", "0.png", "-o", "out"],
+    ])
+    func aManifestThatIsRefusedIsAnError(words: [String]) async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        let result = try await fixture.begin(words + ["--recipe", "none", "--json"]).result()
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+        #expect(result.exit == 65 && object["exit"] as? Int == 65, "\(result)")
+        #expect(object["code"] as? String == "manifest-rejected", "\(result)")
+        #expect((object["message"] as? String)?.hasSuffix(": 1 error") == true, "\(result)")
+        let errors = try #require(object["errors"] as? [[String: Any]])
+        #expect(errors.count == 1 && errors[0]["code"] as? String == "unknown-recipe", "\(result)")
+        #expect(result.errors.hasSuffix("[unknown-recipe]\n"), "\(result)")
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    // MARK: submit
+
+    @Test func submitTellsOfEachProblem() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        let picture = fixture.url("0.png")
+        try fixture.write("images: [\(picture)]\n", to: "good.yaml")
+        try fixture.write("images: [\(picture)]\nquality: 3\n", to: "wrong.yaml")
+        let wrong = try await fixture.client("submit", "good.yaml", "wrong.yaml", "--json")
+        #expect(
+            wrong
+                == .init(
+                    exit: 65,
+                    output: """
+                        {"errors":[{"code":"unknown-key","column":1,"line":2,"message":"unknown key ‘quality’","path":"quality"}],"file":"wrong.yaml","type":"manifest"}
+                        {"exit":65,"submitted":0,"type":"summary"}
+
+                        """,
+                    errors: "wrong.yaml:2:1: quality: unknown key ‘quality’ [unknown-key]\n"))
+        // What to know about a manifest stands in its object.
+        try fixture.write(
+            "images: [{source: '\(picture)', filters: [{thumbnail: {size: 100}}]}]\n",
+            to: "cut.yaml")
+        let told = try await fixture.client("submit", "cut.yaml", "--json")
+        let lines = try told.output.split(separator: "\n").map {
+            try #require(
+                try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        try #require(lines.count == 2 && told.exit == 0, "\(told)")
+        let warnings = try #require(lines[0]["warnings"] as? [String])
+        #expect(
+            told.errors
+                == warnings.map { "cut.yaml: warning: \($0)\n" }.joined() && !warnings.isEmpty)
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// The second manifest is larger than a file may be.
+    @Test func submitTellsWhatIsNotSubmitted() async throws {
+        let fixture = try DaemonFixture(pictures: 1)
+        let daemon = try await fixture.run()
+        try fixture.write("images: [\(fixture.url("0.png"))]\n", to: "a.yaml")
+        let long = String(repeating: "#", count: 4096)
+        try fixture.write("images: [\(fixture.url("0.png"))]\n\(long)\n", to: "b.yaml")
+        let result = try await fixture.client(
+            "submit", "a.yaml", "b.yaml", "--json", before: "ulimit -f 4")
+        let lines = try result.output.split(separator: "\n").map {
+            try #require(
+                try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        try #require(lines.count == 3 && result.exit == 74, "\(result)")
+        #expect(lines.map { $0["type"] as? String } == ["problem", "submission", "summary"])
+        #expect(lines[0]["file"] as? String == "b.yaml")
+        #expect(lines[0]["code"] as? String == "file-too-large")
+        #expect(lines[0]["message"].map { "darkroom: \($0)\n" } == result.errors, "\(result)")
+        #expect(lines[2]["submitted"] as? Int == 1 && lines[2]["exit"] as? Int == 74)
+        #expect(try await daemon.stop() == .exited(0))
+    }
+}
