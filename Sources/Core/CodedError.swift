@@ -44,6 +44,8 @@ package struct Failure: CodedError, Equatable, Codable {
         case quarantined
         /// Someone has removed the folder of the batch in `active`.
         case batchRemoved = "batch-removed"
+        /// The exact manifest is needed, and only the copy without the secrets of its URLs is there.
+        case manifestRedacted = "manifest-redacted"
         /// An error of another type; the message describes it.
         case internalError = "internal"
     }

@@ -33,6 +33,11 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     // The receipt: `outbox/ID` appears.
     case receiptFolderMade = "receipt-folder-made"
     case receiptStatusWritten = "receipt-status-written"
+    /// The folder of the exact manifests exists.
+    case exactFolderMade = "exact-folder-made"
+    /// The exact manifest is where only the daemon reads it; the receipt has no copy yet.
+    case exactManifestWritten = "exact-manifest-written"
+    case exactManifestSynced = "exact-manifest-synced"
     case receiptManifestWritten = "receipt-manifest-written"
     /// The only copy of a rejected manifest is in the receipt, which is not in the outbox yet.
     case receiptManifestMoved = "receipt-manifest-moved"
@@ -98,6 +103,8 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case retryMoved = "retry-moved"
     /// An answer is removed from the outbox, and the control file that asked for it is still there.
     case removeSynced = "remove-synced"
+    /// The exact manifest of an answer is removed, and the answer is still in the outbox.
+    case exactManifestRemoved = "exact-manifest-removed"
     /// A finished batch was moved out of the outbox, but not removed it yet.
     case expiredMoved = "expired-moved"
     case expiredFileRemoved = "expired-file-removed"

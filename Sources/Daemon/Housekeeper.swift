@@ -153,8 +153,9 @@ final class Housekeeper: @unchecked Sendable {
         clearFolders()
     }
 
-    /// Removes folders of pictures, once an hour: those of ended batches that could not be removed, and those whose
-    /// submitter was killed before they were complete.
+    /// Removes what nobody needs any more, once an hour: folders of pictures of ended batches that could not be removed,
+    /// and those whose submitter was killed before they were complete; and the exact manifests of answers that a user has
+    /// removed.
     private func clearFolders() {
         if let foldersCleared, Clock.uptime - foldersCleared < Self.hour { return }
         foldersCleared = Clock.uptime
@@ -168,6 +169,13 @@ final class Housekeeper: @unchecked Sendable {
             let staged = try StagedFolders.removeLeftovers(in: spool.tmp) { [self] in isStopped }
             if staged > 0 { log.stagedFoldersRemoved(staged) }
             try StagedFolders.removeEmptyWrappers(in: spool.tmp)
+        } catch {
+            log.storageFailed(error)
+        }
+        do {
+            let manifests = ExactManifests(spool: spool)
+            let count = try manifests.sweep { [self] in isStopped }
+            if count > 0 { log.exactManifestsRemoved(count) }
         } catch {
             log.storageFailed(error)
         }

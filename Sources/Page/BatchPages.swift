@@ -258,7 +258,7 @@ package struct BatchPages: Sendable {
                 let format = frame.manifest.format
             else { return nil }
             let bytes = try answer.read(FileName(file))
-            guard SHA256Digest.hex(of: bytes) == frame.manifest.sha256 else { return nil }
+            guard SHA256Digest.hex(of: bytes) == frame.manifest.copySHA256 else { return nil }
             // It was accepted once, whatever the limits were.
             let limits = ManifestLimits(bytes: .max, images: .max, filters: .max)
             return try ManifestReader.read(

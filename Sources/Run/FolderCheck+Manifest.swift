@@ -23,7 +23,7 @@ extension FolderCheck {
         guard frame.state != .rejected, frame.shards?.number == nil,
             let file = frame.manifest.file, let format = frame.manifest.format,
             let bytes = try? folder.read(FileName(file)),
-            SHA256Digest.hex(of: bytes) == frame.manifest.sha256
+            SHA256Digest.hex(of: bytes) == frame.manifest.copySHA256
         else { return nil }
         // It was accepted once, whatever the limits were.
         let limits = ManifestLimits(bytes: .max, images: .max, filters: .max)

@@ -171,11 +171,11 @@ package final class FolderCheck {
         }
         if frame.manifest.isFolder == true { unowned.remove(BatchFile.originals) }
         if AnswerPage.isThere(in: folder) { unowned.remove(BatchFile.page) }
-        guard let name = frame.manifest.file, let sha256 = frame.manifest.sha256 else { return }
+        guard let name = frame.manifest.file, let sha256 = frame.manifest.copySHA256 else { return }
         unowned.remove(FileName(name))
         let check = OutputCheck(outputs: folder, readsContent: true)
         let copy = ImageOutline.Output(
-            file: name, bytes: frame.manifest.bytes, sha256: sha256)
+            file: name, bytes: frame.manifest.copyBytes, sha256: sha256)
         if let fault = check.fault(of: copy) { try add(fault.finding(of: nil, name)) }
     }
 

@@ -76,7 +76,7 @@ package struct Recomputation {
             return stopped.signal
         }
         if let signal = FolderRun.pendingSignal { return signal }
-        let (bytes, format, manifest) = try readManifest()
+        let (bytes, format, manifest, hidden) = try readManifest()
         let images = manifest.images.count
         let count = min(
             Shard.mostCount,
@@ -104,7 +104,9 @@ package struct Recomputation {
             case .failed(let error): throw error
             }
             for image in status.images {
-                try compare(image, recorded[ByteString(image.name)], status.versions ?? [])
+                let name = ByteString(image.name)
+                try compare(
+                    image, recorded[name], status.versions ?? [], isHidden: hidden.contains(name))
             }
             // Some images may be in several shards.
             done = min(images, done + status.images.count)
@@ -116,13 +118,19 @@ package struct Recomputation {
 
     /// Compares a new image with what the status has about it.
     private func compare(
-        _ image: ImageStatus, _ recorded: Recorded?, _ versions: [PictureVersions]
+        _ image: ImageStatus, _ recorded: Recorded?, _ versions: [PictureVersions], isHidden: Bool
     ) throws {
         guard let recorded, recorded.state == .filtered, let known = recorded.output else { return }
         func tell(_ kind: FolderFinding.Kind, _ message: String) throws {
             try check.add(
                 FolderFinding(
                     kind: kind, image: image.name, file: known.file, message: message))
+        }
+        if isHidden {
+            return try tell(
+                .fails,
+                "it cannot be made anew: the manifest beside the outputs has *** for a part of its URL; only the "
+                    + "daemon's user and root can do it (darkroomd(8))")
         }
         guard image.state == .filtered, let output = image.output else {
             let reason = image.error.map { "\($0.message) [\($0.code)]" } ?? "no reason is known"
@@ -157,30 +165,38 @@ package struct Recomputation {
             : "the source and all versions are the same"
     }
 
-    private func readManifest() throws(RunError) -> ([UInt8], ManifestFormat, Manifest) {
+    /// The manifest that was taken. Without it, the redacted copy, with the names of the images whose sources have secrets:
+    /// nothing is asked for with `***` in their places.
+    private func readManifest() throws(RunError) -> (
+        [UInt8], ManifestFormat, Manifest, hidden: Set<ByteString>
+    ) {
         let frame = check.frame
         guard let file = frame.manifest.file, let format = frame.manifest.format else {
             throw .unusable(folder: check.path, reason: "its status names no manifest")
         }
+        let exact =
+            frame.manifest.redacted == nil
+            ? nil : ExactManifests.read(besideAnswer: check.path, frame)
         let (bytes, found) = try runError { () throws(FileError) in
             let folder = try Directory(path: check.path)
-            return (try folder.read(FileName(file)), try FoundSources.read(in: folder))
+            let bytes = if let exact { exact } else { try folder.read(FileName(file)) }
+            return (bytes, try FoundSources.read(in: folder))
         }
-        guard SHA256Digest.hex(of: bytes) == frame.manifest.sha256 else {
+        guard exact != nil || SHA256Digest.hex(of: bytes) == frame.manifest.copySHA256 else {
             throw .unusable(
                 folder: check.path, reason: "\(file) is not the manifest that was taken")
         }
         do {
             // It was accepted once, whatever the limits were.
             let limits = ManifestLimits(bytes: .max, images: .max, filters: .max)
-            return (
-                bytes, format,
-                try ManifestReader.read(
-                    bytes, format: format, limits: limits,
-                    defaultFilters: loaded.configuration.defaultFilters,
-                    recipes: RecipeBook(of: frame, limit: limits.filters),
-                    finder: .recorded(found ?? []))
-            )
+            var manifest = try ManifestReader.read(
+                bytes, format: format, limits: limits,
+                defaultFilters: loaded.configuration.defaultFilters,
+                recipes: RecipeBook(of: frame, limit: limits.filters),
+                finder: .recorded(found ?? []))
+            let isRedacted = frame.manifest.redacted != nil && exact == nil
+            let hidden = isRedacted ? manifest.hideRedactedSources() : []
+            return (bytes, format, manifest, hidden)
         } catch {
             throw .unusable(
                 folder: check.path, reason: "its manifest would not be accepted any more")
@@ -217,4 +233,19 @@ private struct Scratch {
     }
 
     func remove() { try? parent.removeTree(name) }
+}
+
+extension Manifest {
+    /// Gives the images whose sources have `***` for a secret a source that ends at once, and returns their names.
+    fileprivate mutating func hideRedactedSources() -> Set<ByteString> {
+        var names: Set<ByteString> = []
+        for index in images.indices {
+            guard case .source(let source) = images[index].origin,
+                RedactedURL.hasReplacement(source.string)
+            else { continue }
+            names.insert(images[index].name)
+            images[index].origin = .source("redacted:")
+        }
+        return names
+    }
 }

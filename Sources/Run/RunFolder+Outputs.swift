@@ -120,6 +120,7 @@ extension RunFolder {
                 try !folders.shareManifest(copy, of: job.bytes, in: answer)
             {
                 try answer.write(job.bytes, to: copy, durably: durably)
+                try answer.closeManifest(copy, of: job.bytes)
             }
         }
         let request = ControlRecord(.retry, uid: geteuid())

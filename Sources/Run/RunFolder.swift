@@ -297,7 +297,8 @@ package final class RunFolder: Sendable {
             reading: ManifestReading(job.bytes, accepted: job.manifest), uid: geteuid())
         let status = Receipt.status(of: claimed)
         // It can be written again from the manifest.
-        try Receipt.issue(status, manifest: job.bytes, in: folders, durably: false)
+        try Receipt.issue(
+            status, manifest: job.bytes, ManifestCopy(of: claimed), in: folders, durably: false)
         return PreparedBatch(folders: folders, manifest: job.manifest, status: status)
     }
 

@@ -212,6 +212,7 @@ package struct ShardMerge {
                 try root.link(name, to: outputs, as: name)
             } catch {
                 try outputs.write(sparsely: bytes, to: name, durably: false)
+                try outputs.closeManifest(name, of: bytes)
             }
         }
     }

@@ -82,6 +82,7 @@ package struct KillRun {
             }
             try dropSome()
             if point == .receiptManifestMoved { try drop(.rejected) }
+            if point.needsSecrets { try drop(.secret) }
             if [.pageMade, .pageMoved].contains(point) { try drop(.failing) }
             if point == .submittedGivenBack { try drop(.tooLarge) }
             if point.needsOriginals { try drop(.folder) }
@@ -241,6 +242,7 @@ package struct KillRun {
         case .retryBuilt, .retryMoved, .pageWithdrawn:
             [Wish(id: try drop(.failing), command: .retry)]
         case .removeSynced: [Wish(id: try drop(.failing), command: .remove)]
+        case .exactManifestRemoved: [Wish(id: try drop(.secret), command: .remove)]
         default: []
         }
     }
@@ -248,7 +250,9 @@ package struct KillRun {
     private mutating func randomWishes() throws(SelfTestError) -> [Wish] {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: return [Wish(id: try drop(.cancelled), command: .cancel)]
-        case 1: return [Wish(id: try drop(.failing), command: .retry)]
+        case 1:
+            let isSecret = Bool.random(using: &random)
+            return [Wish(id: try drop(isSecret ? .secret : .failing), command: .retry)]
         case 2:
             let id = try drop(.cancelled)
             held.append(id)
@@ -256,7 +260,9 @@ package struct KillRun {
             // Next to its manifest, it holds the batch from the beginning.
             try spool.give(.hold, to: id)
             return Bool.random(using: &random) ? [] : [Wish(id: id, command: .cancel)]
-        case 3: return [Wish(id: try drop(.failing), command: .remove)]
+        case 3:
+            let isSecret = Bool.random(using: &random)
+            return [Wish(id: try drop(isSecret ? .secret : .failing), command: .remove)]
         default: return []
         }
     }
@@ -318,6 +324,11 @@ extension FaultPoint {
     /// Whether only daemons pass it that keep the pictures of submitted folders.
     fileprivate var needsOriginals: Bool { [.originalsMoved, .originalsSynced].contains(self) }
 
+    /// Whether only manifests with secrets pass it.
+    fileprivate var needsSecrets: Bool {
+        [.exactFolderMade, .exactManifestWritten, .exactManifestSynced].contains(self)
+    }
+
     /// The point at which a previous daemon must have died, so that the next one reaches this one.
     fileprivate var needsDeath: FaultPoint? {
         switch self {
@@ -339,7 +350,8 @@ extension FaultPoint {
         switch self {
         case .pauseMarked, .pauseSynced, .pauseUnmarked, .receiptManifestMoved,
             .submittedGivenBack, .controlRecorded, .controlMoved, .controlConsumed, .retryBuilt,
-            .retryMoved, .removeSynced, .pageMade, .pageWithdrawn, .pageMoved:
+            .retryMoved, .removeSynced, .pageMade, .pageWithdrawn, .pageMoved, .exactFolderMade,
+            .exactManifestWritten, .exactManifestSynced, .exactManifestRemoved:
             false
         default: needsDeath == nil
         }

@@ -87,6 +87,17 @@ extension SampleManifest {
         text: #"{"images": {"a": "gray.png", "b": {"from": "a", "filters": ["invert"]}}}"#,
         outcome: (2, 0))
 
+    /// A source with a user, a password and a query, which fails without a network: the answer has a redacted copy.
+    package static let secret = SampleManifest(
+        kind: "secret", format: .json,
+        text: """
+            {"images": {"a": "small.png",
+             "b": "none://ann:\(password)@host/b.png?token=\(password)"}}
+
+            """,
+        outcome: (1, 1))
+    package static let password = "top5ecret"
+
     package static let rejected = SampleManifest(
         kind: "صور", format: .json, text: #"{"images": ["small.png"], "prioritaet": "high"}"#,
         outcome: nil)
@@ -119,7 +130,7 @@ extension SampleManifest {
 
     /// All kinds: formats, chains, overlays, priorities, pictures that fail, names in several scripts.
     package static let all = [
-        single, pair, rejected, tooLarge, cancelled, failing, folder, sizes,
+        single, pair, rejected, tooLarge, cancelled, failing, folder, sizes, secret,
         SampleManifest(
             kind: "plain", format: .json,
             text: #"{"images": ["small.png", "alpha.png", "gray.png"]}"#, outcome: (3, 0)),

@@ -169,8 +169,12 @@ package struct SpoolAudit {
             lost.append("\(id.text) is \(status.state), but active/\(id.text) does not exist")
         }
         let file = status.manifest.file
-        if let file, try spool.outboxFile(id, FileName(file)) != Array(manifest.text.utf8) {
+        if let redacted = status.manifest.redacted {
+            try compareRedacted(id, file ?? "", redacted, manifest)
+        } else if let file, try spool.outboxFile(id, FileName(file)) != Array(manifest.text.utf8) {
             differing.append("outbox/\(id.text)/\(file) differs from the manifest")
+        } else if manifest.text.contains(SampleManifest.password) {
+            differing.append("outbox/\(id.text) shows a password")
         }
         if (file == nil) != manifest.isTooLarge {
             differing.append("outbox/\(id.text) has \(file ?? "no manifest")")
@@ -184,6 +188,25 @@ package struct SpoolAudit {
         guard counted.insert(id.text).inserted else { return }
         manifests += 1
         images += status.images.count
+    }
+
+    /// Compares the redacted copy with what the status says about it, and the exact one with the manifest. A crash in a
+    /// removal may leave an answer without the exact one.
+    private mutating func compareRedacted(
+        _ id: FileName, _ file: String, _ copy: Status.ManifestReference.RedactedCopy,
+        _ manifest: SampleManifest
+    ) throws(SelfTestError) {
+        let bytes = try spool.outboxFile(id, FileName(file)) ?? []
+        if SHA256Digest.hex(of: bytes) != copy.sha256
+            || String(decoding: bytes, as: UTF8.self).contains(SampleManifest.password)
+        {
+            differing.append("outbox/\(id.text)/\(file) is not the redacted copy")
+        }
+        let exact = try spool.exactManifest(
+            FileName("\(id.text).\(manifest.format.rawValue)"))
+        if exact != Array(manifest.text.utf8), exact != nil || !removed.contains(id.text) {
+            differing.append("private/\(id.text) is not the manifest")
+        }
     }
 
     /// The errors in a status.

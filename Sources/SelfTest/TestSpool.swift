@@ -199,6 +199,17 @@ package final class TestSpool {
         }
     }
 
+    /// The manifest of an answer whose copy is redacted; nil if it does not exist.
+    func exactManifest(_ name: FileName) throws(SelfTestError) -> [UInt8]? {
+        try onFiles { () throws(FileError) in
+            do throws(FileError) {
+                return try Directory(ExactManifests.folderName, in: root).read(name)
+            } catch  where error.errno == .noSuchFileOrDirectory {
+                return nil
+            }
+        }
+    }
+
     /// Whether the originals in an entry of the outbox are the whole folder that was submitted.
     func holdsOriginals(
         of manifest: SampleManifest, in id: FileName

@@ -76,6 +76,13 @@ extension EventLog {
                 + "being removed", [.count: "\(count)"])
     }
 
+    package func exactManifestsRemoved(_ count: Int) {
+        say(
+            .orphanRemoved,
+            "\(Words.count(count, "manifest")) removed from private/, whose answers are gone from the outbox",
+            [.count: "\(count)"])
+    }
+
     package func orphan(_ name: String, removed reason: String) {
         say(.orphanRemoved, "active/\(name) removed: \(reason)", [.count: "1"])
     }

@@ -93,6 +93,8 @@ package struct FinishedBatch: Sendable {
                 let outline = try StatusOutline(in: folder), outline.state.isFinal,
                 outline.times.finished == time
             else { return nil }
+            // First, because afterwards another manifest may get this ID.
+            try ExactManifests(spool: spool).remove(of: outline)
             try spool.outbox.rename(name, to: spool.active, as: expired)
             FaultPoint.expiredMoved.pass()
             return expired

@@ -1,12 +1,8 @@
-import DarkroomCore
-import Glibc
-import SystemPackage
-
-/// Decides who may read the copy of a manifest in its answer. The group reads answers, but it must not read the users,
-/// passwords and queries of the URLs in the manifest.
+/// Decides whether the group may read a manifest as it is. It must not read the users, passwords and queries of the URLs
+/// in it.
 ///
-/// It looks at the bytes alone, because a manifest that is refused has no sources. So it is the same for all formats,
-/// and takes what could be such a part for one: then only the daemon reads the copy.
+/// This looks at the bytes alone, because a manifest that is refused has no sources. So it is the same for all formats,
+/// and takes what could be such a part for one.
 ///
 /// | the text has                                                   | because                                   |
 /// |----------------------------------------------------------------|-------------------------------------------|
@@ -14,21 +10,8 @@ import SystemPackage
 /// |                                                                | that is written wrongly                   |
 /// | an escape of an ASCII character, or an escaped end of a line   | it could be one of these characters       |
 /// | a NUL                                                          | a binary property list, UTF-16 or UTF-32  |
-enum ManifestSecrecy {
-    /// Takes the copy from the group if necessary, before the answer gets its name. Only the daemon can put a link into
-    /// `folder`.
-    static func protect(
-        _ name: FileName, _ bytes: [UInt8], in folder: Directory, durably: Bool
-    ) throws(FileError) {
-        guard mayHoldSecrets(bytes) else { return }
-        guard name.withCString({ fchmodat(folder.number, $0, 0o600, 0) }) == 0 else {
-            throw FileError("set the mode of", folder.path(of: name), Errno(rawValue: errno))
-        }
-        // Otherwise the group could read it after a power cut.
-        if durably { try folder.open(name).sync(path: folder.path(of: name)) }
-    }
-
-    static func mayHoldSecrets(_ bytes: [UInt8]) -> Bool {
+package enum ManifestSecrecy {
+    package static func mayHoldSecrets(_ bytes: [UInt8]) -> Bool {
         bytes.withUnsafeBufferPointer { bytes in
             var hasURL = false
             var hasMark = false

@@ -5,12 +5,17 @@ import SystemPackage
 /// Answers a claimed manifest: creates `outbox/ID` with the receipt, in one step.
 package enum Receipt {
     /// The first status of a claimed manifest: `pending`, or `rejected`, which is final.
-    package static func status(of claimed: ClaimedManifest) -> Status {
+    ///
+    /// - Parameter copy: the copy in its answer.
+    package static func status(
+        of claimed: ClaimedManifest, _ copy: ManifestCopy = .exact
+    ) -> Status {
         let reference = Status.ManifestReference(
             name: claimed.name,
             file: claimed.reading.bytes == nil ? nil : "manifest.\(claimed.format.rawValue)",
             sha256: claimed.reading.sha256, bytes: claimed.reading.byteCount, uid: claimed.uid,
-            identity: claimed.identity, isFolder: claimed.isFolder ? true : nil)
+            identity: claimed.identity, isFolder: claimed.isFolder ? true : nil,
+            redacted: copy.reference)
         switch claimed.reading.outcome {
         case .success(let manifest):
             var status = Status(
@@ -40,12 +45,13 @@ package enum Receipt {
         for claimed: ClaimedManifest, durably: Bool, stop: CancellationFlag = CancellationFlag()
     ) throws(FileError) -> (ClaimedManifest, Status) {
         var claimed = claimed
+        let copy = ManifestCopy(of: claimed)
         while true {
-            let status = status(of: claimed)
+            let status = status(of: claimed, copy)
             do {
                 try issue(
-                    status, manifest: claimed.reading.bytes, in: claimed.folders, durably: durably,
-                    stop: stop)
+                    status, manifest: claimed.reading.bytes, copy, in: claimed.folders,
+                    durably: durably, stop: stop)
                 return (claimed, status)
             } catch  where error.errno == .fileExists {
                 claimed = try claimed.moved()
@@ -56,14 +62,15 @@ package enum Receipt {
     /// Builds the folder under `active/ID` and renames it to `outbox/ID`, so `outbox/ID` never exists without its
     /// status and its manifest.
     package static func issue(
-        _ status: Status, manifest bytes: [UInt8]?, in folders: BatchFolders, durably: Bool,
-        stop: CancellationFlag = CancellationFlag()
+        _ status: Status, manifest bytes: [UInt8]?, _ copy: ManifestCopy, in folders: BatchFolders,
+        durably: Bool, stop: CancellationFlag = CancellationFlag()
     ) throws(FileError) {
         if folders.spool.run != nil {
             return try put(
-                status, manifest: bytes, in: folders, try folders.active(), durably: durably)
+                status, manifest: bytes, copy, in: folders, try folders.active(),
+                durably: durably)
         }
-        try build(status, manifest: bytes, in: folders, durably: durably, stop: stop)
+        try build(status, manifest: bytes, copy, in: folders, durably: durably, stop: stop)
         try place(folders)
     }
 
@@ -73,10 +80,11 @@ package enum Receipt {
     /// no copy.
     ///
     /// - Parameters:
+    ///   - copy: the copy for the answer; if it is redacted, the exact manifest goes to where only the daemon reads it.
     ///   - hasSources: whether there may be a file for the patterns of the manifest.
     ///   - durably: waits until it is on the disk. Otherwise `sync` does this, or a sync of several receipts.
     package static func build(
-        _ status: Status, manifest bytes: [UInt8]?, hasSources: Bool = true,
+        _ status: Status, manifest bytes: [UInt8]?, _ copy: ManifestCopy, hasSources: Bool = true,
         in folders: BatchFolders, durably: Bool, stop: CancellationFlag = CancellationFlag()
     ) throws(FileError) {
         // By their paths, of which no part is anybody's but the daemon's before `place`.
@@ -102,14 +110,17 @@ package enum Receipt {
         }
         if let name = status.manifest.file.map({ FileName($0) }) {
             if status.state == .rejected {
-                if let bytes {
-                    try ManifestSecrecy.protect(id / name, bytes, in: active, durably: durably)
-                }
+                if copy.isClosed { try active.close(id / name, durably: durably) }
                 try active.rename(id / name, to: active, as: receipt / name)
                 FaultPoint.receiptManifestMoved.pass()
             } else if let bytes {
-                try active.write(sparsely: bytes, to: receipt / name, durably: durably)
-                try ManifestSecrecy.protect(receipt / name, bytes, in: active, durably: durably)
+                if copy.reference != nil, let format = status.manifest.format {
+                    try ExactManifests(spool: folders.spool)
+                        .keep(bytes, of: folders.id, format, durably: durably)
+                }
+                try active.write(
+                    sparsely: copy.bytes ?? bytes, to: receipt / name, durably: durably)
+                if copy.isClosed { try active.close(receipt / name, durably: durably) }
                 FaultPoint.receiptManifestWritten.pass()
             }
         }
@@ -124,7 +135,10 @@ package enum Receipt {
     }
 
     /// Waits until a receipt that was not built durably is on the disk.
-    package static func sync(_ folders: BatchFolders) throws(FileError) {
+    package static func sync(_ status: Status, _ folders: BatchFolders) throws(FileError) {
+        if status.manifest.redacted != nil, let format = status.manifest.format {
+            try ExactManifests(spool: folders.spool).sync(folders.id, format)
+        }
         let receipt = try Directory(BatchFile.receipt, in: try folders.active())
         // The progress is never synced.
         for name in try receipt.names() where name != BatchFile.progress {
@@ -146,8 +160,8 @@ package enum Receipt {
     /// comes last and shows that there is an answer. A file of somebody else in the manifest's place stays, and this
     /// throws EEXIST, unless it has the same content.
     private static func put(
-        _ status: Status, manifest bytes: [UInt8]?, in folders: BatchFolders, _ active: Directory,
-        durably: Bool
+        _ status: Status, manifest bytes: [UInt8]?, _ copy: ManifestCopy,
+        in folders: BatchFolders, _ active: Directory, durably: Bool
     ) throws(FileError) {
         let answer = try folders.outbox()
         if let bytes, let name = status.manifest.file.map({ FileName($0) }),
@@ -156,6 +170,7 @@ package enum Receipt {
         {
             try active.write(
                 sparsely: bytes, to: BatchFile.newManifest, replacing: true, durably: durably)
+            if copy.isClosed { try active.close(BatchFile.newManifest, durably: durably) }
             FaultPoint.receiptManifestWritten.pass()
             try active.rename(BatchFile.newManifest, to: answer, as: name)
             FaultPoint.receiptManifestMoved.pass()
@@ -176,15 +191,22 @@ package enum Receipt {
     }
 
     /// Removes a receipt that was not moved to the outbox. A rejected manifest is first moved out of it, because there
-    /// is no other copy.
+    /// is no other copy. A redacted copy never takes the place of the manifest.
     package static func withdraw(from active: Directory) throws(FileError) {
         guard try active.exists(BatchFile.receipt) else { return }
         let receipt = try Directory(BatchFile.receipt, in: active)
         for name in ManifestFormat.allCases.map(BatchFile.manifest)
         where try receipt.exists(name) {
-            if try !active.exists(name) { try receipt.rename(name, to: active, as: name) }
+            if try !active.exists(name), try !isRedacted(receipt) {
+                try receipt.rename(name, to: active, as: name)
+            }
         }
         try active.removeTree(BatchFile.receipt)
+    }
+
+    private static func isRedacted(_ receipt: Directory) throws(FileError) -> Bool {
+        guard try receipt.exists(BatchFile.status) else { return false }
+        return try Status(frameIn: receipt)?.manifest.redacted != nil
     }
 
     /// Removes `active/ID`, with the pictures that were sent along, when the last status of the batch is in the outbox.
@@ -203,6 +225,9 @@ package enum Receipt {
             let outbox = try folders.outbox()
             let active = try folders.active()
             if try active.exists(name) {
+                if ManifestSecrecy.mayHoldSecrets(try active.read(name)) {
+                    try active.close(name, durably: durably)
+                }
                 try active.rename(name, to: outbox, as: name)
                 if durably { try outbox.sync() }
             } else if let submitted = try SubmittedFile(in: active) {

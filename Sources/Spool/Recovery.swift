@@ -210,18 +210,20 @@ package struct Recovery: Sendable {
         _ claimed: ClaimedManifest, _ status: Status?, _ active: Directory
     ) throws(FileError) -> Finding {
         let folders = claimed.folders
-        var fresh = Receipt.status(of: claimed)
+        let copy = status == nil ? ManifestCopy(of: claimed) : .closed
+        var fresh = Receipt.status(of: claimed, copy)
+        if let status { fresh.manifest.redacted = status.manifest.redacted }
         guard case .success(let manifest) = claimed.reading.outcome else {
             // A run has the manifest beside its results already.
             try answer(
-                fresh, folders, manifest: spool.run == nil ? claimed.reading.bytes : nil)
+                fresh, folders, manifest: spool.run == nil ? claimed.reading.bytes : nil, copy)
             let givenBack = try Receipt.finish(
                 folders, format: claimed.format, durably: durably)
             return .rejected(fresh, givenBack: givenBack)
         }
         if status == nil {
             try repeatImagesWithoutAnswer(of: fresh, folders, active)
-            try answer(fresh, folders, manifest: claimed.reading.bytes)
+            try answer(fresh, folders, manifest: claimed.reading.bytes, copy)
         }
         // The manifest has its answer, and the daemon has its own copy.
         try SubmittedFile(in: active)?.remove(from: active)
@@ -264,13 +266,13 @@ package struct Recovery: Sendable {
     /// Puts a status into the outbox: with its folder, or into the existing folder, whose status is older or was
     /// removed.
     private func answer(
-        _ status: Status, _ folders: BatchFolders, manifest bytes: [UInt8]?
+        _ status: Status, _ folders: BatchFolders, manifest bytes: [UInt8]?, _ copy: ManifestCopy
     ) throws(FileError) {
         if try folders.isAnswered() {
             try folders.writeStatus(
                 status, durably: durably, moved: { folders.correctProgress(status) })
         } else {
-            try Receipt.issue(status, manifest: bytes, in: folders, durably: durably)
+            try Receipt.issue(status, manifest: bytes, copy, in: folders, durably: durably)
         }
         if durably { try spool.outbox.sync() }
     }
@@ -300,8 +302,12 @@ package struct Recovery: Sendable {
     ) throws(FileError) -> ManifestReading? {
         do {
             let found = try FoundSources.read(in: folders.outbox())
+            guard
+                let (file, folder) = try ExactManifests(spool: spool).place(
+                    of: status, format, in: folders.outbox())
+            else { return nil }
             let copy = try examination.accepting(status, found).read(
-                accepted: name, format, bytes: status.manifest.bytes, in: try folders.outbox())
+                accepted: file, format, bytes: status.manifest.bytes, in: folder)
             return copy.sha256 == status.manifest.sha256 ? copy : nil
         } catch  where error.fault == nil && error.errno != .canceled {
             return nil

@@ -68,10 +68,13 @@ package struct Reopening {
         guard let format = status.manifest.format else {
             return .unusable("its status.json names no manifest")
         }
-        let file = BatchFile.manifest(format)
         let found = try FoundSources.read(in: outbox)
+        guard
+            let (file, folder) = try ExactManifests(spool: spool).place(
+                of: status, format, in: outbox)
+        else { return .unusable(Self.redacted) }
         let reading = try examination.accepting(status, found).read(
-            accepted: file, format, bytes: status.manifest.bytes, in: outbox)
+            accepted: file, format, bytes: status.manifest.bytes, in: folder)
         guard reading.sha256 == status.manifest.sha256, let bytes = reading.bytes else {
             return .unusable("\(file.text) is not the manifest that was taken")
         }
@@ -109,6 +112,10 @@ package struct Reopening {
         else { return .isInWork }
         return try resume(id)
     }
+
+    private static let redacted =
+        "the copy of its manifest has *** for users, passwords and queries of URLs, and the exact one is gone from "
+        + "the spool; submit the manifest again [\(Failure.Code.manifestRedacted.rawValue)]"
 
     private func isPermitted(_ request: ControlRecord, _ status: Status) -> Bool {
         request.isPermitted(

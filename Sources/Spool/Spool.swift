@@ -63,6 +63,8 @@ package final class Spool: Sendable {
     let owner: UInt32
     /// Held by code that removes a finished batch from the outbox or reopens it.
     package let finishedBatches = Mutex(())
+    /// Held by code that writes or removes an exact manifest.
+    let exactManifests = Mutex(())
     /// The last number of each name whose ID was taken, by the bytes of the ID: two names that are canonically
     /// equivalent are numbered separately.
     let lastNumbers = Mutex<[FileName: Int]>([:])

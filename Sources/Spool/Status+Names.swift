@@ -29,7 +29,8 @@ extension Status.ManifestReference {
             bytes: try values.decode(Int.self, forKey: .bytes),
             uid: try values.decodeIfPresent(UInt32.self, forKey: .uid),
             identity: try values.decodeIfPresent(String.self, forKey: .identity),
-            isFolder: try values.decodeIfPresent(Bool.self, forKey: .isFolder))
+            isFolder: try values.decodeIfPresent(Bool.self, forKey: .isFolder),
+            redacted: try values.decodeIfPresent(RedactedCopy.self, forKey: .redacted))
     }
 }
 

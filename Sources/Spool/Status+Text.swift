@@ -28,6 +28,10 @@ extension Status {
             writer.add("folder", manifest.isFolder)
             writer.add("identity", manifest.identity)
             writer.add("name", manifest.name)
+            writer.add("redacted", manifest.redacted) { writer, copy in
+                writer.add("bytes", copy.bytes)
+                writer.add("sha256", copy.sha256)
+            }
             writer.add("sha256", manifest.sha256)
             writer.add("uid", manifest.uid.map(Int.init))
         }

@@ -95,15 +95,17 @@ package struct Status: Codable, Sendable, Equatable {
         package var identity: String?
         /// true if it was in a folder with its pictures, whose name is `name`; absent otherwise.
         package var isFolder: Bool?
+        /// The copy, if that has `***` for the secrets of its URLs; absent if the copy is the manifest.
+        package var redacted: RedactedCopy?
 
         enum CodingKeys: String, CodingKey {
-            case name, file, sha256, bytes, uid, identity
+            case name, file, sha256, bytes, uid, identity, redacted
             case isFolder = "folder"
         }
 
         package init(
             name: String, file: String?, sha256: String?, bytes: Int, uid: UInt32? = nil,
-            identity: String? = nil, isFolder: Bool? = nil
+            identity: String? = nil, isFolder: Bool? = nil, redacted: RedactedCopy? = nil
         ) {
             self.name = name
             self.file = file
@@ -112,7 +114,26 @@ package struct Status: Codable, Sendable, Equatable {
             self.uid = uid
             self.identity = identity
             self.isFolder = isFolder
+            self.redacted = redacted
         }
+
+        /// A copy that is not the manifest itself (`RedactedManifest`).
+        package struct RedactedCopy: Codable, Sendable, Equatable {
+            package var bytes: Int
+            /// In hexadecimal.
+            package var sha256: String
+
+            package init(bytes: Int, sha256: String) {
+                self.bytes = bytes
+                self.sha256 = sha256
+            }
+        }
+
+        /// That of the copy beside status.json; nil if there is none.
+        package var copySHA256: String? { redacted?.sha256 ?? sha256 }
+
+        /// The same.
+        package var copyBytes: Int { redacted?.bytes ?? bytes }
 
         /// nil if there is no file, or if its name is not that of a manifest.
         package var format: ManifestFormat? { file.flatMap { ManifestFormat(fileName: $0) } }

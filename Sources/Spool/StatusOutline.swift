@@ -16,6 +16,8 @@ struct StatusOutline: Decodable, Equatable, Sendable {
         let uid: UInt32?
         /// Whether it is a folder with pictures; absent if not.
         let folder: Bool?
+        let file: String?
+        let redacted: Status.ManifestReference.RedactedCopy?
     }
 
     /// Reads the outline of `status.json` in a folder of the outbox; nil if it is missing, or if Darkroom has not

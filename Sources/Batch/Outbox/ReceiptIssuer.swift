@@ -70,19 +70,25 @@ package struct ReceiptIssuer {
         let built = carryOut(claimed, { $0 }, &answer) {
             manifest throws(FileError) -> Answered in
             try stop.check("answer", manifest.id)
-            let status = Receipt.status(of: manifest)
+            let copy = ManifestCopy(of: manifest)
+            let status = Receipt.status(of: manifest, copy)
             try Receipt.build(
-                status, manifest: manifest.reading.bytes,
+                status, manifest: manifest.reading.bytes, copy,
                 hasSources: manifest.reading.foundSources != nil, in: manifest.folders,
                 durably: durably && !isTogether, stop: stop)
             return (manifest, status)
         }
         var synced = built
         if isTogether, spool.syncTogether() {
-            for _ in built { FaultPoint.receiptSynced.pass() }
+            for answered in built {
+                if answered.status.manifest.redacted != nil {
+                    FaultPoint.exactManifestSynced.pass()
+                }
+                FaultPoint.receiptSynced.pass()
+            }
         } else if isTogether {
             synced = carryOut(built, \.manifest, &answer) { built throws(FileError) in
-                try Receipt.sync(built.manifest.folders)
+                try Receipt.sync(built.status, built.manifest.folders)
                 return built
             }
         }

@@ -121,7 +121,7 @@ import Testing
         for manifest in claimed {
             for _ in 0..<2 {
                 try Receipt.build(
-                    Receipt.status(of: manifest), manifest: manifest.reading.bytes,
+                    Receipt.status(of: manifest), manifest: manifest.reading.bytes, .exact,
                     in: manifest.folders, durably: true)
             }
         }

@@ -24,7 +24,8 @@ import Testing
             id: "holiday",
             manifest: .init(
                 name: "holiday.json", file: "manifest.json", sha256: "ff", bytes: 9,
-                uid: 1000, identity: "12-3.000000004", isFolder: true),
+                uid: 1000, identity: "12-3.000000004", isFolder: true,
+                redacted: .init(bytes: 5, sha256: "beef")),
             state: .completedWithErrors, priority: .high, qualityOfService: .utility,
             times: .init(received: "a", started: "b", finished: "c", workMilliseconds: 4),
             counts: counts,
