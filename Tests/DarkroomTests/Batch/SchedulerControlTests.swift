@@ -220,7 +220,8 @@ import Testing
         try fixture.accept("a", images: 100)
         try await fixture.wait(for: .imageDownloaded, count: 8)
         fixture.obey("a", .hold)
-        #expect(fixture.shown("a")?.state == .held)
+        // It leaves the board as soon as its last download has ended, which may be before this line.
+        #expect([.held, nil].contains(fixture.shown("a")?.state))
         fixture.releaseOperations()
         try await fixture.finish()
         #expect(fixture.fetched.count == 8 && fixture.filtered.isEmpty)
