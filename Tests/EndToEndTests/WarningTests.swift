@@ -2,6 +2,7 @@ import DarkroomCore
 import DarkroomSelfTest
 import DarkroomSpool
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -284,10 +285,7 @@ import Testing
     // MARK: The daemon
 
     @Test func theDaemonCountsThem() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        for (name, bytes) in Self.pictures() {
-            try Data(bytes).write(to: fixture.documents.url.appending(path: name))
-        }
+        let fixture = try Self.daemonFixture()
         let metrics = fixture.documents.path + "/darkroom.prom"
         let daemon = try await fixture.run(
             fixture.readsDocuments.merging(["metrics.textfile": metrics]) { $1 })
@@ -337,5 +335,72 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
         let text = try String(contentsOfFile: metrics, encoding: .utf8)
         #expect(try Exposition(text).value("darkroom_images_with_warnings_total") == 5)
+    }
+
+    /// The counts and the texts are in the journal: a kill keeps those that the disk had.
+    @Test(arguments: [
+        FaultPoint.publishJournalSynced, .publishOutputMoved, .finalStatusWritten,
+        .finalStatusMoved,
+    ])
+    func aKillKeepsThem(point: FaultPoint) async throws {
+        let fixture = try Self.daemonFixture()
+        try fixture.spool.makeFolders()
+        try fixture.spool.drop(
+            "x.yaml",
+            """
+            images:
+              odd: \(fixture.documents.path)/odd.jpg
+              odder: \(fixture.documents.path)/odder.jpg
+              good: \(fixture.documents.path)/0.png
+
+            """)
+        let dying = try DaemonProcess(
+            arguments: DaemonProcess.arguments(
+                spool: fixture.spool.path, settings: fixture.readsDocuments),
+            environment: ["DARKROOM_FAULT": point.rawValue])
+        #expect(try await dying.waitForEnding() == .killed(signal: SIGKILL))
+        let daemon = try await fixture.run(fixture.readsDocuments)
+        let status = try await fixture.spool.finish("x", daemon)
+        try fixture.checkCompleted(status)
+        #expect(status.counts.warnings == 2)
+        #expect(
+            status.images.map(\.warnings) == [[Self.noEnd], [Self.aByte, Self.noEnd], nil])
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// A recipe is strict as a whole; an image may not loosen it.
+    @Test(arguments: [("strict: true\n", 1), ("", 0)])
+    func aRecipeIsStrict(recipe: String, failed: Int) async throws {
+        let fixture = try Self.daemonFixture()
+        let folder = fixture.documents.url
+        try FileManager.default.createDirectory(
+            at: folder.appending(path: "recipes"), withIntermediateDirectories: false)
+        try "\(recipe)filters: mono\n".write(
+            to: folder.appending(path: "recipes/exact.yaml"), atomically: true, encoding: .utf8)
+        let configuration = "\(fixture.documents.path)/darkroomd.yaml"
+        try "".write(toFile: configuration, atomically: false, encoding: .utf8)
+        let daemon = try await fixture.run(
+            fixture.readsDocuments, arguments: ["--config", configuration])
+        let submitted = try await fixture.client(
+            "submit", "0.png", "odd.jpg", "--recipe", "exact", "--name", "x", "--wait")
+        #expect(submitted.exit == (failed == 0 ? 0 : 3), "\(submitted)")
+        let status = try await fixture.spool.finish("x", daemon)
+        try fixture.checkOutcome(status)
+        #expect(status.counts.failed == failed && status.counts.warnings == 1 - failed)
+        #expect(status.images[1].error?.code == (failed == 0 ? nil : "picture-warning"))
+        // Without the daemon.
+        let ran = try await fixture.client(
+            "run", "0.png", "odd.jpg", "--recipe", "exact", "-o", "out", "--config", configuration,
+            "--quiet")
+        #expect(ran.exit == submitted.exit, "\(ran)")
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    private static func daemonFixture() throws -> DaemonFixture {
+        let fixture = try DaemonFixture(pictures: 1)
+        for (name, bytes) in pictures() {
+            try Data(bytes).write(to: fixture.documents.url.appending(path: name))
+        }
+        return fixture
     }
 }

@@ -45,13 +45,14 @@ final class ClientSpool: Sendable {
 
     static func progress(
         _ id: String, _ state: BatchState = .processing, done: Int = 0, failed: Int = 0,
-        of total: Int,
+        warned: Int? = nil, of total: Int,
         rate: Double? = nil, left: Double? = nil, waiting: Status.Waiting? = nil
     ) -> BatchProgress {
         var batch = BatchProgress(olderAnswer: status(id, state, started: 300))
         batch.counts.total = total
         batch.counts.filtered = done
         batch.counts.failed = failed
+        batch.counts.warnings = warned
         batch.counts.new = total - done - failed
         batch.imagesPerSecond = rate
         batch.bytesPerSecond = rate.map { $0 * 1e6 }

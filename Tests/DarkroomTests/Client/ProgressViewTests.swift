@@ -8,6 +8,8 @@ import Testing
     private static let running = DaemonState(name: .running)
     private static let holiday = ClientSpool.progress(
         "holiday", done: 20, failed: 1, of: 40, rate: 3.21, left: 12)
+    private static let warned = ClientSpool.progress(
+        "holiday", done: 20, failed: 1, warned: 3, of: 40, left: 12)
     private static let waiting = ClientSpool.progress(
         "prints", done: 3, of: 1200,
         waiting: ClientSpool.waiting(
@@ -28,6 +30,10 @@ import Testing
         (.screen(40), [holiday], running, "holiday  [####----]   52%  21/40"),
         (.screen(24), [holiday], running, "holiday   52%  21/40"),
         (.screen(12), [holiday], running, "holiday\n 52%  21/40"),
+        (
+            .screen(90), [warned], running,
+            "holiday  [############------------]   52%  21/40  1 failed  3 with warnings  10 s left"
+        ),
         (
             .screen(80), [holiday], DaemonState(name: .paused),
             """

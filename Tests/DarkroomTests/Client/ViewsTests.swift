@@ -246,6 +246,31 @@ import Testing
                 """ + failures)
     }
 
+    @Test func showsWarnings() throws {
+        let spool = try ClientSpool()
+        var cat = Self.image("cat", .filtered)
+        cat.warnings = ["the end-of-image marker is missing", "3 bytes after the picture"]
+        var status = ClientSpool.status(
+            "odd", .completed, images: [cat, Self.image("dog", .filtered)], received: 30,
+            started: 20, finished: 10)
+        status.counts.warnings = 1
+        try spool.write(status)
+        let all = """
+            1 image with warnings:
+              cat: the end-of-image marker is missing
+              cat: 3 bytes after the picture
+            """
+        let first = try Self.show("odd", spool)
+        #expect(first.contains("\n  images    2 of 2 done, 1 with warnings\n"), "\(first)")
+        #expect(first.hasSuffix("\nWarnings: darkroom show odd --warnings"), "\(first)")
+        #expect(try Self.show("odd", spool, .warned).hasSuffix("\n\n" + all))
+        #expect(try Self.show("odd", spool, .all).hasSuffix("\n\n" + all))
+        #expect(!(try Self.show("odd", spool, .failed).contains("arning")))
+        #expect(
+            try Self.list(spool, .init(all: true)).split(separator: "\n").last?.hasSuffix(
+                "  30s  1 with warnings") == true)
+    }
+
     @Test func limitsFailedImagesUnlessAsked() throws {
         let spool = try ClientSpool()
         let images = (0..<12).map {
