@@ -34,7 +34,7 @@ import Testing
         #expect(Set(names).subtracting(described) == [])
         #expect(
             described.subtracting(names) == [
-                "clock", "folders.json", "hot", "inbox.json", "queue.json",
+                "clock", "folders.json", "hot", "inbox.json", "private", "queue.json",
             ])
     }
 
