@@ -220,7 +220,9 @@ import Testing
         let fixture = try DaemonFixture(pictures: 1)
         let daemon = try await fixture.run(["retention.originals": "true"])
         let url = Self.url("0.png", fixture)
-        let images = isRedacted ? ["a": url, "b": "b.png"] : ["stargazer": url, "b": "b.png"]
+        // A value of the query that is also a name cannot be replaced.
+        let other = url.replacing("#", with: "&view=large-one#")
+        let images = isRedacted ? ["a": url, "b": "b.png"] : ["large-one": other, "b": "b.png"]
         let manifest = Array(try DaemonFixture.json(["images": images]).utf8)
         try fixture.makeFolder(
             "x", files: [("manifest.json", manifest), ("b.png", DaemonFixture.picture)])
