@@ -29,6 +29,8 @@ package final class BatchView {
         package var identity: String?
         package var retries: Int
         package var commands: [ControlRecord]
+        /// The name of the exact manifest in its folder; nil if the copy in the answer is the manifest.
+        package var exactManifest: FileName?
 
         /// Whether no image of it is in work.
         package var isAtRest: Bool {
@@ -51,6 +53,7 @@ package final class BatchView {
             identity = status.manifest.identity
             retries = status.retries ?? 0
             commands = status.commands ?? []
+            exactManifest = ExactManifests.name(for: status)
         }
     }
 

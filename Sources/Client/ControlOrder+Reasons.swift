@@ -44,12 +44,17 @@ extension ControlOrder {
         }
     }
 
-    static func reasonAgainstRetry(_ batch: BatchView.Batch) -> String {
-        switch batch.state {
-        case .pending, .processing, .held: "is still in work"
-        case .rejected: "was rejected; correct its manifest and submit it again"
-        case .completed: "has nothing to repeat: all images are filtered"
-        case .completedWithErrors, .cancelled:
+    /// - Parameter isExactGone: whether a retry lacks the exact manifest; nil if the user may not look.
+    static func reasonAgainstRetry(_ batch: BatchView.Batch, isExactGone: Bool?) -> String {
+        switch (batch.state, isExactGone) {
+        case (.pending, _), (.processing, _), (.held, _): "is still in work"
+        case (.rejected, _): "was rejected; correct its manifest and submit it again"
+        case (_, true): "cannot be repeated: \(ExactManifests.goneReason)"
+        case (.completed, _): "has nothing to repeat: all images are filtered"
+        case (.completedWithErrors, nil), (.cancelled, nil):
+            "was not repeated. If the exact manifest is gone from the spool, submit it again: the copy in the answer "
+                + "has *** for parts of URLs. darkroom logs with its ID tells why"
+        case (.completedWithErrors, _), (.cancelled, _):
             "has nothing to repeat; darkroom logs with its ID tells why"
         }
     }

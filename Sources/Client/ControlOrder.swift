@@ -192,7 +192,10 @@ package final class ControlOrder {
     private func reason(_ id: String, _ batch: BatchView.Batch) -> Outcome? {
         let ended = "has ended before (\(batch.state.rawValue))"
         switch command.form.effect {
-        case .reopens: return .noEffect(id: id, Self.reasonAgainstRetry(batch))
+        case .reopens:
+            let isExactGone = batch.exactManifest.map { ExactManifests.isGone($0, of: spool.root) }
+            return .noEffect(
+                id: id, Self.reasonAgainstRetry(batch, isExactGone: isExactGone ?? false))
         // `removal` tells what becomes of it.
         case .removes: return nil
         case .sets(.cancelled):

@@ -28,6 +28,17 @@ package enum ManifestReader {
         return try draft.manifest(stop)
     }
 
+    /// Creates a manifest from a document that is read already, whatever its size is.
+    static func read(
+        _ root: Document.Node, format: ManifestFormat, limits: ManifestLimits,
+        recipes: RecipeBook, finder: SourceFinder
+    ) throws(ManifestRejection) -> Manifest {
+        var reader = ValueReader(notation: format)
+        let defaults = Defaults(filters: [], recipes: recipes, finder: finder)
+        var draft = draft(root, format, limits, defaults, &reader)
+        return try draft.manifest(nil)
+    }
+
     /// The sources of the images of a manifest, as they are written; none if it is no document. Those that an alias
     /// repeats have the place of the first.
     package static func sources(

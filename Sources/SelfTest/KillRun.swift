@@ -85,7 +85,9 @@ package struct KillRun {
             if point.needsSecrets { try drop(.secret) }
             if [.pageMade, .pageMoved].contains(point) { try drop(.failing) }
             if point == .submittedGivenBack { try drop(.tooLarge) }
-            if point.needsOriginals { try drop(.folder) }
+            if point.needsOriginals {
+                try drop(point == .originalsManifestReplaced ? .secretFolder : .folder)
+            }
             if [.handOverWritten, .handOverMoved, .handOverRemoved].contains(point) {
                 try drop(.marked)
             }
@@ -322,7 +324,9 @@ package struct KillRun {
 
 extension FaultPoint {
     /// Whether only daemons pass it that keep the pictures of submitted folders.
-    fileprivate var needsOriginals: Bool { [.originalsMoved, .originalsSynced].contains(self) }
+    fileprivate var needsOriginals: Bool {
+        [.originalsManifestReplaced, .originalsMoved, .originalsSynced].contains(self)
+    }
 
     /// Whether only manifests with secrets pass it.
     fileprivate var needsSecrets: Bool {
@@ -351,7 +355,8 @@ extension FaultPoint {
         case .pauseMarked, .pauseSynced, .pauseUnmarked, .receiptManifestMoved,
             .submittedGivenBack, .controlRecorded, .controlMoved, .controlConsumed, .retryBuilt,
             .retryMoved, .removeSynced, .pageMade, .pageWithdrawn, .pageMoved, .exactFolderMade,
-            .exactManifestWritten, .exactManifestSynced, .exactManifestRemoved:
+            .exactManifestWritten, .exactManifestSynced, .exactManifestRemoved,
+            .originalsManifestReplaced:
             false
         default: needsDeath == nil
         }

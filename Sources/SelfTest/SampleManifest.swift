@@ -98,6 +98,11 @@ extension SampleManifest {
         outcome: (1, 1))
     package static let password = "top5ecret"
 
+    /// The same in a folder with its picture.
+    package static let secretFolder = SampleManifest(
+        kind: "secret-folder", format: .json, text: secret.text, outcome: (1, 1),
+        pictures: ["small.png"])
+
     package static let rejected = SampleManifest(
         kind: "صور", format: .json, text: #"{"images": ["small.png"], "prioritaet": "high"}"#,
         outcome: nil)
@@ -130,7 +135,7 @@ extension SampleManifest {
 
     /// All kinds: formats, chains, overlays, priorities, pictures that fail, names in several scripts.
     package static let all = [
-        single, pair, rejected, tooLarge, cancelled, failing, folder, sizes, secret,
+        single, pair, rejected, tooLarge, cancelled, failing, folder, sizes, secret, secretFolder,
         SampleManifest(
             kind: "plain", format: .json,
             text: #"{"images": ["small.png", "alpha.png", "gray.png"]}"#, outcome: (3, 0)),

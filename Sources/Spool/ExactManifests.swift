@@ -146,6 +146,26 @@ package struct ExactManifests {
 }
 
 extension ExactManifests {
+    /// Why a retry is refused.
+    package static let goneReason =
+        "the copy of its manifest has *** for users, passwords and queries of URLs, and the exact one is gone from "
+        + "the spool; submit the manifest again [\(Failure.Code.manifestRedacted.rawValue)]"
+
+    /// The name of the exact manifest of an answer; nil if the copy there is the manifest.
+    package static func name(for status: Status) -> FileName? {
+        guard status.manifest.redacted != nil else { return nil }
+        return status.manifest.format.map { name(status.id, $0) }
+    }
+
+    /// Whether an exact manifest is gone from a spool; nil for a client that may not look.
+    package static func isGone(_ name: FileName, of root: Directory) -> Bool? {
+        do {
+            return try !root.exists(folderName / name)
+        } catch {
+            return nil
+        }
+    }
+
     /// The exact manifest of an answer in the outbox of a spool, for a client that may read it: the daemon's user or root.
     /// nil for all others.
     package static func read(besideAnswer path: String, _ status: Status) -> [UInt8]? {

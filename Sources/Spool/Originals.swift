@@ -10,6 +10,8 @@ import SystemPackage
 /// |----------|------------------|---------------------------|--------------------------------------------|
 /// | ended    | `submitted/NAME` | a status that is not the  | the batch ends again, and NAME is moved    |
 /// |          |                  | last                      |                                            |
+/// | covered  | `submitted/NAME` | the same                  | the same; a manifest that may have secrets |
+/// |          |                  |                           | is the copy of the answer from now on      |
 /// | kept     | `submitted`      | such a status, and        | the batch ends again; its pictures are in  |
 /// |          |                  | `originals`               | `originals`                                |
 /// | answered | `submitted`      | the last status,          | the next start removes `active/ID`         |
@@ -17,7 +19,7 @@ import SystemPackage
 /// | finished | –                | the same                  | nothing to do                              |
 /// | removed  | `.expired-ID`    | –                         | becomes `.ended-…` (`EndedFolders`)        |
 ///
-/// So the answer is whole when its last status is there.
+/// So the answer is whole when its last status is there. `SubmittedFile.replaceManifest` covers a manifest with secrets.
 ///
 /// The folder stays its submitter's, who may change it at any time and take away permissions. So nothing in it is
 /// followed or relied upon, and a batch that is removed takes it along by renaming folders of the daemon only. No
@@ -40,7 +42,9 @@ extension Spool {
             try !HotStations(self).hasBatch(named: submitted.name)
         else { return .unwanted }
         do {
-            let answer = try BatchFolders(spool: self, id: id).outbox()
+            let folders = BatchFolders(spool: self, id: id)
+            let answer = try folders.outbox()
+            try submitted.replaceManifest(by: answer, folders.active(), durably: durably)
             try submitted.folder.rename(submitted.place, to: answer, as: BatchFile.originals)
             FaultPoint.originalsMoved.pass()
             // Only after this, `active/ID` may be removed.

@@ -4,6 +4,8 @@ import DarkroomCore
 ///
 /// | step                                        | after a crash at this point                          |
 /// |---------------------------------------------|------------------------------------------------------|
+/// | `private/ID.EXT` removed, if there is one   | the answer stays without it; the control file is     |
+/// |                                             | still there, and the removal is repeated             |
 /// | `outbox/ID` renamed to `active/.expired-ID` | the next start removes it; the control file has no   |
 /// |                                             | batch any more                                       |
 /// | both folders synced                         | the same                                             |

@@ -72,7 +72,7 @@ package struct Reopening {
         guard
             let (file, folder) = try ExactManifests(spool: spool).place(
                 of: status, format, in: outbox)
-        else { return .unusable(Self.redacted) }
+        else { return .unusable(ExactManifests.goneReason) }
         let reading = try examination.accepting(status, found).read(
             accepted: file, format, bytes: status.manifest.bytes, in: folder)
         guard reading.sha256 == status.manifest.sha256, let bytes = reading.bytes else {
@@ -112,10 +112,6 @@ package struct Reopening {
         else { return .isInWork }
         return try resume(id)
     }
-
-    private static let redacted =
-        "the copy of its manifest has *** for users, passwords and queries of URLs, and the exact one is gone from "
-        + "the spool; submit the manifest again [\(Failure.Code.manifestRedacted.rawValue)]"
 
     private func isPermitted(_ request: ControlRecord, _ status: Status) -> Bool {
         request.isPermitted(

@@ -9,6 +9,8 @@ import SystemPackage
 ///
 /// | step                                        | after a crash at this point                 |
 /// |---------------------------------------------|---------------------------------------------|
+/// | `private/ID.EXT` removed, if there is one   | the answer stays without it until the next  |
+/// |                                             | sweep removes that too                      |
 /// | `outbox/ID` renamed to `active/.expired-ID` | the next start removes it                   |
 /// | both folders synced                         | the same                                    |
 /// | its files removed, one by one               | the same                                    |

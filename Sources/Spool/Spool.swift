@@ -25,6 +25,9 @@ import SystemPackage
 /// If NAME is a folder with a manifest and its pictures (`FolderJob`), it is in submitted/NAME until the batch ends.
 /// Then `active/ID` becomes `active/.ended-ID.NUMBER` (`EndedFolders`), or NAME becomes `outbox/ID/originals`.
 ///
+/// If the copy of the manifest in `outbox/ID` is redacted, `private/ID.EXT` has the exact one from pending until the answer
+/// is removed (`ExactManifests`).
+///
 /// An ID never begins with a dot, because a file with such a name is not a manifest.
 ///
 /// `Claim` moves a manifest from waiting to pending, `Recovery` does the work of the last column, and `Publisher` and

@@ -12,6 +12,7 @@ import Foundation
 /// - `/page.html`, `/page.png`: an HTML page, as `text/html`.
 /// - `/hook`: 204, whatever the method is.
 /// - `/private/NAME`: the file, for the user `ann` with the password `secret`.
+/// - `/guarded/NAME`: the same for `stargazer` with `w1nter+Milky/Way`, words that stand nowhere else.
 package final class NginxOrigin: Sendable {
     package let port: UInt16
     /// Beneath it, `/NAME` is the file NAME of the folder.
@@ -172,10 +173,17 @@ package final class NginxOrigin: Sendable {
                   if ($http_authorization != "Basic YW5uOnNlY3JldA==") { return 401; }
                   rewrite ^/private(/.*)$ $1 break;
                 }
+                location /guarded/ {
+                  if ($http_authorization != "Basic \(watchword)") { return 401; }
+                  rewrite ^/guarded(/.*)$ $1 break;
+                }
               }
             }
             """
     }
+
+    private static let watchword =
+        Data("stargazer:w1nter+Milky/Way".utf8).base64EncodedString()
 
     /// nginx waits after each buffer for as long as the rate demands, but lets a whole second's worth
     /// pass at first: the buffer is what makes it wait earlier.

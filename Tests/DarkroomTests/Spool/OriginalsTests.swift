@@ -25,12 +25,15 @@ import Testing
 
     private struct Unexpected: Error {}
 
-    private func take(_ name: FileName = "job") throws -> ClaimedManifest {
+    private static let text = #"{"images": {"a": "a.png"}}"#
+
+    private func take(
+        _ name: FileName = "job", _ text: String = text
+    ) throws -> ClaimedManifest {
         try inbox.makeDirectory(name)
         let folder = try Directory(name, in: inbox)
         for file: FileName in ["manifest.json", "a.png"] {
-            try folder.write(
-                Array(#"{"images": {"a": "a.png"}}"#.utf8), to: file, durably: false)
+            try folder.write(Array(text.utf8), to: file, durably: false)
         }
         guard case .ready(let candidate) = examination.examine(name, in: inbox, isWhole: true)
         else { throw Unexpected() }
@@ -39,9 +42,12 @@ import Testing
     }
 
     /// A batch whose images have ended, and its last status, which is not written.
-    private func begin(_ name: FileName = "job") throws -> (folders: BatchFolders, last: Status) {
-        let (claimed, first) = try Receipt.issue(for: try take(name), durably: true)
+    private func begin(
+        _ name: FileName = "job", _ text: String = text
+    ) throws -> (folders: BatchFolders, last: Status) {
+        let (claimed, first) = try Receipt.issue(for: try take(name, text), durably: true)
         var status = first
+        guard status.state != .rejected else { return (claimed.folders, status) }
         status.state = .cancelled
         status.times.finished = Clock.timestamp
         for index in status.images.indices { status.images[index].state = .cancelled }
@@ -154,6 +160,74 @@ import Testing
         guard case .gone = try folders.pictures() else { throw Unexpected() }
         #expect(symlink("originals.away", path) == 0)
         guard case .gone = try folders.pictures() else { throw Unexpected() }
+    }
+
+    // MARK: Their manifest
+
+    private static let secrets = #"{"images": {"a": "https://ann:top5ecret@h/a.png?k=an0ther"}}"#
+
+    private func mode(_ path: String) throws -> mode_t {
+        var information = stat()
+        try #require(lstat("\(spool.root.path)/\(path)", &information) == 0)
+        return information.st_mode
+    }
+
+    private static let kept = "outbox/job/originals/manifest.json"
+
+    @Test func aManifestWithoutSecretsIsTheSubmittersFile() throws {
+        let (folders, last) = try begin()
+        let before = try inode("active/job/submitted/job/manifest.json")
+        try folders.writeLastStatus(last, durably: true)
+        try finish(folders)
+        #expect(try inode(Self.kept) == before)
+    }
+
+    /// It has the bytes and the mode of the copy beside the status: with `***`, or for the daemon alone, because a part
+    /// cannot be replaced, or because the manifest is refused.
+    @Test(arguments: [
+        (secrets, false), (#"{"images": {"top5ecret": "https://ann:top5ecret@h/a.png"}}"#, true),
+        (#"{"images": {"a": "https://ann:top5ecret@h/a.png"}, "imagez": 1}"#, true),
+    ])
+    func aManifestWithSecretsIsTheCopy(text: String, isClosed: Bool) throws {
+        let (folders, last) = try begin("job", text)
+        let submitted = "active/job/submitted/job/manifest.json"
+        // Another name of the submitter's file is not the daemon's business.
+        let other = scratch.path + "/other.json"
+        try #require(link("\(spool.root.path)/\(submitted)", other) == 0)
+        if last.state != .rejected { try folders.writeLastStatus(last, durably: true) }
+        try finish(folders)
+        let answer = try folders.outbox()
+        let copy = try answer.read("manifest.json")
+        #expect(try Directory("originals", in: answer).read("manifest.json") == copy)
+        #expect((copy == Array(text.utf8)) == isClosed)
+        #expect(try mode(Self.kept) == mode("outbox/job/manifest.json"))
+        #expect(try (mode(Self.kept) & 0o077 == 0) == isClosed)
+        #expect(try Data(contentsOf: URL(filePath: other)) == Data(text.utf8))
+        #expect(try names(spool.active) == [])
+    }
+
+    /// Somebody has removed the copy of the answer.
+    @Test func theExactManifestIsClosedWithoutACopy() throws {
+        let (folders, last) = try begin("job", Self.secrets)
+        try folders.outbox().remove("manifest.json")
+        try folders.writeLastStatus(last, durably: true)
+        #expect(try mode(Self.kept) == S_IFREG | 0o600)
+    }
+
+    /// Its submitter has put something else there.
+    @Test func nothingIsFollowedInItsPlace() throws {
+        let (folders, last) = try begin("job", Self.secrets)
+        let path = "\(spool.active.path)/job/submitted/job"
+        let outside = scratch.path + "/outside"
+        try Data([1]).write(to: URL(filePath: outside))
+        try #require(unlink(path + "/manifest.json") == 0)
+        try #require(symlink(outside, path + "/manifest.json") == 0)
+        try #require(mkdir(path + "/manifest.yaml", 0o777) == 0)
+        try folders.writeLastStatus(last, durably: true)
+        try finish(folders)
+        #expect(try mode(Self.kept) & S_IFMT == S_IFLNK)
+        #expect(try Data(contentsOf: URL(filePath: outside)) == Data([1]))
+        #expect(try names(spool.active) == [])
     }
 
     // MARK: Removed

@@ -32,10 +32,11 @@ final class ClientProcess: Sendable {
     ///   - environment: further variables.
     ///   - terminal: what its three streams are instead of `input` and files.
     ///   - user: who it runs as, where that is not the tests' user; for root to say.
+    ///   - group: the only group of that user; nil for the one with the same number.
     init(
         _ arguments: [String], spool: String? = nil, folder: String = "/", input: String = "",
         before: String = ":", environment: [String: String] = [:],
-        terminal: PseudoTerminal? = nil, user: UInt32? = nil
+        terminal: PseudoTerminal? = nil, user: UInt32? = nil, group: UInt32? = nil
     ) throws {
         scratch = try ScratchDirectory()
         hasJSON = arguments.contains("--json")
@@ -50,7 +51,8 @@ final class ClientProcess: Sendable {
         // The program is opened before: the folders above it may be closed to another user.
         let start =
             user.map {
-                "exec 9<\"$0\"; exec setpriv --reuid=\($0) --regid=\($0) --clear-groups /proc/self/fd/9"
+                "exec 9<\"$0\"; exec setpriv --reuid=\($0) --regid=\(group ?? $0) "
+                    + "--clear-groups /proc/self/fd/9"
             } ?? "exec \"$0\""
         let script = "cd \"$FOLDER\" || exit; \(before); \(start) \"$@\""
         identifier = try Self.spawn(
@@ -68,11 +70,12 @@ final class ClientProcess: Sendable {
     /// Runs it to its end.
     static func end(
         _ arguments: [String], spool: String? = nil, folder: String = "/", input: String = "",
-        before: String = ":", environment: [String: String] = [:], user: UInt32? = nil
+        before: String = ":", environment: [String: String] = [:], user: UInt32? = nil,
+        group: UInt32? = nil
     ) async throws -> Result {
         try await ClientProcess(
             arguments, spool: spool, folder: folder, input: input, before: before,
-            environment: environment, user: user
+            environment: environment, user: user, group: group
         ).result()
     }
 
