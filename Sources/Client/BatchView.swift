@@ -29,6 +29,8 @@ package final class BatchView {
         package var identity: String?
         package var retries: Int
         package var commands: [ControlRecord]
+        /// Whether pictures came with its manifest, and were removed when it ended. Only a final status tells.
+        package var lacksPictures = false
 
         /// Whether no image of it is in work.
         package var isAtRest: Bool {
@@ -99,9 +101,18 @@ package final class BatchView {
         guard let status else {
             throw ClientError(unreadableStatusIn: folder)
         }
-        let batch = Batch(status)
+        var batch = Batch(status)
+        batch.lacksPictures = status.lacksPictures(in: folder)
         known = (identity, batch)
         return batch
+    }
+}
+
+extension Status {
+    /// Whether pictures came with the manifest and were removed when the batch ended, so that a retry does not have them.
+    func lacksPictures(in answer: Directory) -> Bool {
+        guard manifest.isFolder == true, state.isFinal else { return false }
+        return (try? answer.exists(BatchFile.originals)) == false
     }
 }
 

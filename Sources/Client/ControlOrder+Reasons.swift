@@ -48,7 +48,12 @@ extension ControlOrder {
         switch batch.state {
         case .pending, .processing, .held: "is still in work"
         case .rejected: "was rejected; correct its manifest and submit it again"
+        case .completed where batch.lacksPictures:
+            "has nothing that can be repeated: all images are filtered, and the pictures that came with it are gone"
         case .completed: "has nothing to repeat: all images are filtered"
+        case .completedWithErrors where batch.lacksPictures, .cancelled where batch.lacksPictures:
+            "has nothing that can be repeated: the pictures that came with it were removed when it ended; "
+                + "submit them again (darkroom logs with its ID tells more)"
         case .completedWithErrors, .cancelled:
             "has nothing to repeat; darkroom logs with its ID tells why"
         }
