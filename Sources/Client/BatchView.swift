@@ -31,6 +31,8 @@ package final class BatchView {
         package var commands: [ControlRecord]
         /// The name of the exact manifest in its folder; nil if the copy in the answer is the manifest.
         package var exactManifest: FileName?
+        /// Whether pictures came with its manifest, and were removed when it ended. Only a final status tells.
+        package var lacksPictures = false
 
         /// Whether no image of it is in work.
         package var isAtRest: Bool {
@@ -102,9 +104,18 @@ package final class BatchView {
         guard let status else {
             throw ClientError(unreadableStatusIn: folder)
         }
-        let batch = Batch(status)
+        var batch = Batch(status)
+        batch.lacksPictures = status.lacksPictures(in: folder)
         known = (identity, batch)
         return batch
+    }
+}
+
+extension Status {
+    /// Whether pictures came with the manifest and were removed when the batch ended, so that a retry does not have them.
+    func lacksPictures(in answer: Directory) -> Bool {
+        guard manifest.isFolder == true, state.isFinal else { return false }
+        return (try? answer.exists(BatchFile.originals)) == false
     }
 }
 

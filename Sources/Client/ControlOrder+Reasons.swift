@@ -50,7 +50,12 @@ extension ControlOrder {
         case (.pending, _), (.processing, _), (.held, _): "is still in work"
         case (.rejected, _): "was rejected; correct its manifest and submit it again"
         case (_, true): "cannot be repeated: \(ExactManifests.goneReason)"
+        case (.completed, _) where batch.lacksPictures:
+            "has nothing that can be repeated: all images are filtered, and the pictures that came with it are gone"
         case (.completed, _): "has nothing to repeat: all images are filtered"
+        case (_, _) where batch.lacksPictures:
+            "has nothing that can be repeated: the pictures that came with it were removed when it ended; "
+                + "submit them again (darkroom logs with its ID tells more)"
         case (.completedWithErrors, nil), (.cancelled, nil):
             "was not repeated. If the exact manifest is gone from the spool, submit it again: the copy in the answer "
                 + "has *** for parts of URLs. darkroom logs with its ID tells why"

@@ -1,6 +1,7 @@
 import DarkroomCore
 import DarkroomSpool
 import Foundation
+import Glibc
 
 extension SpoolFolder {
     /// What the daemon wrote last about the files in the inbox; nil if it has not written yet.
@@ -15,6 +16,17 @@ extension SpoolFolder {
             return nil
         }
         return FoldersReport(decoding: bytes)
+    }
+
+    /// Why the daemon can write nothing; nil if it can, or has not said so. A full disk may keep it from saying so.
+    package func diskObstacle() -> String? {
+        guard let daemon = try? DaemonState(of: self), daemon.isPresent else { return nil }
+        if daemon.name == .waiting { return daemon.obstacle }
+        var information = statvfs()
+        guard fstatvfs(root.number, &information) == 0, information.f_blocks > 0,
+            information.f_bavail == 0
+        else { return nil }
+        return "the disk of the spool is full"
     }
 
     /// Why a file in the inbox is not taken, in plain sentences, as far as the daemon has said.

@@ -107,6 +107,19 @@ package struct PictureList: Sendable, Equatable {
         }
     }
 
+    /// The endings that such lists have.
+    private static let endings: Set<ByteString> = ["csv", "txt", "tsv", "lst", "list"]
+
+    /// Whether a file that was named as a picture is a list, by its name and its content.
+    package static func isOne(_ path: String) -> Bool {
+        guard let parts = path.partsAtLastDot,
+            endings.contains(ByteString(parts.ending).asciiLowercased),
+            let list = try? PictureList(path: path), let first = list.rows.first
+        else { return false }
+        // A manifest under another name.
+        return !first.source.hasPrefix("images:")
+    }
+
     static func problem(_ shown: String, _ line: Int?, _ message: String) -> ClientError {
         ClientError(
             .rejected, code: "bad-list",

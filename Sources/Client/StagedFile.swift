@@ -129,9 +129,16 @@ package final class StagedFile {
 
     // MARK: The inbox
 
-    /// Takes the file back, if the daemon has not taken it.
-    package func withdraw(_ name: FileName) throws(ClientError) {
-        if try isWaiting(as: name) { try? inbox.remove(name) }
+    /// Takes the file back; returns false if the daemon has taken it.
+    package func withdraw(_ name: FileName) throws(ClientError) -> Bool {
+        guard try isWaiting(as: name) else { return false }
+        do throws(FileError) {
+            try inbox.remove(name)
+        } catch {
+            if error.errno == .noSuchFileOrDirectory { return false }
+            throw ClientError(error)
+        }
+        return true
     }
 
     /// Drops the file; returns false if the name is taken.

@@ -129,6 +129,20 @@ package final class StagedFolder {
         return true
     }
 
+    /// Takes the folder back, to be removed; returns false if the daemon has taken it.
+    package func withdraw(_ name: FileName) throws(ClientError) -> Bool {
+        guard try isWaiting(as: name) else { return false }
+        let back = StagedFolders.newName()
+        do throws(FileError) {
+            try inbox.rename(name, to: tmp, as: back)
+        } catch {
+            if error.errno == .noSuchFileOrDirectory { return false }
+            throw ClientError(error)
+        }
+        stagedName = back
+        return true
+    }
+
     /// Whether the folder is still in the inbox under this name.
     package func isWaiting(as name: FileName) throws(ClientError) -> Bool {
         try inbox.isWaiting(identity, as: name)

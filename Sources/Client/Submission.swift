@@ -13,6 +13,8 @@ package protocol StagedItem: AnyObject {
     func drop(as name: FileName) throws(ClientError) -> Bool
     /// Whether it is still in the inbox under this name.
     func isWaiting(as name: FileName) throws(ClientError) -> Bool
+    /// Takes it back out of the inbox; returns false if it is there no longer.
+    func withdraw(_ name: FileName) throws(ClientError) -> Bool
 }
 
 extension StagedFile: StagedItem {
@@ -26,6 +28,9 @@ extension StagedFolder: StagedItem {
 /// A checked manifest on its way: dropped into the inbox, then taken as a batch.
 package final class Submission {
     private let staged: any StagedItem
+    /// The hold that was dropped before it, and its name.
+    private let hold: StagedFile?
+    private let holdName: FileName
     private var search: AnswerSearch
     /// Its name in the inbox.
     package let name: FileName
@@ -61,7 +66,9 @@ package final class Submission {
         self.staged = staged
         search = try AnswerSearch(stem: stem, in: spool)
         let hold = isHeld ? try StagedFile([], in: spool) : nil
+        self.hold = hold
         name = try Self.drop(staged, holding: hold, stem: stem, ending: ending, in: spool)
+        holdName = FileName("\(name.text.dropLast(ending.count)).hold")
     }
 
     /// A hold takes effect on the manifest that arrives with it, but on an unfinished batch of this name before. So a
@@ -81,7 +88,7 @@ package final class Submission {
                 if try exists(FileName(taken), in: outbox) { continue }
                 guard try hold.drop(as: holdName) else { continue }
                 if try manifest.drop(as: name) { return name }
-                try hold.withdraw(holdName)
+                _ = try hold.withdraw(holdName)
                 throw ClientError(
                     .tryAgain, code: "file-exists",
                     "\(inbox.path(of: name)): another manifest has this name",
@@ -112,6 +119,13 @@ package final class Submission {
 
     /// - Throws: if the manifest is gone and there is no answer.
     package func isWaiting() throws(ClientError) -> Bool { try staged.isWaiting(as: name) }
+
+    /// Takes the manifest back, with its hold; returns false if the daemon has taken it.
+    package func withdraw() throws(ClientError) -> Bool {
+        guard try staged.withdraw(name) else { return false }
+        _ = try hold?.withdraw(holdName)
+        return true
+    }
 }
 
 /// The names of submitted manifests, without their extension.

@@ -67,9 +67,18 @@ package struct Failure: CodedError, Equatable, Codable {
                 code: error.code, message: error.message, isTransient: error.isTransient,
                 fault: error.fault)
         } else {
-            self.init(.internalError, "\(error)")
+            self = .unexpected("\(error)")
         }
     }
+
+    /// An error that no part of Darkroom foresees.
+    package static func unexpected(_ cause: String) -> Failure {
+        Failure(.internalError, "an unexpected error: \(cause). \(reportRequest)")
+    }
+
+    /// What to do about a failure that is a defect of Darkroom.
+    package static let reportRequest =
+        "A retry may help. Please report it, with this message, the manifest and what darkroom --version prints."
 
     private enum CodingKeys: String, CodingKey {
         case code

@@ -35,8 +35,15 @@ extension EventLog {
     /// a pause and a resumption.
     package func stopping(signal: String, running: Int, batches: [String]) {
         say(
-            .stopping, "Stopping (\(signal)): \(Words.count(running, "operation")) finishing",
+            .stopping,
+            "Stopping, because \(Self.asker(of: signal)) asked for it (\(signal)): "
+                + "\(Words.count(running, "operation")) finishing",
             batches: batches)
+    }
+
+    /// Who sends a signal that stops the daemon.
+    private static func asker(of signal: String) -> String {
+        signal == "SIGTERM" ? "systemd or a user" : "a user"
     }
 
     /// A second signal has arrived. The daemon does not wait for running operations any more.

@@ -81,7 +81,7 @@ final class CurlURL {
             curl_url_cleanup(handle)
             throw FetchError(
                 .badURL,
-                "\(shown): libcurl cannot parse the URL: \(String(cString: curl_url_strerror(result)))"
+                "\(shown): this is not a valid URL: \(String(cString: curl_url_strerror(result)))"
             )
         }
         return handle

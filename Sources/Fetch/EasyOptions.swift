@@ -86,7 +86,8 @@ struct EasyOptions {
         let words = String(cString: curl_easy_strerror(result))
         throw FetchError(
             .transferFailed,
-            "\(shown): libcurl refuses its option \(option.rawValue): \(words)")
+            "\(shown): preparing the transfer (option \(option.rawValue)): \(words). "
+                + Failure.reportRequest)
     }
 }
 

@@ -91,7 +91,7 @@ extension FetchError {
     ) -> (Code, String?) {
         let words = ByteString(handle.errorText)
         switch result {
-        case CURLE_URL_MALFORMAT: return (.badURL, "libcurl cannot parse the URL")
+        case CURLE_URL_MALFORMAT: return (.badURL, "this is not a valid URL")
         case CURLE_COULDNT_RESOLVE_HOST: return (.resolveFailed, "the host name has no address")
         case CURLE_COULDNT_RESOLVE_PROXY:
             return (.resolveFailed, "the host name of downloads.proxy has no address")
@@ -114,7 +114,7 @@ extension FetchError {
             return (.badResponse, "the server used content codings that were not requested")
         case CURLE_OUT_OF_MEMORY where isWithinHead(transfer, handle):
             // libcurl reports this for a line that is longer than its buffer.
-            return (.headerTooLarge, "a header line of the response is longer than libcurl allows")
+            return (.headerTooLarge, "a header line of the response is longer than can be read")
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             return loss(transfer, words: words)
         default: return (.transferFailed, nil)

@@ -50,7 +50,7 @@ package final class PostRequest {
         try setOptions(body)
         try set(fields)
         guard curl_multi_add_handle(multi, curl) == CURLM_OK else {
-            throw FetchError(.transferFailed, "\(url): libcurl cannot begin the request")
+            throw FetchError(.transferFailed, "\(url): the request cannot be begun")
         }
     }
 
@@ -118,14 +118,14 @@ package final class PostRequest {
     package func wait(seconds: Double, beside file: CInt) -> Outcome? {
         var running: CInt = 0
         guard curl_multi_perform(multi, &running) == CURLM_OK else {
-            return .failed("\(hop.shown): libcurl cannot continue the request")
+            return .failed("\(hop.shown): the request cannot be continued")
         }
         if let outcome { return outcome }
         var other = curl_waitfd(fd: file, events: Int16(CURL_WAIT_POLLIN), revents: 0)
         let milliseconds = CInt(max(1, min(seconds * 1000, 60_000)))
         curl_multi_poll(multi, &other, file < 0 ? 0 : 1, milliseconds, nil)
         guard curl_multi_perform(multi, &running) == CURLM_OK else {
-            return .failed("\(hop.shown): libcurl cannot continue the request")
+            return .failed("\(hop.shown): the request cannot be continued")
         }
         return outcome
     }

@@ -96,7 +96,7 @@ package final class TransferEngine: Sendable {
     package func nudge() { wakeup.wake() }
 
     static func noEngine(_ cause: String, _ fault: StorageFault?) -> FetchError {
-        FetchError(.transferFailed, "the transfer engine cannot be started: \(cause)", fault: fault)
+        FetchError(.transferFailed, "downloads cannot begin: \(cause)", fault: fault)
     }
 
     /// libcurl's global state. It is set up once and never cleaned up, because other engines and requests may use it.

@@ -27,7 +27,7 @@ final class TransferLoop {
             throw TransferEngine.noEngine("\(error)", error.storageFault)
         }
         guard let multi = MultiHandle(number: 0, poll: poll) else {
-            throw TransferEngine.noEngine("libcurl has no memory", .scarce)
+            throw TransferEngine.noEngine("there is not enough memory", .scarce)
         }
         self.mailbox = mailbox
         self.settings = settings

@@ -79,7 +79,10 @@ extension PictureResult {
                 .writeFailed, "\(name): writing the file again", Errno(rawValue: errno))
         }
         guard let reader = try reopen() as? PNGReader else {
-            throw PictureError(.readFailed, "the source is not the picture that it was")
+            throw PictureError(
+                .readFailed,
+                "reading it again: it was changed while it was being filtered",
+                isTransient: true)
         }
         reader.keepIndices()
         let picture = try PictureEncoder.encoder(of: options.format).write(

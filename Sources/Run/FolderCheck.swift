@@ -42,6 +42,15 @@ package struct FolderSummary: Sendable, Equatable {
     /// The sum of their lengths.
     package internal(set) var bytes = 0
     package internal(set) var findings = 0
+    /// The number of outputs that are not there, and of those that are not as they were written.
+    package internal(set) var missing = 0
+    package internal(set) var changed = 0
+    /// The images by their states.
+    package let counts: Status.Counts
+    /// Whether `darkroom run` has made the folder, and not a daemon.
+    package let isOfRun: Bool
+    /// Whether pictures came with the manifest and were removed when the batch ended.
+    package let lacksPictures: Bool
 }
 
 /// `darkroom verify`: compares each file of a folder of results with the status, and the status with the manifest.
@@ -79,7 +88,11 @@ package final class FolderCheck {
         let frame = stream.frame
         guard frame.state.isFinal else { throw .unfinished(path) }
         summary = FolderSummary(
-            id: frame.id, folder: path, state: frame.state, images: frame.counts.total)
+            id: frame.id, folder: path, state: frame.state, images: frame.counts.total,
+            counts: frame.counts,
+            isOfRun: (try? folder.exists(FileName(RunFolder.spoolName))) == true,
+            lacksPictures: frame.manifest.isFolder == true
+                && (try? folder.exists(BatchFile.originals)) == false)
     }
 
     private static func withoutStatus(_ folder: Directory) -> RunError {
@@ -127,7 +140,11 @@ package final class FolderCheck {
                 unowned.remove(FileName(output.file))
                 summary.outputs += 1
                 summary.bytes = summary.bytes.saturatingAdd(output.bytes)
-                if let fault { try add(fault.finding(of: image.name.string, output.file)) }
+                guard let fault else { continue }
+                let finding = fault.finding(of: image.name.string, output.file)
+                if finding.kind == .missing { summary.missing += 1 }
+                if finding.kind == .differs { summary.changed += 1 }
+                try add(finding)
             }
             done += images.count
             progress(done, summary.images)

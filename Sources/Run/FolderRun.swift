@@ -175,7 +175,7 @@ package final class FolderRun: Sendable {
         folder.spool.attempts.close()
         return state.withLock(\.ending)
             ?? .failed(
-                .failure(Failure(.internalError, "the run has ended and does not know how")))
+                .failure(.unexpected("the run has ended and does not know how")))
     }
 
     /// Called after any progress, by any thread.

@@ -131,7 +131,7 @@ extension RunFolder {
         switch outcome {
         case .reopened(let prepared): return .unfinished(prepared)
         case .unusable(let reason): throw .unusable(folder: job.folder, reason: reason)
-        case .nothingToDo, .isInWork, .isRejected, .refused:
+        case .nothingToDo, .picturesGone, .isInWork, .isRejected, .refused:
             throw .unusable(folder: job.folder, reason: "the finished run cannot be reopened")
         }
     }

@@ -18,27 +18,27 @@ package enum ControlCommand: String, Codable, Sendable, CaseIterable {
             Form(
                 .sets(.cancelled), .batchCancelled, "is being cancelled",
                 summary:
-                    "Cancels a manifest: waiting images end at once, running filters end after a "
-                    + "few rows, transfers end within a second.",
+                    "Cancel a batch: waiting images end at once, running filters end after a few "
+                    + "rows, transfers end within a second.",
                 remark: "Finished images stay.")
         case .hold:
             Form(
                 .sets(.held), .batchHeld, "is held: no further image begins", mayMeanNext: true,
-                summary: "Holds a manifest: none of its downloads or filters begins.",
+                summary: "Hold a batch: none of its downloads or filters begins.",
                 remark: "Running ones finish.")
         case .release:
-            Form(.sets(.free), .batchReleased, "is released", summary: "Ends a hold.")
+            Form(.sets(.free), .batchReleased, "is released", summary: "End a hold.")
         case .retry:
             Form(
                 .reopens, .batchReopened, "is reopened",
                 summary:
-                    "Reopens a finished manifest: repeats failed images, cancelled images, and "
-                    + "images whose output was removed.",
+                    "Repeat the failed and the cancelled images of a finished batch, and those whose "
+                    + "output was removed.",
                 remark: "The others stay unchanged.")
         case .remove:
             Form(
                 .removes, .answerRemoved, "removed",
-                summary: "Removes the answer of a finished manifest from the outbox.",
+                summary: "Remove the answer of a finished batch from the outbox.",
                 remark: "An unfinished one must be cancelled first.")
         }
     }
@@ -83,10 +83,16 @@ extension ControlCommand {
         /// ended: a hold comes before its manifest. A cancellation may be too late for the ended batch, and must not
         /// cancel the next one.
         package let mayMeanNext: Bool
-        /// One sentence about the effect, with which the manual begins.
+        /// One sentence about the effect, as `darkroom --help` says it of each subcommand. It begins with its verb.
         package let summary: String
         /// The rest of the text in the manual.
         package let remark: String?
+
+        /// The sentence with which the manual begins. There the verb has the third person: `Holds a batch`.
+        package var manualSentence: String {
+            let verb = summary.prefix { $0 != " " }
+            return "\(verb)s\(summary.dropFirst(verb.count))"
+        }
 
         fileprivate init(
             _ effect: Effect, _ event: Event, _ words: String, mayMeanNext: Bool = false,

@@ -28,6 +28,8 @@ package struct Reopening {
         case reopened(PreparedBatch)
         /// Every image is filtered and its output exists.
         case nothingToDo
+        /// The pictures of all images that would be repeated came with the manifest, and are gone.
+        case picturesGone
         case isInWork
         case isRejected
         case refused(owner: UInt32?)
@@ -35,20 +37,27 @@ package struct Reopening {
         case unusable(String)
     }
 
+    /// Repeats images of a finished batch. An image whose picture came with the manifest and is gone is not repeated: it
+    /// keeps its status, with its own error.
+    ///
     /// - Parameter request: the record of the `retry` command.
     /// - Parameter repeats: which images are repeated, besides those whose output is missing.
+    /// - Parameter isGone: whether a source was one of the pictures that came with the manifest. It is asked only if some
+    ///   came.
     package func reopen(
         _ id: String, _ request: ControlRecord,
-        repeating repeats: (ImageStatus) -> Bool = { $0.state != .filtered }
+        repeating repeats: (ImageStatus) -> Bool = { $0.state != .filtered },
+        without isGone: (ByteString) -> Bool = { _ in false }
     ) throws(FileError) -> Outcome {
         // Code that removes finished batches uses the same lock.
         try spool.finishedBatches.withLock { _ throws(FileError) in
-            try reopenAlone(id, request, repeats)
+            try reopenAlone(id, request, repeats, isGone)
         }
     }
 
     private func reopenAlone(
-        _ id: String, _ request: ControlRecord, _ repeats: (ImageStatus) -> Bool
+        _ id: String, _ request: ControlRecord, _ repeats: (ImageStatus) -> Bool,
+        _ isGone: (ByteString) -> Bool
     ) throws(FileError) -> Outcome {
         if try spool.active.exists(FileName(id)) { return try goOn(id, request) }
         let folders = BatchFolders(spool: spool, id: id)
@@ -83,21 +92,26 @@ package struct Reopening {
         else { return .unusable("its manifest would not be accepted any more") }
 
         let outputs = try folders.outputs()
+        var wanted: [Int] = []
         for index in status.images.indices {
             let image = status.images[index]
-            let isMissing = try isMissing(image, in: outputs)
-            if isMissing || repeats(image) {
-                status.images[index] = image.anew
-            }
+            if try isMissing(image, in: outputs) || repeats(image) { wanted.append(index) }
         }
-        guard status.images.contains(where: { $0.state == .new }) else { return .nothingToDo }
+        guard !wanted.isEmpty else { return .nothingToDo }
+        let isFolder = status.manifest.isFolder == true
+        if isFolder, try folders.originals() == nil {
+            let lost = LostImages(manifest, isRepeated: Set(wanted), isGone)
+            wanted.removeAll(where: lost.contains)
+            guard !wanted.isEmpty else { return .picturesGone }
+        }
+        for index in wanted { status.images[index] = status.images[index].anew }
         status.note(request)
         let (retries, isTooMany) = (status.retries ?? 0).addingReportingOverflow(1)
         guard !isTooMany else { return .unusable("its status.json counts \(retries) retries") }
         let record = ReopenedRecord(of: finished, retries: retries, commands: status.commands ?? [])
         try build(
             id, manifest: bytes, format, record, status.images, found: manifest.found,
-            lacksPictures: status.manifest.isFolder == true)
+            lacksPictures: isFolder)
         return try resume(id)
     }
 

@@ -64,7 +64,7 @@ struct FilterCommand: ParsableCommand {
         let width: Int
         let height: Int
         let bytes: Int
-        let warnings: [String]?
+        let warnings: [Warning]?
         let exit: Int32
 
         init(_ filtered: SinglePicture.Filtered, output: String) {
@@ -74,8 +74,19 @@ struct FilterCommand: ParsableCommand {
             width = report.width
             height = report.height
             bytes = report.bytes
-            warnings = filtered.warnings.isEmpty ? nil : filtered.warnings.map(\.text)
+            warnings = filtered.warnings.isEmpty ? nil : filtered.warnings.map(Warning.init)
             exit = ClientExit.success.rawValue
+        }
+
+        struct Warning: Encodable {
+            /// The picture, or one that is laid over it.
+            let picture: String
+            let message: String
+
+            init(_ warning: SinglePicture.Warning) {
+                picture = warning.picture
+                message = warning.text
+            }
         }
     }
 

@@ -40,7 +40,8 @@ struct PictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The format of the results: png or jpeg. If not given: png.", valueName: "format"),
+            "The format of the results: png or jpeg. If not given: png, also for JPEG pictures; thumbnails of photographs are smaller in jpeg.",
+            valueName: "format"),
         completion: .list(OutputFormat.allCases.map(\.rawValue)))
     var format: String?
 
@@ -140,6 +141,12 @@ struct PictureOptions: ParsableArguments {
                 throw ClientError(
                     .usage, code: "not-a-picture",
                     "\(FileName(file).text): it is a manifest, not a picture")
+            }
+            if PictureList.isOne(file) {
+                throw ClientError(
+                    .usage, code: "not-a-picture",
+                    "\(FileName(file).text): it is a list of pictures, not a picture",
+                    remedy: "Name a list with --from: --from \(file.shellQuoted)")
             }
             if PictureTree.isOne(file) {
                 job.pictures += try PictureTree(file).pictures(

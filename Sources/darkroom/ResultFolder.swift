@@ -22,8 +22,25 @@ struct ResultFolder {
             Self.tellOfFolder(place)
         } catch {
             guard PictureTree.isFolder(path) else { throw error }
+            try Self.requireResults(path, noBatch: error)
             self.path = path
         }
+    }
+
+    /// Throws if a folder that has the name of no batch has no results either.
+    ///
+    /// - Parameter noBatch: the error of the look for a batch.
+    static func requireResults(_ path: String, noBatch: ClientError) throws(ClientError) {
+        guard let folder = try? Directory(path: path),
+            [BatchFile.status, FileName(RunFolders.spoolName)].allSatisfy({
+                (try? folder.exists($0)) == false
+            })
+        else { return }
+        throw ClientError(
+            .missing, code: noBatch.code,
+            "\(path.visible): there is no such batch, and the folder of this name is not one of results: "
+                + "it has no status.json",
+            remedy: noBatch.remedy)
     }
 
     /// Says how to name a folder that has the name of a batch.
@@ -56,11 +73,18 @@ struct ResultFolder {
         do {
             return try spool.open().outbox()
         } catch {
-            throw ClientError(
-                error.exit, code: error.code,
-                "\(place): there is no such folder, and no spool with a batch of this ID: \(error.message)",
-                remedy: error.remedy)
+            throw noSpool(place, error)
         }
+    }
+
+    /// The error for a name that is no folder either.
+    ///
+    /// - Parameter error: why there is no spool.
+    static func noSpool(_ place: String, _ error: ClientError) -> ClientError {
+        ClientError(
+            error.exit, code: error.code,
+            "\(place.visible): there is no such folder, and no spool with a batch of this ID: \(error.message)",
+            remedy: error.remedy)
     }
 
     func open() throws(ClientError) -> Directory {

@@ -52,7 +52,7 @@ struct RunSession {
         let view = ProgressView(mode, on: terminal) { text in
             try? Console.write(text, to: STDERR_FILENO)
         }
-        let daemon = DaemonState(name: .running)
+        let daemon = DaemonState(ofRun: true)
         var tellsOfStop = mode != .none
         func show() -> Double? {
             if tellsOfStop, let signal = work.stoppingSignal {

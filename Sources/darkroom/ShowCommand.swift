@@ -68,7 +68,11 @@ struct ShowCommand: ParsableCommand {
             ResultFolder.tellOfFolder(id)
             return details
         } catch {
-            guard error.exit == .missing, PictureTree.isFolder(id) else { throw error }
+            guard error.exit == .missing else { throw error }
+            guard PictureTree.isFolder(id) else {
+                throw error.code == "no-such-batch" ? error : ResultFolder.noSpool(id, error)
+            }
+            try ResultFolder.requireResults(folder, noBatch: error)
             return try BatchDetails(ofRunIn: folder, images: images)
         }
     }

@@ -254,7 +254,11 @@ struct SubmitRun {
                 nil, watching: [try folder.outbox()]
             ) { () throws(ClientError) -> String? in
                 patience.remind()
-                return try submission.id()
+                if let id = try submission.id() { return id }
+                if !command.waitsForEnds, let obstacle = patience.obstacle {
+                    throw try giveUp(submissions.dropFirst(ids.count), because: obstacle)
+                }
+                return nil
             }
             guard let id else { preconditionFailure("a wait without end has ended") }
             if command.hold { try requireHold(id) }
@@ -263,6 +267,36 @@ struct SubmitRun {
             try tell(manifest, submission, id: id, of: names)
         }
         return ids
+    }
+
+    /// Takes back what the daemon has not taken. A script that repeats the command submits nothing twice then.
+    private func giveUp(
+        _ submissions: ArraySlice<Submission>, because obstacle: String
+    ) throws(ClientError) -> ClientError {
+        var back: [String] = []
+        var taken: [String] = []
+        for submission in submissions {
+            if try submission.withdraw() {
+                back.append(submission.name.text)
+            } else {
+                taken.append(submission.name.text)
+            }
+        }
+        var advice: [String] = []
+        if !taken.isEmpty {
+            let subject = taken.count == 1 ? "It begins" : "They begin"
+            advice.append(
+                "The daemon has taken \(Words.list(taken, "and")). \(subject) when the disk can be written to; do not submit "
+                    + "\(taken.count == 1 ? "it" : "them") again.")
+        }
+        if !back.isEmpty {
+            advice.append(
+                "Not submitted: \(Words.list(back, "and")). Submit \(back.count == 1 ? "it" : "them") again when the "
+                    + "disk can be written to. With --wait, the command waits for that.")
+        }
+        return ClientError(
+            .ioError, code: "daemon-waits", "not waiting any longer: \(obstacle)",
+            remedy: advice.joined(separator: " "))
     }
 
     /// The hold was dropped before the manifest, by its name. If another manifest with this name came first, it held

@@ -100,6 +100,9 @@ struct VerifyCommand: ParsableCommand {
             Console.complain(
                 "\(summary.id): \(Words.count(summary.findings, "finding")) in \(Words.count(summary.outputs, "output"))"
             )
+            if let remedy = Self.remedy(summary) { Console.complain(remedy) }
+        } else if summary.outputs == 0 {
+            try Console.line("\(summary.id.visible): nothing to verify: \(Self.emptiness(summary))")
         } else {
             let outputs = Words.count(summary.outputs, "output")
             try Console.line(
@@ -107,6 +110,33 @@ struct VerifyCommand: ParsableCommand {
             )
         }
         throw exit
+    }
+
+    /// What makes the outputs again that are missing or were changed; nil if there are none.
+    private static func remedy(_ summary: FolderSummary) -> String? {
+        guard summary.missing + summary.changed > 0 else { return nil }
+        let away = "Move the changed \(summary.changed == 1 ? "file" : "files") away"
+        if summary.isOfRun {
+            let again = "he same darkroom run as before makes the outputs again."
+            return summary.changed > 0 ? "\(away). Then t\(again)" : "T\(again)"
+        }
+        let retry = "darkroom retry \(summary.id.shellQuoted)"
+        let advice =
+            summary.changed > 0
+            ? "\(away), then: \(retry)" : "To make the missing ones again: \(retry)"
+        guard summary.lacksPictures else { return advice }
+        return "\(advice). It cannot repeat pictures that came with the batch: submit those again."
+    }
+
+    /// Why no image has an output.
+    private static func emptiness(_ summary: FolderSummary) -> String {
+        let counts = summary.counts
+        let reasons = [
+            counts.failed > 0 ? "\(Words.count(counts.failed, "image")) failed" : nil,
+            counts.cancelled > 0 ? "\(Words.count(counts.cancelled, "image")) cancelled" : nil,
+        ].compactMap(\.self)
+        return "no image has an output"
+            + (reasons.isEmpty ? "" : " (\(reasons.joined(separator: ", ")))")
     }
 
     private static func error(_ error: RunError) -> ClientError {

@@ -178,7 +178,8 @@ struct DarkroomdCommand: ParsableCommand {
         do {
             daemon = try Daemon(loader: loader, loaded: loaded, log: log)
         } catch {
-            complain("\(error)", code: (error as? any CodedError)?.code ?? "internal", log)
+            let failure = Failure(erasing: error)
+            complain(failure.message, code: failure.code, log)
             throw exit(error)
         }
         throw exit(daemon.run())

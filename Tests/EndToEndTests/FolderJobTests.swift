@@ -200,7 +200,7 @@ import Testing
         #expect(fixture.spool.list("tmp/job") == ["a.png", "manifest.yaml"])
     }
 
-    @Test func aRetrySaysThatThePicturesAreGone() async throws {
+    @Test func aRetryKeepsTheErrorsOfPicturesThatAreGone() async throws {
         let fixture = try DaemonFixture(pictures: 1)
         let daemon = try await fixture.run(fixture.readsDocuments)
         try fixture.makeFolder(
@@ -223,12 +223,22 @@ import Testing
             $0.state.isFinal && $0.retries == 1
         }
         #expect(second.images.map(\.state) == [.filtered, .failed, .filtered, .failed])
-        let error = try #require(try second.image("b").error)
-        #expect(error.code == "source-gone" && !error.isTransient)
-        #expect(try second.image("d").error?.code == "source-gone")
+        // What cannot be repeated keeps its own error.
+        for name in ["b", "d"] {
+            #expect(try second.image(name) == first.image(name))
+            #expect(try second.image(name).error?.code == "not-a-picture")
+        }
+        let shown = try await fixture.client("retry", "job")
         #expect(
-            error.message
-                == "/b.png: the pictures that came with the manifest were removed when the batch ended; submit them again"
+            shown
+                == .init(
+                    exit: 1, output: "",
+                    errors:
+                        "darkroom: job has nothing that can be repeated: the pictures that came with it were removed when it ended; submit them again (darkroom logs with its ID tells more)\n"
+                ))
+        #expect(
+            daemon.outputText.contains(
+                "nothing of the batch can be repeated: the pictures that came with it were removed")
         )
         try await fixture.waitForRemoval()
     }

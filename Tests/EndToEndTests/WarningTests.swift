@@ -95,6 +95,21 @@ import Testing
         #expect(try fixture.bytes("p").isEmpty == (line.exit != 0))
     }
 
+    @Test func filterSaysInJSONWhichPictureHasThem() async throws {
+        let result = try await fixture.darkroom(
+            "filter", "odder.jpg", "--watermark", "odd.jpg", "-o", "r", "--json")
+        #expect(result.exit == 0)
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+        let warnings = try #require(object["warnings"] as? [[String: String]])
+        #expect(
+            warnings == [
+                ["picture": "./odd.jpg", "message": Self.noEnd],
+                ["picture": "odder.jpg", "message": Self.aByte],
+                ["picture": "odder.jpg", "message": Self.noEnd],
+            ])
+    }
+
     /// Damage makes a warning only with `keep`, and `strict` refuses that too.
     @Test func strictWinsOverKeep() async throws {
         let kept = try await fixture.darkroom("filter", "cut.jpg", "--damaged", "keep", "-o", "r")

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomFetch
 import DarkroomSpool
 import Dispatch
 import SystemPackage
@@ -140,7 +141,9 @@ extension Scheduler {
             spool: spool, examination: settings.examination.asking(stopped),
             durably: settings.isDurable)
         do throws(FileError) {
-            let outcome = try reopening.reopen(id, request)
+            let sources = settings.localSources
+            let outcome = try reopening.reopen(
+                id, request, without: { sources.isGone($0) })
             defer { answered(outcome) }
             guard case .reopened(let prepared) = outcome else { return .undecided }
             // This comes first, because its images may begin at once, which is reported too.

@@ -181,14 +181,17 @@ extension BatchDetails {
     }
 
     private func remedy(_ failed: [ImageStatus], _ terminal: Terminal) -> [String] {
-        let helped = failed.count { $0.error?.isTransient == true }
+        let possible = failed.filter { !isRemoved($0) }
+        let helped = possible.count { $0.error?.isTransient == true }
         let retry =
             isRun
             ? "darkroom run with --retry" : "darkroom retry \(batch.id.shellQuoted)"
         let text =
             switch helped {
-            case 0 where failed.allSatisfy(isRemoved):
+            case 0 where possible.isEmpty:
                 "A retry cannot help, because the pictures of this batch are removed. Submit better ones, or put them into the hot folder again."
+            case 0 where lacksPictures:
+                "The pictures that came with this batch are removed: submit them again. A retry repeats only what darkroomd can still read: \(retry)"
             case 0: "Without another source or setting, a retry fails again: \(retry)"
             case failed.count: "A retry may help: \(retry)"
             default: "A retry may help \(helped) of them: \(retry)"
@@ -196,9 +199,15 @@ extension BatchDetails {
         return text.wrapped(to: terminal.width, indent: 2, keeping: [retry])
     }
 
-    /// Whether its picture came with the manifest, and so was removed when the batch ended.
+    /// Whether its picture came with the manifest, and so was removed when the batch ended. Only the daemon knows this of
+    /// an absolute path.
     private func isRemoved(_ image: ImageStatus) -> Bool {
-        !isRun && status.manifest.isFolder == true && image.source?.hasPrefix("./") == true
+        guard lacksPictures else { return false }
+        if let other = image.from {
+            return status.images.first { $0.name == other }.map(isRemoved) ?? false
+        }
+        guard let source = image.source else { return false }
+        return RedactedURL.scheme(of: source) == nil && source.utf8.first != UInt8(ascii: "/")
     }
 
     /// What names the batch on a command line.

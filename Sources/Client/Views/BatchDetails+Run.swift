@@ -55,7 +55,7 @@ extension BatchDetails {
 
 extension DaemonState {
     /// - Parameter isInWork: whether a `darkroom run` works in the folder.
-    init(ofRun isInWork: Bool) {
+    package init(ofRun isInWork: Bool) {
         self.init(name: isInWork ? .running : .stopped)
         isOfRun = true
     }

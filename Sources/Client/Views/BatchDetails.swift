@@ -22,6 +22,8 @@ package struct BatchDetails: Sendable {
     package let folder: String
     /// Whether it is a run of `darkroom run`.
     let isRun: Bool
+    /// Whether pictures came with the manifest and were removed when the batch ended.
+    private(set) var lacksPictures = false
     let images: Images
     let now: Date
     /// The zone of the times in the text.
@@ -47,6 +49,7 @@ package struct BatchDetails: Sendable {
         self.init(
             batch: batch, status: status, daemon: try DaemonState(of: spool, now: now),
             folder: answer.path, isRun: false, images: images, now: now)
+        lacksPictures = status.lacksPictures(in: answer)
     }
 
     init(
@@ -110,7 +113,8 @@ package struct BatchDetails: Sendable {
         var errors: [ManifestProblem]?
         var images: [ImageStatus]
         var folder: String
-        var daemon: DaemonState.Name
+        /// Absent for the folder of a run, on which no daemon works.
+        var daemon: DaemonState.Name?
         var written: String
 
         init(_ details: BatchDetails) {
@@ -134,7 +138,7 @@ package struct BatchDetails: Sendable {
             errors = details.status.errors
             images = details.listed
             folder = details.folder
-            daemon = details.daemon.name
+            daemon = details.isRun ? nil : details.daemon.name
             written = batch.written
         }
     }

@@ -17,7 +17,10 @@ extension BatchProgress {
         if !daemon.isPresent { return daemon.obstacle }
         if state == .held { return last(.hold).map { "held by \($0)" } ?? "held" }
         if let waiting { return waiting.message.visible }
-        return daemon.obstacle ?? (state == .pending ? "waits for its turn" : nil)
+        if let obstacle = daemon.obstacle { return obstacle }
+        guard state == .pending else { return nil }
+        // A run has one batch, which waits for no other.
+        return daemon.isOfRun ? "is being prepared" : "waits for its turn"
     }
 
     /// The user who gave this command last.

@@ -171,13 +171,19 @@ extension SpoolOverview {
         guard let queue = daemon.queue else { return [] }
         let counts = queue.counts
         var lines = [
-            "  batches  \(counts.processing) in work, \(counts.pending) waiting, \(counts.held) held"
+            "  batches  \(counts.processing) \(daemon.isPresent ? "in work" : "begun"), "
+                + "\(counts.pending) waiting, \(counts.held) held"
+                + (daemon.isPresent || counts.processing + counts.pending == 0
+                    ? "" : "; they go on when the daemon starts")
         ]
         let images = queue.images
         var line =
             "  images   \(images.filtered) of \(images.total) done, "
-            + (images.warningText.map { "\($0), " } ?? "") + "\(images.failed) failed, "
-            + "\(images.downloading) downloading, \(images.filtering) filtering"
+            + (images.warningText.map { "\($0), " } ?? "") + "\(images.failed) failed"
+        // What a daemon left in work begins again.
+        if daemon.isPresent {
+            line += ", \(images.downloading) downloading, \(images.filtering) filtering"
+        }
         if daemon.name == .running, let rate = queue.imagesPerSecond {
             line += "; \(HumanText.rate(rate)) images/s"
             if let bytes = queue.bytesPerSecond { line += ", \(HumanText.bytes(bytes))/s" }

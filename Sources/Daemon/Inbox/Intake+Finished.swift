@@ -25,6 +25,11 @@ extension Intake {
         switch outcome {
         case .reopened: consume(request)
         case .nothingToDo: dismiss(request, "all images are filtered and their outputs exist")
+        case .picturesGone:
+            dismiss(
+                request,
+                "nothing of the batch can be repeated: the pictures that came with it were removed when it ended"
+            )
         case .isInWork: dismiss(request, "the batch is still in work")
         case .isRejected: dismiss(request, "the manifest was rejected")
         case .unusable(let reason): dismiss(request, reason)

@@ -22,7 +22,7 @@ package enum PictureInput: Sendable {
     func rewind(to offset: off_t) throws(PictureError) {
         guard case .file(let file) = self else { return }
         guard offset >= 0, lseek(file.rawValue, offset, SEEK_SET) == offset else {
-            throw PictureError(.readFailed, "reading the file again", Errno(rawValue: errno))
+            throw PictureError(.readFailed, "reading it again", Errno(rawValue: errno))
         }
     }
 

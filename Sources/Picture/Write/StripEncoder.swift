@@ -116,7 +116,9 @@ final class StripEncoder {
         default:
             throw PictureError(
                 .writeFailed,
-                "\(name): compressing rows: libdeflate wrote data that zlib cannot read")
+                "\(name): compressing rows: the compressed rows could not be read back, so they were not used; "
+                    + "a defect of the memory or of Darkroom",
+                isTransient: true)
         }
         var filtered: UInt64 = 0
         let own = darkroom_strip_adler(strip.pointer, &filtered)

@@ -187,6 +187,15 @@ import Testing
         #expect(screen.lines == ["holiday  [####----]   52%  21/40"])
     }
 
+    /// A run has one batch, which waits for no other.
+    @Test func saysThatARunPrepares() {
+        let output = Recorder()
+        let view = ProgressView(.plain, on: .pipe, write: output.write)
+        let batch = ClientSpool.progress("holiday", .pending, of: 40)
+        _ = view.show([batch], DaemonState(ofRun: true), at: 0)
+        #expect(output.take() == "holiday: pending, 0 of 40 images; is being prepared\n")
+    }
+
     @Test func saysChangesAndThatItGoesOn() {
         let output = Recorder()
         let dumb = Terminal(isTerminal: true, canRedraw: false, width: 80)

@@ -58,14 +58,19 @@ import Testing
               batches  2 in work, 5 waiting, 1 held
               images   12 of 400 done, 1 failed, 4 downloading, 2 filtering
             """
+        let rest = """
+
+              batches  2 begun, 5 waiting, 1 held; they go on when the daemon starts
+              images   12 of 400 done, 1 failed
+            """
         try spool.writeQueue(.running)
         #expect(
             try Self.status(spool)
-                == Told(.killed, "killed, last report 2026-11-22 23:59:59 (1s ago): SPOOL" + work))
+                == Told(.killed, "killed, last report 2026-11-22 23:59:59 (1s ago): SPOOL" + rest))
         try spool.writeQueue(.stopped)
         #expect(
             try Self.status(spool)
-                == Told(.stopped, "stopped since 2026-11-22 23:59:59 (1s): SPOOL" + work))
+                == Told(.stopped, "stopped since 2026-11-22 23:59:59 (1s): SPOOL" + rest))
         let lock = try spool.lock()
         try spool.writeQueue(.running)
         #expect(

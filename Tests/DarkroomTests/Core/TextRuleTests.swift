@@ -96,6 +96,20 @@ import Testing
         #expect(try Self.files(with: Self.compared) == Set(Self.ownCharacters.keys))
     }
 
+    /// No message of a picture, a download or the spool names a library that its reader has never heard of. What is named
+    /// here is for programs, or tells which versions wrote a file.
+    @Test func messagesNameNoLibraries() throws {
+        let libraries = #""[^"\n]*(libcurl|libpng|libjpeg|libdeflate|libyaml|zlib)[^"\n]*""#
+        let named = try Self.files(with: [libraries]).filter { path in
+            ["Fetch/", "Picture/", "Spool/", "Manifest/"].contains { path.hasPrefix($0) }
+        }
+        #expect(
+            named == [
+                "Fetch/TransferSettings.swift", "Spool/PictureVersions.swift",
+                "Spool/Status+Text.swift",
+            ])
+    }
+
     /// Else the other two hold whatever is written.
     @Test func findsWhatIsForbidden() throws {
         for (text, patterns) in [

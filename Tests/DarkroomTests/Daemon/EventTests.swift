@@ -60,6 +60,18 @@ import Testing
             cancellation: CancellationFlag())
     }
 
+    @Test(arguments: [
+        ("SIGTERM", "systemd or a user asked for it (SIGTERM)"),
+        ("SIGINT", "a user asked for it (SIGINT)"),
+    ]) func tellsWhoStopsTheDaemon(signal: String, words: String) {
+        let journal = RecordedJournal()
+        journal.log().stopping(signal: signal, running: 1, batches: [])
+        #expect(
+            journal.records.map(\.message) == [
+                "Stopping, because \(words): 1 operation finishing"
+            ])
+    }
+
     /// Says each kind of record once, as the daemon would.
     static let sayings: [(event: Event, say: @Sendable (EventLog) throws -> Void)] = [
         (.started, { $0.started(version: "1", spool: "/s", paused: true) }),

@@ -17,7 +17,8 @@ import Testing
         #expect(items.flatMap(\.names) == ControlCommand.allCases.map { "ID.\($0.rawValue)" })
         for (item, command) in zip(items, ControlCommand.allCases) {
             let form = command.form
-            let described = [form.summary, form.remark].compactMap(\.self).joined(separator: " ")
+            let described = [form.manualSentence, form.remark].compactMap(\.self)
+                .joined(separator: " ")
             #expect(Self.text(of: item) == described)
         }
     }

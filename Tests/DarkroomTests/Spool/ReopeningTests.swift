@@ -236,6 +236,40 @@ import Testing
         guard case .isInWork = try reopening.reopen("x", retry) else { throw Unexpected() }
     }
 
+    // MARK: Pictures that are gone
+
+    /// `b` and `c` that was made from it, and `d`, were to be repeated: which sources are gone, and what is repeated.
+    @Test(
+        arguments: [
+            (["b"], ["d"]), (["d"], ["b", "c"]), (["a"], ["b", "c", "d"]), (["b", "d"], []),
+        ] as [(Set<String>, [String])])
+    func keepsTheErrorsOfPicturesThatAreGone(gone: Set<String>, repeated: [String]) throws {
+        var status = try finished()
+        status.manifest.isFolder = true
+        try put(status)
+        let outcome = try reopening.reopen("x", retry, without: { gone.contains($0.string) })
+        if repeated.isEmpty {
+            guard case .picturesGone = outcome else { throw Unexpected() }
+            #expect(try shown() == status)
+            return #expect(try spool.active.names().isEmpty)
+        }
+        guard case .reopened(let prepared) = outcome else { throw Unexpected() }
+        for (image, before) in zip(prepared.status.images, status.images) {
+            #expect(image == (repeated.contains(image.name) ? before.anew : before))
+        }
+    }
+
+    /// With the pictures kept in the answer, or without any that came along, nobody asks what is gone.
+    @Test(arguments: [true, false]) func asksOnlyIfPicturesAreGone(areKept: Bool) throws {
+        var status = try finished()
+        status.manifest.isFolder = areKept
+        try put(status)
+        if areKept { try outbox.makeDirectory(BatchFile.originals) }
+        let outcome = try reopening.reopen("x", retry, without: { _ in true })
+        guard case .reopened(let prepared) = outcome else { throw Unexpected() }
+        #expect(prepared.status.counts.new == 3)
+    }
+
     static let damages: [(String, @Sendable (inout Status) -> Void)] = [
         ("another batch's", { $0.id = "y" }), ("unfinished", { $0.state = .processing }),
         ("without an end", { $0.times.finished = nil }),

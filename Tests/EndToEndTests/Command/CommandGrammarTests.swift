@@ -52,6 +52,7 @@ import Testing
 
         struct Command: Decodable {
             let commandName: String
+            let abstract: String
             let discussion: String?
             let subcommands: [Command]?
             let arguments: [Argument]?
@@ -128,6 +129,16 @@ import Testing
         }
         let known = rows.reduce(into: Self.common) { $0.formUnion($1.codes) }
         #expect(known == Set(ClientExit.allCases.map(\.rawValue)))
+    }
+
+    /// The list of `darkroom --help` says what to do, as in `Cancel a batch`: no first word is `Cancels`.
+    @Test func theListOfCommandsHasOneMood() async throws {
+        let commands = try await Self.commands()
+        #expect(commands.count > 20)
+        for command in commands {
+            let verb = command.abstract.prefix { $0 != " " }
+            #expect(!verb.hasSuffix("s") && verb.first?.isUppercase == true, "\(command.abstract)")
+        }
     }
 
     @Test func oneNameHasOneForm() async throws {

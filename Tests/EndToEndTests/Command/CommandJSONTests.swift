@@ -88,7 +88,9 @@ import Testing
         let warning = "damaged behind the last row: the file ends too early"
         #expect(result.exit == 0, "\(result)")
         #expect(result.errors == "cut.png: warning: \(warning)\n")
-        #expect(object["warnings"] as? [String] == [warning], "\(result)")
+        #expect(
+            object["warnings"] as? [[String: String]]
+                == [["picture": "cut.png", "message": warning]], "\(result)")
     }
 
     /// Standard output has room for one thing only.

@@ -74,6 +74,13 @@ import Testing
             files: answer
                 + ["gray-4.png", "gray-8.png", "manifest.json", "x, y-4.png", "x, y-8.png"]),
         Line(
+            words: "run pairs.csv -o out", exit: 64,
+            errors: """
+                darkroom: pairs.csv: it is a list of pictures, not a picture
+                darkroom: Name a list with --from: --from pairs.csv
+
+                """),
+        Line(
             words: "run --from holes.csv -o out", exit: 66,
             errors: "darkroom: holes.csv:3: none.png: cannot find it: No such file or directory\n"),
         Line(
@@ -253,6 +260,20 @@ import Testing
                     errors:
                         "darkroom: album: it is not a folder of results, because it has no status.json\n"
                 ))
+        // A name without a slash may have been meant as an ID. Only a daemon's batch tells of a daemon.
+        #expect(!json.output.contains(#""daemon""#))
+        for command in ["show", "verify", "page"] {
+            let result = try await fixture.darkroom(command, "album")
+            #expect(result.exit == 66, "\(result)")
+            #expect(
+                result.errors.hasPrefix(
+                    "darkroom: album: there is no such batch, and the folder of this name is not one of results: it has no status.json\n"
+                ), "\(result)")
+            let nothing = try await fixture.darkroom(command, "ten")
+            #expect(
+                nothing.exit == 66 && nothing.errors.hasPrefix("darkroom: ten: there is no"),
+                "\(nothing)")
+        }
         #expect(
             try await fixture.darkroom("run", "good.yaml", "-o", "parts", "--shard", "1/2").exit
                 == 0)

@@ -83,6 +83,92 @@ import Testing
         #expect(result.errors == "darkroom: m: 3 findings in 3 outputs\n")
     }
 
+    // MARK: How to repair it
+
+    private static let runAgain = "he same darkroom run as before makes the outputs again."
+
+    /// What was done to the outputs, and what is advised.
+    @Test(
+        arguments: [
+            (["a.png"], [], "Move the changed file away. Then t\(runAgain)"),
+            (["a.png", "c.png"], [], "Move the changed files away. Then t\(runAgain)"),
+            ([], ["a.png"], "T\(runAgain)"),
+            (["a.png"], ["b.jpg"], "Move the changed file away. Then t\(runAgain)"),
+        ] as [([String], [String], String)])
+    func saysHowToRepairARun(changed: [String], missing: [String], advice: String) async throws {
+        try await run()
+        for file in changed { try fixture.write("x", to: "out/\(file)") }
+        for file in missing { try FileManager.default.removeItem(at: fixture.url("out/\(file)")) }
+        let result = try await fixture.darkroom("verify", "out")
+        let count = changed.count + missing.count
+        #expect(result.exit == 65)
+        #expect(
+            result.errors
+                == "darkroom: m: \(count) finding\(count == 1 ? "" : "s") in 3 outputs\ndarkroom: \(advice)\n"
+        )
+        // The advice, followed.
+        for file in changed { try FileManager.default.removeItem(at: fixture.url("out/\(file)")) }
+        try await run()
+        #expect(try await fixture.darkroom("verify", "out").exit == 0)
+    }
+
+    @Test func saysHowToRepairAnAnswer() async throws {
+        let daemon = try DaemonFixture(pictures: 2)
+        let process = try await daemon.run()
+        try daemon.drop(
+            "holiday", images: [("a", daemon.url("0.png")), ("b", daemon.url("1.png"))])
+        _ = try await daemon.spool.finish("holiday", process)
+        let file = daemon.spool.root.appending(path: "outbox/holiday/a.png")
+        try Data([1]).write(to: file)
+        let changed = try await daemon.client("verify", "holiday")
+        #expect(
+            changed.errors
+                == "darkroom: holiday: 1 finding in 2 outputs\ndarkroom: Move the changed file away, then: darkroom retry holiday\n"
+        )
+        try FileManager.default.removeItem(at: file)
+        let missing = try await daemon.client("verify", "holiday")
+        #expect(
+            missing.errors
+                == "darkroom: holiday: 1 finding in 2 outputs\ndarkroom: To make the missing ones again: darkroom retry holiday\n"
+        )
+        #expect(try await daemon.client("retry", "holiday", "--wait").exit == 0)
+        #expect(try await daemon.client("verify", "holiday").exit == 0)
+        #expect(try await process.stop() == .exited(0))
+    }
+
+    /// With pictures that came along, and are gone.
+    @Test func saysThatPicturesAreGone() async throws {
+        let daemon = try DaemonFixture(pictures: 0)
+        let process = try await daemon.run()
+        try daemon.dropFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
+        try daemon.checkCompleted(try await daemon.spool.finish("job", process))
+        try await daemon.waitForRemoval()
+        try FileManager.default.removeItem(
+            at: daemon.spool.root.appending(path: "outbox/job/a.png"))
+        let result = try await daemon.client("verify", "job")
+        #expect(
+            result.errors.hasSuffix(
+                "darkroom retry job. It cannot repeat pictures that came with the batch: submit those again.\n"
+            ), "\(result)")
+        let retry = try await daemon.client("retry", "job")
+        #expect(
+            retry.errors
+                == "darkroom: job has nothing that can be repeated: all images are filtered, and the pictures that came with it are gone\n"
+        )
+        #expect(try await process.stop() == .exited(0))
+    }
+
+    @Test func saysThatThereIsNothingToVerify() async throws {
+        try fixture.write("images: {a: none.png, b: nowhere.png}\n", to: "m.yaml")
+        #expect(try await fixture.darkroom("run", "m.yaml", "-o", "out", "--quiet").exit == 3)
+        #expect(
+            try await fixture.darkroom("verify", "out")
+                == .init(
+                    exit: 0,
+                    output: "m: nothing to verify: no image has an output (2 images failed)\n",
+                    errors: ""))
+    }
+
     /// The pictures that came in a folder, where the answer has kept them.
     @Test func looksIntoTheOriginals() async throws {
         let daemon = try DaemonFixture(pictures: 0)

@@ -1,0 +1,104 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `darkroom submit` while the daemon waits for its disk. The lock and the report are the test's, as they are a daemon's:
+/// a real one looks again and again whether there is space.
+@Suite(.fewAtATime) struct SubmitToWaitingTests {
+    private let fixture: DaemonFixture
+    private let lock: CInt
+
+    init() throws {
+        fixture = try DaemonFixture(pictures: 1)
+        try fixture.spool.makeFolders()
+        for folder in ["active", "outbox"] {
+            try FileManager.default.createDirectory(
+                atPath: "\(fixture.spool.path)/\(folder)", withIntermediateDirectories: true)
+        }
+        lock = open(fixture.spool.path + "/lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o644)
+        try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
+        let now = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        let report = """
+            {"schemaVersion": 1, "written": "\(now)", "state": "waiting",
+             "waiting": {"code": "disk-full", "message": "SPOOL/probe: No space left on device", "since": "\(now)"},
+             "daemon": {"version": "0", "process": \(getpid()), "started": "\(now)", "uid": 0},
+             "limits": {"manifestBytes": 1000, "images": 2, "filters": 1, "defaultFilters": "[mono]",
+              "sourceRoots": ["/srv"], "readableRoots": ["/srv"], "sourceBytes": 100000,
+              "downloads": {"allowNetworks": [], "allowHosts": [], "denyHosts": [], "redirects": 5,
+               "connectTimeout": 5, "timeout": 300, "stallTime": 30, "stallRate": 1024,
+               "maxHeaderBytes": 65536, "hasHeaders": false},
+              "pictures": {"pixels": 1000000, "memory": 1000000000, "cores": 2}},
+             "counts": {"processing": 0, "pending": 0, "held": 0},
+             "images": {"total": 0, "new": 0, "downloading": 0, "downloaded": 0, "filtering": 0,
+              "filtered": 0, "failed": 0, "cancelled": 0}, "batches": []}
+            """
+        try Data(report.utf8).write(to: fixture.spool.root.appending(path: "queue.json"))
+        try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "x.yaml")
+    }
+
+    private static let wait = "the daemon waits: SPOOL/probe: No space left on device"
+
+    /// What it says at once about a file in the inbox.
+    private static func begin(_ name: String) -> String {
+        """
+        darkroom: \(name) is still in the inbox: \(wait)
+        darkroom: Waiting further; Ctrl-C ends only this command.
+
+        """
+    }
+
+    /// A manifest, one with a hold before it, and a folder with pictures.
+    @Test(
+        arguments: [
+            (["x.yaml", "--anyway"], "x.yaml"), (["x.yaml", "--anyway", "--hold"], "x.yaml"),
+            (["0.png", "--copy"], "0"), (["0.png", "--copy", "--hold"], "0"),
+        ] as [([String], String)])
+    func takesTheManifestBack(words: [String], name: String) async throws {
+        let result = try await fixture.begin(["submit"] + words).result()
+        #expect(
+            result
+                == .init(
+                    exit: 74, output: "",
+                    errors: Self.begin(name) + """
+                        darkroom: not waiting any longer: \(Self.wait)
+                        darkroom: Not submitted: \(name). Submit it again when the disk can be written to. With --wait, the command waits for that.
+
+                        """))
+        #expect(fixture.spool.list("inbox") == [] && fixture.spool.list("tmp") == [])
+        close(lock)
+    }
+
+    /// What is taken is not submitted again.
+    @Test func saysWhatIsTaken() async throws {
+        let client = try fixture.begin(["submit", "x.yaml", "--anyway"])
+        try await eventually("its words") {
+            client.text("errors") == Self.begin("x.yaml") ? true : nil
+        }
+        try FileManager.default.moveItem(
+            atPath: fixture.spool.path + "/inbox/x.yaml",
+            toPath: fixture.spool.path + "/active/x.yaml")
+        #expect(
+            try await client.result()
+                == .init(
+                    exit: 74, output: "",
+                    errors: Self.begin("x.yaml") + """
+                        darkroom: not waiting any longer: \(Self.wait)
+                        darkroom: The daemon has taken x.yaml. It begins when the disk can be written to; do not submit it again.
+
+                        """))
+        close(lock)
+    }
+
+    @Test func waitsIfItIsAskedTo() async throws {
+        let client = try fixture.begin(["submit", "x.yaml", "--anyway", "--wait"])
+        try await eventually("its words") {
+            client.text("errors") == Self.begin("x.yaml") ? true : nil
+        }
+        // The daemon that had no space ends, and one begins that has some.
+        close(lock)
+        let process = try await fixture.run()
+        let result = try await client.result()
+        #expect(result.exit == 0 && result.output == "x\n", "\(result)")
+        #expect(try await process.stop() == .exited(0))
+    }
+}
