@@ -28,10 +28,9 @@ let exported = station + [.enableUpcomingFeature("InternalImportsByDefault")]
 
 /// All stations, in their order; tests and tools use any of them.
 let library: [Target.Dependency] = [
-    "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest", "DarkroomSpool",
-    "DarkroomClient", "DarkroomPage", "DarkroomBatch", "DarkroomConfiguration", "DarkroomRun",
-    "DarkroomDaemon",
-    "DarkroomSelfTest",
+    "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest", "DarkroomAnswer",
+    "DarkroomSpool", "DarkroomClient", "DarkroomPage", "DarkroomBatch", "DarkroomConfiguration",
+    "DarkroomRun", "DarkroomDaemon", "DarkroomSelfTest",
 ]
 
 /// The files of a folder of tests that DARKROOM_TESTS_LEFT_OUT names, as paths from the top folder with colons between:
@@ -136,11 +135,21 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ],
             path: "Sources/Manifest", swiftSettings: station),
+        // What is said of a batch, as data: status, progress, reports, commands, records of its journal; each with its
+        // writer and its reader.
+        .target(
+            name: "DarkroomAnswer",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "DarkroomManifest", "CDarkroomShims",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Sources/Answer", swiftSettings: station),
         // The contract on disk: folders, claim and receipt, status, journal of images, recovery, retention.
         .target(
             name: "DarkroomSpool",
             dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomManifest", "CDarkroomShims",
+                "DarkroomCore", "DarkroomPicture", "DarkroomManifest", "DarkroomAnswer",
+                "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Spool", swiftSettings: station),
@@ -149,7 +158,7 @@ let package = Package(
             name: "DarkroomClient",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "CDarkroomShims",
+                "DarkroomAnswer", "DarkroomSpool", "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -159,7 +168,7 @@ let package = Package(
             name: "DarkroomPage",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomClient", "CDarkroomShims",
+                "DarkroomAnswer", "DarkroomSpool", "DarkroomClient", "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Page", swiftSettings: outer),
@@ -168,7 +177,7 @@ let package = Package(
             name: "DarkroomBatch",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomPage", "CDarkroomShims",
+                "DarkroomAnswer", "DarkroomSpool", "DarkroomPage", "CDarkroomShims",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -179,7 +188,7 @@ let package = Package(
             name: "DarkroomConfiguration",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "CDarkroomShims",
+                "DarkroomAnswer", "DarkroomSpool", "DarkroomBatch", "CDarkroomShims",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -191,7 +200,8 @@ let package = Package(
             name: "DarkroomRun",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomConfiguration", "CDarkroomShims",
+                "DarkroomAnswer", "DarkroomSpool", "DarkroomBatch", "DarkroomConfiguration",
+                "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Run", swiftSettings: outer),
@@ -200,7 +210,8 @@ let package = Package(
             name: "DarkroomDaemon",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomConfiguration", "CDarkroomShims",
+                "DarkroomAnswer", "DarkroomSpool", "DarkroomBatch", "DarkroomConfiguration",
+                "CDarkroomShims",
                 "CDarkroomSystemd",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
@@ -212,7 +223,8 @@ let package = Package(
             name: "DarkroomSelfTest",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon", "CDarkroomShims",
+                "DarkroomAnswer", "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon",
+                "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/SelfTest", swiftSettings: outer),
@@ -233,7 +245,8 @@ let package = Package(
             name: "darkroom",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomSpool", "DarkroomClient", "DarkroomPage", "DarkroomBatch",
+                "DarkroomAnswer", "DarkroomSpool", "DarkroomClient", "DarkroomPage",
+                "DarkroomBatch",
                 "DarkroomConfiguration", "DarkroomRun", "DarkroomDaemonCommand", "CDarkroomEntry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

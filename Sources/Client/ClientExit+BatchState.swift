@@ -1,4 +1,4 @@
-import DarkroomSpool
+import DarkroomAnswer
 
 extension ClientExit {
     /// The exit code for a batch in this state.

@@ -1,3 +1,4 @@
+import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
 import DarkroomPicture

@@ -1,4 +1,5 @@
 import CDarkroomShims
+import DarkroomAnswer
 import DarkroomCore
 import DarkroomSpool
 import Glibc

@@ -1,3 +1,4 @@
+import DarkroomAnswer
 import DarkroomFetch
 import DarkroomManifest
 import DarkroomSpool

@@ -1,3 +1,4 @@
+import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
 import DarkroomSpool

@@ -1,3 +1,4 @@
+import DarkroomAnswer
 import DarkroomSpool
 
 /// What a merge has found.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
 import DarkroomSpool

@@ -1,6 +1,6 @@
 import ArgumentParser
+import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 import Foundation
 import TestSupport
 

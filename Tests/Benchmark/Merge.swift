@@ -1,4 +1,5 @@
 import ArgumentParser
+import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool

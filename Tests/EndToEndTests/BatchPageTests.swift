@@ -1,6 +1,6 @@
+import DarkroomAnswer
 import DarkroomCore
 import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

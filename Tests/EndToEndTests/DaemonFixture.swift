@@ -1,8 +1,8 @@
+import DarkroomAnswer
 import DarkroomDaemon
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
+import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -1,10 +1,10 @@
+import DarkroomAnswer
 import DarkroomBatch
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

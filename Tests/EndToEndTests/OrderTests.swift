@@ -1,3 +1,4 @@
+import DarkroomAnswer
 import DarkroomBatch
 import DarkroomCore
 import DarkroomDaemon
@@ -5,7 +6,6 @@ import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSelfTest
-import DarkroomSpool
 import TestSupport
 import Testing
 

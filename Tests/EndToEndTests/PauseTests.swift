@@ -1,7 +1,7 @@
+import DarkroomAnswer
 import DarkroomCore
 import DarkroomDaemon
 import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

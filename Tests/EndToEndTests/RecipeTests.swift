@@ -1,7 +1,7 @@
+import DarkroomAnswer
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import Glibc
 import TestSupport

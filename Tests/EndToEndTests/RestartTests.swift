@@ -1,8 +1,8 @@
+import DarkroomAnswer
 import DarkroomCore
 import DarkroomDaemon
 import DarkroomManifest
 import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
+import DarkroomAnswer
 import DarkroomBatch
 import DarkroomCore
 import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -1,10 +1,10 @@
+import DarkroomAnswer
 import DarkroomCore
 import DarkroomDaemon
 import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
+import DarkroomAnswer
 import DarkroomManifest
-import DarkroomSpool
 
 /// Identifies a batch while the daemon runs.
 package typealias BatchKey = Int

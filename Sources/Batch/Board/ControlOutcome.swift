@@ -1,4 +1,4 @@
-import DarkroomSpool
+import DarkroomAnswer
 
 /// The result of a command to a batch.
 package enum ControlOutcome: Sendable, Equatable {

@@ -1,3 +1,4 @@
+import DarkroomAnswer
 import DarkroomManifest
 import DarkroomSpool
 

@@ -1,5 +1,5 @@
+import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 import Synchronization
 
 /// Whether operations may begin.

@@ -1,3 +1,4 @@
+import DarkroomAnswer
 import DarkroomConfiguration
 import DarkroomCore
 import DarkroomManifest

@@ -1,3 +1,4 @@
+import DarkroomAnswer
 import DarkroomCore
 import DarkroomPicture
 import DarkroomSpool

@@ -1,3 +1,4 @@
+import DarkroomAnswer
 import DarkroomBatch
 import DarkroomCore
 import DarkroomSpool

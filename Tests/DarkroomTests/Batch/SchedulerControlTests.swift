@@ -3,12 +3,12 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import DarkroomAnswer
 @testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomFetch
 @testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// The table of `Board.obey`, cell by cell, and what holding does to a batch's images.
 @Suite struct SchedulerControlTests {

@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
+@testable import DarkroomAnswer
 @testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// Images that wait for memory, and those that are filtered alone or not at all.
 @Suite struct SchedulerMemoryTests {

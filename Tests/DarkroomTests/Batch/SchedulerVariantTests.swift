@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
+@testable import DarkroomAnswer
 @testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// Variants of an image: they are filtered together where they can be, and end each for itself.
 @Suite struct SchedulerVariantTests {

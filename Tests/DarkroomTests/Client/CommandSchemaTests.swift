@@ -1,7 +1,7 @@
+import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
 import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import DarkroomAnswer
 @testable import DarkroomClient
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// Manifests for pictures that are named on a command line.
 @Suite struct PictureJobTests {

@@ -1,5 +1,5 @@
+import DarkroomAnswer
 import DarkroomClient
-import DarkroomSpool
 import TestSupport
 import Testing
 

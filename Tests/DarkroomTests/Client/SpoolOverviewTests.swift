@@ -1,6 +1,6 @@
+import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
-import DarkroomSpool
 import Foundation
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import DarkroomAnswer
 @testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomDaemon

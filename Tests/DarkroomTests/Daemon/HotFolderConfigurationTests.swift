@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import DarkroomAnswer
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
 @testable import DarkroomDaemon
-@testable import DarkroomSpool
 
 /// The key `folders`: each wrong form with its message, and what the unit lacks.
 @Suite struct HotFolderConfigurationTests {

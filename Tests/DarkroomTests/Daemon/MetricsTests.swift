@@ -3,12 +3,12 @@ import Logging
 import TestSupport
 import Testing
 
+@testable import DarkroomAnswer
 @testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomFetch
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 @Suite struct MetricsTests {
     private func read(_ metrics: Metrics, _ moment: MetricsMoment = MetricsMoment()) throws

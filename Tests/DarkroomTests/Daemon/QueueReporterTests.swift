@@ -3,6 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import DarkroomAnswer
 @testable import DarkroomBatch
 @testable import DarkroomConfiguration
 @testable import DarkroomCore

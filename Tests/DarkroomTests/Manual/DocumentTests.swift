@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import DarkroomAnswer
 @testable import DarkroomBatch
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
@@ -9,7 +10,6 @@ import Testing
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// Holds the README and the documents of `etc/doc` against the repository and the program. Their examples are run by
 /// `DocumentExamplesTests`.

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 
+@testable import DarkroomAnswer
 @testable import DarkroomBatch
 @testable import DarkroomConfiguration
 @testable import DarkroomCore

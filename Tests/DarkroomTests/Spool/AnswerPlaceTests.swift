@@ -3,6 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import DarkroomAnswer
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomSpool

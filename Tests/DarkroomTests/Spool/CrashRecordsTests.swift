@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import DarkroomAnswer
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomManifest

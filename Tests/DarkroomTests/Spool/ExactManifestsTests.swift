@@ -2,6 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import DarkroomAnswer
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomSpool

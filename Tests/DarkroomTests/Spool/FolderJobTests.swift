@@ -4,6 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import DarkroomAnswer
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomSpool

@@ -1,4 +1,4 @@
-import DarkroomSpool
+import DarkroomAnswer
 import Foundation
 import TestSupport
 import Testing

@@ -1,0 +1,71 @@
+import DarkroomCore
+
+/// One line of a batch's journal.
+package enum JournalRecord: Sendable, Equatable {
+    /// The image with this index has ended with this status. The last record of an image counts.
+    ///
+    /// The record of a filtered image is written before its output is renamed: the output is complete in
+    /// `active/ID/output-INDEX`, or already in the outbox under its own name. Code that reads the journal completes the
+    /// rename.
+    ///
+    /// In a reopened batch, the status may also be `new`: the image must be repeated, and it has had this number of
+    /// attempts.
+    case ended(index: Int, ImageStatus)
+    /// Someone cancelled the batch; an older version wrote this record.
+    case cancelled
+    /// A control file gave a command to the batch.
+    case commanded(ControlRecord)
+    /// The batch had finished and a part of it is repeated; the first record of such a journal.
+    case reopened(ReopenedRecord)
+    /// The process ended while it filtered the image with this index; the number of the crash and its cause. Two
+    /// records with the same number mean the same crash.
+    case crashed(index: Int, number: Int, CrashCause)
+}
+
+extension JournalRecord: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case image, status, cancelled, commanded, reopened, crash, cause
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        if let number = try container.decodeIfPresent(Int.self, forKey: .crash) {
+            self = .crashed(
+                index: try container.decode(Int.self, forKey: .image), number: number,
+                try container.decode(CrashCause.self, forKey: .cause))
+        } else if let index = try container.decodeIfPresent(Int.self, forKey: .image) {
+            self = .ended(
+                index: index, try container.decode(ImageStatus.self, forKey: .status))
+        } else if let command = try container.decodeIfPresent(
+            ControlRecord.self, forKey: .commanded)
+        {
+            self = .commanded(command)
+        } else if let reopened = try container.decodeIfPresent(
+            ReopenedRecord.self, forKey: .reopened)
+        {
+            self = .reopened(reopened)
+        } else {
+            _ = try container.decode(Bool.self, forKey: .cancelled)
+            self = .cancelled
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        switch self {
+        case .ended(let index, let status):
+            try container.encode(index, forKey: .image)
+            try container.encode(status, forKey: .status)
+        case .cancelled:
+            try container.encode(true, forKey: .cancelled)
+        case .commanded(let command):
+            try container.encode(command, forKey: .commanded)
+        case .reopened(let reopened):
+            try container.encode(reopened, forKey: .reopened)
+        case .crashed(let index, let number, let cause):
+            try container.encode(index, forKey: .image)
+            try container.encode(number, forKey: .crash)
+            try container.encode(cause, forKey: .cause)
+        }
+    }
+}

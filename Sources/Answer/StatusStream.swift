@@ -1,0 +1,182 @@
+import DarkroomCore
+import Glibc
+import SystemPackage
+
+/// Why a status cannot be read image by image.
+package enum StatusStreamError: Error, Equatable, Sendable {
+    case file(FileError)
+    /// It is not in the form in which Darkroom writes it.
+    case foreign
+    /// It was replaced while it was read.
+    case changed
+}
+
+/// A status file whose images are read one by one, as their text. It needs no more memory than a piece of the file, and no
+/// descriptor between two pieces, so that those of many shards can be read side by side.
+package struct StatusStream: Sendable {
+    /// The status without its images.
+    package let frame: Status
+    private let folder: Directory
+    private let name: FileName
+    private let identity: FileIdentity
+    /// The bytes of the file that are read at once.
+    private let piece: Int
+    /// What is read next, and where the images end.
+    private var position: Int
+    private let end: Int
+    private var buffer: [UInt8] = []
+    /// The first byte of the buffer that was not given away, and the first one that was not searched.
+    private var begin = 0
+    private var searched = 0
+
+    private static let opening = Array("\n  \"images\" : [\n".utf8)
+    /// The keys are in alphabetical order, and no string contains a literal newline.
+    private static let closing = Array("\n  ],\n  \"manifest\" : {\n".utf8)
+    private static let mostFrame = 8 << 20
+    private static let newline = UInt8(ascii: "\n")
+    /// The last line of an image; other lines of an image have more indentation.
+    private static let lastLine = Array("    }".utf8)
+
+    /// - Returns: nil if there is no such file.
+    package init?(
+        _ name: FileName = Status.fileName, in folder: Directory, piece: Int = 256 << 10
+    ) throws(StatusStreamError) {
+        do throws(FileError) {
+            let file = try folder.open(name)
+            let path = folder.path(of: name)
+            let information = try file.information(path: path)
+            let length = information.length
+            var size = 4 << 10
+            var head = try file.read(size, at: 0, path: path)
+            while head.firstRange(of: Self.opening) == nil {
+                guard size < min(length, Self.mostFrame) else { throw Foreign.error }
+                size *= 4
+                head = try file.read(size, at: 0, path: path)
+            }
+            guard let opening = head.firstRange(of: Self.opening) else { throw Foreign.error }
+            size = 4 << 10
+            var tail = try file.read(size, at: max(0, length - size), path: path)
+            while tail.firstRange(of: Self.closing) == nil {
+                guard size < min(length, Self.mostFrame) else { throw Foreign.error }
+                size *= 4
+                tail = try file.read(size, at: max(0, length - size), path: path)
+            }
+            guard let closing = tail.firstRange(of: Self.closing) else { throw Foreign.error }
+            let text =
+                head[..<opening.upperBound] + tail[(closing.lowerBound + 1)...]
+            guard let frame = Status(decoding: Array(text)), frame.images.isEmpty else {
+                throw Foreign.error
+            }
+            self.frame = frame
+            identity = FileIdentity(information)
+            // The newline before the bracket may be that after the other bracket, if there are no images.
+            position = opening.upperBound
+            end = max(opening.upperBound, max(0, length - size) + closing.lowerBound + 1)
+        } catch {
+            if error == Foreign.error { throw .foreign }
+            if error.errno == .noSuchFileOrDirectory { return nil }
+            throw .file(error)
+        }
+        self.folder = folder
+        self.name = name
+        self.piece = piece
+    }
+
+    /// Stands for `StatusStreamError.foreign` where only errors of files are thrown.
+    private enum Foreign {
+        static let error = FileError("read", "", .illegalByteSequence)
+    }
+
+    /// The text of the next image as it is in the file, without the comma after it; nil after the last one.
+    package mutating func next() throws(StatusStreamError) -> ArraySlice<UInt8>? {
+        while true {
+            if let text = take() { return text }
+            guard position < end else {
+                guard buffer[begin...].allSatisfy({ $0 == Self.newline }) else { throw .foreign }
+                return nil
+            }
+            guard buffer.count - begin <= Self.mostFrame else { throw .foreign }
+            try refill()
+        }
+    }
+
+    /// The next image if the buffer has all of it.
+    private mutating func take() -> ArraySlice<UInt8>? {
+        while begin < buffer.count,
+            buffer[begin] == Self.newline || buffer[begin] == UInt8(ascii: ",")
+        {
+            begin += 1
+        }
+        searched = max(searched, begin)
+        while let line = newline(from: searched) {
+            let next = line + 1
+            // The whole line must be there.
+            guard next + Self.lastLine.count <= buffer.count else { return nil }
+            searched = next
+            if buffer[next..<(next + Self.lastLine.count)].elementsEqual(Self.lastLine) {
+                let text = buffer[begin..<(next + Self.lastLine.count)]
+                begin = text.endIndex
+                searched = begin
+                return text
+            }
+        }
+        return nil
+    }
+
+    private func newline(from start: Int) -> Int? {
+        buffer.withUnsafeBytes { bytes in
+            guard start < bytes.count, let base = bytes.baseAddress,
+                let found = memchr(base + start, Int32(Self.newline), bytes.count - start)
+            else { return nil }
+            return UnsafeRawPointer(found) - base
+        }
+    }
+
+    private mutating func refill() throws(StatusStreamError) {
+        buffer.removeFirst(begin)
+        searched -= begin
+        begin = 0
+        do throws(FileError) {
+            let file = try folder.open(name)
+            let path = folder.path(of: name)
+            guard FileIdentity(try file.information(path: path)) == identity else {
+                throw Foreign.error
+            }
+            let bytes = try file.read(min(piece, end - position), at: position, path: path)
+            guard !bytes.isEmpty else { throw Foreign.error }
+            buffer += bytes
+            position += bytes.count
+        } catch {
+            if error == Foreign.error || error.errno == .noSuchFileOrDirectory { throw .changed }
+            throw .file(error)
+        }
+    }
+}
+
+extension Descriptor {
+    /// At most `count` bytes from a place in the file; fewer only at its end.
+    fileprivate func read(
+        _ count: Int, at place: Int, path: String
+    ) throws(FileError) -> [UInt8] {
+        var failure: Errno?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = 0
+            do throws(Errno) {
+                while filled < count {
+                    let rest = UnsafeMutableRawBufferPointer(buffer)[filled...]
+                    let length = try retryingInterrupts {
+                        pread(
+                            number, UnsafeMutableRawBufferPointer(rebasing: rest).baseAddress,
+                            rest.count, place + filled)
+                    }
+                    if length == 0 { return }
+                    filled += length
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw FileError("read", path, failure) }
+        return bytes
+    }
+}

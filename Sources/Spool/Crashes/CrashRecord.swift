@@ -1,0 +1,146 @@
+import CDarkroomShims
+import DarkroomAnswer
+
+/// One record of `spool/attempts`: a picture that is being filtered, or was being filtered when the process ended.
+///
+/// It has 512 bytes of text: a mark of 16 bytes, which a crash overwrites, then the fields, each followed by a space,
+/// with the batch's ID as the last field and a newline, then spaces and a newline, so that `cat` can show the file.
+///
+///     SIGSEGV         0b1e… 17 0 1795248000 holiday
+struct CrashRecord: Equatable, Sendable {
+    enum Mark: Equatable, Sendable {
+        /// No crash has written to it: the picture is still being filtered, or something else ended the process.
+        case running
+        case crashed(CrashCause)
+
+        fileprivate var text: String {
+            switch self {
+            case .running: "running"
+            case .crashed(let cause): cause.rawValue
+            }
+        }
+
+        fileprivate init?(text: String) {
+            if text == "running" {
+                self = .running
+            } else if let cause = CrashCause(rawValue: text) {
+                self = .crashed(cause)
+            } else {
+                return nil
+            }
+        }
+
+        /// The bytes in the file.
+        var bytes: [UInt8] { CrashRecord.padded(text, to: markLength) }
+    }
+
+    static let length = Int(DARKROOM_CRASH_RECORD)
+    static let markLength = Int(DARKROOM_CRASH_MARK)
+    /// The mark of an unused record.
+    static let free = padded("free", to: markLength)
+
+    var mark = Mark.running
+    /// The boot of the machine during which it was written.
+    let boot: String
+    let batch: String
+    let image: Int
+    /// The number of crashes of this image in the batch's journal.
+    let before: Int
+    /// The time, in seconds since 1970.
+    let begun: Int
+
+    /// The bytes in the file. An ID that does not fit is cut, and then refers to no batch.
+    var bytes: [UInt8] {
+        var bytes = mark.bytes
+        bytes += "\(Self.word(boot)) \(image) \(before) \(begun) \(batch)".utf8.prefix(
+            Self.length - Self.markLength - 2)
+        bytes.append(UInt8(ascii: "\n"))
+        bytes += [UInt8](repeating: UInt8(ascii: " "), count: Self.length - bytes.count - 1)
+        return bytes + [UInt8(ascii: "\n")]
+    }
+
+    init(boot: String, batch: String, image: Int, before: Int, begun: Int) {
+        self.boot = boot
+        self.batch = batch
+        self.image = image
+        self.before = before
+        self.begun = begun
+    }
+
+    /// Reads a record; nil if it is unused, damaged, or not written by Darkroom.
+    init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.length,
+            let mark = Mark(text: Self.trimmed(bytes.prefix(Self.markLength))),
+            let text = bytes.dropFirst(Self.markLength).split(separator: UInt8(ascii: "\n")).first
+        else { return nil }
+        let fields = text.split(
+            separator: UInt8(ascii: " "), maxSplits: 4, omittingEmptySubsequences: false
+        ).map { String(decoding: $0, as: UTF8.self) }
+        guard fields.count == 5, let image = Int(fields[1]), let before = Int(fields[2]),
+            let begun = Int(fields[3]), image >= 0, (0...1 << 30).contains(before),
+            !fields[4].isEmpty
+        else { return nil }
+        self.init(
+            boot: fields[0] == "-" ? "" : fields[0], batch: fields[4], image: image,
+            before: before, begun: begun)
+        self.mark = mark
+    }
+
+    /// A field that may be empty.
+    private static func word(_ text: String) -> String { text.isEmpty ? "-" : text }
+
+    private static func trimmed(_ bytes: some Collection<UInt8>) -> String {
+        String(decoding: bytes.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
+    }
+
+    static func padded(_ text: String, to length: Int) -> [UInt8] {
+        let bytes = Array(text.utf8.prefix(length))
+        return bytes + [UInt8](repeating: UInt8(ascii: " "), count: length - bytes.count)
+    }
+}
+
+/// The first record of `spool/attempts`: the process that writes the file.
+struct ProcessRecord: Equatable, Sendable {
+    let boot: String
+    /// The number of processes that the kernel had killed for lack of memory when the process began, by control group.
+    let outOfMemoryKills: [String: Int]
+
+    private static let mark = "process"
+
+    /// A line `COUNT PATH` for each group after the first; a path that does not fit is left out.
+    var bytes: [UInt8] {
+        var bytes = CrashRecord.padded(Self.mark, to: CrashRecord.markLength)
+        bytes += "\(boot.isEmpty ? "-" : boot)\n".utf8
+        for (path, count) in outOfMemoryKills.sorted(by: { $0.key < $1.key }) {
+            let line = Array("\(count) \(path)\n".utf8)
+            if bytes.count + line.count < CrashRecord.length { bytes += line }
+        }
+        bytes += [UInt8](
+            repeating: UInt8(ascii: " "), count: CrashRecord.length - bytes.count - 1)
+        return bytes + [UInt8(ascii: "\n")]
+    }
+
+    init(boot: String, outOfMemoryKills: [String: Int]) {
+        self.boot = boot
+        self.outOfMemoryKills = outOfMemoryKills
+    }
+
+    init?(_ bytes: some Collection<UInt8>) {
+        let mark = CrashRecord.padded(Self.mark, to: CrashRecord.markLength)
+        guard bytes.count == CrashRecord.length, bytes.starts(with: mark) else { return nil }
+        let lines = String(decoding: bytes.dropFirst(mark.count), as: UTF8.self)
+            .split(separator: "\n")
+        guard let boot = lines.first else { return nil }
+        var kills: [String: Int] = [:]
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: " ", maxSplits: 1)
+            if parts.count == 2, let count = Int(parts[0]) { kills[String(parts[1])] = count }
+        }
+        self.init(boot: boot == "-" ? "" : String(boot), outOfMemoryKills: kills)
+    }
+
+    /// Whether the kernel has killed a process for lack of memory since then.
+    func hasSeenOutOfMemoryKill(now: [String: Int]) -> Bool {
+        outOfMemoryKills.contains { path, count in now[path, default: 0] > count }
+    }
+}

@@ -1,0 +1,95 @@
+import DarkroomAnswer
+import DarkroomCore
+import SystemPackage
+
+/// The folders of the spool that belong to hot folders: `hot/KEY`, which only the daemon can enter.
+package struct HotStations {
+    private static let name: FileName = "hot"
+
+    private let spool: Spool
+
+    package init(_ spool: Spool) {
+        self.spool = spool
+    }
+
+    /// The name of the station of a hot folder: the name of the folder, for people, and a digest of its path.
+    static func key(_ path: String) -> FileName {
+        let digits = String(SHA256Digest.word(of: ByteString(path)), radix: 16)
+        return FileName(
+            "\(shortName(path))-\(String(repeating: "0", count: 16 - digits.count))\(digits)")
+    }
+
+    /// The name of a folder, of which nothing is left but letters, digits, hyphens and underscores of ASCII.
+    package static func shortName(_ path: String) -> String {
+        let last = path.utf8.split(separator: UInt8(ascii: "/")).last ?? []
+        let plain = last.prefix(40).map { byte -> UInt8 in
+            let isPlain =
+                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+                || byte == UInt8(ascii: "-")
+            return isPlain ? byte : UInt8(ascii: "_")
+        }
+        return plain.isEmpty ? "root" : String(decoding: plain, as: UTF8.self)
+    }
+
+    /// Opens the station of a hot folder, and creates it if it is missing.
+    package func open(_ path: String) throws(FileError) -> Directory {
+        try make(Self.key(path), in: try make(Self.name, in: spool.root))
+    }
+
+    private func make(_ name: FileName, in folder: Directory) throws(FileError) -> Directory {
+        do {
+            try folder.makeDirectory(name, mode: 0o700)
+        } catch  where error.errno == .fileExists {
+            // A previous daemon has made it.
+        }
+        return try Directory(name, in: folder)
+    }
+
+    /// Whether a submitted folder is a batch of a hot folder.
+    func hasBatch(named name: FileName) throws(FileError) -> Bool {
+        try station(ofBatch: name) != nil
+    }
+
+    /// The record of the batch of this name; nil if it is not one of a hot folder.
+    func batch(named name: FileName) throws(FileError) -> HotBatch? {
+        guard let station = try station(ofBatch: name) else { return nil }
+        do throws(FileError) {
+            return try HotBatch(name, in: station)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // The station has just removed it.
+            return nil
+        }
+    }
+
+    private func station(ofBatch name: FileName) throws(FileError) -> Directory? {
+        do throws(FileError) {
+            let stations = try Directory(Self.name, in: spool.root)
+            for entry in try stations.names() {
+                guard try stations.information(of: entry)?.isFolder == true else { continue }
+                let station = try Directory(entry, in: stations)
+                if try HotBatch.isTaken(name, in: station) { return station }
+            }
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // There are no hot folders.
+        }
+        return nil
+    }
+
+    /// Moves batches into the inbox that a daemon has taken and not submitted, also those of hot folders that are not
+    /// configured any more: their pictures are taken.
+    package func submitLeft(durably: Bool) throws(FileError) {
+        let stations: Directory
+        do {
+            stations = try Directory(Self.name, in: spool.root)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return
+        }
+        let inbox = try spool.openInbox()
+        for name in try stations.names() {
+            let station = try Directory(name, in: stations)
+            for batch in try HotBatch.recover(in: station) {
+                try batch.submit(from: station, to: inbox, durably: durably)
+            }
+        }
+    }
+}

@@ -1,0 +1,354 @@
+import DarkroomAnswer
+import DarkroomCore
+import DarkroomManifest
+import DarkroomPicture
+import Glibc
+import SystemPackage
+
+/// A manifest that was found and read in the inbox, but is not taken yet.
+package struct Candidate: Sendable {
+    package let name: FileName
+    /// Whether it is a folder that contains pictures, mostly with the manifest.
+    var isFolder = false
+    let format: ManifestFormat
+    /// The identity of the manifest's file; nil for a folder without one.
+    let identity: FileIdentity?
+    package let reading: ManifestReading
+    /// When it came into the inbox or was last written to, in seconds since 1970.
+    var dropped: Double?
+}
+
+/// What to do with a file in the inbox.
+package enum Verdict: Sendable {
+    /// It does not exist any more.
+    case gone
+    /// It is never taken in its current form.
+    case ignored(SkipReason)
+    /// It may be incomplete; examine it again when it has not changed for the settle time.
+    case settling(FileIdentity)
+    /// It cannot be read now.
+    case unreadable(FileError)
+    /// A control file.
+    case control(ControlRequest)
+    /// The daemon is stopping, and the file was not read completely.
+    case interrupted
+    /// It is larger than `largest` and was not read, or it has patterns and `largest` is a limit: to take it may take
+    /// long.
+    case large
+    case ready(Candidate)
+}
+
+/// Examines files in the inbox and decides what to do with them.
+package struct Examination: Sendable {
+    /// Makes what looks for the files of patterns: in a folder that was submitted, with its owner, and elsewhere.
+    package typealias FinderMaker =
+        @Sendable (_ pictures: Directory?, _ owner: UInt32) -> SourceFinder
+
+    private(set) var limits: ManifestLimits
+    let defaultFilters: [Filter]
+    private(set) var recipes: RecipeBook
+    /// Looks for the files of patterns; nil if nothing does.
+    private let sources: FinderMaker?
+    /// What patterns mean in a manifest that was accepted; nil for any other manifest.
+    private(set) var recorded: [FoundSources]?
+    /// How long a file that is written in place must be unchanged, in seconds.
+    package let settle: Double
+    /// Checked while a manifest is read; when it is set, reading throws ECANCELED.
+    package var stop = CancellationFlag()
+    /// The part of each manifest that is taken; nil for the whole.
+    package var shard: Shard?
+
+    package init(
+        limits: ManifestLimits, defaultFilters: [Filter], settle: Double,
+        recipes: RecipeBook = RecipeBook(), sources: FinderMaker? = nil,
+        stop: CancellationFlag = CancellationFlag()
+    ) {
+        self.limits = limits
+        self.sources = sources
+        self.defaultFilters = defaultFilters
+        self.recipes = recipes
+        self.settle = settle
+        self.stop = stop
+    }
+
+    /// The same with another flag.
+    package func asking(_ stop: CancellationFlag) -> Examination {
+        var examination = self
+        examination.stop = stop
+        return examination
+    }
+
+    /// The same for a manifest that was accepted with this status: with the recipes that it had then, with filters even
+    /// if only recipes may have any now, and with the files that its patterns meant then.
+    func accepting(_ status: Status, _ found: [FoundSources]?) -> Examination {
+        var examination = recalling(found ?? [])
+        examination.recipes = RecipeBook(of: status, limit: limits.filters)
+        return examination
+    }
+
+    /// The same for a manifest whose patterns mean these files.
+    func recalling(_ found: [FoundSources]) -> Examination {
+        var examination = self
+        examination.recorded = found
+        return examination
+    }
+
+    /// - Parameter isWhole: whether the file is known to be complete: it was renamed into the inbox, or it has not
+    ///   changed for the settle time.
+    /// - Parameter largest: the maximum size of a manifest that is read now, in bytes.
+    package func examine(
+        _ name: FileName, in inbox: Directory, isWhole: Bool, largest: Int = .max
+    ) -> Verdict {
+        var seen: stat?
+        do {
+            // This comes first, because an event of an unnamed file (O_TMPFILE) may contain a name that no file has.
+            guard let information = try inbox.information(of: name) else { return .gone }
+            seen = information
+            if let reason = Self.reasonToIgnore(name, isFolder: information.isFolder) {
+                return .ignored(reason)
+            }
+            if information.isFolder {
+                return try examineFolder(
+                    name, information, in: inbox, isWhole: isWhole, largest: largest)
+            }
+            guard information.isRegularFile else { return .ignored(.notAFile) }
+            if let file = ControlFile(name) {
+                // Name, type and owner come from one call, so that nobody can change one in between. Another user may
+                // have created a further hard link, so such a file does not show what its owner wants.
+                guard information.st_nlink == 1 else {
+                    return .unreadable(
+                        FileError(
+                            "use it, because it has another name", inbox.path(of: name),
+                            .tooManyLinks))
+                }
+                return .control(ControlRequest(file, information))
+            }
+            guard let format = ManifestFormat(fileName: name.text) else { return .gone }
+            let identity = FileIdentity(information)
+            // This clock does not jump; otherwise a file that is being written could count as complete.
+            let whole = isWhole || identity.age(at: Clock.steady) >= settle
+            if format.mayEndAnywhere, !whole { return .settling(identity) }
+            // A file above the limit takes no time, because it is not read.
+            if identity.size > largest, identity.size <= limits.bytes { return .large }
+            let reading = try read(OpenManifest(name, format, in: inbox), looksUp: largest == .max)
+            if reading.awaitsLookUp { return .large }
+            if case .failure = reading.outcome, !whole { return .settling(identity) }
+            return .ready(
+                Candidate(
+                    name: name, format: format, identity: identity, reading: reading,
+                    dropped: information.statusChanged))
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return .gone
+        } catch  where error.errno == .canceled {
+            return .interrupted
+        } catch {
+            return .unreadable(Self.explained(error, seen, in: inbox))
+        }
+    }
+
+    /// Examines a folder, which nobody reports to be complete unless it was renamed into the inbox.
+    private func examineFolder(
+        _ name: FileName, _ information: stat, in inbox: Directory, isWhole: Bool, largest: Int
+    ) throws(FileError) -> Verdict {
+        let folder: Directory
+        do {
+            folder = try Directory(name, in: inbox)
+        } catch  where error.errno == .permissionDenied {
+            return .ignored(.folder(.closed))
+        }
+        func settling() throws(FileError) -> Verdict? {
+            do throws(FileError) {
+                guard !isWhole, let last = try FolderJob.lastChange(of: name, in: inbox),
+                    last.age(at: Clock.steady) < settle
+                else { return nil }
+                return .settling(last)
+            } catch  where error.errno == .permissionDenied {
+                // A folder in it is closed, which the listing explains.
+                return nil
+            }
+        }
+        switch try FolderJob.find(in: folder, recipe: recipes.ofFolders) {
+        case .unusable(let problem):
+            if !isWhole, FileIdentity(information).age(at: Clock.steady) < settle,
+                let last = try FolderJob.lastChange(of: name, in: inbox)
+            {
+                return .settling(last)
+            }
+            return .ignored(.folder(problem))
+        case .pictures(let pictures):
+            if let verdict = try settling() { return verdict }
+            // It takes as long as a pattern.
+            guard largest == .max else { return .large }
+            switch try look(at: pictures) {
+            case .unusable(let problem): return .ignored(.folder(problem))
+            case .manifest(let manifest):
+                return .ready(
+                    Candidate(
+                        name: name, isFolder: true, format: manifest.format, identity: nil,
+                        reading: manifest.reading, dropped: information.statusChanged))
+            }
+        case .found(let manifest):
+            if let verdict = try settling() { return verdict }
+            let identity = FileIdentity(manifest.information)
+            if identity.size > largest, identity.size <= limits.bytes { return .large }
+            let reading = try read(manifest, looksUp: largest == .max)
+            if reading.awaitsLookUp { return .large }
+            return .ready(
+                Candidate(
+                    name: name, isFolder: true, format: manifest.format, identity: identity,
+                    reading: reading, dropped: information.statusChanged))
+        }
+    }
+
+    /// Explains the error of a file that was moved here from another folder: it has kept its group, so the permissions
+    /// of its group do not help.
+    static func explained(
+        _ error: FileError, _ file: stat?, in inbox: Directory
+    ) -> FileError {
+        guard error.errno == .permissionDenied, let group = file?.st_gid,
+            let expected = try? inbox.information().st_gid, group != expected
+        else { return error }
+        var error = error
+        error.step += " (its group is \(group), but must be \(expected))"
+        return error
+    }
+
+    /// Reads and checks the manifest `name` in `folder`. A file above the size limit is not read: holes of a sparse
+    /// file of any length would take as long as data.
+    func read(
+        _ name: FileName, _ format: ManifestFormat, in folder: Directory
+    ) throws(FileError) -> ManifestReading {
+        try read(OpenManifest(name, format, in: folder))
+    }
+
+    /// The same for an open one, which is read from its beginning and once.
+    ///
+    /// - Parameter looksUp: whether the files of patterns are looked for, which may take long if a disk is slow.
+    func read(
+        _ manifest: borrowing OpenManifest, looksUp: Bool = true
+    ) throws(FileError) -> ManifestReading {
+        let length = manifest.information.length
+        guard length <= limits.bytes else { return tooLarge(length) }
+        let bytes = try manifest.file.readAll(
+            upTo: limits.bytes, length: length, path: manifest.path, stop: stop)
+        // It may have grown in the meantime.
+        guard bytes.count <= limits.bytes else {
+            return tooLarge(max(try manifest.file.length(path: manifest.path), bytes.count))
+        }
+        let sha256 = try digest(of: bytes, manifest.path)
+        let finder =
+            looksUp ? finder(manifest.pictures, manifest.information.st_uid) : recordedFinder
+        let outcome = check(bytes, manifest.format, finder)
+        // If `stop` is set, the reader has ended with any error.
+        try stop.check("read", manifest.path)
+        return ManifestReading(
+            bytes: bytes, byteCount: bytes.count, sha256: sha256, outcome: outcome)
+    }
+
+    /// The same for a manifest that was accepted with this size. It stays accepted if the limit is lower now.
+    func read(
+        accepted name: FileName, _ format: ManifestFormat, bytes: Int, in folder: Directory
+    ) throws(FileError) -> ManifestReading {
+        var examination = self
+        examination.limits.bytes = max(limits.bytes, bytes)
+        return try examination.read(name, format, in: folder)
+    }
+
+    private func digest(of bytes: [UInt8], _ path: String) throws(FileError) -> String {
+        var digest = SHA256Digest()
+        for start in stride(from: 0, to: bytes.count, by: 1 << 20) {
+            try stop.check("read", path)
+            digest.update(bytes[start..<min(start + 1 << 20, bytes.count)])
+        }
+        return digest.hex()
+    }
+
+    /// - Parameters:
+    ///   - pictures: the folder that was submitted.
+    ///   - owner: the owner of the manifest, who is that of the folder (`FolderJob.find`).
+    func finder(_ pictures: Directory?, _ owner: UInt32) -> SourceFinder {
+        recorded == nil ? sources?(pictures, owner) ?? .recorded([]) : recordedFinder
+    }
+
+    private var recordedFinder: SourceFinder { recorded.map { .recorded($0) } ?? .none }
+
+    func check(
+        _ bytes: [UInt8], _ format: ManifestFormat, _ finder: SourceFinder
+    ) -> Result<Manifest, ManifestRejection> {
+        do {
+            let manifest = try ManifestReader.read(
+                bytes, format: format, limits: limits, defaultFilters: defaultFilters,
+                recipes: recipes, finder: finder, stop: stop)
+            return .success(shard.map(manifest.part) ?? manifest)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func tooLarge(_ length: Int) -> ManifestReading {
+        let problem = ManifestProblem(
+            code: ProblemCode.tooLarge.rawValue,
+            message: "the manifest has \(Units.bytes(length)), but manifests.maxBytes allows "
+                + "\(Units.bytes(limits.bytes)); it was not read and is moved back to tmp; split it, or raise "
+                + "manifests.maxBytes")
+        return ManifestReading(
+            bytes: nil, byteCount: length, sha256: nil,
+            outcome: .failure(ManifestRejection(problems: [problem])))
+    }
+
+    /// Why a name means that the file or folder is not for Darkroom, or not yet. The name of a folder needs no ending.
+    package static func reasonToIgnore(_ name: FileName, isFolder: Bool = false) -> SkipReason? {
+        if name.bytes.first == UInt8(ascii: ".") { return .notYet(.dot) }
+        if IgnoredNames.standard.contains(name) { return .ofMachine }
+        for mark in SkipReason.Mark.endings where name.hasSuffix(mark.rawValue) {
+            return .notYet(mark)
+        }
+        if isFolder { return ControlFile(name) == nil ? nil : .notAFile }
+        if ManifestFormat(fileName: name.text) != nil || ControlFile(name) != nil { return nil }
+        let text = name.text
+        return PictureFileExtensions.match(text)
+            ? .picture : .otherEnding
+    }
+
+    /// Whether a new file is being written, so that an event will report when it is closed. A hard link to a complete
+    /// file is not being written, and neither is a folder, a symbolic link or a FIFO.
+    package static func willBeClosed(_ information: stat) -> Bool {
+        information.isRegularFile && information.st_nlink == 1
+    }
+}
+
+extension ManifestReading {
+    /// Writes the daemon's own copy of the read bytes to `active/ID`, over an incomplete one. It is on the disk only
+    /// after a sync; with `durably`, the kernel begins to write it.
+    ///
+    /// - Parameter id: the name of `active/ID` within `active`; "." if it is open.
+    package func copy(
+        to active: Directory, within id: FileName = ".", _ format: ManifestFormat, durably: Bool
+    ) throws(FileError) {
+        guard let bytes else { return }
+        // It must be there when the manifest is.
+        if let found = foundSources {
+            try active.write(
+                FoundSources.encoded(found), to: id / BatchFile.sources, replacing: true,
+                durably: durably)
+        }
+        let name = id / BatchFile.manifest(format)
+        let path = active.path(of: name)
+        let file = try active.create(name, replacing: true)
+        try file.write(sparsely: bytes, path: path)
+        if durably { file.startWriting(bytes: bytes.count) }
+        try file.close(path: path)
+        FaultPoint.claimCopied.pass()
+    }
+}
+
+extension FileIdentity {
+    /// Whether this file was changed before the other one, or at the same time and has the smaller name.
+    package func isOlder(
+        than other: FileIdentity, _ name: [UInt8], _ otherName: [UInt8]
+    ) -> Bool {
+        let own = (modifiedSeconds, modifiedNanoseconds)
+        let others = (other.modifiedSeconds, other.modifiedNanoseconds)
+        return own == others ? name.lexicographicallyPrecedes(otherName) : own < others
+    }
+}

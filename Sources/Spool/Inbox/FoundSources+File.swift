@@ -1,0 +1,34 @@
+import DarkroomAnswer
+import DarkroomCore
+import DarkroomManifest
+import Foundation
+import SystemPackage
+
+/// The file `sources.json`: what the patterns and folders of a manifest meant when it was taken.
+///
+/// It is written to `active/ID` before the copy of the manifest, and copied into the receipt. From then on it counts,
+/// and no folder is looked into again: a restart reads it in `active/ID`, a retry in the outbox.
+extension FoundSources {
+    private struct File: Codable {
+        var schemaVersion = 1
+        let sources: [FoundSources]
+    }
+
+    package static func encoded(_ found: [FoundSources]) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        // Strings and integers can always be encoded.
+        return Array((try? encoder.encode(File(sources: found))) ?? Data()) + [UInt8(ascii: "\n")]
+    }
+
+    /// What a folder has; nil without a readable file.
+    package static func read(in folder: Directory) throws(FileError) -> [FoundSources]? {
+        do {
+            let bytes = try folder.read(BatchFile.sources)
+            let file = try? JSONDecoder().decode(File.self, from: Data(bytes))
+            return file?.schemaVersion == 1 ? file?.sources : nil
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import DarkroomAnswer
+import DarkroomCore
+import DarkroomManifest
+import Glibc
+import SystemPackage
+
+/// The copy of a manifest in its answer, which the group reads.
+package enum ManifestCopy: Sendable {
+    /// The manifest itself: it has no secrets.
+    case exact
+    /// The manifest itself, for the daemon alone: it may have secrets, and cannot be shown without them.
+    case closed
+    /// Without the secrets of its URLs.
+    case redacted([UInt8], Status.ManifestReference.RedactedCopy)
+
+    /// For most manifests, this only looks at the bytes.
+    package init(of claimed: ClaimedManifest) {
+        guard let bytes = claimed.reading.bytes, ManifestSecrecy.mayHoldSecrets(bytes) else {
+            self = .exact
+            return
+        }
+        // The answer of a run belongs to the user, who has the manifest.
+        guard claimed.folders.spool.run == nil,
+            case .success(let manifest) = claimed.reading.outcome,
+            let shown = RedactedManifest.bytes(
+                of: bytes, claimed.format, recipes: RecipeBook(manifest.recipes),
+                found: manifest.found)
+        else {
+            self = .closed
+            return
+        }
+        self = .redacted(
+            shown, .init(bytes: shown.count, sha256: SHA256Digest.hex(of: shown)))
+    }
+
+    var isClosed: Bool {
+        if case .closed = self { return true }
+        return false
+    }
+
+    var bytes: [UInt8]? {
+        if case .redacted(let bytes, _) = self { return bytes }
+        return nil
+    }
+
+    var reference: Status.ManifestReference.RedactedCopy? {
+        if case .redacted(_, let reference) = self { return reference }
+        return nil
+    }
+}
+
+extension Directory {
+    /// Takes a file from the group and all others, before it gets its name in an answer. Only the daemon can put a link
+    /// into this folder.
+    package func close(_ name: FileName, durably: Bool) throws(FileError) {
+        guard name.withCString({ fchmodat(number, $0, 0o600, 0) }) == 0 else {
+            throw FileError("set the mode of", path(of: name), Errno(rawValue: errno))
+        }
+        // Otherwise the group could read it after a power cut.
+        if durably { try open(name).sync(path: path(of: name)) }
+    }
+
+    /// Takes the copy of a manifest in the folder of a run from all but the user, if it may have secrets.
+    package func closeManifest(_ name: FileName, of bytes: [UInt8]) throws(FileError) {
+        if ManifestSecrecy.mayHoldSecrets(bytes) { try close(name, durably: false) }
+    }
+}

@@ -1,0 +1,55 @@
+import DarkroomAnswer
+import DarkroomCore
+import DarkroomManifest
+
+/// The content of a manifest's file and the result of the reader.
+package struct ManifestReading: Sendable {
+    /// nil for a file above the size limit, which is not read.
+    package let bytes: [UInt8]?
+    /// The size of the file according to the file system.
+    package let byteCount: Int
+    /// In hexadecimal; nil if the file was not read.
+    package let sha256: String?
+    package let outcome: Result<Manifest, ManifestRejection>
+
+    /// Of a folder that was taken and whose submitter has then forbidden to read and to move it.
+    static let unreadable = ManifestReading(
+        bytes: nil, byteCount: 0, sha256: nil,
+        outcome: .failure(
+            ManifestRejection(problems: [
+                ManifestProblem(
+                    code: ProblemCode.unreadable.rawValue,
+                    message:
+                        "the daemon was not permitted to read the manifest after it had taken it; it is moved back "
+                        + "to tmp; let the daemon read it, then submit it again")
+            ])))
+
+    init(
+        bytes: [UInt8]?, byteCount: Int, sha256: String?,
+        outcome: Result<Manifest, ManifestRejection>
+    ) {
+        self.bytes = bytes
+        self.byteCount = byteCount
+        self.sha256 = sha256
+        self.outcome = outcome
+    }
+
+    /// Whether it has patterns whose files were not looked for.
+    var awaitsLookUp: Bool {
+        if case .success(let manifest) = outcome { return manifest.hasUnknownSources }
+        return false
+    }
+
+    /// What the patterns of an accepted manifest mean; nil if it has none.
+    package var foundSources: [FoundSources]? {
+        guard case .success(let manifest) = outcome, !manifest.found.isEmpty else { return nil }
+        return manifest.found
+    }
+
+    /// Of a manifest that has been read and accepted.
+    package init(_ bytes: [UInt8], accepted manifest: Manifest) {
+        self.init(
+            bytes: bytes, byteCount: bytes.count, sha256: SHA256Digest.hex(of: bytes),
+            outcome: .success(manifest))
+    }
+}

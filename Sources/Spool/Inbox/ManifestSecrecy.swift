@@ -1,0 +1,70 @@
+import DarkroomAnswer
+
+/// Decides whether the group may read a manifest as it is. It must not read the users, passwords and queries of the URLs
+/// in it.
+///
+/// This looks at the bytes alone, because a manifest that is refused has no sources. So it is the same for all formats,
+/// and takes what could be such a part for one.
+///
+/// | the text has                                                   | because                                   |
+/// |----------------------------------------------------------------|-------------------------------------------|
+/// | `//`, `:/`, `\/`, `<!` or `tp:`, `tps:`, and `?`, `@` or `%40`  | a URL with a query or a user, perhaps one |
+/// |                                                                | that is written wrongly                   |
+/// | an escape of an ASCII character, or an escaped end of a line   | it could be one of these characters       |
+/// | a NUL                                                          | a binary property list, UTF-16 or UTF-32  |
+package enum ManifestSecrecy {
+    package static func mayHoldSecrets(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBufferPointer { bytes in
+            var hasURL = false
+            var hasMark = false
+            for index in bytes.indices {
+                switch bytes[index] {
+                case 0: return true
+                case UInt8(ascii: "?"), UInt8(ascii: "@"): hasMark = true
+                case UInt8(ascii: "%"): hasMark = hasMark || follows("40", index, bytes)
+                case UInt8(ascii: "/"): hasURL = hasURL || follows("/", index, bytes)
+                case UInt8(ascii: ":"):
+                    hasURL = hasURL || follows("/", index, bytes) || endsScheme(index, bytes)
+                case UInt8(ascii: "<"): hasURL = hasURL || follows("!", index, bytes)
+                case UInt8(ascii: "&"): if follows("#", index, bytes) { return true }
+                case UInt8(ascii: "\\"):
+                    if follows("/", index, bytes) { hasURL = true }
+                    if isEscape(index, bytes) { return true }
+                default: continue
+                }
+                if hasURL, hasMark { return true }
+            }
+            return false
+        }
+    }
+
+    /// Whether the colon there ends http, https or ftp.
+    private static func endsScheme(_ index: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        precedes("tp", index, bytes) || precedes("tps", index, bytes)
+    }
+
+    /// - Parameter text: in small letters; the bytes may have capital ones.
+    private static func precedes(
+        _ text: StaticString, _ index: Int, _ bytes: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        let count = text.utf8CodeUnitCount
+        guard index >= count else { return false }
+        return (0..<count).allSatisfy { text.utf8Start[$0] == bytes[index - count + $0] | 0x20 }
+    }
+
+    /// Whether the backslash there begins an escape that can stand for an ASCII character, or for nothing.
+    private static func isEscape(_ index: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        if follows("u00", index, bytes) {
+            return index + 4 < bytes.count && bytes[index + 4] <= UInt8(ascii: "7")
+        }
+        return ["\n", "\r", "x", "U"].contains { follows($0, index, bytes) }
+    }
+
+    private static func follows(
+        _ text: StaticString, _ index: Int, _ bytes: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        let count = text.utf8CodeUnitCount
+        guard index + count < bytes.count else { return false }
+        return (0..<count).allSatisfy { text.utf8Start[$0] == bytes[index + 1 + $0] }
+    }
+}

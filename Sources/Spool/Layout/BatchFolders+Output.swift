@@ -1,0 +1,90 @@
+import DarkroomAnswer
+import DarkroomCore
+import Glibc
+import SystemPackage
+
+extension BatchFolders {
+    /// Gives the finished output of an image its name in the folder of the outputs.
+    ///
+    /// | what has the name          | daemon  | run                                                           |
+    /// |----------------------------|---------|---------------------------------------------------------------|
+    /// | nothing                    | renamed | renamed                                                       |
+    /// | a file with the same bytes | EEXIST  | that file is the output; the one in `active` is removed       |
+    /// | anything else              | EEXIST  | the image fails, and the message says what to move away       |
+    ///
+    /// A folder of a daemon's outbox is new, so a file in it is somebody else's. The folder of a run may have outputs of an
+    /// earlier run whose status was removed by hand, and those of a shard that lost its folder.
+    ///
+    /// - Parameters:
+    ///   - folder: the folder of the outputs; nil to open it.
+    ///   - byPath: whether it need not be opened (`Spool.ownsOutbox`).
+    /// - Returns: why the image fails; nil if it has its output.
+    package func publish(
+        _ index: Int, as output: ImageStatus.Output, to folder: Directory? = nil,
+        byPath: Bool = false, durably: Bool
+    ) throws(FileError) -> Failure? {
+        let (active, name) = (spool.active, pathInActive(BatchFile.output(index)))
+        let newName = FileName(output.file)
+        if byPath, try moveByPath(name, as: newName) { return nil }
+        let folder = if let folder { folder } else { try restoredOutputs() }
+        do {
+            try active.rename(name, to: folder, as: newName)
+            return nil
+        } catch  where error.errno == .fileExists && spool.run != nil {
+            guard try folder.has(output, as: newName, durably: durably) else {
+                return Failure(
+                    code: FileError.Code.fileExists.rawValue,
+                    message:
+                        "\(folder.path(of: newName)): another file is in the place of this output; move it away"
+                )
+            }
+            try active.remove(name)
+            return nil
+        }
+    }
+
+    /// Moves a file of `active`, given by its path from there, into the answer by its path.
+    ///
+    /// - Returns: false if someone has removed one of the two folders. Then that of the answer must be opened, and made
+    ///   anew if necessary.
+    func moveByPath(
+        _ path: FileName, as name: FileName, replacing: Bool = false
+    ) throws(FileError) -> Bool {
+        do {
+            try spool.active.rename(
+                path, to: spool.outbox, as: FileName(id) / name, replacing: replacing)
+            return true
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return false
+        }
+    }
+}
+
+extension Spool {
+    /// Whether nobody but the daemon's user can put a link into the outbox. If so, a file can be put into an answer by
+    /// its path, which costs less than to open the folder. The mode shows an access control list, too: with one, the
+    /// bits of the group are its mask.
+    package func ownsOutbox() -> Bool {
+        guard run == nil, let outbox = try? outbox.information() else { return false }
+        return outbox.st_uid == geteuid() && outbox.st_mode & 0o022 == 0
+    }
+}
+
+extension Directory {
+    /// Whether a file is this output, byte for byte.
+    fileprivate func has(
+        _ output: ImageStatus.Output, as name: FileName, durably: Bool
+    ) throws(FileError) -> Bool {
+        guard let found = try information(of: name), found.isRegularFile,
+            found.length == output.bytes
+        else { return false }
+        do {
+            let file = try open(name)
+            guard try file.sha256(path: path(of: name)) == output.sha256 else { return false }
+            if durably { try file.sync(path: path(of: name)) }
+            return true
+        } catch  where [.permissionDenied, .notPermitted].contains(error.errno) {
+            return false
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import DarkroomAnswer
+import DarkroomManifest
+
+/// A manifest that is ready for work: its images, and the results so far.
+package struct PreparedBatch: Sendable {
+    package let folders: BatchFolders
+    package let manifest: Manifest
+    /// Images that have ended have their status from the journal; the others are new.
+    package var status: Status
+    package var control: ControlState
+    /// The crashes of images that were being filtered when a process ended.
+    package let crashes: [Int: Crashes]
+    /// The images among them that the last process was filtering, if this has not been reported.
+    package let suspects: Set<Int>
+    /// The images whose pixels for others are in `active/ID`, see `HandOverTable`.
+    package let handOvers: Set<Int>
+
+    package init(
+        folders: BatchFolders, manifest: Manifest, status: Status, control: ControlState = .free,
+        crashes: [Int: Crashes] = [:], suspects: Set<Int> = [], handOvers: Set<Int> = []
+    ) {
+        self.folders = folders
+        self.manifest = manifest
+        self.status = status
+        self.control = control
+        self.crashes = crashes
+        self.suspects = suspects
+        self.handOvers = handOvers
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DarkroomAnswer
+@testable import DarkroomClient
+@testable import DarkroomCore
+@testable import DarkroomRun
+@testable import DarkroomSpool
+
+/// What is said of a status that somebody has altered.
+@Suite struct StatusDefectTests {
+    struct Change: Sendable, CustomTestStringConvertible {
+        let old: String
+        let new: String
+        let sentence: String
+
+        init(_ old: String, _ new: String, _ sentence: String) {
+            (self.old, self.new, self.sentence) = (old, new, sentence)
+        }
+
+        var testDescription: String { "\(old.prefix(40)) is \(new.prefix(40))" }
+    }
+
+    static let changes = [
+        Change(
+            #""file" : "a.png""#, #""file" : "../../etc/passwd""#,
+            "images[0].output.file: ../../etc/passwd is not the name of a file in the folder"),
+        Change(
+            #""file" : "a.png""#, #""file" : "/etc/passwd""#,
+            "images[0].output.file: /etc/passwd is not the name of a file in the folder"),
+        Change(
+            #""file" : "a.png""#, #""file" : "..""#,
+            "images[0].output.file: .. is not the name of a file in the folder"),
+        Change(
+            #""file" : "a.png""#, #""file" : "\#(String(repeating: "a", count: 500))""#,
+            "images[0].output.file: \(String(repeating: "a", count: 100))…"),
+        Change(
+            #""file" : "manifest.json""#, #""file" : "../x""#,
+            "manifest.file: ../x is not the name of a file in the folder"),
+        Change(
+            #""attempts" : 1"#, #""attempts" : "one""#,
+            "images[0].attempts: it has a value of another type"),
+        Change(#""name" : "b","#, "", "images[1].name: it is missing"),
+        Change(#""name" : "b""#, #""name" : null"#, "images[1].name: it is null"),
+        Change(#""name" : "b""#, #""name" : x"#, "images[1]: it is not JSON"),
+        Change(
+            #""schemaVersion" : 1"#, #""schemaVersion" : 7"#,
+            "schemaVersion: 7 is not a version it knows"),
+        Change(#""schemaVersion" : 1"#, #"schemaVersion"#, StatusDefect.unknown),
+    ]
+
+    @Test(arguments: changes) func namesTheField(change: Change) throws {
+        let scratch = try ScratchDirectory()
+        let folder = try Directory(path: scratch.path)
+        let text = String(decoding: StatusTests.full.encoded(), as: UTF8.self)
+        #expect(text.contains(change.old))
+        try folder.write(
+            Array(text.replacing(change.old, with: change.new, maxReplacements: 1).utf8),
+            to: BatchFile.status, durably: false)
+        #expect(StatusDefect.sentence(in: folder) == change.sentence)
+        #expect(try Status(in: folder) == nil)
+
+        let path = folder.path(of: BatchFile.status)
+        #expect(throws: ClientError.self) { try BatchDetails(ofRunIn: folder.path) }
+        #expect(
+            ClientError(unreadableStatusIn: folder)
+                == ClientError.unreadable(path, change.sentence))
+        #expect(
+            RunError(unreadableStatusIn: folder).message == "\(path): \(change.sentence)")
+    }
+
+    @Test func aGoodOneHasNone() throws {
+        let scratch = try ScratchDirectory()
+        let folder = try Directory(path: scratch.path)
+        try folder.write(StatusTests.full.encoded(), to: BatchFile.status, durably: false)
+        #expect(StatusDefect.sentence(in: folder) == StatusDefect.unknown)
+        #expect(try BatchDetails(ofRunIn: folder.path).status == StatusTests.full)
+    }
+}

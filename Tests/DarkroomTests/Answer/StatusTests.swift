@@ -1,0 +1,356 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DarkroomAnswer
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomPicture
+@testable import DarkroomSelfTest
+@testable import DarkroomSpool
+
+@Suite struct StatusTests {
+    static var full: Status {
+        var counts = Status.Counts(new: 2)
+        counts[.new] = 0
+        counts[.filtered] = 1
+        counts[.failed] = 1
+        counts.warnings = 1
+        let output = ImageStatus.Output(
+            file: "a.png", format: .png, sha256: "00", bytes: 3, width: 4, height: 5, depth: 16,
+            channels: 4)
+        var status = Status(
+            id: "holiday",
+            manifest: .init(
+                name: "holiday.json", file: "manifest.json", sha256: "ff", bytes: 9,
+                uid: 1000, identity: "12-3.000000004", isFolder: true,
+                redacted: .init(bytes: 5, sha256: "beef")),
+            state: .completedWithErrors, priority: .high, qualityOfService: .utility,
+            times: .init(received: "a", started: "b", finished: "c", workMilliseconds: 4),
+            counts: counts,
+            errors: [ManifestProblem(code: "syntax", message: "m", path: "p", line: 1, column: 2)],
+            commands: [ControlRecord(.hold, time: "d", uid: 1000, file: "12-3.4")], retries: 1,
+            images: [
+                ImageStatus(
+                    name: "a", source: "https://h/a", state: .filtered, output: output, attempts: 1,
+                    download: .init(
+                        attempts: 2, bytes: 3, cache: "stored",
+                        lastError: Failure(code: "timeout", message: "m", isTransient: true),
+                        retryAt: "e"), warnings: ["w"], metadata: ["iCCP": "kept"]),
+                ImageStatus(
+                    name: "b", from: "a", state: .failed, published: false,
+                    error: Failure(code: "png-crc", message: "m", isTransient: true)),
+            ])
+        status.recipes = (try? Recipe(named: "web", text: "{}")).map { [.init($0)] }
+        status.errors?[0].suggestion = "s"
+        status.waiting = .init(code: "disk-full", message: "m", since: "s")
+        status.written = "w"
+        status.images[0].sourceSHA256 = "0f"
+        status.images[0].times = .init(
+            downloading: .init(milliseconds: 1), downloaded: .init(milliseconds: 20),
+            filtering: .init(milliseconds: 300))
+        status.versions = [
+            PictureVersions(
+                darkroom: "1", libpng: "2", libjpegTurbo: "3", zlib: "4", libdeflate: "5")
+        ]
+        status.shards = .init(count: 16, number: 3)
+        return status
+    }
+
+    @Test func comesBackFromItsFile() {
+        #expect(Status(decoding: Self.full.encoded()) == Self.full)
+    }
+
+    /// What an older version has written.
+    @Test(arguments: ["written", "identity"]) func isReadWithoutANewKey(key: String) throws {
+        let lines = String(decoding: Self.full.encoded(), as: UTF8.self).split(separator: "\n")
+        var text = lines.filter { !$0.contains("\"\(key)\"") }.joined(separator: "\n")
+        if key == "written" { text.replace("  },\n}", with: "  }\n}") }
+        let status = try #require(Status(decoding: Array(text.utf8)))
+        var expected = Self.full
+        if key == "written" { expected.written = nil } else { expected.manifest.identity = nil }
+        #expect(status == expected)
+    }
+
+    /// The same for values of several lines.
+    @Test func isReadWithoutVersionsAndShards() throws {
+        var older = Self.full
+        older.versions = nil
+        older.shards = nil
+        older.images[0].sourceSHA256 = nil
+        older.images[0].times = nil
+        let text = String(decoding: older.encoded(), as: UTF8.self)
+        for key in ["versions", "shards", "sourceSha256"] { #expect(!text.contains(key)) }
+        #expect(Status(decoding: Array(text.utf8)) == older)
+    }
+
+    @Test func versionsAreThoseOfTheLibraries() {
+        for (name, version) in PictureVersions.present.named {
+            #expect(version.contains(/^[0-9]+\.[0-9]+/), "\(name) \(version)")
+        }
+        let old = PictureVersions(
+            darkroom: "0", libpng: "2", libjpegTurbo: "3", zlib: "4", libdeflate: "5")
+        #expect([old].joined(by: [.present, old]) == [old, .present])
+    }
+
+    /// So that the comparison of `full` with the text of the encoder leaves no member out.
+    @Test func theFullOneHasEachMember() {
+        var missing: Set<String> = []
+        var present: Set<String> = []
+        func look(at value: Any, _ name: String) {
+            let mirror = Mirror(reflecting: value)
+            guard mirror.displayStyle == .optional else {
+                present.insert(name)
+                for child in mirror.children {
+                    look(at: child.value, child.label.map { "\(type(of: value)).\($0)" } ?? name)
+                }
+                return
+            }
+            guard let content = mirror.children.first else {
+                missing.insert(name)
+                return
+            }
+            look(at: content.value, name)
+        }
+        look(at: Self.full, "full")
+        #expect(present.contains("ImageStatus.download") && present.contains("Status.waiting"))
+        // An image is made from another one or has a source, so each member is in one of the images. The fault is not
+        // written.
+        #expect(missing.subtracting(present) == ["Failure.fault"])
+    }
+
+    /// The text is that of Foundation's encoder, whatever is missing or empty.
+    @Test func isWrittenAsByTheEncoder() throws {
+        var whole = Self.full
+        whole.errors?[0].suggestion = "s \u{7F}\u{1F}/\\\"\r\n"
+        whole.images[0].metadata = ["é": "kept", "e": "dropped", "\"": "\u{8}\u{C}", "Z": ""]
+        var empty = whole
+        empty.errors = []
+        empty.commands = []
+        empty.images[0].warnings = []
+        empty.images[0].metadata = [:]
+        empty.images[0].times = .init()
+        let least = Status(
+            id: "", manifest: .init(name: "n", file: nil, sha256: nil, bytes: 0), state: .pending,
+            times: .init(received: "r"))
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        for status in [whole, empty, least] {
+            let expected = try encoder.encode(status) + [UInt8(ascii: "\n")]
+            #expect(
+                String(decoding: status.encoded(), as: UTF8.self)
+                    == String(decoding: expected, as: UTF8.self))
+        }
+    }
+
+    /// The images are written one by one; the text is that of all at once.
+    @Test(arguments: [0, 1, 2, 50, 500])
+    func isWrittenAsAWhole(count: Int) throws {
+        var status = Self.full
+        status.errors = nil
+        status.images = (0..<count).map { index in
+            var image = Self.full.images[index % 2]
+            image.name = "\(index) ] \"images\" : [\n\t\u{2028}"
+            return image
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        #expect(status.encoded() == Array(try encoder.encode(status)) + [UInt8(ascii: "\n")])
+        var longest = 0
+        status.encode { longest = max(longest, $0.count) }
+        #expect(longest < 66 << 10)
+    }
+
+    /// Whoever needs no images does not read them, whatever is in them.
+    @Test func comesBackWithoutItsImages() throws {
+        let scratch = try ScratchDirectory()
+        let folder = try Directory(path: scratch.path)
+        var frame = Self.full
+        frame.images = []
+        for status in [frame, Self.full, Self.many(3000)] {
+            try folder.write(status.encoded(), to: "status.json", replacing: true, durably: false)
+            #expect(try Status(frameIn: folder) == frame)
+        }
+        // One that somebody has written anew is read as it is.
+        let tidied = try JSONEncoder().encode(Self.full)
+        try folder.write(Array(tidied), to: "status.json", replacing: true, durably: false)
+        #expect(try Status(frameIn: folder) == Self.full)
+        try folder.write(Array("{".utf8), to: "status.json", replacing: true, durably: false)
+        #expect(try Status(frameIn: folder) == nil)
+    }
+
+    /// Read image by image it is what it is read at once.
+    @Test func comesBackImageByImage() throws {
+        let scratch = try ScratchDirectory()
+        let folder = try Directory(path: scratch.path)
+        var frame = Self.full
+        frame.images = []
+        for status in [frame, Self.full, Self.many(3000)] {
+            try folder.write(status.encoded(), to: "status.json", replacing: true, durably: false)
+            #expect(try Status(in: folder) == status)
+        }
+        let tidied = try JSONEncoder().encode(Self.full)
+        try folder.write(Array(tidied), to: "status.json", replacing: true, durably: false)
+        #expect(try Status(in: folder) == Self.full)
+        // One image that is none.
+        let text = String(decoding: Self.many(3).encoded(), as: UTF8.self)
+        for broken in [
+            text.replacing("\"attempts\" : 1", with: "\"attempts\" : true"),
+            text.replacing("    },\n", with: "    \n"), "{",
+        ] {
+            #expect(broken != text)
+            try folder.write(
+                Array(broken.utf8), to: "status.json", replacing: true, durably: false)
+            #expect(try Status(in: folder) == nil)
+        }
+    }
+
+    /// A change to what stands around the images leaves them as they are.
+    @Test(arguments: [0, 1, 2, 3000])
+    func isAmendedAroundItsImages(count: Int) throws {
+        let scratch = try ScratchDirectory()
+        let spool = try Spool(path: scratch.path)
+        let folders = BatchFolders(spool: spool, id: "holiday")
+        try spool.active.makeDirectory("holiday")
+        try spool.outbox.makeDirectory("holiday")
+        var status = Self.many(count)
+        /// What is in the file, but for the moment of the writing, which is to be a new one.
+        func expectFile(_ status: Status) throws {
+            var status = status
+            let text = try folders.outbox().read("status.json")
+            let written = Status(decoding: text)?.written.flatMap(Clock.date)
+            #expect(try #require(written) > Date.now - 60)
+            status.written = Status(decoding: text)?.written
+            #expect(text == status.encoded())
+        }
+        try folders.writeStatus(status, durably: false)
+        try folders.amendStatus { _ in false }
+        try expectFile(status)
+        func change(_ status: inout Status) -> Bool {
+            status.state = .held
+            status.waiting = nil
+            status.commands?.append(ControlRecord(.release, time: "e", uid: 0))
+            return true
+        }
+        _ = change(&status)
+        try folders.amendStatus(change)
+        try expectFile(status)
+        #expect(try folders.active().names().isEmpty)
+        guard count > 0 else { return }
+        // One that somebody has written anew.
+        try folders.outbox().write(
+            Array(try JSONEncoder().encode(Self.many(count))), to: "status.json", replacing: true,
+            durably: false)
+        try folders.amendStatus(change)
+        try expectFile(status)
+    }
+
+    /// Images whose names look like the file around them.
+    private static func many(_ count: Int) -> Status {
+        var many = full
+        many.images = (0..<count).map { index in
+            var image = full.images[index % 2]
+            image.name = "\(index)\n    }\n  ]\n\"images\" : ["
+            return image
+        }
+        return many
+    }
+
+    @Test(arguments: [
+        "", ".", "..", "../a.png", "/etc/passwd", "a/../../x", "a/b.png", "a\u{0}b",
+        String(repeating: "a", count: 300), String(repeating: "ä", count: 128),
+    ])
+    func refusesNamesThatLeadOutOfTheFolder(name: String) throws {
+        var status = Self.full
+        status.images[0].output?.file = name
+        #expect(Status(decoding: status.encoded()) == nil)
+        status = Self.full
+        status.manifest.file = name
+        #expect(Status(decoding: status.encoded()) == nil)
+        #expect(Status(decoding: Self.full.encoded()) != nil)
+    }
+
+    @Test(arguments: ["a", "...", "..a", "a..", "a b\n.png", String(repeating: "a", count: 255)])
+    func takesEachOtherName(name: String) throws {
+        var status = Self.full
+        status.images[0].output?.file = name
+        #expect(Status(decoding: status.encoded())?.images[0].output?.file == name)
+    }
+
+    @Test func refusesAnotherVersion() {
+        var other = Self.full
+        other.schemaVersion = 2
+        #expect(Status(decoding: other.encoded()) == nil)
+        #expect(Status(decoding: Array("{".utf8)) == nil)
+    }
+
+    @Test(arguments: BatchState.allCases)
+    func endsInAFinalState(state: BatchState) {
+        #expect(state.isFinal == ![.pending, .processing, .held].contains(state))
+    }
+
+    @Test(arguments: ImageState.allCases)
+    func countsEachState(state: ImageState) {
+        var counts = Status.Counts()
+        counts[state] += 2
+        #expect(counts[state] == 2)
+        #expect(ImageState.allCases.map { counts[$0] }.reduce(0, +) == 2)
+        #expect(counts.finished == (state.isFinal ? 2 : 0))
+    }
+
+    /// Every key that a status can have is described in the schema, and the schema has no other.
+    @Test func agreesWithItsSchema() throws {
+        let url = Repository.root.appending(path: "etc/status.schema.json")
+        let schema = try #require(
+            try JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [String: Any])
+        let status = try #require(
+            try JSONSerialization.jsonObject(with: Data(Self.full.encoded())) as? [String: Any])
+        var described: Set<String> = []
+        Self.collect(schema, "", &described, root: schema)
+        var written: Set<String> = []
+        Self.keys(status, "", &written)
+        #expect(written.subtracting(described) == [])
+        #expect(described.subtracting(written) == [])
+    }
+
+    @Test func namesEveryStateInItsSchema() throws {
+        let url = Repository.root.appending(path: "etc/status.schema.json")
+        let text = try String(contentsOf: url, encoding: .utf8)
+        for state in BatchState.allCases { #expect(text.contains("\"\(state.rawValue)\"")) }
+        for state in ImageState.allCases { #expect(text.contains("\"\(state.rawValue)\"")) }
+        for format in OutputFormat.allCases { #expect(text.contains("\"\(format.rawValue)\"")) }
+        for priority in Priority.allCases { #expect(text.contains("\"\(priority.rawValue)\"")) }
+    }
+
+    /// The paths of a schema's properties, arrays passed through.
+    private static func collect(
+        _ schema: [String: Any], _ path: String, _ keys: inout Set<String>, root: [String: Any]
+    ) {
+        var schema = schema
+        if let reference = schema["$ref"] as? String,
+            let definitions = root["$defs"] as? [String: Any],
+            let target = definitions[String(reference.dropFirst("#/$defs/".count))]
+                as? [String: Any]
+        {
+            schema = target
+        }
+        for (key, value) in schema["properties"] as? [String: Any] ?? [:] {
+            keys.insert("\(path)/\(key)")
+            collect(value as? [String: Any] ?? [:], "\(path)/\(key)", &keys, root: root)
+        }
+        if let items = schema["items"] as? [String: Any] { collect(items, path, &keys, root: root) }
+    }
+
+    private static func keys(_ value: Any, _ path: String, _ keys: inout Set<String>) {
+        if let list = value as? [Any] {
+            for element in list { Self.keys(element, path, &keys) }
+        } else if let map = value as? [String: Any], !path.hasSuffix("/metadata") {
+            for (key, value) in map {
+                keys.insert("\(path)/\(key)")
+                Self.keys(value, "\(path)/\(key)", &keys)
+            }
+        }
+    }
+}
