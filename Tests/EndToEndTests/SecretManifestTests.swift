@@ -1,5 +1,5 @@
+import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 import Foundation
 import Glibc
 import TestSupport
