@@ -48,20 +48,20 @@ package struct StatusStream: Sendable {
             let length = information.length
             var size = 4 << 10
             var head = try file.read(size, at: 0, path: path)
-            while head.firstRange(of: Self.opening) == nil {
+            while Self.range(of: Self.opening, in: head) == nil {
                 guard size < min(length, Self.mostFrame) else { throw Foreign.error }
                 size *= 4
                 head = try file.read(size, at: 0, path: path)
             }
-            guard let opening = head.firstRange(of: Self.opening) else { throw Foreign.error }
+            guard let opening = Self.range(of: Self.opening, in: head) else { throw Foreign.error }
             size = 4 << 10
             var tail = try file.read(size, at: max(0, length - size), path: path)
-            while tail.firstRange(of: Self.closing) == nil {
+            while Self.range(of: Self.closing, in: tail) == nil {
                 guard size < min(length, Self.mostFrame) else { throw Foreign.error }
                 size *= 4
                 tail = try file.read(size, at: max(0, length - size), path: path)
             }
-            guard let closing = tail.firstRange(of: Self.closing) else { throw Foreign.error }
+            guard let closing = Self.range(of: Self.closing, in: tail) else { throw Foreign.error }
             let text =
                 head[..<opening.upperBound] + tail[(closing.lowerBound + 1)...]
             guard let frame = Status(decoding: Array(text)), frame.images.isEmpty else {
@@ -80,6 +80,26 @@ package struct StatusStream: Sendable {
         self.folder = folder
         self.name = name
         self.piece = piece
+    }
+
+    /// The first place of a text that begins with a newline. This looks for newlines only, which is some hundred times as
+    /// fast as `firstRange` on 16 MiB of a file that is not a status.
+    private static func range(of text: [UInt8], in bytes: [UInt8]) -> Range<Int>? {
+        bytes.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return nil }
+            var start = 0
+            while start + text.count <= bytes.count,
+                let found = memchr(base + start, Int32(newline), bytes.count - start)
+            {
+                start = UnsafeRawPointer(found) - base
+                let end = start + text.count
+                if end <= bytes.count, memcmp(base + start, text, text.count) == 0 {
+                    return start..<end
+                }
+                start += 1
+            }
+            return nil
+        }
     }
 
     /// Stands for `StatusStreamError.foreign` where only errors of files are thrown.

@@ -97,6 +97,14 @@ extension Directory {
         }
     }
 
+    /// Takes all rights to this folder from all but its owner, except on a file system that has no such modes.
+    package func closeToOthers() throws(OwnFolderError) {
+        let mode = try attributes().st_mode
+        guard mode & 0o077 != 0, fchmod(number, mode & 0o7700) != 0 else { return }
+        guard ![EROFS, EPERM, EOPNOTSUPP].contains(errno) else { return }
+        throw .file(FileError("set the mode of", path, Errno(rawValue: errno)))
+    }
+
     private func attributes() throws(OwnFolderError) -> stat {
         do {
             return try information()

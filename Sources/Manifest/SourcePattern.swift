@@ -59,6 +59,21 @@ package struct SourcePattern: Sendable, Hashable {
         return name.matches(file)
     }
 
+    /// Whether a source is one of its files in the form in which a run writes them: the folder as the pattern has it, and
+    /// a name.
+    func hasFile(_ source: ByteString) -> Bool {
+        let slash = UInt8(ascii: "/")
+        var way = Array(folder.utf8)
+        if !way.isEmpty, way.last != slash { way.append(slash) }
+        let bytes = Array(source.utf8)
+        // `./` comes before what would be a URL otherwise.
+        return [way, Array("./".utf8) + way].contains { way in
+            let name = bytes.dropFirst(way.count)
+            return bytes.starts(with: way) && !name.isEmpty && !name.contains(slash)
+                && matches(FileName(bytes: Array(name)))
+        }
+    }
+
     /// Whether a source can be one of its files. A relative pattern may have been looked up in one of several folders, so
     /// the source may begin with any other folder.
     package func canMean(_ source: ByteString) -> Bool {
@@ -83,6 +98,12 @@ package struct FoundSources: Codable, Sendable, Equatable {
     package init(pattern: ByteString, files: [ByteString]) {
         self.pattern = pattern
         self.files = files
+    }
+
+    /// The first file that a run has not found by the pattern; nil if there is none. Others may have written the list.
+    package var stranger: ByteString? {
+        guard let pattern = try? SourcePattern(pattern) else { return files.first ?? pattern }
+        return files.first { !pattern.hasFile($0) }
     }
 }
 

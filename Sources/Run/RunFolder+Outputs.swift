@@ -59,7 +59,11 @@ extension RunFolder {
         let isThere = try runError { () throws(FileError) in
             try answer.exists(BatchFile.sources)
         }
-        if found.isEmpty || isThere { return true }
+        if found.isEmpty { return true }
+        if isThere {
+            try requireOwnSources()
+            return true
+        }
         let images = ImageStatus.initial(of: job.manifest)
         let isSame = images.elementsEqual(status.images) {
             $0.name == $1.name && $0.source == $1.source && $0.from == $1.from
@@ -70,6 +74,19 @@ extension RunFolder {
                 FoundSources.encoded(found), to: BatchFile.sources, durably: durably)
         }
         return true
+    }
+
+    /// Makes sure that `sources.json` names files of the patterns only: others may have written it.
+    private func requireOwnSources() throws(RunError) {
+        let found = try runError { () throws(FileError) in try FoundSources.read(in: answer) }
+        for entry in found ?? [] {
+            guard let stranger = entry.stranger else { continue }
+            throw .unusable(
+                folder: job.folder,
+                reason:
+                    "\(BatchFile.sources.text) was changed: ‘\(stranger.string)’ is not a file of ‘\(entry.pattern.string)’"
+            )
+        }
     }
 
     /// The images that are filtered, but whose outputs are not in the folder.

@@ -31,4 +31,12 @@ extension FoundSources {
             return nil
         }
     }
+
+    /// What the answer of a batch has. Whoever may write into the folder of a run could name any file of its user there, so
+    /// such a list counts only if each file is in the folder of its pattern.
+    static func read(inAnswerOf folders: BatchFolders) throws(FileError) -> [FoundSources]? {
+        let found = try read(in: folders.outbox())
+        guard folders.spool.run != nil, let found else { return found }
+        return found.allSatisfy { $0.stranger == nil } ? found : nil
+    }
 }

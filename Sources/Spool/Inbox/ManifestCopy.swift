@@ -15,7 +15,7 @@ package enum ManifestCopy: Sendable {
 
     /// For most manifests, this only looks at the bytes.
     package init(of claimed: ClaimedManifest) {
-        guard let bytes = claimed.reading.bytes, ManifestSecrecy.mayHoldSecrets(bytes) else {
+        guard let bytes = claimed.reading.bytes, Self.mayHoldSecrets(bytes, claimed.reading) else {
             self = .exact
             return
         }
@@ -31,6 +31,20 @@ package enum ManifestCopy: Sendable {
         }
         self = .redacted(
             shown, .init(bytes: shown.count, sha256: SHA256Digest.hex(of: shown)))
+    }
+
+    private static func mayHoldSecrets(_ bytes: [UInt8], _ reading: ManifestReading) -> Bool {
+        switch ManifestSecrecy.of(bytes) {
+        case .none: return false
+        case .perhaps: return true
+        case .marks:
+            // No source tells, of a manifest that is refused.
+            guard case .success(let manifest) = reading.outcome else { return true }
+            return manifest.images.contains {
+                guard case .source(let source) = $0.origin else { return false }
+                return RedactedURL.whole(source.string) != source.string
+            }
+        }
     }
 
     var isClosed: Bool {

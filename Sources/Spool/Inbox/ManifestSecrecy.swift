@@ -8,34 +8,54 @@ import DarkroomAnswer
 ///
 /// | the text has                                                   | because                                   |
 /// |----------------------------------------------------------------|-------------------------------------------|
-/// | `//`, `:/`, `\/`, `<!` or `tp:`, `tps:`, and `?`, `@` or `%40`  | a URL with a query or a user, perhaps one |
-/// |                                                                | that is written wrongly                   |
+/// | `//`, `:/`, `\/`, `<!` or `tp:`, `tps:`, and a mark            | a URL with a query, a user or a fragment, |
+/// |                                                                | perhaps one that is written wrongly       |
 /// | an escape of an ASCII character, or an escaped end of a line   | it could be one of these characters       |
 /// | a NUL                                                          | a binary property list, UTF-16 or UTF-32  |
-package enum ManifestSecrecy {
-    package static func mayHoldSecrets(_ bytes: [UInt8]) -> Bool {
+///
+/// The marks are `?`, `@`, `%40`, `%25`, and `#` within a word. A text with a mark alone may have a URL without its
+/// scheme, `host/a.png?key`; the sources tell, if there are any.
+package enum ManifestSecrecy: Comparable {
+    /// Nothing in it is such a part.
+    case none
+    /// Only a source could be, if it is a URL without its scheme.
+    case marks
+    case perhaps
+
+    package static func mayHoldSecrets(_ bytes: [UInt8]) -> Bool { of(bytes) == .perhaps }
+
+    package static func of(_ bytes: [UInt8]) -> ManifestSecrecy {
         bytes.withUnsafeBufferPointer { bytes in
             var hasURL = false
             var hasMark = false
             for index in bytes.indices {
                 switch bytes[index] {
-                case 0: return true
+                case 0: return .perhaps
                 case UInt8(ascii: "?"), UInt8(ascii: "@"): hasMark = true
-                case UInt8(ascii: "%"): hasMark = hasMark || follows("40", index, bytes)
+                case UInt8(ascii: "#"): hasMark = hasMark || isInWord(index, bytes)
+                case UInt8(ascii: "%"):
+                    hasMark =
+                        hasMark || follows("40", index, bytes) || follows("25", index, bytes)
                 case UInt8(ascii: "/"): hasURL = hasURL || follows("/", index, bytes)
                 case UInt8(ascii: ":"):
                     hasURL = hasURL || follows("/", index, bytes) || endsScheme(index, bytes)
                 case UInt8(ascii: "<"): hasURL = hasURL || follows("!", index, bytes)
-                case UInt8(ascii: "&"): if follows("#", index, bytes) { return true }
+                case UInt8(ascii: "&"): if follows("#", index, bytes) { return .perhaps }
                 case UInt8(ascii: "\\"):
                     if follows("/", index, bytes) { hasURL = true }
-                    if isEscape(index, bytes) { return true }
+                    if isEscape(index, bytes) { return .perhaps }
                 default: continue
                 }
-                if hasURL, hasMark { return true }
+                if hasURL, hasMark { return .perhaps }
             }
-            return false
+            return hasMark ? .marks : .none
         }
+    }
+
+    /// Whether the number sign there neither begins a comment of YAML nor a colour.
+    private static func isInWord(_ index: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard index > 0, bytes[index - 1] > UInt8(ascii: " ") else { return false }
+        return !["\"", "'", ">", "&"].contains { $0.utf8.first == bytes[index - 1] }
     }
 
     /// Whether the colon there ends http, https or ftp.
@@ -57,7 +77,10 @@ package enum ManifestSecrecy {
         if follows("u00", index, bytes) {
             return index + 4 < bytes.count && bytes[index + 4] <= UInt8(ascii: "7")
         }
-        return ["\n", "\r", "x", "U"].contains { follows($0, index, bytes) }
+        // The last three end lines too, for YAML: NEL, LS and PS.
+        return ["\n", "\r", "x", "U", "\u{85}", "\u{2028}", "\u{2029}"].contains {
+            follows($0, index, bytes)
+        }
     }
 
     private static func follows(

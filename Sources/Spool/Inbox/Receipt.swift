@@ -186,9 +186,11 @@ package enum Receipt {
         from active: Directory, to answer: Directory, _ durably: Bool
     ) throws(FileError) {
         guard try active.exists(BatchFile.sources) else { return }
-        try answer.write(
-            try active.read(BatchFile.sources), to: BatchFile.sources, replacing: true,
+        // In the folder of a run, somebody else may have put a pipe or a link in its place.
+        try active.write(
+            try active.read(BatchFile.sources), to: BatchFile.newSources, replacing: true,
             durably: durably)
+        try active.rename(BatchFile.newSources, to: answer, as: BatchFile.sources, replacing: true)
     }
 
     /// Removes a receipt that was not moved to the outbox. A rejected manifest is first moved out of it, because there
@@ -226,7 +228,7 @@ package enum Receipt {
             let outbox = try folders.outbox()
             let active = try folders.active()
             if try active.exists(name) {
-                if ManifestSecrecy.mayHoldSecrets(try active.read(name)) {
+                if ManifestSecrecy.of(try active.read(name)) != .none {
                     try active.close(name, durably: durably)
                 }
                 try active.rename(name, to: outbox, as: name)

@@ -16,6 +16,8 @@ package enum BatchFile {
     package static let receipt: FileName = "receipt"
     /// The copy of the manifest before it is renamed into the folder of a run.
     static let newManifest: FileName = "manifest.new"
+    /// The same for `sources`.
+    static let newSources: FileName = "sources.new"
 
     /// What the patterns of the manifest mean, in both folders; only for a manifest with patterns.
     package static let sources: FileName = "sources.json"

@@ -43,6 +43,7 @@ package struct ExactManifests {
     private func ownFolder() throws(FileError) -> Directory {
         do {
             let folder = try spool.root.ownFolder(Self.folderName, mode: 0o700)
+            try folder.closeToOthers()
             FaultPoint.exactFolderMade.pass()
             return folder
         } catch {

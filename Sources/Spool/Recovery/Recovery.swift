@@ -302,7 +302,7 @@ package struct Recovery: Sendable {
         of name: FileName, _ format: ManifestFormat, _ folders: BatchFolders, _ status: Status
     ) throws(FileError) -> ManifestReading? {
         do {
-            let found = try FoundSources.read(in: folders.outbox())
+            let found = try FoundSources.read(inAnswerOf: folders)
             guard
                 let (file, folder) = try ExactManifests(spool: spool).place(
                     of: status, format, in: folders.outbox())
@@ -318,7 +318,7 @@ package struct Recovery: Sendable {
     /// What the patterns meant, according to the answer.
     private func found(by folders: BatchFolders) throws(FileError) -> [FoundSources]? {
         do {
-            return try FoundSources.read(in: folders.outbox())
+            return try FoundSources.read(inAnswerOf: folders)
         } catch  where error.errno == .noSuchFileOrDirectory {
             return nil
         }

@@ -78,7 +78,7 @@ package struct Reopening {
         guard let format = status.manifest.format else {
             return .unusable("its status.json names no manifest")
         }
-        let found = try FoundSources.read(in: outbox)
+        let found = try FoundSources.read(inAnswerOf: folders)
         guard
             let (file, folder) = try ExactManifests(spool: spool).place(
                 of: status, format, in: outbox)

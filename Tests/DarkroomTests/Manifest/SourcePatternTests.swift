@@ -184,4 +184,25 @@ import Testing
         }
         #expect(error?.problems.map(\.code) == ["no-pictures"])
     }
+
+    /// What a run has found is in the folder as the pattern has it.
+    @Test(
+        arguments: [
+            ("./*.jpg", "./a.jpg", true), ("*.jpg", "a.jpg", true), ("*.jpg", "./a:b.jpg", true),
+            ("sub/*.jpg", "sub/a.jpg", true), ("/srv/*.jpg", "/srv/a.jpg", true),
+            ("/*.jpg", "/a.jpg", true), ("sub/", "sub/a.png", true),
+            ("./*.jpg", "/root/a.jpg", false), ("./*.jpg", "./sub/a.jpg", false),
+            ("./*.jpg", "./../a.jpg", false), ("./*.jpg", "./a.png", false),
+            ("*.jpg", "https://h/a.jpg", false), ("sub/*.jpg", "sub2/a.jpg", false),
+            ("sub/", "sub/..", false), ("sub/", "sub/", false), ("sub/*", "sub/.a.jpg", false),
+        ] as [(ByteString, ByteString, Bool)])
+    func knowsTheFilesOfARun(pattern: ByteString, source: ByteString, isFile: Bool) {
+        let found = FoundSources(pattern: pattern, files: [source])
+        #expect(found.stranger == (isFile ? nil : source))
+    }
+
+    @Test func aListOfAnotherFormHasAStranger() {
+        #expect(FoundSources(pattern: "a*/b.jpg", files: ["a/b.jpg"]).stranger == "a/b.jpg")
+        #expect(FoundSources(pattern: "b.jpg", files: []).stranger == "b.jpg")
+    }
 }

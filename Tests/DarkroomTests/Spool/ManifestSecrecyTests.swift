@@ -13,6 +13,9 @@ import Testing
         "<plist><string>https://ann&#64;h/a.png</string></plist>",
         "<plist><string>https:/<![CDATA[/ann@h/a.png]]></string></plist>",
         "images:\n  - ann@h: 1 # later: http://", "bplist00\0https",
+        #"{"images": ["https://h/a.png#key"]}"#, "images: [https://ann:pw%2540h/a.png]",
+        "images: [\"https:/\\\u{85}/ann@h/a\"]", "images: [\"http\\\u{2028}s:h\"]",
+        "images: [\"http\\\u{2029}s:h\"]",
         "images: [https:/ann:pw@h/a.png]", "images: [HTTP:ann:pw@h/a.png]", "images: [s3:/ann@h/a]",
     ])
     func takesWhatMayBeASecretForOne(text: String) {
@@ -30,8 +33,20 @@ import Testing
         "images: [\"photos/?.jpg\"]", #"{"images": ["https:\/\/h\/\u00e4\u20ac\n\"b.png"]}"#,
         "a: &u https://h/a.png\nimages: [*u]",
         "<!DOCTYPE plist><plist><string>a &amp; b.png</string></plist>",
+        "# of https://h/a.png\nimages: [https://h/a.png] # one", "{a: \"#fff\", b: https://h/a.png}",
     ])
     func leavesOtherManifestsToTheGroup(text: String) {
         #expect(!ManifestSecrecy.mayHoldSecrets(Array(text.utf8)))
+    }
+
+    /// Without the scheme of a URL, only its source tells whether it is one.
+    @Test(arguments: [
+        ("images: [ann:pw@h/a.png]", .marks), ("images: [h/a.png?key]", .marks),
+        ("images: [photo@2x.png]", .marks), ("images: [h/a.png#key]", .marks),
+        ("images: [a.png] # why", .none), ("{\"color\": \"#fff\"}", .none),
+        ("images: [https://h/a.png?key]", .perhaps),
+    ] as [(String, ManifestSecrecy)])
+    func marksAloneAreLookedAt(text: String, secrecy: ManifestSecrecy) {
+        #expect(ManifestSecrecy.of(Array(text.utf8)) == secrecy)
     }
 }

@@ -150,4 +150,48 @@ struct ForeignFolderTests {
         }
         #expect(!exits.isEmpty)
     }
+
+    // MARK: What the patterns meant
+
+    /// Changes a file of the answer, as its owner.
+    private func change(_ name: String, _ old: String, _ new: String) throws {
+        let file = fixture.url("out/\(name)")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(text.contains(old))
+        try Data(text.replacing(old, with: new).utf8).write(to: file)
+    }
+
+    /// The pictures of a pattern stand in a file beside the outputs. A run reads no other picture that it names.
+    @Test(arguments: ["/secret/b.png", "./../secret/b.png", "http://127.0.0.1:9/b.png"])
+    func readsNoOtherPicture(source: String) async throws {
+        let manager = FileManager.default
+        try fixture.write("images: [\"album/*.png\"]\n", to: "many.yaml")
+        for folder in ["album", "secret"] {
+            try manager.createDirectory(
+                at: fixture.url(folder), withIntermediateDirectories: false)
+        }
+        try manager.copyItem(at: fixture.url("small.png"), to: fixture.url("album/a.png"))
+        try manager.copyItem(at: fixture.url("gray.png"), to: fixture.url("secret/b.png"))
+        #expect(try await fixture.darkroom("run", "many.yaml", "-o", "out").exit == 0)
+        let other = source.hasPrefix("/") ? fixture.scratch.path + source : source
+        try change("sources.json", "album/a.png", other)
+        try change("status.json", "album/a.png", other)
+        try manager.removeItem(at: fixture.url("out/a.png"))
+        let result = try await fixture.darkroom("run", "many.yaml", "-o", "out")
+        #expect(result.exit == 65, "\(result)")
+        #expect(
+            result.errors.contains(
+                "sources.json was changed: ‘\(other)’ is not a file of ‘album/*.png’"),
+            "\(result)")
+        #expect(!fixture.exists("out/a.png") && !fixture.exists("out/b.png"))
+    }
+
+    /// A pipe in the place of that file is replaced, not written to.
+    @Test func writesIntoNoPipe() async throws {
+        try fixture.write("images: [\"./s*.png\"]\n", to: "many.yaml")
+        try await prepare("mkfifo sources.json")
+        let result = try await fixture.darkroom("run", "many.yaml", "-o", "out")
+        #expect(result.exit == 0, "\(result)")
+        #expect(try fixture.bytes("out/sources.json").count > 10)
+    }
 }
