@@ -1,0 +1,91 @@
+import TestSupport
+import Testing
+
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSpool
+
+/// The board alone, called as the scheduler calls it: what the random sequences of `BoardMachineTests` have found.
+@Suite struct BoardTests {
+    private let scratch: ScratchDirectory
+    private let spool: Spool
+    private static let key = CacheKey(bytes: [UInt8](repeating: 1, count: 32))
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        spool = try Spool(path: scratch.path)
+    }
+
+    private func board(_ bounds: Board.Bounds = Board.Bounds()) -> Board {
+        var settings = BatchSettings(
+            examination: Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0))
+        settings.filterConcurrency = 4
+        settings.memory = 1 << 30
+        settings.retryPolicy.retries = 0
+        return Board(settings, bounds)
+    }
+
+    /// A batch of images of these sources.
+    private func batch(
+        _ id: String, _ sources: [ByteString], owner: UInt32? = 1
+    ) -> PreparedBatch {
+        let images = sources.enumerated().map { index, source in
+            Manifest.Image(name: "i\(ByteString("\(index)"))", origin: .source(source))
+        }
+        let manifest = Manifest(images: images)
+        let status = Status(
+            id: id, manifest: .init(name: id, file: nil, sha256: nil, bytes: 0, uid: owner),
+            state: .pending, times: .init(received: Clock.timestamp),
+            counts: Status.Counts(new: images.count), images: ImageStatus.initial(of: manifest))
+        return PreparedBatch(
+            folders: BatchFolders(spool: spool, id: id), manifest: manifest, status: status)
+    }
+
+    private func settle(
+        _ board: inout Board, _ change: (inout Board) -> [Effect]
+    ) -> [Effect] {
+        let wanted = change(&board)
+        return board.settle(wanted, admits: true)
+    }
+
+    private func give(_ command: ControlCommand, to id: String, _ board: inout Board) -> [Effect] {
+        settle(&board) { board in
+            var effects: [Effect] = []
+            _ = board.obey(id, ControlRecord(command, uid: 0), isPrivileged: true, &effects)
+            return effects
+        }
+    }
+
+    private func tickets(_ effects: [Effect]) -> [Admission.Ticket] {
+        effects.compactMap { if case .start(let start) = $0 { start.ticket } else { nil } }
+    }
+
+    // MARK: Turns
+
+    /// Statuses of former versions may not name the owner.
+    @Test(arguments: [[nil], [nil, 1], [1, nil], [nil, nil, 2]] as [[UInt32?]])
+    func ownersWhoAreNotKnownGetTurns(owners: [UInt32?]) {
+        var board = board()
+        var begun = 0
+        for (index, owner) in owners.enumerated() {
+            let effects = settle(&board) { $0.accept(batch("b\(index)", ["s"], owner: owner)) }
+            begun += effects.count { if case .begun = $0 { true } else { false } }
+        }
+        #expect(begun == owners.count)
+    }
+
+    /// It is put away while it waits for its turn, and comes back.
+    @Test func aBatchThatComesBackHasOneTurn() {
+        var board = board(Board.Bounds(placesPerLevel: 1))
+        for id in ["a", "b"] { _ = settle(&board) { $0.accept(batch(id, ["s", "t"])) } }
+        #expect(board.rotation.flatMap(\.keys).sorted() == [1, 2])
+        _ = give(.hold, to: "b", &board)
+        _ = settle(&board) { $0.parked(2) }
+        #expect(board.rotation.flatMap(\.keys) == [1])
+        _ = give(.release, to: "b", &board)
+        _ = settle(&board) { $0.prepared(2, batch("b", ["s", "t"])) }
+        #expect(board.rotation.flatMap(\.keys).sorted() == [1, 2])
+    }
+}
