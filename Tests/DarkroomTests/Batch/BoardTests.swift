@@ -88,4 +88,26 @@ import Testing
         _ = settle(&board) { $0.prepared(2, batch("b", ["s", "t"])) }
         #expect(board.rotation.flatMap(\.keys).sorted() == [1, 2])
     }
+
+    // MARK: Counts
+
+    /// A download that has failed with another one does not wait for it any more.
+    @Test func aSharedFailureDoesNotWait() throws {
+        var board = board()
+        board.cacheKey = { _ in Self.key }
+        let leader = settle(&board) { $0.accept(batch("a", ["http://h/s"])) }
+        let ticket = try #require(tickets(leader).first)
+        let (beginning, _) = board.begin(ticket, key: Self.key)
+        #expect(beginning == .goes(.leads))
+        let job = board.downloadBegan(ticket, isTransfer: true)
+        #expect(job != nil)
+        _ = settle(&board) { $0.accept(batch("b", ["http://h/s"])) }
+        #expect(board.waitingPlaces.reduce(0, +) == 1)
+        let ended = board.left(ticket, isShared: false) {
+            $0.downloadEnded(1, 0, result: .failed(.late))
+        }
+        #expect(ended.count { if case .record = $0 { true } else { false } } == 2)
+        #expect(board.waitingPlaces.reduce(0, +) == 0)
+        #expect(board.batches[2]?.sources[0].waitsOutside == false)
+    }
 }
