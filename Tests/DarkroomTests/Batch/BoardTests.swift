@@ -110,4 +110,24 @@ import Testing
         #expect(board.waitingPlaces.reduce(0, +) == 0)
         #expect(board.batches[2]?.sources[0].waitsOutside == false)
     }
+
+    /// An image with an operation waits for memory only if that one says so.
+    @Test func anOperationOfBeforeLetsNoImageWait() throws {
+        var board = board()
+        _ = settle(&board) {
+            $0.setMemory(
+                limit: MemoryBudget.share, places: FilterSlots(width: 4, keptForOwners: 0))
+        }
+        _ = settle(&board) { $0.accept(batch("a", ["s", "t"])) }
+        for source in 0...1 {
+            _ = board.downloadBegan(1, source, isTransfer: false)
+            _ = settle(&board) { $0.downloadEnded(1, source, result: .ready(DownloadNote())) }
+        }
+        let begun = [0, 1].filter { board.filterBegan(1, $0) != nil }
+        #expect(begun == [0])
+        let effects = board.filterNotBegun(1, 1)
+        #expect(effects.isEmpty)
+        #expect(board.memory.waitingCount == 0)
+        #expect(board.admission.place(of: .filter(1, image: 1)) == .queued)
+    }
 }
