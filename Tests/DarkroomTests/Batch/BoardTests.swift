@@ -130,4 +130,47 @@ import Testing
         #expect(board.memory.waitingCount == 0)
         #expect(board.admission.place(of: .filter(1, image: 1)) == .queued)
     }
+
+    // MARK: Operations of former entries
+
+    /// What an operation does whose work was taken back after the admission had let it go, and is requested again.
+    @Test(arguments: [Work.download(1, source: 0), .filter(1, image: 0)])
+    func anOperationOfAFormerEntryBeginsNothing(work: Work) throws {
+        var board = board()
+        var effects = settle(&board) { $0.accept(batch("a", ["s", "t"])) }
+        // The other image keeps the batch in work.
+        _ = board.downloadBegan(1, 1, isTransfer: false)
+        if case .filter = work {
+            _ = board.downloadBegan(1, 0, isTransfer: false)
+            effects = settle(&board) { $0.downloadEnded(1, 0, result: .ready(DownloadNote())) }
+        }
+        let former = try #require(tickets(effects).first { $0.work == work })
+        let (goes, _) = board.begin(former, key: nil)
+        #expect(goes == .goes(.alone))
+        _ = give(.hold, to: "a", &board)
+        effects = give(.release, to: "a", &board)
+        let present = try #require(tickets(effects).first { $0.work == work })
+        let formerBegins = begins(former, &board)
+        #expect(!formerBegins)
+        let (goesAgain, _) = board.begin(present, key: nil)
+        #expect(goesAgain == .goes(.alone))
+        let presentBegins = begins(present, &board)
+        #expect(presentBegins)
+        // Nor does it put anything back.
+        let late = board.deferred(former) { board in
+            switch work {
+            case .download(let key, let source): board.downloadDeferred(key, source)
+            case .filter(let key, let image): board.filterDeferred(key, image)
+            }
+        }
+        #expect(late.isEmpty && board.admission.place(of: work) == .running)
+    }
+
+    private func begins(_ ticket: Admission.Ticket, _ board: inout Board) -> Bool {
+        var effects: [Effect] = []
+        return switch ticket.work {
+        case .download: board.downloadBegan(ticket, isTransfer: false) != nil
+        case .filter: !board.filterBegan(ticket, &effects).isEmpty
+        }
+    }
 }
