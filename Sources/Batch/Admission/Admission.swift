@@ -257,6 +257,10 @@ struct Admission: Sendable {
         return (turn, outcome)
     }
 
+    /// Whether this is the entry that its work has now. If not, the work was taken back since: nobody needs it, or it
+    /// has another operation.
+    func isCurrent(_ ticket: Ticket) -> Bool { entry(of: ticket) != nil }
+
     /// Whether other downloads wait for this one.
     func hasWaiters(_ work: Work) -> Bool { coalescer.hasWaiters(work) }
 

@@ -8,9 +8,18 @@ struct BatchRotation {
     private var turns: [FairShare.Owner: Int] = [:]
     private var lastTurn = 0
 
+    /// For tests: the batches, in no particular order.
+    var keys: [BatchKey] { lines.values.flatMap(Array.init) }
+
     mutating func append(_ key: BatchKey, of owner: FairShare.Owner) {
         if lines[owner] == nil { noteTurn(of: owner) }
         lines[owner, default: []].append(key)
+    }
+
+    mutating func remove(_ key: BatchKey, of owner: FairShare.Owner) {
+        guard let place = lines[owner]?.firstIndex(of: key) else { return }
+        lines[owner]?.remove(at: place)
+        dropIfEmpty(owner)
     }
 
     /// Takes the next batch: of the owner with the fewest in work; among equals, of the one that has waited longest.
@@ -22,13 +31,18 @@ struct BatchRotation {
         let owners = lines.keys.map { (owner: $0, atWork: atWork($0), turn: turns[$0] ?? 0) }
         let next = owners.filter { $0.atWork < share }
             .min { ($0.atWork, $0.turn) < ($1.atWork, $1.turn) }
-        guard let owner = next?.owner, let key = lines[owner]?.popFirst() else { return nil }
+        // The owner may be unknown, so `next?.owner` would not tell an unknown one from none.
+        guard let next, let key = lines[next.owner]?.popFirst() else { return nil }
+        let owner = next.owner
         noteTurn(of: owner)
-        if lines[owner]?.isEmpty == true {
-            lines[owner] = nil
-            turns[owner] = nil
-        }
+        dropIfEmpty(owner)
         return key
+    }
+
+    private mutating func dropIfEmpty(_ owner: FairShare.Owner) {
+        guard lines[owner]?.isEmpty == true else { return }
+        lines[owner] = nil
+        turns[owner] = nil
     }
 
     private mutating func noteTurn(of owner: FairShare.Owner) {

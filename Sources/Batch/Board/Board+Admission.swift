@@ -92,7 +92,32 @@ extension Board {
         return (beginning, follow(outcome))
     }
 
+    /// Begins a download that the admission has let go; nil if it was taken back since, or if nobody needs it.
+    mutating func downloadBegan(
+        _ ticket: Admission.Ticket, isTransfer: Bool
+    ) -> DownloadJob? {
+        guard case .download(let key, let source) = ticket.work, admission.isCurrent(ticket)
+        else { return nil }
+        return downloadBegan(key, source, isTransfer: isTransfer)
+    }
+
+    /// Begins a filter that the admission has let go, as `filterBegan(_:_:_:)`. Empty also if it was taken back since.
+    mutating func filterBegan(
+        _ ticket: Admission.Ticket, _ effects: inout [Effect]
+    ) -> [FilterJob] {
+        guard case .filter(let key, let image) = ticket.work, admission.isCurrent(ticket)
+        else { return [] }
+        return filterBegan(key, image, &effects)
+    }
+
     // MARK: Leaving
+
+    /// An operation was not allowed to begin. If its work was taken back since, this changes nothing.
+    mutating func deferred(
+        _ ticket: Admission.Ticket, _ change: (inout Board) -> [Effect]
+    ) -> [Effect] {
+        admission.isCurrent(ticket) ? left(ticket, isShared: false, change) : []
+    }
 
     /// An operation has ended or must enter again, and changes the board.
     ///

@@ -172,6 +172,7 @@ extension Board {
         guard let batch = batches[key], batch.isHeld, batch.live.isEmpty, !batch.isFinishing
         else { return [] }
         batches[key] = nil
+        leaveRotation(batch)
         release(images: batch.manifest.images.count, batch.level, of: batch.owner)
         waitingBatches[key] = Waiting(
             folders: batch.folders, level: batch.level, images: batch.manifest.images.count,

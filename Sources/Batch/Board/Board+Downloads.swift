@@ -186,6 +186,8 @@ extension Board {
         let waiters = batch.sources[index].waiters
         batch.sources[index].waiters = []
         batch.sources[index].phase = failure.map { .failed($0) } ?? .ready
+        // It may have failed with another download, for which it waited.
+        batch.sources[index].waitsOutside = false
         if failure != nil || batch.sources[index].users == 0 { batch.releaseSlot(of: index) }
         var effects: [Effect] = [.statusChanged(batch.key)]
         for image in waiters where note(image, index, of: batch, now: now) {
@@ -198,6 +200,7 @@ extension Board {
                 enqueueFilter(image, of: batch, &effects)
             }
         }
+        countWaiting(batch)
         return effects
     }
 

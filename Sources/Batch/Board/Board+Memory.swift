@@ -52,6 +52,8 @@ extension Board {
             if batches[key]?.live[index]?.phase == .filtering { return [] }
             return memory.forget(ticket(key, index)) ? serveMemory() : []
         }
+        // It was taken along since, and is to be filtered again: another operation of it comes.
+        if admission.place(of: .filter(key, image: index)) != nil { return [] }
         // It was taken along since, by one that waits. Its own wait would have it filtered alone.
         if waitsWithAnother(index, batch) { return [] }
         return wait(index, of: batch, for: firstNeed(index, of: batch))

@@ -80,6 +80,13 @@ extension Board {
         rotation[batch.level.index].append(batch.key, of: batch.owner)
     }
 
+    /// A batch leaves the board. Its key may come back, with another turn.
+    mutating func leaveRotation(_ batch: Batch) {
+        guard batch.isInRotation else { return }
+        batch.isInRotation = false
+        rotation[batch.level.index].remove(batch.key, of: batch.owner)
+    }
+
     private mutating func admit(_ index: Int, of batch: Batch, _ effects: inout [Effect]) {
         let now = Clock.nanoseconds
         countPlace(1, of: batch)

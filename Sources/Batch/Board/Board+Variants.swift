@@ -12,7 +12,7 @@ import DarkroomSpool
 ///
 /// | a variant                                | is taken along                                     |
 /// |------------------------------------------|----------------------------------------------------|
-/// | not admitted, and waits for no image     | yes; it is admitted                                |
+/// | not admitted, and waits for no image     | yes; it is admitted, unless the batch is held      |
 /// | queuedFilter                             | yes; its operation is cancelled                    |
 /// | queuedFilter, waits for memory itself    | no                                                 |
 /// | waits for other images                   | no; it is filtered later, alone or with its like   |
@@ -36,7 +36,9 @@ extension Board {
         return variant.indices.filter { other in
             guard other != index, !isOnItsOwn(other, of: batch) else { return false }
             switch batch.live[other]?.phase {
-            case nil: return !batch.status.images[other].state.isFinal && batch.blockers[other] == 0
+            case nil:
+                return !batch.isHeld && !batch.status.images[other].state.isFinal
+                    && batch.blockers[other] == 0
             case .queuedFilter: return !memory.isWaiting(ticket(batch.key, other))
             default: return false
             }

@@ -298,6 +298,7 @@ package struct Board {
     mutating func batchFinished(_ key: BatchKey) {
         guard let batch = batches.removeValue(forKey: key) else { return }
         keys[FileName(batch.folders.id)] = nil
+        leaveRotation(batch)
         release(images: batch.manifest.images.count, batch.level, of: batch.owner)
         batchesEnded += 1
     }

@@ -252,7 +252,7 @@ extension Scheduler {
         var begun: [FilterJob] = []
         settle { board in
             var effects: [Effect] = []
-            begun = board.filterBegan(key, image, &effects)
+            begun = board.filterBegan(ticket, &effects)
             return effects
         }
         let jobs = begun

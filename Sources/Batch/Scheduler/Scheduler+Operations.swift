@@ -40,9 +40,11 @@ extension Scheduler {
         return beginning
     }
 
-    /// Begins a download; nil if nobody needs it any more.
-    func downloadBegan(_ key: BatchKey, _ source: Int, isTransfer: Bool) -> DownloadJob? {
-        let job = board.withLock { $0.downloadBegan(key, source, isTransfer: isTransfer) }
+    /// Begins a download of a batch; nil if nobody needs it any more.
+    func downloadBegan(
+        _ ticket: Admission.Ticket, of key: BatchKey, isTransfer: Bool
+    ) -> DownloadJob? {
+        let job = board.withLock { $0.downloadBegan(ticket, isTransfer: isTransfer) }
         if job != nil { statusKeeper.changed(key, self) }
         FaultPoint.downloadBegan.pass()
         return job
@@ -64,6 +66,6 @@ extension Scheduler {
     /// Returns work that was not allowed to begin to the board.
     func deferred(_ ticket: Admission.Ticket, _ change: (inout Board) -> [Effect]) {
         queues.remove(ticket)
-        advance { $0.left(ticket, isShared: false, change) }
+        advance { $0.deferred(ticket, change) }
     }
 }

@@ -137,6 +137,18 @@ import Testing
         #expect(Set(images.prefix(3).map(\.error?.message)).count == 1)
     }
 
+    /// No further image of a held batch begins.
+    @Test func butNotThoseThatAreNotAdmittedIfTheBatchIsHeld() throws {
+        let fixture = try SchedulerFixture(window: 1)
+        fixture.holdOperations()
+        try fixture.accept("x", Self.manifest())
+        fixture.board { _ = $0.downloadBegan(1, 0, isTransfer: false) }
+        fixture.obey("x", .hold)
+        fixture.board { _ = $0.downloadEnded(1, 0, result: .ready(DownloadNote())) }
+        #expect(Self.begin(fixture, 0) == [0])
+        #expect(fixture.board { $0.batches[1]?.live.count } == 1)
+    }
+
     // MARK: What is left after a restart
 
     /// Those that have ended are not made again, and the others still go together.

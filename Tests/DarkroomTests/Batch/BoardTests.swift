@@ -1,0 +1,176 @@
+import TestSupport
+import Testing
+
+@testable import DarkroomBatch
+@testable import DarkroomCore
+@testable import DarkroomFetch
+@testable import DarkroomManifest
+@testable import DarkroomSpool
+
+/// The board alone, called as the scheduler calls it: what the random sequences of `BoardMachineTests` have found.
+@Suite struct BoardTests {
+    private let scratch: ScratchDirectory
+    private let spool: Spool
+    private static let key = CacheKey(bytes: [UInt8](repeating: 1, count: 32))
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        spool = try Spool(path: scratch.path)
+    }
+
+    private func board(_ bounds: Board.Bounds = Board.Bounds()) -> Board {
+        var settings = BatchSettings(
+            examination: Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0))
+        settings.filterConcurrency = 4
+        settings.memory = 1 << 30
+        settings.retryPolicy.retries = 0
+        return Board(settings, bounds)
+    }
+
+    /// A batch of images of these sources.
+    private func batch(
+        _ id: String, _ sources: [ByteString], owner: UInt32? = 1
+    ) -> PreparedBatch {
+        let images = sources.enumerated().map { index, source in
+            Manifest.Image(name: "i\(ByteString("\(index)"))", origin: .source(source))
+        }
+        let manifest = Manifest(images: images)
+        let status = Status(
+            id: id, manifest: .init(name: id, file: nil, sha256: nil, bytes: 0, uid: owner),
+            state: .pending, times: .init(received: Clock.timestamp),
+            counts: Status.Counts(new: images.count), images: ImageStatus.initial(of: manifest))
+        return PreparedBatch(
+            folders: BatchFolders(spool: spool, id: id), manifest: manifest, status: status)
+    }
+
+    private func settle(
+        _ board: inout Board, _ change: (inout Board) -> [Effect]
+    ) -> [Effect] {
+        let wanted = change(&board)
+        return board.settle(wanted, admits: true)
+    }
+
+    private func give(_ command: ControlCommand, to id: String, _ board: inout Board) -> [Effect] {
+        settle(&board) { board in
+            var effects: [Effect] = []
+            _ = board.obey(id, ControlRecord(command, uid: 0), isPrivileged: true, &effects)
+            return effects
+        }
+    }
+
+    private func tickets(_ effects: [Effect]) -> [Admission.Ticket] {
+        effects.compactMap { if case .start(let start) = $0 { start.ticket } else { nil } }
+    }
+
+    // MARK: Turns
+
+    /// Statuses of former versions may not name the owner.
+    @Test(arguments: [[nil], [nil, 1], [1, nil], [nil, nil, 2]] as [[UInt32?]])
+    func ownersWhoAreNotKnownGetTurns(owners: [UInt32?]) {
+        var board = board()
+        var begun = 0
+        for (index, owner) in owners.enumerated() {
+            let effects = settle(&board) { $0.accept(batch("b\(index)", ["s"], owner: owner)) }
+            begun += effects.count { if case .begun = $0 { true } else { false } }
+        }
+        #expect(begun == owners.count)
+    }
+
+    /// It is put away while it waits for its turn, and comes back.
+    @Test func aBatchThatComesBackHasOneTurn() {
+        var board = board(Board.Bounds(placesPerLevel: 1))
+        for id in ["a", "b"] { _ = settle(&board) { $0.accept(batch(id, ["s", "t"])) } }
+        #expect(board.rotation.flatMap(\.keys).sorted() == [1, 2])
+        _ = give(.hold, to: "b", &board)
+        _ = settle(&board) { $0.parked(2) }
+        #expect(board.rotation.flatMap(\.keys) == [1])
+        _ = give(.release, to: "b", &board)
+        _ = settle(&board) { $0.prepared(2, batch("b", ["s", "t"])) }
+        #expect(board.rotation.flatMap(\.keys).sorted() == [1, 2])
+    }
+
+    // MARK: Counts
+
+    /// A download that has failed with another one does not wait for it any more.
+    @Test func aSharedFailureDoesNotWait() throws {
+        var board = board()
+        board.cacheKey = { _ in Self.key }
+        let leader = settle(&board) { $0.accept(batch("a", ["http://h/s"])) }
+        let ticket = try #require(tickets(leader).first)
+        let (beginning, _) = board.begin(ticket, key: Self.key)
+        #expect(beginning == .goes(.leads))
+        let job = board.downloadBegan(ticket, isTransfer: true)
+        #expect(job != nil)
+        _ = settle(&board) { $0.accept(batch("b", ["http://h/s"])) }
+        #expect(board.waitingPlaces.reduce(0, +) == 1)
+        let ended = board.left(ticket, isShared: false) {
+            $0.downloadEnded(1, 0, result: .failed(.late))
+        }
+        #expect(ended.count { if case .record = $0 { true } else { false } } == 2)
+        #expect(board.waitingPlaces.reduce(0, +) == 0)
+        #expect(board.batches[2]?.sources[0].waitsOutside == false)
+    }
+
+    /// An image with an operation waits for memory only if that one says so.
+    @Test func anOperationOfBeforeLetsNoImageWait() throws {
+        var board = board()
+        _ = settle(&board) {
+            $0.setMemory(
+                limit: MemoryBudget.share, places: FilterSlots(width: 4, keptForOwners: 0))
+        }
+        _ = settle(&board) { $0.accept(batch("a", ["s", "t"])) }
+        for source in 0...1 {
+            _ = board.downloadBegan(1, source, isTransfer: false)
+            _ = settle(&board) { $0.downloadEnded(1, source, result: .ready(DownloadNote())) }
+        }
+        let begun = [0, 1].filter { board.filterBegan(1, $0) != nil }
+        #expect(begun == [0])
+        let effects = board.filterNotBegun(1, 1)
+        #expect(effects.isEmpty)
+        #expect(board.memory.waitingCount == 0)
+        #expect(board.admission.place(of: .filter(1, image: 1)) == .queued)
+    }
+
+    // MARK: Operations of former entries
+
+    /// What an operation does whose work was taken back after the admission had let it go, and is requested again.
+    @Test(arguments: [Work.download(1, source: 0), .filter(1, image: 0)])
+    func anOperationOfAFormerEntryBeginsNothing(work: Work) throws {
+        var board = board()
+        var effects = settle(&board) { $0.accept(batch("a", ["s", "t"])) }
+        // The other image keeps the batch in work.
+        _ = board.downloadBegan(1, 1, isTransfer: false)
+        if case .filter = work {
+            _ = board.downloadBegan(1, 0, isTransfer: false)
+            effects = settle(&board) { $0.downloadEnded(1, 0, result: .ready(DownloadNote())) }
+        }
+        let former = try #require(tickets(effects).first { $0.work == work })
+        let (goes, _) = board.begin(former, key: nil)
+        #expect(goes == .goes(.alone))
+        _ = give(.hold, to: "a", &board)
+        effects = give(.release, to: "a", &board)
+        let present = try #require(tickets(effects).first { $0.work == work })
+        let formerBegins = begins(former, &board)
+        #expect(!formerBegins)
+        let (goesAgain, _) = board.begin(present, key: nil)
+        #expect(goesAgain == .goes(.alone))
+        let presentBegins = begins(present, &board)
+        #expect(presentBegins)
+        // Nor does it put anything back.
+        let late = board.deferred(former) { board in
+            switch work {
+            case .download(let key, let source): board.downloadDeferred(key, source)
+            case .filter(let key, let image): board.filterDeferred(key, image)
+            }
+        }
+        #expect(late.isEmpty && board.admission.place(of: work) == .running)
+    }
+
+    private func begins(_ ticket: Admission.Ticket, _ board: inout Board) -> Bool {
+        var effects: [Effect] = []
+        return switch ticket.work {
+        case .download: board.downloadBegan(ticket, isTransfer: false) != nil
+        case .filter: !board.filterBegan(ticket, &effects).isEmpty
+        }
+    }
+}
