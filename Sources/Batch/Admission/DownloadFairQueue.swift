@@ -226,6 +226,29 @@ package struct DownloadFairQueue: Sendable {
     /// For tests: how many hosts are remembered.
     var hostCount: Int { hosts.count }
 
+    /// For tests: whether nothing is remembered.
+    var isEmpty: Bool {
+        hosts.isEmpty && lines.isEmpty && places.isEmpty && waits.isEmpty && order.isEmpty
+    }
+
+    /// For tests: whether the counts are those of the places and of the waiting downloads.
+    var isConsistent: Bool {
+        let holders = Dictionary(places.values.map { ($0, 1) }, uniquingKeysWith: +)
+        let waiting = Dictionary(
+            lines.values.flatMap { $0.lines.keys.map { ($0, 1) } }, uniquingKeysWith: +)
+        let areCounted = hosts.allSatisfy { name, host in
+            let isFull = !name.isEmpty && host.holders >= limits.perHost
+            return host.holders == holders[name, default: 0]
+                && host.lines == waiting[name, default: 0]
+                && host.isOpen == (!isFull && !host.isPaused)
+        }
+        return areCounted && Set(holders.keys).union(waiting.keys).isSubset(of: hosts.keys)
+            && openHosts == hosts.values.count(where: \.isWantedAndOpen)
+            && lines.values.allSatisfy { !$0.lines.isEmpty }
+            && waits.count
+                == lines.values.flatMap(\.lines.values).reduce(0) { $0 + $1.count }
+    }
+
     // MARK: Internals
 
     // These functions access hosts and lines in place: with a copy in a variable, the next change would copy their

@@ -40,6 +40,16 @@ struct FilterFairQueue {
     /// How many images wait or are in the queues.
     var count: Int { waitingCount + queueOfWork.count }
 
+    /// For tests: whether nothing is remembered.
+    var isEmpty: Bool { count == 0 && waiting.isEmpty && order.isEmpty }
+
+    /// For tests: whether the counts are those of the images, and each queue has one image at most.
+    var isConsistent: Bool {
+        waitingCount == waiting.values.reduce(0) { $0 + $1.items.count }
+            && Set(queueOfWork.values).count == queueOfWork.count
+            && isTaken.count(where: \.self) == queueOfWork.count
+    }
+
     /// Adds a ready filter. One with `atOnce` does not wait: it has been granted memory for which others wait, or tests
     /// whether the disk works.
     ///

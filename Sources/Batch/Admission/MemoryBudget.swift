@@ -74,6 +74,19 @@ struct MemoryBudget {
     /// In bytes.
     var held: Int { sharedHeld + keptHeld }
     var waitingCount: Int { waiting.count }
+    /// For tests: how many images have memory.
+    var grantCount: Int { granted.count }
+
+    /// For tests: whether the sums are those of the grants, and no image waits twice or while it has memory.
+    var isConsistent: Bool {
+        let grants = granted.values
+        return sharedHeld == grants.reduce(0) { $0 + $1.shared }
+            && keptHeld == grants.reduce(0) { $0 + $1.kept }
+            && grantsOfOwner == Dictionary(grants.map { ($0.owner, 1) }, uniquingKeysWith: +)
+            && grantsOfBatch == Dictionary(granted.keys.map { ($0.batch, 1) }, uniquingKeysWith: +)
+            && Set(waiting.map(\.ticket)).count == waiting.count
+            && waiting.allSatisfy { granted[$0.ticket] == nil }
+    }
 
     /// The part that is kept for owners with nothing in work, in bytes.
     private var keptLimit: Int { places.keptForOwners > 0 ? min(limit / 8, 2 << 30) : 0 }

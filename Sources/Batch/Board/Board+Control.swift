@@ -130,7 +130,8 @@ extension Board {
             effects.append(.cancel(.download(batch.key, source: source)))
             takeBack(source: source, of: batch)
         }
-        for (index, live) in batch.live
+        // From the last to the first, so that they continue in the manifest's order.
+        for (index, live) in batch.live.sorted(by: { $0.key > $1.key })
         where live.phase == .queuedFilter {
             effects.append(.cancel(.filter(batch.key, image: index)))
             giveBackMemory(batch.key, index, &effects)

@@ -313,7 +313,7 @@ extension Batch {
 
     /// Forgets the received parts of sources that are to be retried.
     func forgetPartials() {
-        for source in retrying where sources[source].attempts?.partial != nil {
+        for source in retrying.sorted() where sources[source].attempts?.partial != nil {
             sources[source].attempts?.partial = nil
             releaseSlot(of: source)
         }

@@ -1,0 +1,60 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DarkroomBatch
+@testable import DarkroomSpool
+
+/// The whole board in random sequences of the scheduler's calls, see `BoardMachine`.
+///
+/// `TEST_BOARD_SEEDS=1-20000` has other seeds played. A failure tells its seed and the last steps; the same seed fails
+/// again.
+@Suite struct BoardMachineTests {
+    private static let usual: ClosedRange<UInt64> = 1...80
+
+    private static let seeds: ClosedRange<UInt64> = {
+        let words = ProcessInfo.processInfo.environment["TEST_BOARD_SEEDS"] ?? ""
+        let numbers = words.split(separator: "-").compactMap { UInt64($0) }
+        guard let first = numbers.first, let last = numbers.last, first <= last else {
+            return usual
+        }
+        return numbers.count == 1 ? 1...first : first...last
+    }()
+
+    @Test func randomSequences() throws {
+        let scratch = try ScratchDirectory()
+        let spool = try Spool(path: scratch.path)
+        var missing = Self.situations
+        for seed in Self.seeds {
+            let (machine, fault) = BoardMachine.play(seed: seed, spool: spool)
+            missing.subtract(machine.seen)
+            if fault == nil { continue }
+            let again = BoardMachine.play(seed: seed, spool: spool, isTraced: true)
+            let steps = (again.machine.trace ?? []).suffix(60).joined(separator: "\n")
+            Issue.record(
+                "seed \(seed): \(String(describing: again.fault))\nthe last steps:\n\(steps)")
+        }
+        if Self.seeds.count >= Self.usual.count { #expect(missing.isEmpty) }
+    }
+
+    /// What the usual sequences come through, so that they do not become idle.
+    private static let situations: Set = [
+        "back", "cancel: acts", "cancelled", "completed", "completedWithErrors",
+        "confirmed in vain", "copied", "crashes", "download not needed", "filter not begun",
+        "filter stopped", "filtered again", "filtered apart", "freed", "hold: acts",
+        "needs too much", "parked", "paused host", "prepared", "publishing failed", "refused",
+        "release: acts", "reloaded", "restarted", "retried", "source given back",
+        "stopped at work", "taken along", "to be made again", "tried", "tried well", "undecided",
+        "unwanted", "waits for memory",
+    ]
+
+    /// A failure would not be found again otherwise.
+    @Test func aSeedGivesTheSameSteps() throws {
+        let scratch = try ScratchDirectory()
+        let spool = try Spool(path: scratch.path)
+        let traces = (0..<2).map { _ in
+            BoardMachine.play(seed: 7, spool: spool, isTraced: true).machine.trace
+        }
+        #expect(traces[0] == traces[1] && traces[0]?.isEmpty == false)
+    }
+}
