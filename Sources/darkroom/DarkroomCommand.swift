@@ -43,6 +43,7 @@ struct DarkroomCommand: ParsableCommand {
             try ArgumentCheck(arguments: texts).check()
             var command = try parseAsRoot(texts)
             try requireProcFolder(for: command)
+            try ProcessLimits.requireFiles()
             if json, !handlesSignals(command) { Interruption.tellPrograms() }
             try command.run()
         } catch let error as ClientError {

@@ -1,3 +1,4 @@
+import DarkroomAnswer
 import TestSupport
 
 @testable import DarkroomBatch

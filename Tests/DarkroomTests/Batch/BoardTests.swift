@@ -1,3 +1,4 @@
+import DarkroomAnswer
 import TestSupport
 import Testing
 

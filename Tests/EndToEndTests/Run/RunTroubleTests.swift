@@ -259,6 +259,17 @@ import Testing
         #expect(!fixture.exists("r.png"))
     }
 
+    /// Dispatch would end the process by a signal.
+    @Test(arguments: 5...14) func saysThatItMayOpenTooFewFiles(limit: Int) async throws {
+        let result = try await ClientProcess.end(
+            ["submit", "m.yaml", "--spool", "none"], folder: fixture.scratch.path,
+            before: "ulimit -n \(limit)")
+        let message =
+            "darkroom: the limit of open files (RLIMIT_NOFILE) is \(limit), and at least 8 more are needed\n"
+        #expect(result.exit == (result.errors.hasPrefix(message) ? 74 : 66), "\(result)")
+        #expect(limit > 10 || result.exit == 74, "\(result)")
+    }
+
     @Test func mergeSaysThatAFileIsTooLarge() async throws {
         #expect(try await end("run m.yaml -o out --shard 1/1").exit == 0)
         let merge = try await ClientProcess.end(
