@@ -7,7 +7,12 @@ package struct IgnoredNames: Sendable, Equatable {
     /// Patterns of names, and who makes such files. The case of letters does not matter, as on the systems that make
     /// them. Names that begin with a dot are ignored by most listings anyway, but not by all.
     package static let table: [(names: [ByteString], maker: String)] = [
-        (["@eaDir", "@tmp", "@sharebin", "@appstore", "*@SynoEAStream", "*@SynoResource", "#recycle", "#snapshot"], "Synology"),
+        (
+            [
+                "@eaDir", "@tmp", "@sharebin", "@appstore", "*@SynoEAStream", "*@SynoResource",
+                "#recycle", "#snapshot",
+            ], "Synology"
+        ),
         (["@Recycle", "@Recently-Snapshot", ".@__thumb"], "QNAP"),
         (["$RECYCLE.BIN", "RECYCLER", "System Volume Information"], "Windows, on each volume"),
         (["Thumbs.db", "ehthumbs.db", "ehthumbs_vista.db", "desktop.ini"], "Windows"),

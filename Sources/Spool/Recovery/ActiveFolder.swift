@@ -90,7 +90,8 @@ package struct ActiveFolder {
         BatchFile.isScratch(name) || SubmittedFile.isPlace(name) || Directory.isRemainder(name)
             || [
                 BatchFile.newStatus, BatchFile.newProgress, BatchFile.sources, ItemJournal.fileName,
-                "journal.new", BatchFile.picturesGone, BatchFile.newManifest, BatchFile.newSources, BatchFile.page,
+                "journal.new", BatchFile.picturesGone, BatchFile.newManifest, BatchFile.newSources,
+                BatchFile.page,
                 BatchFile.formerPage, BatchFile.pageAttempts, BatchFile.previews,
             ].contains(name)
     }

@@ -2,6 +2,7 @@ import DarkroomCore
 import Testing
 
 @testable import DarkroomAnswer
+@testable import DarkroomSpool
 
 /// How long batches took.
 @Suite struct BatchDurationTests {

@@ -5,6 +5,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomCore
 @testable import DarkroomManifest
+@testable import DarkroomSpool
 
 /// What `progress.json` says of a batch, and that it is small.
 @Suite struct BatchProgressTests {

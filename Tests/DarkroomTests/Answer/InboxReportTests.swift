@@ -7,6 +7,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomManifest
+@testable import DarkroomSpool
 
 @Suite struct InboxReportTests {
     private static let start = "2026-11-21T08:00:00.000Z"

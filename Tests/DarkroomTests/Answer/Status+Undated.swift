@@ -1,4 +1,5 @@
 @testable import DarkroomAnswer
+@testable import DarkroomSpool
 
 extension Status {
     /// The same without the moment of its writing.

@@ -4,6 +4,7 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
+@testable import DarkroomSpool
 
 /// How images with warnings are counted.
 @Suite struct StatusCountsTests {

@@ -7,6 +7,7 @@ import Testing
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture
+@testable import DarkroomSpool
 
 /// Whose pixels are handed over, for how long, and what happens where they are missing.
 @Suite struct HandOverTests {

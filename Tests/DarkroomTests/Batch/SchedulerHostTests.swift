@@ -6,6 +6,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomManifest
+@testable import DarkroomSpool
 
 /// Downloads that wait for their host.
 @Suite struct SchedulerHostTests {

@@ -7,6 +7,7 @@ import Testing
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture
+@testable import DarkroomSpool
 
 /// What becomes of the images of a batch.
 @Suite struct SchedulerTests {

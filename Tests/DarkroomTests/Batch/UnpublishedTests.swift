@@ -6,6 +6,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
+@testable import DarkroomSpool
 
 /// Images without an output: others get their pixels, and nothing of them is left.
 @Suite struct UnpublishedTests {

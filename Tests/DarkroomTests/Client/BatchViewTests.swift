@@ -5,6 +5,7 @@ import Testing
 @testable import DarkroomClient
 @testable import DarkroomCore
 @testable import DarkroomManifest
+@testable import DarkroomSpool
 
 /// What counts about a batch if its files differ.
 @Suite struct BatchViewTests {

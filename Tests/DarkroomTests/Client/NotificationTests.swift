@@ -6,6 +6,7 @@ import Testing
 @testable import DarkroomClient
 @testable import DarkroomCore
 @testable import DarkroomManifest
+@testable import DarkroomSpool
 
 @Suite struct NotificationTests {
     // MARK: Pauses and tries

@@ -5,6 +5,7 @@ import TestSupport
 @testable import DarkroomClient
 @testable import DarkroomCore
 @testable import DarkroomManifest
+@testable import DarkroomSpool
 
 /// A spool on the disk, and a daemon's answers that a test writes into it.
 struct OutboxFixture {

@@ -7,6 +7,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
+@testable import DarkroomSpool
 
 /// Manifests for pictures that are named on a command line.
 @Suite struct PictureJobTests {

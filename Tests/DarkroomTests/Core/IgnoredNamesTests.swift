@@ -9,7 +9,8 @@ import Testing
             "@eaDir", "@EADIR", "#recycle", "#snapshot", "a.jpg@SynoEAStream", "@Recycle",
             ".@__thumb", "$RECYCLE.BIN", "$Recycle.Bin", "RECYCLER", "System Volume Information",
             "Thumbs.db", "THUMBS.DB", "desktop.ini", ".DS_Store", "._a.jpg", ".AppleDouble",
-            "@tmp", "@sharebin", "@appstore", "lost+found", ".nfs0000000000abcdef00000001", ".fuse_hidden0001", ".Trash-1000",
+            "@tmp", "@sharebin", "@appstore", "lost+found", ".nfs0000000000abcdef00000001",
+            ".fuse_hidden0001", ".Trash-1000",
             ".Trashes", ".snapshots", ".zfs", "~snapshot", "__MACOSX", "Network Trash Folder",
         ] as [ByteString])
     func areKnown(name: ByteString) {

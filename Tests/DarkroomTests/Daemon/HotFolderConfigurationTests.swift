@@ -6,6 +6,7 @@ import Testing
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
 @testable import DarkroomDaemon
+@testable import DarkroomSpool
 
 /// The key `folders`: each wrong form with its message, and what the unit lacks.
 @Suite struct HotFolderConfigurationTests {

@@ -7,6 +7,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomManifest
+@testable import DarkroomSpool
 
 /// Control files in the inbox.
 @Suite struct IntakeControlTests {

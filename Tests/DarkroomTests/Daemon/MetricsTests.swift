@@ -9,6 +9,7 @@ import Testing
 @testable import DarkroomDaemon
 @testable import DarkroomFetch
 @testable import DarkroomPicture
+@testable import DarkroomSpool
 
 @Suite struct MetricsTests {
     private func read(_ metrics: Metrics, _ moment: MetricsMoment = MetricsMoment()) throws

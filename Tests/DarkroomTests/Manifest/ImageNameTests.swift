@@ -5,6 +5,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
+@testable import DarkroomSpool
 
 @Suite struct ImageNameTests {
     @Test(arguments: [

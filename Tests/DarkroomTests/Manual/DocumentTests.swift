@@ -10,6 +10,7 @@ import Testing
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture
+@testable import DarkroomSpool
 
 /// Holds the README and the documents of `etc/doc` against the repository and the program. Their examples are run by
 /// `DocumentExamplesTests`.

@@ -8,6 +8,7 @@ import Testing
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture
+@testable import DarkroomSpool
 
 /// Holds darkroom-status(5) against the schemas, the states and the codes of errors.
 @Suite struct ManualStatusTests {

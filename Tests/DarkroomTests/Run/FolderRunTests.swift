@@ -9,6 +9,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomRun
+@testable import DarkroomSpool
 
 /// A stop before the work has begun. All others are tested end to end.
 @Suite struct FolderRunTests {

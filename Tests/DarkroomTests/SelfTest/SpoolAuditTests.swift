@@ -7,6 +7,7 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomPicture
 @testable import DarkroomSelfTest
+@testable import DarkroomSpool
 
 /// What the self-tests' audit finds wrong: each defect is made by hand, as no daemon should make it.
 @Suite struct SpoolAuditTests {

@@ -33,19 +33,21 @@ import Testing
         "images: [\"photos/?.jpg\"]", #"{"images": ["https:\/\/h\/\u00e4\u20ac\n\"b.png"]}"#,
         "a: &u https://h/a.png\nimages: [*u]",
         "<!DOCTYPE plist><plist><string>a &amp; b.png</string></plist>",
-        "# of https://h/a.png\nimages: [https://h/a.png] # one", "{a: \"#fff\", b: https://h/a.png}",
+        "# of https://h/a.png\nimages: [https://h/a.png] # one",
+        "{a: \"#fff\", b: https://h/a.png}",
     ])
     func leavesOtherManifestsToTheGroup(text: String) {
         #expect(!ManifestSecrecy.mayHoldSecrets(Array(text.utf8)))
     }
 
     /// Without the scheme of a URL, only its source tells whether it is one.
-    @Test(arguments: [
-        ("images: [ann:pw@h/a.png]", .marks), ("images: [h/a.png?key]", .marks),
-        ("images: [photo@2x.png]", .marks), ("images: [h/a.png#key]", .marks),
-        ("images: [a.png] # why", .none), ("{\"color\": \"#fff\"}", .none),
-        ("images: [https://h/a.png?key]", .perhaps),
-    ] as [(String, ManifestSecrecy)])
+    @Test(
+        arguments: [
+            ("images: [ann:pw@h/a.png]", .marks), ("images: [h/a.png?key]", .marks),
+            ("images: [photo@2x.png]", .marks), ("images: [h/a.png#key]", .marks),
+            ("images: [a.png] # why", .none), ("{\"color\": \"#fff\"}", .none),
+            ("images: [https://h/a.png?key]", .perhaps),
+        ] as [(String, ManifestSecrecy)])
     func marksAloneAreLookedAt(text: String, secrecy: ManifestSecrecy) {
         #expect(ManifestSecrecy.of(Array(text.utf8)) == secrecy)
     }
