@@ -17,7 +17,7 @@ enum ProcessLimits {
         var files: [CInt] = []
         defer { files.forEach { close($0) } }
         while files.count < leastFiles {
-            let file = open("/", O_PATH | O_CLOEXEC)
+            let file = open("/", O_RDONLY | O_CLOEXEC)
             guard file >= 0 else {
                 throw ClientError(
                     .ioError, code: FileError.Code.tooManyFiles.rawValue,
