@@ -129,7 +129,7 @@ final class DaemonFixture: Sendable {
             progress.saysTheSame(as: BatchProgress(of: status)), sourceLocation: sourceLocation)
         let sums = try Checksums.sha256(of: kept, in: spool.root.appending(path: folder).path)
         #expect(
-            sums == outputs.map(\.sha256) + [status.manifest.sha256].compactMap { $0 },
+            sums == outputs.map(\.sha256) + [status.manifest.copySHA256].compactMap { $0 },
             sourceLocation: sourceLocation)
         for output in outputs {
             let bytes = try spool.bytes("\(folder)/\(output.file)")

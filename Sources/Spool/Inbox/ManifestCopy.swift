@@ -42,7 +42,7 @@ package enum ManifestCopy: Sendable {
             guard case .success(let manifest) = reading.outcome else { return true }
             return manifest.images.contains {
                 guard case .source(let source) = $0.origin else { return false }
-                return RedactedURL.whole(source.string) != source.string
+                return ByteString(RedactedURL.whole(source.string)) != source
             }
         }
     }

@@ -28,7 +28,7 @@ package enum ManifestSecrecy: Comparable {
         bytes.withUnsafeBufferPointer { bytes in
             var hasURL = false
             var hasMark = false
-            for index in bytes.indices {
+            for index in endOfProlog(bytes)..<bytes.count {
                 switch bytes[index] {
                 case 0: return .perhaps
                 case UInt8(ascii: "?"), UInt8(ascii: "@"): hasMark = true
@@ -50,6 +50,15 @@ package enum ManifestSecrecy: Comparable {
             }
             return hasMark ? .marks : .none
         }
+    }
+
+    /// Where the text begins after `<?xml …?>`, whose question marks are none of a URL.
+    private static func endOfProlog(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        guard bytes.first == UInt8(ascii: "<"), follows("?xml ", 0, bytes) else { return 0 }
+        for index in 0..<min(bytes.count, 128) where follows("?>", index, bytes) {
+            return index + 3
+        }
+        return 0
     }
 
     /// Whether the number sign there neither begins a comment of YAML nor a colour.

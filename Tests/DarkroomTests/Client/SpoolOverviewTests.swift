@@ -44,10 +44,14 @@ import Testing
 
     @Test func countsWarnings() throws {
         let spool = try ClientSpool()
+        let lock = try spool.lock()
         try spool.writeQueue(.running, warnings: 3)
+        let text = try Self.status(spool).text
+        withExtendedLifetime(lock) {}
         #expect(
-            try Self.status(spool).text.hasSuffix(
-                "  images   12 of 400 done, 3 with warnings, 1 failed, 4 downloading, 2 filtering"))
+            text.hasSuffix(
+                "  images   12 of 400 done, 3 with warnings, 1 failed, 4 downloading, 2 filtering"),
+            "\(text)")
     }
 
     @Test func tellsTheStatesOfTheDaemon() throws {

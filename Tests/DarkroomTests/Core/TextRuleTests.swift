@@ -52,11 +52,11 @@ import Testing
         "SelfTest/HotFolderRun.swift": "keys of settings",
         "SelfTest/SpoolAudit.swift": "manifests of our own",
         "SelfTest/TestSpool.swift": "manifests of our own",
-        "Spool/CrashRecord.swift": "paths of control groups, from the kernel",
-        "Spool/CrashRecords.swift": "paths of control groups, from the kernel",
-        "Spool/FoldersReport.swift": "reasons",
-        "Spool/InboxReport.swift": "reasons",
-        "Spool/Status.swift": "kinds of metadata",
+        "Spool/Crashes/CrashRecord.swift": "paths of control groups, from the kernel",
+        "Spool/Crashes/CrashRecords.swift": "paths of control groups, from the kernel",
+        "Answer/FoldersReport.swift": "reasons",
+        "Answer/InboxReport.swift": "reasons",
+        "Answer/Status.swift": "kinds of metadata",
         "darkroom/ListCommand.swift": "other words for states",
         "darkroom/PictureOptions.swift": "other words for an option's values",
         "darkroom/WatchSession.swift": "states",
@@ -101,12 +101,12 @@ import Testing
     @Test func messagesNameNoLibraries() throws {
         let libraries = #""[^"\n]*(libcurl|libpng|libjpeg|libdeflate|libyaml|zlib)[^"\n]*""#
         let named = try Self.files(with: [libraries]).filter { path in
-            ["Fetch/", "Picture/", "Spool/", "Manifest/"].contains { path.hasPrefix($0) }
+            ["Fetch/", "Picture/", "Answer/", "Spool/", "Manifest/"].contains { path.hasPrefix($0) }
         }
         #expect(
             named == [
-                "Fetch/TransferSettings.swift", "Spool/PictureVersions.swift",
-                "Spool/Status+Text.swift",
+                "Fetch/TransferSettings.swift", "Answer/PictureVersions.swift",
+                "Answer/Status+Text.swift",
             ])
     }
 

@@ -33,6 +33,7 @@ import Testing
         "images: [\"photos/?.jpg\"]", #"{"images": ["https:\/\/h\/\u00e4\u20ac\n\"b.png"]}"#,
         "a: &u https://h/a.png\nimages: [*u]",
         "<!DOCTYPE plist><plist><string>a &amp; b.png</string></plist>",
+        "<?xml version=\"1.0\"?>\n<!DOCTYPE plist \"http://h/a.dtd\">\n<plist/>",
         "# of https://h/a.png\nimages: [https://h/a.png] # one",
         "{a: \"#fff\", b: https://h/a.png}",
     ])

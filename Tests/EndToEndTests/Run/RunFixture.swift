@@ -84,7 +84,7 @@ final class RunFixture: Sendable {
             sourceLocation: sourceLocation)
         let sums = try Checksums.sha256(of: kept, in: url(folder).path)
         #expect(
-            sums == outputs.map(\.sha256) + [status.manifest.sha256].compactMap { $0 },
+            sums == outputs.map(\.sha256) + [status.manifest.copySHA256].compactMap { $0 },
             sourceLocation: sourceLocation)
     }
 
