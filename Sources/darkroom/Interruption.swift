@@ -23,6 +23,7 @@ enum Interruption {
         /// Whether the code that is running clears something up first.
         var isPostponed = false
         var isPending = false
+        var isHandedOver = false
     }
 
     private static let state = Mutex(State())
@@ -65,10 +66,11 @@ enum Interruption {
     }
 
     private static func interrupt() {
-        let (isPostponed, advice, isJSON) = state.withLock { state in
+        let (isPostponed, isHandedOver, advice, isJSON) = state.withLock { state in
             state.isPending = true
-            return (state.isPostponed, state.advice, state.isJSON)
+            return (state.isPostponed, state.isHandedOver, state.advice, state.isJSON)
         }
+        if isHandedOver { return StopSignals.note(SIGINT) }
         if isPostponed { return }
         let error = ClientError(
             .interrupted, code: "interrupted", "The command was interrupted.",
@@ -93,11 +95,7 @@ enum Interruption {
         return try body()
     }
 
-    /// Gives SIGINT up, to a handler that is set already.
-    static func end() {
-        source.withLock { source in
-            source?.cancel()
-            source = nil
-        }
-    }
+    /// Gives SIGINT up, to `StopSignals`, whose handler is set already. The source stays: Dispatch may have taken a signal
+    /// before, and would lose it with the source.
+    static func end() { state.withLock { $0.isHandedOver = true } }
 }

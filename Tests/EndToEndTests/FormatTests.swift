@@ -59,7 +59,10 @@ import Testing
         #expect(status.manifest.name == "holiday.\(format.ending)")
         #expect(status.manifest.bytes == manifest.count)
         let file = try #require(status.manifest.file)
-        #expect(try fixture.spool.bytes("outbox/holiday/\(file)") == manifest)
+        // The bytes of a binary property list do not tell that it has no secrets, so it is written anew.
+        let isExact = status.manifest.redacted == nil
+        #expect(isExact == (format.ending != "PLIST"))
+        #expect((try fixture.spool.bytes("outbox/holiday/\(file)") == manifest) == isExact)
         #expect(Set(status.images.map(\.name)) == Set(images.map(\.name)))
         for image in status.images {
             let output = try #require(image.output)

@@ -20,10 +20,7 @@ package enum StopSignals {
         // nohup(1) lets a command ignore SIGHUP.
         let signals = [SIGINT, SIGTERM] + SignalSources.heeded(among: [SIGHUP])
         for signal in signals {
-            handle(signal) {
-                received.store($0, ordering: .relaxed)
-                number.add(1, ordering: .relaxed)
-            }
+            handle(signal) { StopSignals.note($0) }
         }
         handle(SIGWINCH) { _ in isResized.store(true, ordering: .relaxed) }
         // A mask is inherited, and a program with many threads may have started this one on a thread that blocks them.
@@ -31,6 +28,12 @@ package enum StopSignals {
         sigemptyset(&set)
         for signal in signals { sigaddset(&set, signal) }
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    }
+
+    /// A signal has arrived, perhaps at another handler.
+    package static func note(_ signal: CInt) {
+        received.store(signal, ordering: .relaxed)
+        number.add(1, ordering: .relaxed)
     }
 
     private static func handle(_ signal: CInt, _ handler: @escaping @convention(c) (CInt) -> Void) {
