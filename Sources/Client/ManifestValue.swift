@@ -41,7 +41,8 @@ extension ManifestValue {
     package func inline(_ format: ManifestFormat) -> String {
         switch self {
         case .text(let text):
-            format == .yaml && Self.isPlain(text) ? text : Self.quoted(text)
+            format == .yaml && ManifestText.isPlain(ByteString(text))
+                ? text : ManifestText.quoted(ByteString(text))
         case .integer(let value): "\(value)"
         case .number(let value): "\(value)"
         case .boolean(let value): "\(value)"
@@ -49,42 +50,6 @@ extension ManifestValue {
             "[" + items.map { $0.inline(format) }.joined(separator: ", ") + "]"
         case .map(let entries):
             "{" + entries.map { $0.inline(format) }.joined(separator: ", ") + "}"
-        }
-    }
-
-    /// In double quotes, with the escapes that JSON and YAML share. YAML does not allow all characters of JSON without
-    /// an escape.
-    private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case "\t": quoted += "\\t"
-            case "\r": quoted += "\\r"
-            case _
-            where scalar.isControl || scalar.value == 0xFEFF
-                || scalar.value >= 0xFFFE
-                    && scalar.value <= 0xFFFF:
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
-    }
-
-    /// Whether YAML reads it as this text without quotes.
-    private static func isPlain(_ text: String) -> Bool {
-        let word = ByteString(text)
-        guard let first = text.utf8.first,
-            (first | 0x20) &- UInt8(ascii: "a") < 26 || first == UInt8(ascii: "/"),
-            !PlainScalar.isNull(word), PlainScalar.boolean(word) == nil
-        else { return false }
-        return text.utf8.allSatisfy {
-            ($0 | 0x20) &- UInt8(ascii: "a") < 26 || $0 &- UInt8(ascii: "0") < 10
-                || "-_./".utf8.contains($0)
         }
     }
 }

@@ -57,7 +57,7 @@ struct DocumentWriter {
             put("{\n")
             for (index, entry) in map.entries.enumerated() {
                 indent(depth + 1)
-                put(Self.quoted(entry.key) + ": ")
+                put(ManifestText.quoted(entry.key) + ": ")
                 json(entry.value, depth + 1)
                 put(index == map.entries.count - 1 ? "\n" : ",\n")
             }
@@ -74,28 +74,12 @@ struct DocumentWriter {
         case .boolean(let value): value ? "true" : "false"
         case .integer(let value): String(value)
         case .number(let value): "\(value)"
-        case .text(let text): quoted(text)
+        case .text(let text): ManifestText.quoted(text)
         case .plain(let text): plain(text)
-        case .other(let words): quoted(ByteString(words))
+        case .other(let words): ManifestText.quoted(ByteString(words))
         case .list: "[]"
         case .map: "{}"
         }
-    }
-
-    /// In quotes, with the escapes that JSON and YAML have both.
-    private static func quoted(_ text: ByteString) -> String {
-        var quoted = "\""
-        for scalar in text.string.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": quoted += "\\\(scalar)"
-            case "\n": quoted += "\\n"
-            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}", "\u{FEFF}":
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
     }
 
     // MARK: YAML
@@ -113,7 +97,9 @@ struct DocumentWriter {
         case .map(let map) where !map.entries.isEmpty:
             for (index, entry) in map.entries.enumerated() {
                 if index > 0 || !isBegun { indent(depth) }
-                put((Self.isWord(entry.key) ? entry.key.string : Self.quoted(entry.key)) + ":")
+                put(
+                    (ManifestText.isPlain(entry.key)
+                        ? entry.key.string : ManifestText.quoted(entry.key)) + ":")
                 put(entry.value.isFilledContainer ? "\n" : " ")
                 yaml(entry.value, depth + 1, isBegun: !entry.value.isFilledContainer)
                 if index < map.entries.count - 1 { put("\n") }
@@ -126,12 +112,7 @@ struct DocumentWriter {
     private static func plain(_ text: ByteString) -> String {
         if PlainScalar.isNull(text) { return "null" }
         let hasMeaning = PlainScalar.boolean(text) != nil || PlainScalar.number(text) != nil
-        return hasMeaning || isWord(text) ? text.string : quoted(text)
-    }
-
-    private static func isWord(_ text: ByteString) -> Bool {
-        text.utf8.first?.isLetter == true && !PlainScalar.isNull(text)
-            && text.utf8.allSatisfy { $0.isLetter || $0.isDigit || "-_./".utf8.contains($0) }
+        return hasMeaning || ManifestText.isPlain(text) ? text.string : ManifestText.quoted(text)
     }
 
     // MARK: Property lists

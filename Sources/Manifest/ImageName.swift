@@ -91,7 +91,7 @@ package enum ImageName {
         }
         let last = path.split(separator: UInt8(ascii: "/")).last ?? []
         if last.elementsEqual(RedactedURL.mark.utf8) { return "" }
-        return String(decoding: isURL ? percentDecoded(last) : Array(last), as: UTF8.self)
+        return String(decoding: isURL ? last.percentDecoded : Array(last), as: UTF8.self)
     }
 
     /// Whether the text begins like a URL of RFC 3986: a letter, then letters, digits, `+`, `-` and `.` up to a colon.
@@ -101,23 +101,5 @@ package enum ImageName {
             scheme.first?.isLetter == true
         else { return false }
         return scheme.allSatisfy { $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) }
-    }
-
-    private static func percentDecoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(text.count)
-        var rest = text
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2)
-            if byte == UInt8(ascii: "%"), digits.count == 2, digits.first?.isSign == false,
-                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            {
-                decoded.append(value)
-                rest.removeFirst(2)
-            } else {
-                decoded.append(byte)
-            }
-        }
-        return decoded
     }
 }

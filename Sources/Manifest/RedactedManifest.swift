@@ -96,26 +96,9 @@ private struct Redaction {
         guard let replaced = RedactedURL.replaced(text.string) else { return nil }
         for secret in replaced.secrets {
             secrets.insert(ByteString(secret))
-            secrets.insert(Self.unescaped(secret))
+            secrets.insert(ByteString(decoding: Array(secret.utf8)[...].percentDecoded))
         }
         return ByteString(replaced.text)
-    }
-
-    /// The text without its escapes of RFC 3986.
-    private static func unescaped(_ text: String) -> ByteString {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest.removeFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return ByteString(decoding: bytes)
     }
 }
 
