@@ -48,6 +48,7 @@ extension RunFolder {
                     "\(BatchFile.sources.text) is gone, and the patterns of the manifest mean other pictures now"
             )
         }
+        try requireOwnSources()
         return try reopen()
     }
 
@@ -59,11 +60,7 @@ extension RunFolder {
         let isThere = try runError { () throws(FileError) in
             try answer.exists(BatchFile.sources)
         }
-        if found.isEmpty { return true }
-        if isThere {
-            try requireOwnSources()
-            return true
-        }
+        if found.isEmpty || isThere { return true }
         let images = ImageStatus.initial(of: job.manifest)
         let isSame = images.elementsEqual(status.images) {
             $0.name == $1.name && $0.source == $1.source && $0.from == $1.from
@@ -78,6 +75,7 @@ extension RunFolder {
 
     /// Makes sure that `sources.json` names files of the patterns only: others may have written it.
     private func requireOwnSources() throws(RunError) {
+        guard !job.manifest.found.isEmpty else { return }
         let found = try runError { () throws(FileError) in try FoundSources.read(in: answer) }
         for entry in found ?? [] {
             guard let stranger = entry.stranger else { continue }
@@ -138,7 +136,7 @@ extension RunFolder {
                 try !folders.shareManifest(copy, of: job.bytes, in: answer)
             {
                 try answer.write(job.bytes, to: copy, durably: durably)
-                try answer.closeManifest(copy, of: job.bytes)
+                try answer.closeManifest(copy, of: job.bytes, job.manifest)
             }
         }
         let request = ControlRecord(.retry, uid: geteuid())

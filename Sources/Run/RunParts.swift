@@ -91,7 +91,7 @@ struct RunParts {
                 "\(newCopy)\(Machine.name)-\(getpid())-\(UInt64.random(in: 0 ... .max))")
             try runError { () throws(FileError) in
                 try root.write(sparsely: job.bytes, to: new, durably: false)
-                try root.closeManifest(new, of: job.bytes)
+                try root.closeManifest(new, of: job.bytes, job.manifest)
                 FaultPoint.planManifestWritten.pass()
                 do throws(FileError) {
                     try root.rename(new, to: root, as: name, replacing: true)

@@ -3,6 +3,7 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
+import Glibc
 import SystemPackage
 
 /// `darkroom merge`: proves that each image of the manifest has one answer and each output its digest, and writes the
@@ -213,7 +214,9 @@ package struct ShardMerge {
                 try root.link(name, to: outputs, as: name)
             } catch {
                 try outputs.write(sparsely: bytes, to: name, durably: false)
-                try outputs.closeManifest(name, of: bytes)
+                // The shards have decided who may read it.
+                let mode = try root.information(of: name)?.st_mode ?? 0
+                if mode & 0o077 == 0 { try outputs.close(name, durably: false) }
             }
         }
     }

@@ -15,13 +15,15 @@ package enum ManifestCopy: Sendable {
 
     /// For most manifests, this only looks at the bytes.
     package init(of claimed: ClaimedManifest) {
-        guard let bytes = claimed.reading.bytes, Self.mayHoldSecrets(bytes, claimed.reading) else {
+        let manifest = try? claimed.reading.outcome.get()
+        guard let bytes = claimed.reading.bytes,
+            ManifestSecrecy.mayHoldSecrets(bytes, in: manifest)
+        else {
             self = .exact
             return
         }
         // The answer of a run belongs to the user, who has the manifest.
-        guard claimed.folders.spool.run == nil,
-            case .success(let manifest) = claimed.reading.outcome,
+        guard claimed.folders.spool.run == nil, let manifest,
             let shown = RedactedManifest.bytes(
                 of: bytes, claimed.format, recipes: RecipeBook(manifest.recipes),
                 found: manifest.found)
@@ -31,20 +33,6 @@ package enum ManifestCopy: Sendable {
         }
         self = .redacted(
             shown, .init(bytes: shown.count, sha256: SHA256Digest.hex(of: shown)))
-    }
-
-    private static func mayHoldSecrets(_ bytes: [UInt8], _ reading: ManifestReading) -> Bool {
-        switch ManifestSecrecy.of(bytes) {
-        case .none: return false
-        case .perhaps: return true
-        case .marks:
-            // No source tells, of a manifest that is refused.
-            guard case .success(let manifest) = reading.outcome else { return true }
-            return manifest.images.contains {
-                guard case .source(let source) = $0.origin else { return false }
-                return ByteString(RedactedURL.whole(source.string)) != source
-            }
-        }
     }
 
     var isClosed: Bool {
@@ -75,7 +63,10 @@ extension Directory {
     }
 
     /// Takes the copy of a manifest in the folder of a run from all but the user, if it may have secrets.
-    package func closeManifest(_ name: FileName, of bytes: [UInt8]) throws(FileError) {
-        if ManifestSecrecy.mayHoldSecrets(bytes) { try close(name, durably: false) }
+    package func closeManifest(
+        _ name: FileName, of bytes: [UInt8], _ manifest: Manifest
+    ) throws(FileError) {
+        guard ManifestSecrecy.mayHoldSecrets(bytes, in: manifest) else { return }
+        try close(name, durably: false)
     }
 }

@@ -1,4 +1,5 @@
-import DarkroomAnswer
+import DarkroomCore
+import DarkroomManifest
 
 /// Decides whether the group may read a manifest as it is. It must not read the users, passwords and queries of the URLs
 /// in it.
@@ -15,16 +16,29 @@ import DarkroomAnswer
 ///
 /// The marks are `?`, `@`, `%40`, `%25`, and `#` within a word. A text with a mark alone may have a URL without its
 /// scheme, `host/a.png?key`; the sources tell, if there are any.
-package enum ManifestSecrecy: Comparable {
+enum ManifestSecrecy {
     /// Nothing in it is such a part.
     case none
     /// Only a source could be, if it is a URL without its scheme.
     case marks
+    /// A URL in it could have one.
     case perhaps
 
-    package static func mayHoldSecrets(_ bytes: [UInt8]) -> Bool { of(bytes) == .perhaps }
+    /// - Parameter manifest: what the bytes mean; nil if that is not known, or for a manifest that is refused.
+    static func mayHoldSecrets(_ bytes: [UInt8], in manifest: Manifest?) -> Bool {
+        switch of(bytes) {
+        case .none: return false
+        case .perhaps: return true
+        case .marks:
+            guard let manifest else { return true }
+            return manifest.images.contains {
+                guard case .source(let source) = $0.origin else { return false }
+                return ByteString(RedactedURL.whole(source.string)) != source
+            }
+        }
+    }
 
-    package static func of(_ bytes: [UInt8]) -> ManifestSecrecy {
+    static func of(_ bytes: [UInt8]) -> ManifestSecrecy {
         bytes.withUnsafeBufferPointer { bytes in
             var hasURL = false
             var hasMark = false
@@ -64,7 +78,7 @@ package enum ManifestSecrecy: Comparable {
     /// Whether the number sign there neither begins a comment of YAML nor a colour.
     private static func isInWord(_ index: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard index > 0, bytes[index - 1] > UInt8(ascii: " ") else { return false }
-        return !["\"", "'", ">", "&"].contains { $0.utf8.first == bytes[index - 1] }
+        return !"\"'>".utf8.contains(bytes[index - 1])
     }
 
     /// Whether the colon there ends http, https or ftp.

@@ -228,7 +228,7 @@ package enum Receipt {
             let outbox = try folders.outbox()
             let active = try folders.active()
             if try active.exists(name) {
-                if ManifestSecrecy.of(try active.read(name)) != .none {
+                if ManifestSecrecy.mayHoldSecrets(try active.read(name), in: nil) {
                     try active.close(name, durably: durably)
                 }
                 try active.rename(name, to: outbox, as: name)

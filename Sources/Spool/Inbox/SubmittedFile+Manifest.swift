@@ -22,7 +22,7 @@ extension SubmittedFile {
             let shown = try answer.content(of: name)
             // The only copy of a rejected one is in the answer.
             guard let taken = try active.content(of: name)?.bytes ?? shown?.bytes,
-                ManifestSecrecy.of(taken) != .none
+                ManifestSecrecy.mayHoldSecrets(taken, in: nil)
             else { continue }
             // Somebody may have removed the copy. Then the exact one stays, for the daemon alone.
             let (bytes, isClosed) = shown ?? (taken, true)

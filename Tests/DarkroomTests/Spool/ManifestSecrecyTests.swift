@@ -19,12 +19,12 @@ import Testing
         "images: [https:/ann:pw@h/a.png]", "images: [HTTP:ann:pw@h/a.png]", "images: [s3:/ann@h/a]",
     ])
     func takesWhatMayBeASecretForOne(text: String) {
-        #expect(ManifestSecrecy.mayHoldSecrets(Array(text.utf8)))
+        #expect(ManifestSecrecy.of(Array(text.utf8)) == .perhaps)
     }
 
     @Test func takesOtherEncodingsForSecrets() {
         let wide = "images: [a.png]".utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
-        #expect(ManifestSecrecy.mayHoldSecrets(wide))
+        #expect(ManifestSecrecy.of(wide) == .perhaps)
     }
 
     @Test(arguments: [
@@ -38,7 +38,7 @@ import Testing
         "{a: \"#fff\", b: https://h/a.png}",
     ])
     func leavesOtherManifestsToTheGroup(text: String) {
-        #expect(!ManifestSecrecy.mayHoldSecrets(Array(text.utf8)))
+        #expect(ManifestSecrecy.of(Array(text.utf8)) != .perhaps)
     }
 
     /// Without the scheme of a URL, only its source tells whether it is one.
