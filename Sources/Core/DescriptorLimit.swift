@@ -27,11 +27,24 @@ package struct DescriptorLimit: CodedError, Equatable {
                 limit = highest
             }
         }
-        try check(limit: Int(clamping: limit.rlim_cur)) { fcntl($0, F_GETFD) != -1 }
+        try check(limit: Int(clamping: limit.rlim_cur), isOpen: Self.isOpen)
     }
 
-    /// - Parameter isOpen: whether a descriptor is in use.
-    static func check(limit: Int, isOpen: (CInt) -> Bool) throws(DescriptorLimit) {
+    /// Makes sure that some more files can be opened, and leaves the limit as it is.
+    package static func require(_ files: Int) throws(DescriptorLimit) {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        try check(limit: Int(clamping: limit.rlim_cur), least: files, isOpen: Self.isOpen)
+    }
+
+    private static func isOpen(_ descriptor: CInt) -> Bool { fcntl(descriptor, F_GETFD) != -1 }
+
+    /// - Parameters:
+    ///   - least: how many more files are needed.
+    ///   - isOpen: whether a descriptor is in use.
+    static func check(
+        limit: Int, least: Int = least, isOpen: (CInt) -> Bool
+    ) throws(DescriptorLimit) {
         // The parent process has left few files open, usually three. So a high limit needs no count.
         guard limit < 1024 else { return }
         let open = (0..<CInt(max(limit, 0))).count(where: isOpen)

@@ -1,6 +1,5 @@
 import DarkroomClient
 import DarkroomCore
-import Glibc
 
 /// What the system lets a command have.
 enum ProcessLimits {
@@ -10,22 +9,7 @@ enum ProcessLimits {
 
     /// Makes sure that a command can open its first files.
     static func requireFiles() throws(ClientError) {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0,
-            limit.rlim_cur < 1024
-        else { return }
-        var files: [CInt] = []
-        defer { files.forEach { close($0) } }
-        while files.count < leastFiles {
-            let file = open("/", O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else {
-                throw ClientError(
-                    .ioError, code: FileError.Code.tooManyFiles.rawValue,
-                    "the limit of open files (RLIMIT_NOFILE) is \(limit.rlim_cur), and at least \(leastFiles) more are needed",
-                    remedy: "Raise it with ulimit -n.")
-            }
-            files.append(file)
-        }
+        try converted { () throws(DescriptorLimit) in try DescriptorLimit.require(leastFiles) }
     }
 
     /// Raises the limit of open files, for a command that filters pictures.

@@ -265,9 +265,9 @@ import Testing
             ["submit", "m.yaml", "--spool", "none"], folder: fixture.scratch.path,
             before: "ulimit -n \(limit)")
         let message =
-            "darkroom: the limit of open files (RLIMIT_NOFILE) is \(limit), and at least 8 more are needed\n"
-        #expect(result.exit == (result.errors.hasPrefix(message) ? 74 : 66), "\(result)")
-        #expect(limit > 10 || result.exit == 74, "\(result)")
+            "darkroom: the limit of open files (RLIMIT_NOFILE) is \(limit), and 3 are open already, but at least 8 more "
+        #expect(result.exit == (limit < 11 ? 74 : 66), "\(result)")
+        #expect(result.errors.hasPrefix(message) == (limit < 11), "\(result)")
     }
 
     @Test func mergeSaysThatAFileIsTooLarge() async throws {
