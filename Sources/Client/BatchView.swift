@@ -112,14 +112,6 @@ package final class BatchView {
     }
 }
 
-extension Status {
-    /// Whether pictures came with the manifest and were removed when the batch ended, so that a retry does not have them.
-    func lacksPictures(in answer: Directory) -> Bool {
-        guard manifest.isFolder == true, state.isFinal else { return false }
-        return (try? answer.exists(BatchFile.originals)) == false
-    }
-}
-
 extension stat {
     /// Whether this file was written after another one.
     func isNewer(than other: stat) -> Bool {

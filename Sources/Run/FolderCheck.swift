@@ -92,8 +92,7 @@ package final class FolderCheck {
             id: frame.id, folder: path, state: frame.state, images: frame.counts.total,
             counts: frame.counts,
             isOfRun: (try? folder.exists(FileName(RunFolder.spoolName))) == true,
-            lacksPictures: frame.manifest.isFolder == true
-                && (try? folder.exists(BatchFile.originals)) == false)
+            lacksPictures: frame.lacksPictures(in: folder))
     }
 
     private static func withoutStatus(_ folder: Directory) -> RunError {

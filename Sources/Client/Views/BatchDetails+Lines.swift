@@ -182,6 +182,7 @@ extension BatchDetails {
     }
 
     private func remedy(_ failed: [ImageStatus], _ terminal: Terminal) -> [String] {
+        let isRemoved = isRemoved
         let possible = failed.filter { !isRemoved($0) }
         let helped = possible.count { $0.error?.isTransient == true }
         let retry =
@@ -200,15 +201,25 @@ extension BatchDetails {
         return text.wrapped(to: terminal.width, indent: 2, keeping: [retry])
     }
 
-    /// Whether its picture came with the manifest, and so was removed when the batch ended. Only the daemon knows this of
-    /// an absolute path.
-    private func isRemoved(_ image: ImageStatus) -> Bool {
-        guard lacksPictures else { return false }
-        if let other = image.from {
-            return status.images.first { $0.name == other }.map(isRemoved) ?? false
+    /// Tells of an image whether its picture came with the manifest, and so was removed when the batch ended. Only the
+    /// daemon knows this of an absolute path.
+    private var isRemoved: (ImageStatus) -> Bool {
+        guard lacksPictures else { return { _ in false } }
+        let images = Dictionary(
+            status.images.map { (ByteString($0.name), $0) }, uniquingKeysWith: { first, _ in first }
+        )
+        return { image in
+            var image = image
+            // An altered status may have a circle.
+            var seen: Set<ByteString> = []
+            while let from = image.from.map({ ByteString($0) }), seen.insert(from).inserted,
+                let other = images[from]
+            {
+                image = other
+            }
+            guard let source = image.source else { return false }
+            return RedactedURL.scheme(of: source) == nil && source.utf8.first != UInt8(ascii: "/")
         }
-        guard let source = image.source else { return false }
-        return RedactedURL.scheme(of: source) == nil && source.utf8.first != UInt8(ascii: "/")
     }
 
     /// What names the batch on a command line.

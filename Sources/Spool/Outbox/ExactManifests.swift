@@ -171,7 +171,7 @@ extension ExactManifests {
     /// The exact manifest of an answer in the outbox of a spool, for a client that may read it: the daemon's user or root.
     /// nil for all others.
     package static func read(besideAnswer path: String, _ status: Status) -> [UInt8]? {
-        guard let format = status.manifest.format,
+        guard let format = status.manifest.format, FileName.isValid(status.id),
             let folder = try? Directory(path: "\(path)/../../\(folderName.text)"),
             let bytes = try? folder.read(name(status.id, format)),
             SHA256Digest.hex(of: bytes) == status.manifest.sha256

@@ -271,6 +271,21 @@ import Testing
                 "  30s  1 with warnings") == true)
     }
 
+    /// Images made from each other, which no manifest has, are in no one's way.
+    @Test func aCircleOfImagesEnds() throws {
+        let spool = try ClientSpool()
+        let images = [("cat", "dog"), ("dog", "cat"), ("owl", "cat")].map { name, from in
+            var image = Self.image(name, .failed, Failure(code: "c", message: "m"))
+            (image.source, image.from) = (nil, from)
+            return image
+        }
+        var status = ClientSpool.status("round", .completedWithErrors, images: images, finished: 1)
+        status.manifest.isFolder = true
+        try spool.write(status)
+        let advice = try Self.show("round", spool).split(separator: "\n").last
+        #expect(advice?.hasPrefix("The pictures that came with this batch are removed: ") == true)
+    }
+
     @Test func limitsFailedImagesUnlessAsked() throws {
         let spool = try ClientSpool()
         let images = (0..<12).map {
