@@ -68,17 +68,19 @@ package final class Submission {
         search = try AnswerSearch(stem: stem, in: spool)
         let hold = isHeld ? try StagedFile([], in: spool) : nil
         self.hold = hold
-        name = try Self.drop(staged, holding: hold, stem: stem, ending: ending, in: spool)
-        holdName = FileName("\(name.text.dropLast(ending.count)).hold")
+        (name, holdName) = try Self.drop(
+            staged, holding: hold, stem: stem, ending: ending, in: spool)
     }
 
     /// A hold takes effect on the manifest that arrives with it, but on an unfinished batch of this name before. So a
     /// held manifest gets a name that no batch has. And `NAME.hold` belongs to the manifest of its submitter: others
     /// leave the name alone as long as it is there.
+    ///
+    /// - Returns: the names of both.
     private static func drop(
         _ manifest: any StagedItem, holding hold: StagedFile?, stem: String, ending: String,
         in spool: SpoolFolder
-    ) throws(ClientError) -> FileName {
+    ) throws(ClientError) -> (FileName, hold: FileName) {
         let (inbox, outbox) = (try spool.inbox(), try spool.outbox())
         for number in 1...attempts {
             let id = number == 1 ? stem : "\(stem)-\(number)"
@@ -88,14 +90,14 @@ package final class Submission {
                 let taken = Claim.id(of: name.text, isFolder: manifest.isFolder)
                 if try exists(FileName(taken), in: outbox) { continue }
                 guard try hold.drop(as: holdName) else { continue }
-                if try manifest.drop(as: name) { return name }
+                if try manifest.drop(as: name) { return (name, holdName) }
                 _ = try hold.withdraw(holdName)
                 throw ClientError(
                     .tryAgain, code: "file-exists",
                     "\(inbox.path(of: name)): another manifest has this name",
                     remedy: "Nothing was submitted. Choose another name with --name.")
             } else if try manifest.drop(as: name) {
-                return name
+                return (name, holdName)
             }
         }
         throw ClientError(

@@ -87,9 +87,9 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case finalStatusSynced = "final-status-synced"
     /// One file of `active/ID`, or of a withdrawn receipt, is removed.
     case treeEntryRemoved = "tree-entry-removed"
-    /// The pictures of a submitted folder are in its answer.
     /// The copy of the answer is in the place of a submitted folder's manifest that may have secrets.
     case originalsManifestReplaced = "originals-manifest-replaced"
+    /// The pictures of a submitted folder are in its answer.
     case originalsMoved = "originals-moved"
     case originalsSynced = "originals-synced"
     case activeRemoved = "active-removed"

@@ -118,8 +118,9 @@ struct VerifyCommand: ParsableCommand {
         guard summary.missing + summary.changed > 0 else { return nil }
         let away = "Move the changed \(summary.changed == 1 ? "file" : "files") away"
         if summary.isOfRun {
-            let again = "he same darkroom run as before makes the outputs again."
-            return summary.changed > 0 ? "\(away). Then t\(again)" : "T\(again)"
+            return summary.changed > 0
+                ? "\(away). Then the same darkroom run as before makes the outputs again."
+                : "The same darkroom run as before makes the outputs again."
         }
         let retry = "darkroom retry \(summary.id.shellQuoted)"
         let advice =

@@ -383,7 +383,7 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    /// A recipe is strict as a whole; an image may not loosen it.
+    /// A recipe is strict for all images that have it, in a batch and in a run.
     @Test(arguments: [("strict: true\n", 1), ("", 0)])
     func aRecipeIsStrict(recipe: String, failed: Int) async throws {
         let fixture = try Self.daemonFixture()

@@ -40,7 +40,7 @@ extension Scheduler {
         case .back: return .deferred
         case .goes(let turn): begun.use = cacheUse(cacheKey, turn, url)
         }
-        guard let job = downloadBegan(ticket, of: key, isTransfer: true) else {
+        guard let job = downloadBegan(ticket, isTransfer: true) else {
             endedUndecided(ticket.work)
             ended(ticket) { _ in [] }
             return .unwanted
@@ -210,7 +210,7 @@ extension Scheduler {
         case .back: return deferred(ticket) { $0.downloadDeferred(key, source) }
         case .goes: break
         }
-        guard let job = downloadBegan(ticket, of: key, isTransfer: false) else {
+        guard let job = downloadBegan(ticket, isTransfer: false) else {
             endedUndecided(ticket.work)
             return ended(ticket) { _ in [] }
         }

@@ -40,12 +40,10 @@ extension Scheduler {
         return beginning
     }
 
-    /// Begins a download of a batch; nil if nobody needs it any more.
-    func downloadBegan(
-        _ ticket: Admission.Ticket, of key: BatchKey, isTransfer: Bool
-    ) -> DownloadJob? {
+    /// Begins a download; nil if nobody needs it any more.
+    func downloadBegan(_ ticket: Admission.Ticket, isTransfer: Bool) -> DownloadJob? {
         let job = board.withLock { $0.downloadBegan(ticket, isTransfer: isTransfer) }
-        if job != nil { statusKeeper.changed(key, self) }
+        if job != nil, case .download(let key, _) = ticket.work { statusKeeper.changed(key, self) }
         FaultPoint.downloadBegan.pass()
         return job
     }
