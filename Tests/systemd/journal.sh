@@ -117,7 +117,7 @@ answers_queries() {
         check "a query by DARKROOM_$query finds something" finds "DARKROOM_$query"
     done
     check "the manifest's size is a field" finds \
-        "DARKROOM_BYTES=$(stat --format %s "$spool/outbox/holiday/manifest.yaml")"
+        "DARKROOM_BYTES=$(stat --format %s "$spool/private/holiday.yaml")"
     check "who dropped it is a field" field_is_a_number DARKROOM_USER batchClaimed
     check "how long it lay in the inbox is a field" field_is_a_number DARKROOM_USEC batchClaimed
     check "how long it took is a field" field_is_a_number DARKROOM_USEC batchFinished
