@@ -6,6 +6,8 @@ import DarkroomManifest
 /// of service. Therefore the places are given out by level.
 struct Level: Equatable {
     static let count = 25
+    /// From the lowest.
+    static let all = (0..<count).map(Level.init(index:))
 
     /// 0 for the lowest.
     let index: Int

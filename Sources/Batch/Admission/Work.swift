@@ -9,6 +9,12 @@ package enum Work: Hashable, Sendable {
     case download(BatchKey, source: Int)
     case filter(BatchKey, image: Int)
 
+    var batch: BatchKey {
+        switch self {
+        case .download(let key, _), .filter(let key, _): key
+        }
+    }
+
     /// For debuggers: the purpose of an operation in a queue.
     var name: String {
         switch self {

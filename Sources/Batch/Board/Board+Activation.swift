@@ -11,7 +11,7 @@ extension Board {
     private static let lookAhead = 64
 
     /// Takes waiting batches into work while there is room.
-    mutating func activate(_ effects: inout [Effect]) {
+    mutating func activate() {
         var isFull = false
         for level in waiting.indices.reversed() where !waiting[level].isEmpty {
             var blocked: Set<FairShare.Owner> = []
@@ -21,7 +21,7 @@ extension Board {
                     let batch = waitingBatches[key]
                 {
                     waiting[level].remove(key, of: owner)
-                    activate(key, batch, &effects)
+                    activate(key, batch)
                 } else {
                     blocked.insert(owner)
                 }
@@ -68,16 +68,16 @@ extension Board {
         return imagesInWork + images <= imageBudget + forSmall
     }
 
-    mutating func activate(_ key: BatchKey, _ batch: Waiting, _ effects: inout [Effect]) {
+    mutating func activate(_ key: BatchKey, _ batch: Waiting) {
         waitingBatches[key]?.isInPreparation = true
         countInWork(1, images: batch.images, batch.level, of: batch.uid)
         guard var prepared = batch.prepared else {
-            effects.append(.prepare(key, batch.folders))
+            pool.request(.prepare(key, batch.folders))
             return
         }
         imagesPrepared -= batch.images
         batch.hand(to: &prepared)
-        begin(key, prepared, &effects)
+        begin(key, prepared)
     }
 
     /// A batch has left work, or will not be taken into work.

@@ -16,13 +16,10 @@ extension Board {
     mutating func settle(_ wanted: [Effect], admits: Bool) -> [Effect] {
         var effects: [Effect] = []
         settle(wanted, &effects)
-        while admits {
-            // Work that waits outside the queues leaves its places to other work.
-            let more = admit()
-            if more.isEmpty { break }
-            settle(more, &effects)
-        }
-        settle(follow(admission.takeTurns()), &effects)
+        // Work that waits outside the queues leaves its places to other work.
+        while admits, admit() { settle(pool.takeEffects(), &effects) }
+        follow(admission.takeTurns())
+        settle(pool.takeEffects(), &effects)
         return effects
     }
 
@@ -30,37 +27,42 @@ extension Board {
         var rest = Deque(wanted)
         while let effect = rest.popFirst() {
             switch effect {
-            case .enqueue(let work, let priority, let quality):
-                let request = WorkRequest(work: work, priority: priority, quality: quality)
-                if let wish = wish(request) {
-                    rest += follow(admission.enter(wish))
-                } else if admission.endAttempt(of: nil) {
-                    // Its batch has ended. It may have contained the piece that was to try the disk.
-                    effects.append(.storageUndecided)
-                }
-            case .cancel(let work):
-                let (operation, outcome) = admission.leave(work)
+            case .enqueue(let work): enter(work)
+            case .cancel(let work, let isDone):
+                let (operation, outcome) = admission.leave(work, isDone: isDone)
                 if let operation { effects.append(.stop(operation)) }
-                rest += follow(outcome)
-            default:
-                effects.append(effect)
+                follow(outcome)
+            default: effects.append(effect)
             }
+            rest += pool.takeEffects()
         }
     }
 
-    /// The facts that decide when a piece of work begins; nil if its batch has ended.
-    private func wish(_ request: WorkRequest) -> Admission.Wish? {
-        guard let piece = piece(of: request.work) else { return nil }
-        switch request.work {
-        case .download(let key, let source):
-            guard let text = sourceText(key, source) else { return nil }
+    private mutating func enter(_ work: Work) {
+        if let wish = wish(work) { return follow(admission.enter(wish)) }
+        if case .filter(let key, let image) = work {
+            pool.giveBackMemory(MemoryBudget.Ticket(batch: key, image: image))
+        }
+        // Its batch may have ended. It may have contained the piece that was to try the disk.
+        if admission.endAttempt(of: piece(of: work)) { pool.request(.storageUndecided) }
+    }
+
+    /// The facts that decide when a piece of work begins; nil if nobody needs it any more.
+    private func wish(_ work: Work) -> Admission.Wish? {
+        guard let piece = piece(of: work), let batch = batches[work.batch] else { return nil }
+        let request = WorkRequest(
+            work: work, priority: batch.manifest.priority, quality: batch.manifest.qualityOfService)
+        switch work {
+        case .download(_, let source):
+            let text = batch.sources[source].text
             return Admission.Wish(
-                request: request, owner: owner(of: key), text: text,
+                request: request, owner: batch.owner, text: text,
                 host: DownloadFairQueue.host(of: text), cacheKey: cacheKey(text), piece: piece)
-        case .filter(let key, let image):
+        case .filter(_, let image):
+            guard batch.stage(of: image) == .waits(.filter) else { return nil }
             return Admission.Wish(
-                request: request, owner: owner(of: key),
-                isGranted: memory.holds(ticket(key, image)), piece: piece)
+                request: request, owner: batch.owner,
+                isGranted: pool.memory.holds(batch.ticket(image)), piece: piece)
         }
     }
 
@@ -69,19 +71,20 @@ extension Board {
     /// The consequences of an event in the admission.
     ///
     /// - Parameter failure: the failure of the download that others waited for.
-    mutating func follow(_ outcome: Admission.Outcome, failure: Failure? = nil) -> [Effect] {
-        for case .download(let key, let source) in outcome.waiting { downloadWaits(key, source) }
-        var effects = outcome.starts.map { Effect.start($0) }
-        effects += outcome.again.map { .enqueue($0.work, $0.priority, $0.quality) }
+    mutating func follow(_ outcome: Admission.Outcome, failure: Failure? = nil) {
+        for case .download(let key, let source) in outcome.waiting {
+            change(key) { $0.downloadWaits(source, &$1) }
+        }
+        for start in outcome.starts { pool.request(.start(start)) }
+        for request in outcome.again { pool.request(.enqueue(request.work)) }
         if let failure {
             var shared = failure
             shared.message += " (fetched once for several manifests)"
             for case .download(let key, let source) in outcome.failed {
-                effects += downloadEnded(key, source, result: .failed(shared))
+                change(key) { $0.downloadEnded(source, result: .failed(shared), &$1) }
             }
         }
-        if outcome.isUndecided { effects.append(.storageUndecided) }
-        return effects
+        if outcome.isUndecided { pool.request(.storageUndecided) }
     }
 
     /// An operation's thread has begun.
@@ -89,7 +92,8 @@ extension Board {
         _ ticket: Admission.Ticket, key: CacheKey?
     ) -> (Admission.Beginning, [Effect]) {
         let (beginning, outcome) = admission.begin(ticket, key: key)
-        return (beginning, follow(outcome))
+        follow(outcome)
+        return (beginning, pool.takeEffects())
     }
 
     /// Begins a download that the admission has let go; nil if it was taken back since, or if nobody needs it.
@@ -101,7 +105,7 @@ extension Board {
         return downloadBegan(key, source, isTransfer: isTransfer)
     }
 
-    /// Begins a filter that the admission has let go, as `filterBegan(_:_:_:)`. Empty also if it was taken back since.
+    /// Begins a filter that the admission has let go, as `Batch.filterBegan`. Empty also if it was taken back since.
     mutating func filterBegan(
         _ ticket: Admission.Ticket, _ effects: inout [Effect]
     ) -> [FilterJob] {
@@ -125,14 +129,15 @@ extension Board {
     mutating func left(
         _ ticket: Admission.Ticket, isShared: Bool, _ change: (inout Board) -> [Effect]
     ) -> [Effect] {
-        var effects = follow(admission.left(ticket))
+        follow(admission.left(ticket))
+        var effects = pool.takeEffects()
         effects += change(&self)
         if case .download(let key, let source) = ticket.work,
             let (ending, failure) = flightEnding(key, source, isShared: isShared)
         {
-            effects += follow(admission.ended(ticket.work, ending), failure: failure)
+            follow(admission.ended(ticket.work, ending), failure: failure)
         }
-        return effects
+        return effects + pool.takeEffects()
     }
 
     /// The result of a source for the downloads that wait for it; nil if it continues.

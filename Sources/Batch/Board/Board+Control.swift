@@ -35,12 +35,13 @@ extension Board {
         case .sets where subject.control == .cancelled: return .isCancelled
         case .sets(let control):
             // This comes first, so that it is reported before its consequences.
-            effects.append(.recordCommand(subject.folders, record))
+            pool.request(.recordCommand(subject.folders, record))
             if let batch = waitingBatches[key] {
-                set(control, key, batch, record, &effects)
-            } else if let batch = batches[key] {
-                set(control, batch, record, &effects)
+                set(control, key, batch, record)
+            } else {
+                change(key) { $0.set(control, record, &$1) }
             }
+            effects += pool.takeEffects()
             return .acts
         }
     }
@@ -70,8 +71,7 @@ extension Board {
     // MARK: Waiting batches
 
     private mutating func set(
-        _ control: ControlState, _ key: BatchKey, _ waiting: Waiting, _ record: ControlRecord,
-        _ effects: inout [Effect]
+        _ control: ControlState, _ key: BatchKey, _ waiting: Waiting, _ record: ControlRecord
     ) {
         var batch = waiting
         batch.control = control
@@ -82,18 +82,18 @@ extension Board {
         case .free:
             self.waiting[batch.level.index].insert(key, of: batch.uid)
             waitingBatches[key] = batch
-            effects.append(.amendStatus(batch.folders, control, batch.commands, continued: nil))
+            pool.request(.amendStatus(batch.folders, control, batch.commands, continued: nil))
         case .held:
             // It is removed from memory. Its status may contain more than its file.
             let continued = waiting.continued?.status
             dequeue(key, &batch)
             waitingBatches[key] = batch
-            effects.append(
+            pool.request(
                 .amendStatus(batch.folders, control, batch.commands, continued: continued))
         case .cancelled:
             self.waiting[batch.level.index].remove(key, of: batch.uid)
             waitingBatches[key] = batch
-            activate(key, batch, &effects)
+            activate(key, batch)
         }
     }
 
@@ -104,76 +104,13 @@ extension Board {
         batch.prepared = nil
     }
 
-    // MARK: Batches in work
-
-    private mutating func set(
-        _ control: ControlState, _ batch: Batch, _ record: ControlRecord,
-        _ effects: inout [Effect]
-    ) {
-        batch.status.note(record)
-        effects.append(.statusChanged(batch.key))
-        batch.setHeld(control == .held)
-        switch control {
-        case .cancelled:
-            cancelImages(of: batch, &effects)
-            finishIfEnded(batch, &effects)
-        case .held:
-            takeBackQueued(batch, &effects)
-            parkIfIdle(batch, &effects)
-        case .free: rotate(batch)
-        }
-    }
-
-    /// Takes back the places of images whose download or filter has not begun.
-    private mutating func takeBackQueued(_ batch: Batch, _ effects: inout [Effect]) {
-        for source in batch.sources.indices where batch.sources[source].phase.isToBegin {
-            effects.append(.cancel(.download(batch.key, source: source)))
-            takeBack(source: source, of: batch)
-        }
-        // From the last to the first, so that they continue in the manifest's order.
-        for (index, live) in batch.live.sorted(by: { $0.key > $1.key })
-        where live.phase == .queuedFilter {
-            effects.append(.cancel(.filter(batch.key, image: index)))
-            giveBackMemory(batch.key, index, &effects)
-            takeBack(index, of: batch)
-        }
-    }
-
-    /// Takes back the places of images that wait for a source whose download has not begun, or is to be retried. The
-    /// download begins anew later.
-    mutating func takeBack(source: Int, of batch: Batch) {
-        let hasBegun = (batch.sources[source].attempts?.count ?? 0) > 0
-        let waiters = batch.sources[source].waiters
-        batch.forgetAttempts(of: source)
-        for index in waiters.reversed() where batch.live[index] != nil {
-            takeBack(index, of: batch, hasBegun: hasBegun)
-        }
-        countWaiting(batch)
-    }
-
-    private mutating func takeBack(_ index: Int, of batch: Batch, hasBegun: Bool = false) {
-        batch.live[index] = nil
-        countPlace(-1, of: batch)
-        if !hasBegun { batch.status.images[index].attempts -= 1 }
-        batch.status.images[index].download?.retryAt = nil
-        batch.setState(.new, of: index)
-        batch.unblocked.append(index)
-    }
-
     // MARK: Parking
-
-    /// Parks a held batch if none of its images is in work.
-    mutating func parkIfIdle(_ batch: Batch, _ effects: inout [Effect]) {
-        guard batch.isHeld, batch.live.isEmpty, !batch.isFinishing else { return }
-        effects.append(.park(batch.key))
-    }
 
     /// The status of a held batch has been written. If it is still held, it returns to the waiting batches.
     mutating func parked(_ key: BatchKey) -> [Effect] {
-        guard let batch = batches[key], batch.isHeld, batch.live.isEmpty, !batch.isFinishing
+        guard batches[key]?.isIdle == true, var batch = batches.removeValue(forKey: key)
         else { return [] }
-        batches[key] = nil
-        leaveRotation(batch)
+        batch.leaveRotation(&pool)
         release(images: batch.manifest.images.count, batch.level, of: batch.owner)
         waitingBatches[key] = Waiting(
             folders: batch.folders, level: batch.level, images: batch.manifest.images.count,
@@ -190,34 +127,6 @@ extension Board {
 
     /// Whether a batch is held and parked.
     func isParked(_ key: BatchKey) -> Bool { waitingBatches[key]?.control == .held }
-
-    // MARK: Cancelling
-
-    mutating func cancelImages(of batch: Batch, _ effects: inout [Effect]) {
-        batch.cancellation.set()
-        for index in batch.manifest.images.indices {
-            guard !batch.status.images[index].state.isFinal else { continue }
-            switch batch.live[index]?.phase {
-            case nil, .queuedDownload, .waitingDownload:
-                batch.setState(.cancelled, of: index)
-                end(index, of: batch, &effects)
-            case .queuedFilter:
-                effects.append(.cancel(.filter(batch.key, image: index)))
-                batch.setState(.cancelled, of: index)
-                end(index, of: batch, &effects)
-            case .filtering, .recording:
-                // Its operation checks the flag, or its end is being recorded.
-                break
-            case .downloading:
-                effects.append(
-                    .cancel(.download(batch.key, source: batch.sourceOfImage[index])))
-            }
-        }
-        for source in batch.sources.indices where batch.sources[source].phase.isToBegin {
-            batch.forgetAttempts(of: source)
-            effects.append(.cancel(.download(batch.key, source: source)))
-        }
-    }
 }
 
 extension Board.Waiting {

@@ -1,202 +1,112 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSpool
 
-/// The data for a download operation.
-struct DownloadJob: Sendable {
-    let folders: BatchFolders
-    /// The number of the scratch file for the content.
-    let slot: Int
-    let text: ByteString
-    /// The first of the images that wait for it, for the journal.
-    let image: String
-    /// The number of this attempt; nil for a local file.
-    let attempt: Int?
-    /// The content of the scratch file from an earlier attempt.
-    let partial: PartialBody?
-    /// Whether the manifest was submitted in a folder, with pictures.
-    var isFolder = false
-    let cancellation: CancellationFlag
-}
-
-/// The data for a filter operation.
-struct FilterJob: Sendable {
-    enum Input: Sendable {
-        /// `active/ID/source-SLOT`, or the local file that the source names.
-        case source(slot: Int, text: ByteString)
-        case image(OtherPixels)
-    }
-
-    /// The place of the filtered pixels of another image.
-    struct OtherPixels: Sendable {
-        /// Its output, in the outbox; only for messages if its pixels are handed over.
-        let file: String
-        /// Its number if its pixels are read from `active/ID/pixels-N`, because its output is lossy or it has none.
-        let handOver: Int?
-
-        init(_ index: Int, of manifest: Manifest) {
-            let image = manifest.images[index]
-            file = image.resultName
-            handOver = image.isHandedOver ? index : nil
-        }
-    }
-
-    let folders: BatchFolders
-    let image: Int
-    let name: String
-    let input: Input
-    let autoOrient: Bool
-    var damaged = DamagedRule.fail
-    /// Whether a warning makes it fail.
-    var isStrict = false
-    /// If it is strict: the warnings that it gets for the images of which it is made.
-    var warnings: [String] = []
-    let filters: [Filter]
-    /// How many of these at the beginning are the same for all variants of the image.
-    var commonFilters = 0
-    /// The pixels of overlays, by the names of their images.
-    let overlays: [ByteString: OtherPixels]
-    let output: OutputOptions
-    /// Its result in messages.
-    let resultName: String
-    /// Whether it has an output, and not only pixels for other images.
-    let isPublished: Bool
-    /// Whether the pixels are handed over to other images, see `HandOverTable`.
-    let handsOver: Bool
-    /// Whether this is the only purpose: the output has already been published.
-    let isAgain: Bool
-    /// Whether the manifest was submitted in a folder, with pictures.
-    var isFolder = false
-    /// Whether the manifest wants a page; nil if it does not say so.
-    var wantsPage: Bool?
-    /// The number of the last crash while it was filtered; 0 for none.
-    let crashes: Int
-    let cancellation: CancellationFlag
-}
-
-/// The beginning and the end of a filter. The scheduler's operations call these functions. Each first checks whether
-/// its work is still needed.
+/// The beginnings and the ends of the steps. The scheduler's operations call these functions. Each first checks whether
+/// its work is still needed; see `Batch` for what they do.
 extension Board {
-    /// Begins to filter an image, and with it the other variants that are ready, see `Board+Variants.swift`. Empty if
-    /// nobody needs it any more or if there is no memory for it. `filterNotBegun` handles both cases.
+    /// Changes a batch in work in its place, without a copy.
+    mutating func change(_ key: BatchKey, _ body: (inout Batch, inout Pool) -> Void) {
+        guard let place = batches.index(forKey: key) else { return }
+        body(&batches.values[place], &pool)
+    }
+
+    /// Changes a batch in work, and returns what it requests.
+    private mutating func effects(
+        _ key: BatchKey, _ body: (inout Batch, inout Pool) -> Void
+    ) -> [Effect] {
+        change(key, body)
+        return pool.takeEffects()
+    }
+
+    // MARK: Downloads
+
+    /// Begins a download; nil if nobody needs it any more.
+    ///
+    /// - Parameter isTransfer: false for a local file, which is examined in place.
+    mutating func downloadBegan(
+        _ key: BatchKey, _ source: Int, isTransfer: Bool = true
+    ) -> DownloadJob? {
+        var job: DownloadJob?
+        change(key) { job = $0.downloadBegan(source, isTransfer: isTransfer, &$1) }
+        return job
+    }
+
+    mutating func downloadDeferred(_ key: BatchKey, _ source: Int) -> [Effect] {
+        effects(key) { $0.downloadDeferred(source, &$1) }
+    }
+
+    mutating func downloadEnded(
+        _ key: BatchKey, _ source: Int, result: DownloadResult
+    ) -> [Effect] {
+        effects(key) { $0.downloadEnded(source, result: result, &$1) }
+    }
+
+    mutating func retryDue(_ key: BatchKey, _ source: Int, number: Int) -> [Effect] {
+        effects(key) { $0.retryDue(source, number: number, &$1) }
+    }
+
+    // MARK: Filters
+
     mutating func filterBegan(
         _ key: BatchKey, _ index: Int, _ effects: inout [Effect]
     ) -> [FilterJob] {
-        guard let batch = batches[key], batch.live[index]?.phase == .queuedFilter,
-            memory.take(firstNeed(index, of: batch), for: ticket(key, index), owner: batch.owner)
-        else { return [] }
-        let companions = companions(of: index, batch)
-        for companion in companions { takeAlong(companion, of: batch, &effects) }
-        return ([index] + companions).map { filterJob($0, of: batch) }
+        var jobs: [FilterJob] = []
+        effects += self.effects(key) { jobs = $0.filterBegan(index, &$1) }
+        return jobs
     }
 
-    private func filterJob(_ index: Int, of batch: Batch) -> FilterJob {
-        let now = Clock.nanoseconds
-        let since = batch.live[index]?.since ?? now
-        batch.live[index] = Batch.Live(phase: .filtering, since: now)
-        batch.status.images[index].milliseconds.waited += Int((now - since) / 1_000_000)
-        if batch.status.images[index].times == nil { batch.status.images[index].times = .init() }
-        batch.status.images[index].times?.filtering = .now
-        batch.setState(.filtering, of: index)
-        let image = batch.manifest.images[index]
-        let input: FilterJob.Input
-        switch image.origin {
-        case .source(let text):
-            input = .source(slot: batch.sources[batch.sourceOfImage[index]].slot ?? 0, text: text)
-        case .image(let other):
-            input = .image(FilterJob.OtherPixels(other, of: batch.manifest))
-        }
-        let overlays = image.needs.map {
-            (batch.manifest.images[$0].name, FilterJob.OtherPixels($0, of: batch.manifest))
-        }
-        let isAgain = batch.handOvers.isFilteredAgain(index)
-        let handsOver = batch.handOvers.begin(index)
-        return FilterJob(
-            folders: batch.folders, image: index, name: image.name.string, input: input,
-            autoOrient: image.autoOrient, damaged: image.damaged, isStrict: image.isStrict,
-            warnings: image.isStrict ? batch.remarks(onPixelsOf: index) : [],
-            filters: image.filters,
-            commonFilters: image.variant?.commonFilters ?? 0,
-            overlays: Dictionary(uniqueKeysWithValues: overlays),
-            output: image.encoding, resultName: image.resultName,
-            isPublished: image.isPublished, handsOver: handsOver,
-            isAgain: isAgain, isFolder: batch.isFolder, wantsPage: batch.manifest.wantsPage,
-            crashes: batch.crashes[index]?.last ?? 0, cancellation: batch.cancellation)
+    /// An image in work has read its header and needs this memory.
+    mutating func needs(_ key: BatchKey, _ index: Int, bytes: Int) -> MemoryAnswer {
+        if pool.memory.exceeds(bytes) { return .tooLarge(limit: pool.memory.mostOfOne) }
+        let ticket = MemoryBudget.Ticket(batch: key, image: index)
+        let isGranted = pool.memory.take(
+            .bytes(bytes), for: ticket, owner: batches[key]?.owner)
+        return isGranted ? .granted : .later
     }
 
-    /// A filter was not allowed to begin. If its image was taken back and has another operation now, this does nothing.
+    mutating func filterNotBegun(_ key: BatchKey, _ index: Int) -> [Effect] {
+        guard batches[key] != nil else {
+            pool.giveBackMemory(MemoryBudget.Ticket(batch: key, image: index))
+            return pool.takeEffects()
+        }
+        let hasAnother = admission.place(of: .filter(key, image: index)) != nil
+        return effects(key) { $0.filterNotBegun(index, hasAnother: hasAnother, &$1) }
+    }
+
     mutating func filterNotAllowed(_ key: BatchKey, _ index: Int) -> [Effect] {
-        guard batches[key]?.live[index]?.phase == .queuedFilter else { return [] }
-        return filterDeferred(key, index)
+        effects(key) { $0.filterNotAllowed(index, &$1) }
     }
 
-    /// A filter was stopped by the daemon's stop, or met a disk that accepts no writes. If its source was given up for
-    /// that, the download comes first.
     mutating func filterDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
-        var effects: [Effect] = []
-        giveBackMemory(key, index, &effects)
-        guard let batch = batches[key], let live = batch.live[index] else { return effects }
-        if live.phase == .queuedDownload {
-            return effects + [
-                .statusChanged(key),
-                .enqueue(
-                    .download(key, source: batch.sourceOfImage[index]), batch.manifest.priority,
-                    batch.manifest.qualityOfService),
-            ]
-        }
-        batch.live[index]?.phase = .queuedFilter
-        if batch.sourceOfImage[index] >= 0 {
-            batch.setState(.downloaded, of: index)
-        } else {
-            batch.setState(.new, of: index)
-        }
-        effects += [
-            .statusChanged(key),
-            .enqueue(
-                .filter(key, image: index), batch.manifest.priority,
-                batch.manifest.qualityOfService),
-        ]
-        return effects
+        effects(key) { $0.filterDeferred(index, &$1) }
     }
 
-    /// An image's picture has been made, or has failed. The result is recorded.
-    ///
-    /// - Parameter share: the number of images that had the operation together.
+    mutating func filterPostponed(_ key: BatchKey, _ images: [Int], bytes: Int) -> [Effect] {
+        effects(key) { $0.filterPostponed(images, bytes: bytes, &$1) }
+    }
+
+    mutating func filteredApart(_ key: BatchKey, _ images: [Int]) -> [Effect] {
+        effects(key) { $0.filteredApart(images, &$1) }
+    }
+
     mutating func filterEnded(
         _ key: BatchKey, _ index: Int, result: Result<DevelopedPicture, Failure>, share: Int = 1
     ) -> [Effect] {
-        var effects: [Effect] = []
-        giveBackMemory(key, index, &effects)
-        guard let batch = batches[key], let live = batch.live[index] else { return effects }
-        let time = Clock.nanoseconds - live.since
-        batch.status.images[index].milliseconds.filtering = Int(time / 1_000_000)
-        switch result {
-        case .success(let picture):
-            let report = picture.report
-            batch.sizes.took(
-                batch.sourceOfImage[index], kind: batch.workKinds[index],
-                seconds: Double(time) / 1e9 / Double(share))
-            var image = batch.status.images[index]
-            image.state = .filtered
-            if batch.manifest.images[index].isPublished {
-                image.output = ImageStatus.Output(
-                    file: batch.manifest.images[index].outputFile, format: report.format,
-                    sha256: report.sha256, bytes: report.bytes, width: report.width,
-                    height: report.height, depth: report.depth, channels: report.channels)
-            }
-            image.sourceSHA256 = picture.sourceSHA256
-            let warnings = report.warnings + batch.remarks(onPixelsOf: index)
-            image.warnings = warnings.isEmpty ? nil : warnings
-            image.metadata = report.metadata.isEmpty ? nil : report.metadata
-            batch.handOvers.compare(index, sha256: report.sha256)
-            ended(index, of: batch, image, at: .filter, &effects)
-            rotate(batch)
-        case .failure(let failure):
-            fail(index, of: batch, failure, at: .filter, &effects)
-        }
-        return effects
+        effects(key) { $0.filterEnded(index, result: result, share: share, &$1) }
+    }
+
+    mutating func imageEnded(_ key: BatchKey, _ index: Int, _ image: ImageStatus) -> [Effect] {
+        effects(key) { $0.ended(index, like: image, &$1) }
+    }
+
+    /// Whether the image's filter has handed its pixels over.
+    func isHandedOver(_ key: BatchKey, _ index: Int) -> Bool {
+        batches[key]?.handOvers.isThere(index) ?? false
+    }
+
+    /// Changes the amount of memory and the number of places for filters.
+    mutating func setMemory(limit: Int, places: FilterSlots) -> [Effect] {
+        pool.setMemory(limit: limit, places: places)
+        return pool.takeEffects()
     }
 }

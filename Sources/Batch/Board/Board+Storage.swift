@@ -6,12 +6,16 @@ import DarkroomSpool
 extension Board {
     /// The free scratch files of all batches, reserved so that no source gets one; first those of downloads that would
     /// have been resumed, which begin anew.
-    func takeFreeSlots() -> [(key: BatchKey, folders: BatchFolders, slots: [Int])] {
-        batches.values.compactMap { batch in
-            batch.forgetPartials()
-            let slots = batch.takeFreeSlots()
-            return slots.isEmpty ? nil : (batch.key, batch.folders, slots)
+    mutating func takeFreeSlots() -> [(key: BatchKey, folders: BatchFolders, slots: [Int])] {
+        var free: [(key: BatchKey, folders: BatchFolders, slots: [Int])] = []
+        for place in batches.indices {
+            batches.values[place].forgetPartials()
+            let slots = batches.values[place].takeFreeSlots()
+            if !slots.isEmpty {
+                free.append((batches.keys[place], batches.values[place].folders, slots))
+            }
         }
+        return free
     }
 
     /// The piece of this work for an attempt; nil if its batch has ended.
@@ -26,25 +30,10 @@ extension Board {
         }
     }
 
-    /// Makes an image that is being filtered wait for its source's download again, if no other image in work uses the
-    /// source.
-    ///
-    /// - Returns: the number of the scratch file, which still belongs to the source; nil if the file is kept.
-    func sourceGivenBack(_ key: BatchKey, _ image: Int) -> Int? {
-        guard let batch = batches[key], batch.live[image]?.phase == .filtering,
-            !batch.cancellation.isSet
-        else { return nil }
-        let source = batch.sourceOfImage[image]
-        guard source >= 0, batch.sources[source].phase == .ready,
-            let slot = batch.sources[source].slot,
-            !batch.live.indices.contains(where: { $0 != image && batch.sourceOfImage[$0] == source }
-            )
-        else { return nil }
-        batch.sources[source].phase = .queued
-        batch.sources[source].attempts = nil
-        batch.sources[source].waiters = [image]
-        batch.live[image]?.phase = .queuedDownload
-        batch.setState(.new, of: image)
+    /// Gives up the bytes of an image's source, see `Batch.sourceGivenBack`.
+    mutating func sourceGivenBack(_ key: BatchKey, _ image: Int) -> Int? {
+        var slot: Int?
+        change(key) { slot = $0.sourceGivenBack(image, &$1) }
         return slot
     }
 }

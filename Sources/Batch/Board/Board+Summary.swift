@@ -41,9 +41,9 @@ extension Board {
         var summary = Summary(
             batchesInWork: batches.count, batchesWaiting: waitingBatches.waitingCount,
             batchesHeld: waitingBatches.heldCount, batchesEnded: batchesEnded)
-        summary.memoryGranted = memory.held
-        summary.memoryLimit = memory.limit
-        summary.imagesWaitingForMemory = memory.waitingCount
+        summary.memoryGranted = pool.memory.held
+        summary.memoryLimit = pool.memory.limit
+        summary.imagesWaitingForMemory = pool.memory.waitingCount
         for batch in batches.values {
             if batch.isHeld {
                 summary.batchesInWork -= 1

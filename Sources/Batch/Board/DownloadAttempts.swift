@@ -3,11 +3,8 @@ import DarkroomCore
 import DarkroomFetch
 import DarkroomSpool
 
-/// The state of a source's download.
-///
-/// A class, because most sources of a large manifest have none at any time, and a source must use little memory. It
-/// belongs to its `Batch` and is guarded with it.
-final class DownloadAttempts {
+/// The attempts for a source.
+struct DownloadAttempts {
     /// The number of attempts that have ended. Attempts that the disk or a stop ended do not count.
     var count = 0
     /// The part of the images' status about it; nil if there is no transfer.

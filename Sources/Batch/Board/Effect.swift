@@ -7,11 +7,13 @@ enum Effect: Sendable {
     /// Report that the first of a batch's images has been given a place.
     case begun(BatchBeginning)
     /// Do this work when nothing delays it. The admission handles this under the board's lock.
-    case enqueue(Work, Priority, QualityOfServiceName)
+    case enqueue(Work)
     /// The same, after some time.
-    case enqueueLater(Work, Priority, QualityOfServiceName, Retry)
+    case enqueueLater(Work, Retry)
     /// Do not do this work any more. The admission handles this too.
-    case cancel(Work)
+    ///
+    /// - Parameter isDone: whether another piece of work does it.
+    case cancel(Work, isDone: Bool = false)
     /// Create an operation and put it into its queue.
     case start(Admission.Start)
     /// Cancel an operation.

@@ -104,7 +104,8 @@ extension Scheduler {
         settle { board in
             let outcome: Admission.Outcome
             (turn, outcome) = board.admission.rejoin(ticket, key)
-            return board.follow(outcome)
+            board.follow(outcome)
+            return []
         }
         use.turn = turn
         return turn != .waits

@@ -47,7 +47,7 @@ extension Scheduler {
         case .enqueue, .cancel:
             // The admission has handled it.
             break
-        case .enqueueLater(let work, _, _, let retry):
+        case .enqueueLater(let work, let retry):
             enqueueLater(work, retry)
         case .start(let start):
             self.start(start)

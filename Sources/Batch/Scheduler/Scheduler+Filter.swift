@@ -260,7 +260,6 @@ extension Scheduler {
             endedUndecided(ticket.work)
             return ended(ticket) { $0.filterNotBegun(key, image) }
         }
-        statusKeeper.changed(key, self)
         let begin = Clock.nanoseconds
         var obstacle: (answer: MemoryAnswer, bytes: Int)?
         let results = heartbeat.during(job.watched, .steps) { beat in

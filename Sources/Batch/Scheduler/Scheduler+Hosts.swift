@@ -47,7 +47,8 @@ extension Scheduler {
             advance { board in
                 let outcome: Admission.Outcome
                 (outcome, again) = board.admission.resume(host, now: time.now)
-                return board.follow(outcome)
+                board.follow(outcome)
+                return []
             }
             // It has asked for a longer pause since.
             if let again { resumeHost(host, at: again) }

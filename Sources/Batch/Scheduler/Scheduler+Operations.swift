@@ -42,8 +42,11 @@ extension Scheduler {
 
     /// Begins a download; nil if nobody needs it any more.
     func downloadBegan(_ ticket: Admission.Ticket, isTransfer: Bool) -> DownloadJob? {
-        let job = board.withLock { $0.downloadBegan(ticket, isTransfer: isTransfer) }
-        if job != nil, case .download(let key, _) = ticket.work { statusKeeper.changed(key, self) }
+        var job: DownloadJob?
+        settle { board in
+            job = board.downloadBegan(ticket, isTransfer: isTransfer)
+            return []
+        }
         FaultPoint.downloadBegan.pass()
         return job
     }

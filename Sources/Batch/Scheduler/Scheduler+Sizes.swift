@@ -31,17 +31,18 @@ extension Scheduler {
 
 extension Board {
     /// The sources that have not begun; nil if it is not worth while to know their sizes.
-    func beginExaminingSizes(
+    mutating func beginExaminingSizes(
         of key: BatchKey
     ) -> (folders: BatchFolders, isFolder: Bool, sources: [(Int, ByteString)])? {
-        guard let batch = batches[key],
-            batch.sizes.beginExamination(images: batch.manifest.images.count)
+        guard let place = batches.index(forKey: key),
+            batches.values[place].beginExaminingSizes()
         else { return nil }
+        let batch = batches.values[place]
         let sources = batch.sources.enumerated().filter { $1.phase == .idle && $1.users > 0 }
         return (batch.folders, batch.isFolder, sources.map { ($0, $1.text) })
     }
 
-    func learnSizes(of key: BatchKey, _ found: [(source: Int, bytes: Int)]) {
-        batches[key]?.learnSizes(found)
+    mutating func learnSizes(of key: BatchKey, _ found: [(source: Int, bytes: Int)]) {
+        change(key) { batch, _ in batch.learnSizes(found) }
     }
 }

@@ -45,7 +45,7 @@ extension Scheduler {
     private func removeFreeScratch() {
         for free in board.withLock({ $0.takeFreeSlots() }) {
             for slot in free.slots { removeScratch(slot, free.folders) }
-            board.withLock { $0.batches[free.key]?.returnSlots(free.slots) }
+            board.withLock { $0.change(free.key) { batch, _ in batch.returnSlots(free.slots) } }
         }
     }
 
@@ -81,7 +81,8 @@ extension Scheduler {
         advance { board in
             let outcome: Admission.Outcome
             (outcome, unprepared) = board.admission.storageWorks()
-            return board.follow(outcome)
+            board.follow(outcome)
+            return []
         }
         for (key, folders) in unprepared { prepareLater(key, folders) }
     }
@@ -99,7 +100,8 @@ extension Scheduler: StorageClient {
         settle { board in
             guard let outcome = board.admission.tryStorage() else { return [] }
             isTried = true
-            return board.follow(outcome)
+            board.follow(outcome)
+            return []
         }
         return isTried
     }

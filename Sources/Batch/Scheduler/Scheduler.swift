@@ -122,13 +122,14 @@ package final class Scheduler: Sendable {
         queues.setWidth(downloads: settings.mostDownloads)
         let keyOfSource = cacheKeys(settings)
         advance { board in
-            board.saturation = settings.saturation
-            board.window = settings.window
-            board.retryPolicy = settings.retryPolicy
+            board.pool.saturation = settings.saturation
+            board.pool.window = settings.window
+            board.pool.retryPolicy = settings.retryPolicy
             board.cacheKey = keyOfSource
             let outcome = board.admission.setLimits(
                 downloads: settings.downloadLimits, filters: settings.filterSlots)
-            return board.follow(outcome)
+            board.follow(outcome)
+            return []
         }
     }
 

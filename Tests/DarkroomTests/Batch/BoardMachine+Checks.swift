@@ -42,12 +42,12 @@ extension BoardMachine {
 
     /// The images that have been given places since then.
     func checkAdmitted(
-        since before: [BatchKey: (Batch, LiveImages)], takesAlong: Bool
+        since before: [BatchKey: LiveImages], takesAlong: Bool
     ) throws(Fault) {
         for (key, batch) in board.batches where !batch.live.isEmpty {
-            let former = before[key].flatMap { $0.0 === batch ? $0.1 : nil } ?? LiveImages()
+            let former = before[key] ?? LiveImages()
             var images: [Int] = []
-            for (index, live) in batch.live where live.phase != .recording && former[index] == nil {
+            for (index, live) in batch.live where live.stage != .recording && former[index] == nil {
                 images.append(index)
             }
             if images.isEmpty { continue }
@@ -57,9 +57,9 @@ extension BoardMachine {
             let level = batch.level.index
             try require(
                 batch.live.workingCount <= limits.window
-                    && batch.live.count - batch.live.recordingCount <= 4 * limits.window,
-                "\(key) has more than its window: \(batch.live.map(\.value.phase))")
-            let working = board.places[level] - board.waitingPlaces[level]
+                    && batch.live.count { $0.value.stage != .recording } <= 4 * limits.window,
+                "\(key) has more than its window: \(batch.live.map(\.value.stage))")
+            let working = board.pool.places[level]
             try require(
                 working <= bounds.placesPerLevel + bounds.placesPerLevel / 4,
                 "level \(level) has \(working) places")
@@ -84,10 +84,10 @@ extension BoardMachine {
         }
         for batch in board.batches.values {
             let level = batch.level.index
-            places[level] += batch.live.count
-            waiting[level] += batch.live.waitingCount
-            placesOfOwner[level][batch.owner, default: 0] +=
-                batch.live.count - batch.live.waitingCount
+            let outside = batch.live.count { $0.value.stage == .waits(.turn) }
+            places[level] += batch.live.count - outside
+            waiting[level] += outside
+            placesOfOwner[level][batch.owner, default: 0] += batch.live.count - outside
             add(batch.manifest.images.count, level, batch.owner)
         }
         var prepared = 0
@@ -96,15 +96,15 @@ extension BoardMachine {
             if batch.prepared != nil { prepared += batch.images }
             if batch.isInPreparation { add(batch.images, batch.level.index, batch.uid) }
         }
-        try require(board.places == places, "places: \(board.places), not \(places)")
-        try require(board.waitingPlaces == waiting, "waitingPlaces \(board.waitingPlaces)")
+        try require(board.pool.places == places, "places: \(board.pool.places), not \(places)")
+        try require(board.pool.waitingPlaces == waiting, "waitingPlaces \(board.pool.waitingPlaces)")
         try require(board.batchesInWork == batches, "batchesInWork \(board.batchesInWork)")
         try require(
             board.imagesInWork == images && board.largeBatchesInWork == large,
             "imagesInWork \(board.imagesInWork), large \(board.largeBatchesInWork)")
         try require(board.imagesPrepared == prepared, "imagesPrepared \(board.imagesPrepared)")
         for level in 0..<Level.count {
-            try same(board.placesOfOwner[level], placesOfOwner[level], "placesOfOwner")
+            try same(board.pool.placesOfOwner[level], placesOfOwner[level], "placesOfOwner")
             try same(board.batchesOfOwner[level], batchesOfOwner[level], "batchesOfOwner")
         }
         try same(board.imagesOfOwner, imagesOfOwner, "imagesOfOwner")
@@ -154,7 +154,7 @@ extension BoardMachine {
                     board.batches[$0] != nil || board.waitingBatches[$0] != nil
                 },
             "keys \(board.keys.values.sorted())")
-        let turns = board.rotation.flatMap(\.keys)
+        let turns = board.pool.rotation.flatMap(\.keys)
         try require(Set(turns).count == turns.count, "rotation \(turns)")
         for (key, batch) in board.batches {
             try require(batch.isInRotation == turns.contains(key), "\(key) in rotation: \(turns)")
@@ -173,7 +173,7 @@ extension BoardMachine {
             board.admission.isConsistent && board.admission.downloads.isConsistent
                 && board.admission.local.isConsistent && board.admission.filters.isConsistent,
             "the admission is not consistent")
-        try require(board.memory.isConsistent, "the memory is not consistent")
+        try require(board.pool.memory.isConsistent, "the memory is not consistent")
         var count = 0
         var now = Allowance()
         for key in knownKeys {
@@ -192,7 +192,7 @@ extension BoardMachine {
         knownKeys.removeAll { key in
             board.batches[key] == nil && board.waitingBatches[key] == nil && count == 0
         }
-        now.grants = board.memory.grantCount
+        now.grants = board.pool.memory.grantCount
         try checkLimits(now)
     }
 
@@ -201,7 +201,7 @@ extension BoardMachine {
         let start = operations.first { $0.ticket.work == work && !stopped.contains($0.ticket) }?
             .start
         guard case .download(let key, let source) = work else { return }
-        guard let text = board.sourceText(key, source) ?? start?.text else { return }
+        guard let text = board.batches[key]?.sources[source].text ?? start?.text else { return }
         if let host = DownloadFairQueue.host(of: text) {
             allowance.downloads += 1
             allowance.hosts[host, default: 0] += 1
@@ -226,7 +226,7 @@ extension BoardMachine {
         try require(now.grants <= max(slots, allowed.grants), "\(now.grants) images have memory")
         // The parts that are shared and kept may be of two limits.
         let memory = max(limits.memory, now.grants == 0 ? 0 : allowed.memory)
-        try require(board.memory.held <= memory + memory / 8, "\(board.memory.held) bytes granted")
+        try require(board.pool.memory.held <= memory + memory / 8, "\(board.pool.memory.held) bytes granted")
         allowed = now
         allowed.memory = memory
     }
@@ -299,12 +299,12 @@ extension BoardMachine {
             throw Fault(description: "\(folder.id) was forgotten\n\(description)")
         }
         try require(board.batches.isEmpty && board.waitingBatches.isEmpty, description)
-        try require(board.keys.isEmpty && board.rotation.allSatisfy(\.keys.isEmpty), "keys")
+        try require(board.keys.isEmpty && board.pool.rotation.allSatisfy(\.keys.isEmpty), "keys")
         try require(
             board.admission.isEmpty && board.admission.downloads.isEmpty
                 && board.admission.local.isEmpty && board.admission.filters.isEmpty,
             "the admission is not empty: \(board.admission)")
-        try require(board.memory.grantCount == 0 && board.memory.waitingCount == 0, "memory")
+        try require(board.pool.memory.grantCount == 0 && board.pool.memory.waitingCount == 0, "memory")
         try require(operations.isEmpty && entries.isEmpty && retries.isEmpty, description)
         try require(board.imagesPrepared == 0 && board.imagesInWork == 0, "images in work")
     }
@@ -313,16 +313,16 @@ extension BoardMachine {
     var description: String {
         let batches = board.batches.sorted { $0.key < $1.key }.map { key, batch in
             "\(key): \(batch.control), \(batch.status.counts.finished) of \(batch.status.counts.total), "
-                + "live \(batch.live.map { "\($0.key) \($0.value.phase)" }.sorted()), "
+                + "live \(batch.live.map { "\($0.key) \($0.value.stage)" }.sorted()), "
                 + "sources \(batch.sources.map { "\($0.phase)".prefix { $0 != "(" } }), "
                 + "blockers \(batch.blockers), in rotation \(batch.isInRotation)"
         }
         return """
             \(batches.joined(separator: "\n"))
             waiting \(board.waitingBatches.keys), entries in the admission \(board.admission.count), \
-            memory \(board.memory.grantCount) granted and \(board.memory.waitingCount) waiting
-            places \(board.places), waiting \(board.waitingPlaces), \(bounds), \(limits), \
-            turns \(board.rotation.flatMap(\.keys)), free levels \(board.batches.values.map(\.level.index))
+            memory \(board.pool.memory.grantCount) granted and \(board.pool.memory.waitingCount) waiting
+            places \(board.pool.places), waiting \(board.pool.waitingPlaces), \(bounds), \(limits), \
+            turns \(board.pool.rotation.flatMap(\.keys)), free levels \(board.batches.values.map(\.level.index))
             operations \(operations.map { "\($0.ticket.work.name) \($0.phase)".prefix(40) })
             threads \(threads.count), entries \(entries.count), afterwards \(afterwards.count), \
             parking \(parking), finishing \(finishing.map(\.key)), retries \(retries.count), \

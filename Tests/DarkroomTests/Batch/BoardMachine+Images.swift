@@ -65,12 +65,10 @@ extension BoardMachine {
         try require(
             batch.status.counts == Status.Counts(of: batch.status.images),
             "\(key) counts \(batch.status.counts)")
-        let phases = batch.live.map(\.value.phase)
+        let stages = batch.live.map(\.value.stage)
         try require(
-            batch.live.recordingCount == phases.count { $0 == .recording }
-                && batch.live.waitingCount == phases.count { $0 == .waitingDownload }
-                && batch.countedWaiting == batch.live.waitingCount,
-            "\(key) counts \(phases) as \(batch.countedWaiting) \(batch.live.waitingCount)")
+            batch.live.workingCount == stages.count(where: \.isWorking),
+            "\(key) counts \(stages) as \(batch.live.workingCount)")
         for source in batch.sources.indices { try checkSource(source, of: batch, atWork) }
         for index in batch.manifest.images.indices { try checkImage(index, of: batch, atWork) }
         let slots = batch.sources.compactMap(\.slot)
@@ -133,7 +131,7 @@ extension BoardMachine {
             let timers =
                 retries.count { $0.work == work && $0.number == number }
                 + pending {
-                    if case .enqueueLater(work, _, _, let retry) = $0 {
+                    if case .enqueueLater(work, let retry) = $0 {
                         retry.number == number
                     } else {
                         false
@@ -144,15 +142,15 @@ extension BoardMachine {
             try require(!state.waitsOutside, "\(name) is \(state.phase), and waits outside")
         }
         try require(batch.retrying.contains(source) == isRetrying, "\(name) retries")
-        let waiting = waiters.compactMap { batch.live[$0]?.phase }
+        let waiting = waiters.map { batch.stage(of: $0) }
         let isRight =
             switch state.phase {
             case .idle, .ready, .failed: waiting.isEmpty
             case .queued:
                 waiting.allSatisfy {
-                    $0 == (state.waitsOutside ? .waitingDownload : .queuedDownload)
+                    $0 == .waits(state.waitsOutside ? .turn : .queue)
                 }
-            case .retrying: waiting.allSatisfy { $0 == .waitingDownload }
+            case .retrying: waiting.allSatisfy { $0 == .waits(.turn) }
             case .running: waiting.allSatisfy { $0 == .downloading }
             }
         try require(isRight, "\(name) is \(state.phase), and its images are \(waiting)")
@@ -164,7 +162,7 @@ extension BoardMachine {
         let key = batch.key
         var name: String { "\(key)/\(index)" }
         let state = batch.status.images[index].state
-        let live = batch.live[index]?.phase
+        let stage = batch.stage(of: index)
         let source = batch.sourceOfImage[index]
         let blockers = batch.manifest.images[index].blockers.count {
             !batch.status.images[$0].state.isFinal
@@ -175,34 +173,37 @@ extension BoardMachine {
                 batch.blockers[index] == blockers,
                 "\(name) has \(batch.blockers[index]) blockers, not \(blockers)")
             try require(
-                blockers == 0 || live == nil || live == .recording, "\(name) began too early")
+                blockers == 0 || stage == .new || stage == .recording, "\(name) began too early")
         }
         let filters = atWork.filters[index]
-        try require(filters == (live == .filtering ? 1 : 0), "\(name) has \(filters) filters")
+        try require(filters == (stage == .filtering ? 1 : 0), "\(name) has \(filters) filters")
         let records = atWork.records[index]
-        try require(records == (live == .recording ? 1 : 0), "\(name) has \(records) records")
-        let ticket = board.ticket(key, index)
-        let hasMemory = board.memory.holds(ticket)
-        let waitsForMemory = board.memory.isWaiting(ticket)
+        try require(records == (stage == .recording ? 1 : 0), "\(name) has \(records) records")
+        let ticket = batch.ticket(index)
+        let hasMemory = board.pool.memory.holds(ticket)
+        let waitsForMemory = board.pool.memory.isWaiting(ticket)
         let place = board.admission.place(of: .filter(key, image: index))
         if hasMemory || waitsForMemory {
             try require(
-                live == .queuedFilter || live == .filtering && hasMemory
+                stage == .waits(.filter) || stage == .filtering && hasMemory
                     || atWork.givenBack.contains(index),
-                "\(name) has or wants memory, and is \(String(describing: live))")
+                "\(name) has or wants memory, and is \(stage)")
         }
         if source >= 0 {
             let isWaiter = batch.sources[source].waiters.contains(index)
-            let waits = live == .queuedDownload || live == .waitingDownload || live == .downloading
-            if let live { try require(isWaiter == waits, "\(name) is \(live), waits: \(isWaiter)") }
+            let waits: [ImageStage] = [.waits(.queue), .waits(.turn), .downloading]
+            try require(
+                !stage.isAdmitted || isWaiter == waits.contains(stage),
+                "\(name) is \(stage), waits: \(isWaiter)")
         }
-        switch live {
-        case nil:
-            try require(state == .new || state.isFinal, "\(name) is \(state), and has no place")
-        case .queuedDownload, .waitingDownload:
+        switch stage {
+        case .new, .ended:
+            try require(
+                stage == .new ? state == .new : state.isFinal, "\(name) is \(state), and \(stage)")
+        case .waits(.queue), .waits(.turn):
             try require(state == .new || state == .downloading, "\(name) is \(state)")
         case .downloading: try require(state == .downloading, "\(name) is \(state)")
-        case .queuedFilter:
+        case .waits(.filter):
             try require(state == (source >= 0 ? .downloaded : .new), "\(name) is \(state)")
             try require(
                 place != nil || waitsForMemory || goesAlong(index, batch),
@@ -222,11 +223,11 @@ extension BoardMachine {
     private func goesAlong(_ index: Int, _ batch: Batch) -> Bool {
         guard let variant = batch.manifest.images[index].variant else { return false }
         return variant.indices.contains { other in
-            guard other != index, batch.live[other]?.phase == .queuedFilter else { return false }
+            guard other != index, batch.stage(of: other) == .waits(.filter) else { return false }
             let hasWay =
-                board.memory.isWaiting(board.ticket(batch.key, other))
+                board.pool.memory.isWaiting(batch.ticket(other))
                 || board.admission.place(of: .filter(batch.key, image: other)) != nil
-            return hasWay && board.companions(of: other, batch).contains(index)
+            return hasWay && batch.companions(of: other, board.pool).contains(index)
         }
     }
 

@@ -198,7 +198,8 @@ extension BoardMachine {
         try settle { board in
             let outcome: Admission.Outcome
             (turn, outcome) = board.admission.rejoin(ticket, cacheKey)
-            return board.follow(outcome)
+            board.follow(outcome)
+            return []
         }
         if turn == .waits {
             see("waits for another after all")

@@ -207,7 +207,8 @@ extension BoardMachine {
         try advance { board in
             let outcome: Admission.Outcome
             (outcome, again) = board.admission.resume(host, now: time)
-            return board.follow(outcome)
+            board.follow(outcome)
+            return []
         }
         if let again { pauses.append((host, again)) }
         return true
@@ -288,7 +289,8 @@ extension BoardMachine {
         try advance { board in
             let outcome: Admission.Outcome
             (outcome, waited) = board.admission.storageWorks()
-            return board.follow(outcome)
+            board.follow(outcome)
+            return []
         }
         unprepared.removeAll { key in waited.contains { $0.0 == key } }
         preparation += waited.map { .prepare($0.0) }
@@ -323,7 +325,8 @@ extension BoardMachine {
         try settle { board in
             guard let outcome = board.admission.tryStorage() else { return [] }
             isTried = true
-            return board.follow(outcome)
+            board.follow(outcome)
+            return []
         }
         if isTried { see("tried") }
         return isTried

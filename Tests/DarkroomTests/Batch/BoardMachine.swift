@@ -123,7 +123,7 @@ final class BoardMachine {
         settings.retryPolicy = DownloadRetryPolicy(
             retries: Int.random(in: 0...3, using: &random), longestRetryAfter: 50)
         board = Board(settings, bounds)
-        board.jitter = { 1 }
+        board.pool.jitter = { 1 }
         setLimits(of: &board)
         allowed = Allowance()
     }
@@ -132,14 +132,14 @@ final class BoardMachine {
     @discardableResult
     func setLimits(of board: inout Board) -> [Effect] {
         let keys = cacheKeys
-        board.saturation = limits.places + limits.filters.width
-        board.window = limits.window
+        board.pool.saturation = limits.places + limits.filters.width
+        board.pool.window = limits.window
         board.cacheKey = { keys[$0] }
         let outcome = board.admission.setLimits(
             downloads: .init(places: limits.places, perHost: limits.perHost, keptForOwners: 1),
             filters: limits.filters)
-        return board.follow(outcome)
-            + board.setMemory(limit: limits.memory, places: limits.filters)
+        board.follow(outcome)
+        return board.setMemory(limit: limits.memory, places: limits.filters)
     }
 
     // MARK: The generator
@@ -177,7 +177,7 @@ final class BoardMachine {
         admits: Bool = false, takesAlong: Bool = false, _ change: (inout Board) -> [Effect]
     ) throws(Fault) {
         board.admission.isStorageWorking = breaker.mayWork
-        let before = board.batches.mapValues { ($0, $0.live) }
+        let before = board.batches.mapValues(\.live)
         let wanted = change(&board)
         let effects = board.settle(
             wanted, admits: admits && !isSuspended && breaker.mayWork)
@@ -214,7 +214,7 @@ final class BoardMachine {
         case .begun(let beginning): folder(beginning.id)?.hasStarted = true
         case .enqueue, .cancel:
             throw Fault(description: "the admission has left \(effect)")
-        case .enqueueLater(let work, _, _, let retry):
+        case .enqueueLater(let work, let retry):
             endedUndecided(work)
             retries.append((work, retry.number))
         case .start(let start): operations.append(Operation(start: start))
@@ -252,7 +252,7 @@ final class BoardMachine {
         case .record(let key, _, let index, let status, _):
             "record \(key)/\(index) \(status.state)"
         case .endAgain(let key, let index, _): "end again \(key)/\(index)"
-        case .enqueueLater(let work, _, _, let retry): "retry \(work.name) wait \(retry.number)"
+        case .enqueueLater(let work, let retry): "retry \(work.name) wait \(retry.number)"
         case .dropHandOver(let folders, let image): "drop pixels \(folders.id)/\(image)"
         case .park(let key): "park \(key)"
         case .prepare(let key, _): "prepare \(key)"

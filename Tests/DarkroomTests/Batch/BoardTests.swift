@@ -81,13 +81,13 @@ import Testing
     @Test func aBatchThatComesBackHasOneTurn() {
         var board = board(Board.Bounds(placesPerLevel: 1))
         for id in ["a", "b"] { _ = settle(&board) { $0.accept(batch(id, ["s", "t"])) } }
-        #expect(board.rotation.flatMap(\.keys).sorted() == [1, 2])
+        #expect(board.pool.rotation.flatMap(\.keys).sorted() == [1, 2])
         _ = give(.hold, to: "b", &board)
         _ = settle(&board) { $0.parked(2) }
-        #expect(board.rotation.flatMap(\.keys) == [1])
+        #expect(board.pool.rotation.flatMap(\.keys) == [1])
         _ = give(.release, to: "b", &board)
         _ = settle(&board) { $0.prepared(2, batch("b", ["s", "t"])) }
-        #expect(board.rotation.flatMap(\.keys).sorted() == [1, 2])
+        #expect(board.pool.rotation.flatMap(\.keys).sorted() == [1, 2])
     }
 
     // MARK: Counts
@@ -103,12 +103,12 @@ import Testing
         let job = board.downloadBegan(ticket, isTransfer: true)
         #expect(job != nil)
         _ = settle(&board) { $0.accept(batch("b", ["http://h/s"])) }
-        #expect(board.waitingPlaces.reduce(0, +) == 1)
+        #expect(board.pool.waitingPlaces.reduce(0, +) == 1)
         let ended = board.left(ticket, isShared: false) {
             $0.downloadEnded(1, 0, result: .failed(.late))
         }
         #expect(ended.count { if case .record = $0 { true } else { false } } == 2)
-        #expect(board.waitingPlaces.reduce(0, +) == 0)
+        #expect(board.pool.waitingPlaces.reduce(0, +) == 0)
         #expect(board.batches[2]?.sources[0].waitsOutside == false)
     }
 
@@ -128,7 +128,7 @@ import Testing
         #expect(begun == [0])
         let effects = board.filterNotBegun(1, 1)
         #expect(effects.isEmpty)
-        #expect(board.memory.waitingCount == 0)
+        #expect(board.pool.memory.waitingCount == 0)
         #expect(board.admission.place(of: .filter(1, image: 1)) == .queued)
     }
 

@@ -123,6 +123,7 @@ import Testing
             end(2)
             #expect(board.filterBegan(1, 0)?.handsOver == true)
             #expect(board.isHandedOver(1, 0))
+            _ = board.filterEnded(1, 0, result: .failure(.late))
             let ended = board.imageEnded(1, 0, ImageStatus(name: "logo", state: .filtered))
             #expect(
                 ended.contains { if case .dropHandOver(_, image: 0) = $0 { true } else { false } })

@@ -342,7 +342,7 @@ import Testing
         let ended = zip(fixture.filteredBatches, fixture.filtered).map { "\($0)/\($1)" }
         #expect(Set(ended).count == ended.count)
         #expect(fixture.scheduler.summary.unfinished == 0)
-        #expect(fixture.board { $0.places.allSatisfy { $0 == 0 } })
+        #expect(fixture.board { $0.pool.places.allSatisfy { $0 == 0 } })
         #expect(fixture.board { $0.imagesPrepared } == 0)
     }
 }

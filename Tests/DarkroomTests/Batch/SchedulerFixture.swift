@@ -83,7 +83,7 @@ final class SchedulerFixture: Sendable {
     /// The daemon's board, with waits before further attempts that are always as long.
     private static func board(_ settings: BatchSettings, _ bounds: Board.Bounds) -> Board {
         var board = Board(settings, bounds)
-        board.jitter = { 1 }
+        board.pool.jitter = { 1 }
         return board
     }
 

@@ -37,7 +37,7 @@ import Testing
         origin.release()
         try await fixture.finish()
         #expect(try fixture.finished["a"] == .completed)
-        #expect(fixture.board { $0.waitingPlaces.allSatisfy { $0 == 0 } })
+        #expect(fixture.board { $0.pool.waitingPlaces.allSatisfy { $0 == 0 } })
     }
 
     @Test(arguments: [ControlCommand.cancel, .hold])
@@ -67,10 +67,10 @@ import Testing
         try fixture.accept("a", images: 1)
         fixture.board { board in
             _ = board.downloadBegan(1, 0)
-            board.downloadWaits(1, 0)
+            board.change(1) { $0.downloadWaits(0, &$1) }
         }
         #expect(fixture.shown("a")?.counts.downloading == 1)
-        #expect(fixture.board { $0.waitingPlaces.allSatisfy { $0 == 0 } })
+        #expect(fixture.board { $0.pool.waitingPlaces.allSatisfy { $0 == 0 } })
     }
 
     /// A server that asks to wait is asked for nothing meanwhile, and the batches say so.

@@ -50,7 +50,7 @@ import Testing
     /// Has another picture of the owner take 64 MB, for as long as the test wants.
     private func occupy(_ fixture: SchedulerFixture) {
         let isTaken = fixture.board { board in
-            board.memory.take(.bytes(64 * Self.mega), for: Self.occupant, owner: 1000)
+            board.pool.memory.take(.bytes(64 * Self.mega), for: Self.occupant, owner: 1000)
         }
         #expect(isTaken)
     }
@@ -60,9 +60,9 @@ import Testing
     private func vacate(_ fixture: SchedulerFixture) -> [Int] {
         var images: [Int] = []
         fixture.scheduler.advance { board in
-            var effects: [Effect] = []
-            board.giveBackMemory(99, 0, &effects)
-            for case .enqueue(.filter(_, let image), _, _) in effects { images.append(image) }
+            board.pool.giveBackMemory(MemoryBudget.Ticket(batch: 99, image: 0))
+            let effects = board.pool.takeEffects()
+            for case .enqueue(.filter(_, let image)) in effects { images.append(image) }
             return effects
         }
         return images
@@ -77,7 +77,7 @@ import Testing
 
     private func finish(_ fixture: SchedulerFixture) async throws {
         try await fixture.finish()
-        #expect(fixture.board { $0.memory.held == 0 && $0.memory.waitingCount == 0 })
+        #expect(fixture.board { $0.pool.memory.held == 0 && $0.pool.memory.waitingCount == 0 })
     }
 
     /// The images, in the order in which they ended, whichever way.
@@ -174,12 +174,12 @@ import Testing
         settings.memory = 64 * Self.mega
         fixture.scheduler.update(settings)
         let isRequested = fixture.board { board in
-            board.filterPostponed(1, 0, bytes: 60 * Self.mega).contains {
-                if case .enqueue(.filter(1, image: 0), _, _) = $0 { true } else { false }
+            board.filterPostponed(1, [0], bytes: 60 * Self.mega).contains {
+                if case .enqueue(.filter(1, image: 0)) = $0 { true } else { false }
             }
         }
         #expect(isRequested)
-        #expect(fixture.board { $0.memory.waitingCount } == 0)
+        #expect(fixture.board { $0.pool.memory.waitingCount } == 0)
     }
 
     @Test func higherPrioritiesAreServedFirst() async throws {
@@ -200,7 +200,7 @@ import Testing
         try fixture.accept("x", Self.manifest(["b"]))
         try await waitForWaiters(fixture)
         fixture.obey("x", .cancel)
-        #expect(fixture.board { $0.memory.waitingCount } == 0)
+        #expect(fixture.board { $0.pool.memory.waitingCount } == 0)
         vacate(fixture)
         try await finish(fixture)
         #expect(try fixture.finished == ["x": .cancelled])
@@ -216,11 +216,11 @@ import Testing
         if isGranted {
             fixture.holdOperations()
             vacate(fixture)
-            #expect(fixture.board { $0.memory.waitingCount == 0 && $0.memory.held > 0 })
+            #expect(fixture.board { $0.pool.memory.waitingCount == 0 && $0.pool.memory.held > 0 })
         }
         #expect(fixture.obey("x", .hold) == .acts)
         if !isGranted { vacate(fixture) }
-        #expect(fixture.board { $0.memory.waitingCount == 0 && $0.memory.held == 0 })
+        #expect(fixture.board { $0.pool.memory.waitingCount == 0 && $0.pool.memory.held == 0 })
         fixture.releaseOperations()
         try await fixture.finish()
         #expect(fixture.obey("x", .release) == .acts)
@@ -273,7 +273,7 @@ import Testing
             [1, 0, 2, 3].filter { board.filterBegan(1, $0) != nil }
         }
         #expect(begun == [1])
-        #expect(fixture.board { $0.memory.held == $0.memory.mostOfOne })
+        #expect(fixture.board { $0.pool.memory.held == $0.pool.memory.mostOfOne })
         fixture.board { board in
             _ = board.filterDeferred(1, 1)
         }

@@ -25,7 +25,7 @@ import Testing
         #expect(fixture.board { $0.imagesOfOwner.allSatisfy { $0.value == 0 } })
         #expect(
             fixture.board {
-                $0.placesOfOwner.allSatisfy { $0.values.allSatisfy { $0 == 0 } }
+                $0.pool.placesOfOwner.allSatisfy { $0.values.allSatisfy { $0 == 0 } }
             })
     }
 
@@ -104,7 +104,7 @@ import Testing
     @Test func leavesPlacesToOtherOwners() async throws {
         let fixture = try held(board: Board.Bounds(placesPerLevel: 16))
         for index in 0..<10 { try fixture.accept("many\(index)", images: 10) }
-        #expect(fixture.board { $0.places.reduce(0, +) } == 12)
+        #expect(fixture.board { $0.pool.places.reduce(0, +) } == 12)
         try fixture.accept("other", images: 1, owner: 2)
         #expect(fixture.shown("other")?.state == .processing)
         try await finish(fixture, batches: 11)

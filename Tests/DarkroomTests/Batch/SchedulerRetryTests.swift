@@ -113,12 +113,12 @@ import Testing
         try await waitForRetries(fixture, count: 20)
         #expect(fixture.shown("a")?.counts.downloading == 10)
         #expect(fixture.shown("a")?.counts.filtered == 90)
-        #expect(fixture.board { $0.waitingPlaces.reduce(0, +) } == 20)
+        #expect(fixture.board { $0.pool.waitingPlaces.reduce(0, +) } == 20)
         try await fixture.finish()
         #expect(try fixture.status("a")?.counts.failed == 10)
         #expect(try fixture.status("b")?.counts.failed == 10)
-        #expect(fixture.board { $0.waitingPlaces.allSatisfy { $0 == 0 } })
-        #expect(fixture.board { $0.places.allSatisfy { $0 == 0 } })
+        #expect(fixture.board { $0.pool.waitingPlaces.allSatisfy { $0 == 0 } })
+        #expect(fixture.board { $0.pool.places.allSatisfy { $0 == 0 } })
     }
 
     @Test func boundsHowManyWait() async throws {
@@ -242,7 +242,7 @@ import Testing
         // Their times come all the same.
         fixture.time.advance(by: 100)
         #expect(origin.requests.count == 2)
-        #expect(fixture.board { $0.waitingPlaces.allSatisfy { $0 == 0 } })
+        #expect(fixture.board { $0.pool.waitingPlaces.allSatisfy { $0 == 0 } })
     }
 
     /// It begins anew when it is released, with all its tries; and a time that was asked for before means nothing.
@@ -359,7 +359,7 @@ import Testing
         #expect(try fixture.finished.count == ids.count)
         for id in ids { #expect(try fixture.status(id)?.counts.finished == 30) }
         #expect(fixture.scheduler.summary.retrying == 0)
-        #expect(fixture.board { $0.waitingPlaces.allSatisfy { $0 == 0 } })
-        #expect(fixture.board { $0.places.allSatisfy { $0 == 0 } && $0.admission.isEmpty })
+        #expect(fixture.board { $0.pool.waitingPlaces.allSatisfy { $0 == 0 } })
+        #expect(fixture.board { $0.pool.places.allSatisfy { $0 == 0 } && $0.admission.isEmpty })
     }
 }

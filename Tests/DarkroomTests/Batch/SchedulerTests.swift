@@ -340,8 +340,8 @@ import Testing
         }
         let ended = zip(fixture.filteredBatches, fixture.filtered).map { "\($0)/\($1)" }
         #expect(Set(ended).count == ended.count)
-        #expect(fixture.board { $0.admission.isEmpty && $0.memory.held == 0 })
-        #expect(fixture.board { $0.places.allSatisfy { $0 == 0 } })
+        #expect(fixture.board { $0.admission.isEmpty && $0.pool.memory.held == 0 })
+        #expect(fixture.board { $0.pool.places.allSatisfy { $0 == 0 } })
     }
 
     private static func images(

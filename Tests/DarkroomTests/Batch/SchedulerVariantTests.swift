@@ -70,7 +70,7 @@ import Testing
         #expect(fixture.board { $0.batches[1]?.live.count } == 1)
         #expect(Self.begin(fixture, 0) == [0, 1, 2])
         #expect(fixture.board { $0.batches[1]?.live.count } == 3)
-        #expect(fixture.board { $0.places.reduce(0, +) } == 3)
+        #expect(fixture.board { $0.pool.places.reduce(0, +) } == 3)
         #expect(fixture.shown("x")?.images.map(\.attempts) == [1, 1, 1, 0])
     }
 
@@ -80,7 +80,7 @@ import Testing
         try await fixture.finish()
         #expect(try fixture.finished == ["x": .completed])
         #expect(fixture.filtered.sorted() == ["other", "v0", "v1", "v2"])
-        #expect(fixture.board { $0.memory.held == 0 && $0.places.allSatisfy { $0 == 0 } })
+        #expect(fixture.board { $0.pool.memory.held == 0 && $0.pool.places.allSatisfy { $0 == 0 } })
         let images = try #require(try fixture.status("x")).images
         #expect(images.map(\.output?.file) == ["v0.png", "v1.jpg", "v2.png", "other.png"])
         #expect(images.allSatisfy { $0.attempts == 1 && $0.sourceSHA256 != nil })
@@ -211,7 +211,7 @@ import Testing
         let fixture = try Self.fixture(megabytes: 128, side: 6000)
         let occupant = MemoryBudget.Ticket(batch: 99, image: 0)
         let isTaken = fixture.board { board in
-            board.memory.take(.bytes(64 * Self.mega), for: occupant, owner: 1000)
+            board.pool.memory.take(.bytes(64 * Self.mega), for: occupant, owner: 1000)
         }
         #expect(isTaken)
         try fixture.accept("x", Self.manifest())
@@ -232,22 +232,21 @@ import Testing
                 && fixture.scheduler.runningCount == 0
         }
         fixture.scheduler.advance { board in
-            var effects: [Effect] = []
-            board.giveBackMemory(99, 0, &effects)
-            return effects
+            board.pool.giveBackMemory(MemoryBudget.Ticket(batch: 99, image: 0))
+            return []
         }
         try await fixture.finish()
         // The picture is only a header.
         let images = try #require(try fixture.status("x")).images
         #expect(images.map(\.state) == [.failed, .failed, .failed, .filtered])
-        #expect(fixture.board { $0.memory.held == 0 && $0.memory.waitingCount == 0 })
+        #expect(fixture.board { $0.pool.memory.held == 0 && $0.pool.memory.waitingCount == 0 })
     }
 
     @Test func areCancelledWhileTheyWait() async throws {
         let fixture = try Self.fixture(megabytes: 128, side: 6000)
         let occupant = MemoryBudget.Ticket(batch: 99, image: 0)
         let isTaken = fixture.board { board in
-            board.memory.take(.bytes(64 * Self.mega), for: occupant, owner: 1000)
+            board.pool.memory.take(.bytes(64 * Self.mega), for: occupant, owner: 1000)
         }
         #expect(isTaken)
         try fixture.accept("x", Self.manifest())
@@ -259,7 +258,7 @@ import Testing
         try await fixture.finish()
         let status = try #require(try fixture.status("x"))
         #expect(status.state == .cancelled && status.counts.finished == 4)
-        #expect(fixture.board { $0.memory.waitingCount == 0 })
+        #expect(fixture.board { $0.pool.memory.waitingCount == 0 })
     }
 
     /// The operation of one that was taken along has begun meanwhile, and finds nothing to do. It waits with the others,
@@ -268,7 +267,7 @@ import Testing
         let fixture = try Self.fixture(megabytes: 128, side: 6000)
         let occupant = MemoryBudget.Ticket(batch: 99, image: 0)
         let isTaken = fixture.board { board in
-            board.memory.take(.bytes(64 * Self.mega), for: occupant, owner: 1000)
+            board.pool.memory.take(.bytes(64 * Self.mega), for: occupant, owner: 1000)
         }
         #expect(isTaken)
         try Self.ready(fixture, Self.manifest())
@@ -276,10 +275,9 @@ import Testing
         fixture.board { board in
             _ = board.filterPostponed(1, [0, 1, 2], bytes: 100 * Self.mega)
             _ = board.filterNotBegun(1, 1)
-            #expect(board.memory.waitingCount == 1)
-            var effects: [Effect] = []
-            board.giveBackMemory(99, 0, &effects)
-            #expect(board.memory.waitingCount == 0)
+            #expect(board.pool.memory.waitingCount == 1)
+            board.pool.giveBackMemory(MemoryBudget.Ticket(batch: 99, image: 0))
+            #expect(board.pool.memory.waitingCount == 0)
         }
         #expect(Self.begin(fixture, 0) == [0, 1, 2])
     }
@@ -291,7 +289,7 @@ import Testing
         #expect(Self.begin(fixture, 0) == [0, 1, 2])
         let enqueued = fixture.board { board in
             board.filteredApart(1, [0, 1, 2]).compactMap { effect -> Int? in
-                if case .enqueue(.filter(1, let image), _, _) = effect { image } else { nil }
+                if case .enqueue(.filter(1, let image)) = effect { image } else { nil }
             }
         }
         #expect(enqueued == [0, 1, 2])
@@ -309,7 +307,7 @@ import Testing
             let effects = board.filterDeferred(1, 1)
             #expect(
                 effects.contains {
-                    if case .enqueue(.filter(1, image: 1), _, _) = $0 { true } else { false }
+                    if case .enqueue(.filter(1, image: 1)) = $0 { true } else { false }
                 })
             _ = board.filterEnded(1, 2, result: .failure(failure), share: 3)
         }

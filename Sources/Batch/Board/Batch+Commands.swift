@@ -1,0 +1,73 @@
+import DarkroomAnswer
+import DarkroomCore
+import DarkroomManifest
+
+/// The effect of commands on a batch in work, see `Board.obey`.
+extension Batch {
+    mutating func set(_ control: ControlState, _ record: ControlRecord, _ pool: inout Pool) {
+        status.note(record)
+        pool.mark(key)
+        setHeld(control == .held)
+        switch control {
+        case .cancelled:
+            cancelImages(&pool)
+            finishIfEnded(&pool)
+        case .held:
+            takeBackQueued(&pool)
+            parkIfIdle(&pool)
+        case .free: rotate(&pool)
+        }
+    }
+
+    /// Takes back the places of images whose download or filter has not begun.
+    private mutating func takeBackQueued(_ pool: inout Pool) {
+        for source in sources.indices where sources[source].phase.isToBegin {
+            pool.request(.cancel(.download(key, source: source)))
+            takeBack(source: source, &pool)
+        }
+        // From the last to the first, so that they continue in the manifest's order.
+        for index in live.indices.sorted(by: >) where stage(of: index) == .waits(.filter) {
+            pool.request(.cancel(.filter(key, image: index)))
+            pool.giveBackMemory(ticket(index))
+            move(index, to: .new, &pool)
+        }
+    }
+
+    /// Takes back the places of images that wait for a source whose download has not begun, or is to be retried. The
+    /// download begins anew later.
+    mutating func takeBack(source: Int, _ pool: inout Pool) {
+        for index in sources[source].waiters.reversed() where live[index] != nil {
+            move(index, to: .new, &pool)
+        }
+        forgetAttempts(of: source)
+    }
+
+    /// Parks a held batch if none of its images is in work.
+    mutating func parkIfIdle(_ pool: inout Pool) {
+        guard isIdle else { return }
+        pool.request(.park(key))
+    }
+
+    /// Whether the batch is held, and nothing of it is in work.
+    var isIdle: Bool { isHeld && live.isEmpty && !isFinishing }
+
+    mutating func cancelImages(_ pool: inout Pool) {
+        cancellation.set()
+        for index in manifest.images.indices {
+            switch stage(of: index) {
+            case .new, .waits(.queue), .waits(.turn): cancel(index, &pool)
+            case .waits(.filter):
+                pool.request(.cancel(.filter(key, image: index)))
+                cancel(index, &pool)
+            case .downloading:
+                pool.request(.cancel(.download(key, source: sourceOfImage[index])))
+            // Its operation checks the flag, or its end is being recorded.
+            case .filtering, .recording, .ended: break
+            }
+        }
+        for source in sources.indices where sources[source].phase.isToBegin {
+            forgetAttempts(of: source)
+            pool.request(.cancel(.download(key, source: source)))
+        }
+    }
+}

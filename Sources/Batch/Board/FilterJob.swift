@@ -1,0 +1,59 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomPicture
+import DarkroomSpool
+
+/// The data for a filter operation.
+struct FilterJob: Sendable {
+    enum Input: Sendable {
+        /// `active/ID/source-SLOT`, or the local file that the source names.
+        case source(slot: Int, text: ByteString)
+        case image(OtherPixels)
+    }
+
+    /// The place of the filtered pixels of another image.
+    struct OtherPixels: Sendable {
+        /// Its output, in the outbox; only for messages if its pixels are handed over.
+        let file: String
+        /// Its number if its pixels are read from `active/ID/pixels-N`, because its output is lossy or it has none.
+        let handOver: Int?
+
+        init(_ index: Int, of manifest: Manifest) {
+            let image = manifest.images[index]
+            file = image.resultName
+            handOver = image.isHandedOver ? index : nil
+        }
+    }
+
+    let folders: BatchFolders
+    let image: Int
+    let name: String
+    let input: Input
+    let autoOrient: Bool
+    var damaged = DamagedRule.fail
+    /// Whether a warning makes it fail.
+    var isStrict = false
+    /// If it is strict: the warnings that it gets for the images of which it is made.
+    var warnings: [String] = []
+    let filters: [Filter]
+    /// How many of these at the beginning are the same for all variants of the image.
+    var commonFilters = 0
+    /// The pixels of overlays, by the names of their images.
+    let overlays: [ByteString: OtherPixels]
+    let output: OutputOptions
+    /// Its result in messages.
+    let resultName: String
+    /// Whether it has an output, and not only pixels for other images.
+    let isPublished: Bool
+    /// Whether the pixels are handed over to other images, see `HandOverTable`.
+    let handsOver: Bool
+    /// Whether this is the only purpose: the output has already been published.
+    let isAgain: Bool
+    /// Whether the manifest was submitted in a folder, with pictures.
+    var isFolder = false
+    /// Whether the manifest wants a page; nil if it does not say so.
+    var wantsPage: Bool?
+    /// The number of the last crash while it was filtered; 0 for none.
+    let crashes: Int
+    let cancellation: CancellationFlag
+}

@@ -1,0 +1,66 @@
+/// The stage of an image of a batch in work. `Batch.move(_:to:_:)` is the only function that changes it.
+///
+/// | stage             | visible state               | its source          | its work in the admission      | waits for                                  | left by                                     |
+/// |-------------------|-----------------------------|---------------------|--------------------------------|--------------------------------------------|---------------------------------------------|
+/// | `new`             | `new`                       | any                 | –                              | its blockers, then a place                 | `Batch.admit`, or another variant           |
+/// | `waits(.queue)`   | `new`, *                    | `queued`            | `storage`, `queued`, or coming | the downloads queue                        | `downloadBegan`, `downloadWaits`            |
+/// | `waits(.turn)`    | `new`, *                    | `queued`            | `flight`, `turn`, then as above | another download, its host, its turn      | `downloadBegan`                             |
+/// |                   | `downloading`               | `retrying`          | –                              | the time of its next attempt               | `retryDue`                                  |
+/// | `downloading`     | `downloading`               | `running`           | `running`                      | the transfer                               | `downloadEnded`, `downloadDeferred`         |
+/// | `waits(.filter)`  | `downloaded`, or `new` (**) | `ready`, or none    | any, or – (***)                | the filters queue, memory                  | `filterBegan`                               |
+/// | `filtering`       | `filtering`                 | `ready`, or none    | `running`, or – (***)          | its own operation, or another variant's    | `filterEnded`, `filterDeferred`, …          |
+/// | `recording`       | as before                   | `ready`, `failed`   | –                              | the publisher: file, journal               | `imageEnded`; `filterDeferred`              |
+/// | `ended`           | `filtered`, `failed`, `cancelled` | any           | –                              | –                                          | –                                           |
+///
+/// A hold takes images in a stage `waits` back to `new`. A cancellation ends them, and new ones, at once.
+///
+/// \* `downloading` after the first attempt for its source. \*\* For an image that is made from another one.
+/// \*\*\* An image has no operation of its own while it waits for memory, and while another variant takes it along.
+///
+/// While an image is in the stage `waits(.turn)`, it uses none of the places of the batch and the level.
+package enum ImageStage: Hashable, Sendable, CaseIterable {
+    /// What an admitted image waits for before a step.
+    package enum Wait: Hashable, Sendable, CaseIterable { case queue, turn, filter }
+
+    case new
+    case waits(Wait)
+    case downloading
+    case filtering
+    case recording
+    case ended
+
+    package static let allCases: [ImageStage] =
+        [.new] + Wait.allCases.map(waits) + [.downloading, .filtering, .recording, .ended]
+
+    /// Whether the image has been admitted and has not ended.
+    var isAdmitted: Bool { self != .new && self != .ended }
+
+    var isWaiting: Bool {
+        if case .waits = self { true } else { false }
+    }
+
+    /// Whether the image uses a place of its level: it is admitted, and does not wait outside the queues.
+    var hasPlace: Bool { isAdmitted && self != .waits(.turn) }
+
+    /// Whether the image uses a place of its batch: it also does not only wait for the publisher.
+    var isWorking: Bool { hasPlace && self != .recording }
+
+    /// Whether an image may go from this stage to another one.
+    func leads(to next: ImageStage) -> Bool {
+        switch (self, next) {
+        // A shared source may be in any phase. A failure of others, or a cancellation, needs no place.
+        case (.new, .waits), (.new, .downloading), (.new, .recording), (.new, .ended): true
+        // The source may be given back, have another attempt, be held, or fail with another download.
+        case (.waits(.queue), .waits(.turn)), (.waits(.turn), .waits(.queue)): true
+        case (.waits(.queue), .downloading), (.waits(.turn), .downloading): true
+        case (.waits(.queue), .recording), (.waits(.turn), .recording): true
+        case (.waits(.filter), .filtering): true
+        case (.waits, .new), (.waits, .ended): true
+        case (.downloading, .waits), (.downloading, .new), (.downloading, .recording): true
+        // It is postponed, its source is given back, or the disk refuses its record.
+        case (.filtering, .waits(.filter)), (.filtering, .waits(.queue)): true
+        case (.filtering, .recording), (.recording, .waits(.filter)), (.recording, .ended): true
+        default: false
+        }
+    }
+}
