@@ -24,7 +24,7 @@ extension RunFolder {
             try ItemJournal.append(repeated, in: folders.active(), durably: durably)
         }
         return PreparedBatch(
-            folders: folders, manifest: prepared.manifest, status: status,
+            id: prepared.id, manifest: prepared.manifest, status: status,
             control: prepared.control, crashes: prepared.crashes, suspects: prepared.suspects,
             handOvers: prepared.handOvers.filter { status.images[$0].state == .filtered })
     }

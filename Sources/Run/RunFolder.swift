@@ -300,7 +300,7 @@ package final class RunFolder: Sendable {
         // It can be written again from the manifest.
         try Receipt.issue(
             status, manifest: job.bytes, ManifestCopy(of: claimed), in: folders, durably: false)
-        return PreparedBatch(folders: folders, manifest: job.manifest, status: status)
+        return PreparedBatch(id: folders.id, manifest: job.manifest, status: status)
     }
 
     /// Ends a shard without images. No other manifest is empty.

@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
-import DarkroomSpool
 
 /// The place of each piece of work, from the board's request until its end.
 ///
@@ -308,16 +307,16 @@ struct Admission: Sendable {
     }
 
     /// Adds a batch whose folder must be read when the disk works again.
-    mutating func add(unprepared key: BatchKey, _ folders: BatchFolders) {
-        storage.add(unprepared: key, folders)
+    mutating func add(unprepared key: BatchKey, id: String) {
+        storage.add(unprepared: key, id: id)
     }
 
-    mutating func takeUnprepared() -> (BatchKey, BatchFolders)? { storage.takeUnprepared() }
+    mutating func takeUnprepared() -> (key: BatchKey, id: String)? { storage.takeUnprepared() }
 
     /// The disk works again.
     ///
     /// - Returns: everything that waited for it.
-    mutating func storageWorks() -> (Outcome, [(BatchKey, BatchFolders)]) {
+    mutating func storageWorks() -> (Outcome, [(key: BatchKey, id: String)]) {
         isStorageWorking = true
         let waited = storage.takeAll()
         for request in waited.items { entries[request.work] = nil }

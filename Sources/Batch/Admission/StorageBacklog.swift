@@ -1,8 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
-import DarkroomSpool
-import Synchronization
 
 /// The work that the scheduler holds back while the spool accepts no writes.
 struct StorageBacklog: Sendable {
@@ -14,7 +12,7 @@ struct StorageBacklog: Sendable {
     }
 
     private(set) var items: [WorkRequest] = []
-    private(set) var unprepared: [(BatchKey, BatchFolders)] = []
+    private(set) var unprepared: [(key: BatchKey, id: String)] = []
     /// The piece that tests whether writes are accepted again.
     var tried: Piece?
 
@@ -22,8 +20,8 @@ struct StorageBacklog: Sendable {
 
     mutating func add(_ item: WorkRequest) { items.append(item) }
 
-    mutating func add(unprepared key: BatchKey, _ folders: BatchFolders) {
-        unprepared.append((key, folders))
+    mutating func add(unprepared key: BatchKey, id: String) {
+        unprepared.append((key, id))
     }
 
     mutating func remove(_ work: Work) { items.removeAll { $0.work == work } }
@@ -34,7 +32,7 @@ struct StorageBacklog: Sendable {
         return items.remove(at: items.firstIndex { $0.work.isFilter } ?? 0)
     }
 
-    mutating func takeUnprepared() -> (BatchKey, BatchFolders)? {
+    mutating func takeUnprepared() -> (key: BatchKey, id: String)? {
         unprepared.isEmpty ? nil : unprepared.removeFirst()
     }
 

@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
-import DarkroomSpool
 
 /// Which image of a batch gets the next place.
 extension Batch {
@@ -88,7 +87,7 @@ extension Batch {
         if status.times.started == nil { status.times.started = Clock.timestamp }
         let counts = shownCounts
         return BatchBeginning(
-            id: folders.id, images: counts.total - counts.finished,
+            id: id, images: counts.total - counts.finished,
             isContinued: isContinued,
             waited: isContinued
                 ? nil

@@ -45,14 +45,14 @@ extension Batch {
     /// Parks a held batch if none of its images is in work.
     mutating func parkIfIdle(_ pool: inout Pool) {
         guard isIdle else { return }
-        pool.request(.park(key))
+        pool.request(.park(key, id: id))
     }
 
     /// Whether the batch is held, and nothing of it is in work.
     var isIdle: Bool { isHeld && live.isEmpty && !isFinishing }
 
     mutating func cancelImages(_ pool: inout Pool) {
-        cancellation.set()
+        setCancelled(&pool)
         for index in manifest.images.indices {
             switch stage(of: index) {
             case .new, .waits(.queue), .waits(.turn): cancel(index, &pool)
@@ -61,7 +61,7 @@ extension Batch {
                 cancel(index, &pool)
             case .downloading:
                 pool.request(.cancel(.download(key, source: sourceOfImage[index])))
-            // Its operation checks the flag, or its end is being recorded.
+            // Its operation learns of it, or its end is being recorded.
             case .filtering, .recording, .ended: break
             }
         }

@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
-import DarkroomSpool
 import Foundation
 
 /// The beginning and the end of a download, and the time between two attempts.
@@ -60,17 +59,17 @@ extension Batch {
         move(waitersOf: source, to: .downloading, &pool)
         noteAttempts(of: source)
         return DownloadJob(
-            folders: folders, slot: sources[source].slot ?? takeSlot(for: source),
+            id: id, slot: sources[source].slot ?? takeSlot(for: source),
             text: sources[source].text,
             image: sources[source].waiters.first.map { manifest.images[$0].name.string } ?? "",
             attempt: begun.note?.attempts, partial: begun.partial,
-            isFolder: isFolder, cancellation: cancellation)
+            isFolder: isFolder)
     }
 
     /// A download was not allowed to begin, or was stopped by the daemon's stop or by a disk that accepts no writes. It
     /// waits in the queue again. This does not count as an attempt.
     mutating func downloadDeferred(_ source: Int, _ pool: inout Pool) {
-        if cancellation.isSet {
+        if isCancelled {
             let failure = Failure(FetchError(.cancelled, "the batch was cancelled"))
             return downloadEnded(source, result: .failed(failure), &pool)
         }
@@ -121,7 +120,7 @@ extension Batch {
                 jitter: pool.jitter())
             // A retry of a local file is not useful: waiting does not change the file.
             if case .again(let delay) = verdict, attempts[source]?.note != nil,
-                sources[source].phase == .running, !cancellation.isSet
+                sources[source].phase == .running, !isCancelled
             {
                 return retry(source, failure, after: delay, partial, &pool)
             }
@@ -181,7 +180,7 @@ extension Batch {
         retrying.insert(source)
         let retry = Retry(
             number: number, delay: delay, attempts: attempts[source]?.count ?? 0,
-            mostAttempts: pool.retryPolicy.retries + 1, failure: failure, batch: folders.id,
+            mostAttempts: pool.retryPolicy.retries + 1, failure: failure, batch: id,
             image: manifest.images[first].name.string, source: sources[source].text)
         pool.request(.enqueueLater(.download(key, source: source), retry))
     }

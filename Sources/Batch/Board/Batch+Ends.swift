@@ -9,7 +9,7 @@ extension Batch {
     mutating func begin(_ pool: inout Pool) {
         // A restart may have followed the last end of the images that needed them, before their removal.
         for index in handOvers.unneeded { dropHandOver(of: index, &pool) }
-        if cancellation.isSet { cancelImages(&pool) }
+        if isCancelled { cancelImages(&pool) }
         // A restart may have followed an image's end, before the end of the images made from it or of the batch.
         failOrphans(&pool)
         finishIfEnded(&pool)
@@ -33,7 +33,7 @@ extension Batch {
         pool.request(
             handOvers.isFilteredAgain(index)
                 ? .endAgain(key, index: index, image)
-                : .record(key, folders, index: index, image, step))
+                : .record(key, id: id, index: index, image, step))
     }
 
     mutating func fail(
@@ -124,6 +124,6 @@ extension Batch {
         isFinishing = true
         status.state = finalState
         status.times.finished = Clock.timestamp
-        pool.request(.finish(key))
+        pool.request(.finish(key, id: id))
     }
 }

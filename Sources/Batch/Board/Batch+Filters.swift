@@ -37,7 +37,7 @@ extension Batch {
         let isAgain = handOvers.isFilteredAgain(index)
         let handsOver = handOvers.begin(index)
         return FilterJob(
-            folders: folders, image: index, name: image.name.string, input: input,
+            id: id, image: index, name: image.name.string, input: input,
             autoOrient: image.autoOrient, damaged: image.damaged, isStrict: image.isStrict,
             warnings: image.isStrict ? remarks(onPixelsOf: index) : [],
             filters: image.filters,
@@ -46,7 +46,7 @@ extension Batch {
             output: image.encoding, resultName: image.resultName,
             isPublished: image.isPublished, handsOver: handsOver,
             isAgain: isAgain, isFolder: isFolder, wantsPage: manifest.wantsPage,
-            crashes: crashes[index]?.last ?? 0, cancellation: cancellation)
+            crashes: crashes[index]?.last ?? 0)
     }
 
     // MARK: Without a result
@@ -76,7 +76,7 @@ extension Batch {
     ///
     /// - Returns: the number of the scratch file, which still belongs to the source; nil if the file is kept.
     mutating func sourceGivenBack(_ image: Int, _ pool: inout Pool) -> Int? {
-        guard stage(of: image) == .filtering, !cancellation.isSet else { return nil }
+        guard stage(of: image) == .filtering, !isCancelled else { return nil }
         let source = sourceOfImage[image]
         guard source >= 0, sources[source].phase == .ready, let slot = sources[source].slot,
             !live.indices.contains(where: { $0 != image && sourceOfImage[$0] == source })

@@ -71,6 +71,6 @@ extension Batch {
     /// Has the image's file removed, if it exists and nobody needs it.
     mutating func dropHandOver(of index: Int, _ pool: inout Pool) {
         guard handOvers.letGo(of: index) else { return }
-        pool.request(.dropHandOver(folders, image: index))
+        pool.request(.dropHandOver(id: id, image: index))
     }
 }

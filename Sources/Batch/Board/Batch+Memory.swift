@@ -39,7 +39,7 @@ extension Batch {
     mutating func filterPostponed(_ images: [Int], bytes: Int, _ pool: inout Pool) {
         for image in images where stage(of: image) == .filtering {
             move(image, to: .waits(.filter), &pool)
-            if cancellation.isSet {
+            if isCancelled {
                 cancel(image, &pool)
             } else if image == images[0] {
                 wait(image, crashes[image] == nil ? .bytes(bytes) : .everything, &pool)

@@ -132,7 +132,7 @@ extension Batch {
 
     /// Gives the batch a turn for the next free place.
     mutating func rotate(_ pool: inout Pool) {
-        guard !isInRotation, !isFinishing, !isHeld, !cancellation.isSet else { return }
+        guard !isInRotation, !isFinishing, !isHeld, !isCancelled else { return }
         isInRotation = true
         pool.append(key, level, of: owner)
     }

@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
-import DarkroomSpool
 
 /// A manifest in work: the stages of its images, see `ImageStage`, and the phases of its sources. `Board` owns it. What it
 /// shares with other batches is in `Pool`.
@@ -45,13 +44,11 @@ package struct Batch {
     }
 
     let key: BatchKey
-    let folders: BatchFolders
+    let id: String
     let manifest: Manifest
     /// The crashes of images during whose work a process died. They are filtered as in `Board.firstNeed`, or not at
     /// all.
     let crashes: [Int: Crashes]
-    /// Seen by the operations of its images.
-    let cancellation = CancellationFlag()
     /// The board's internal status, see `shownStatus`.
     var status: Status
     /// The sum of the sizes of the outputs.
@@ -88,11 +85,12 @@ package struct Batch {
     /// Whether the batch is in the board's rotation for places.
     var isInRotation = false
     var isFinishing = false
+    private(set) var isCancelled = false
     /// Whether its images get no places.
     private(set) var isHeld = false
 
     /// The state that control files have set.
-    var control: ControlState { cancellation.isSet ? .cancelled : isHeld ? .held : .free }
+    var control: ControlState { isCancelled ? .cancelled : isHeld ? .held : .free }
     let level: Level
     /// Whether the manifest was submitted in a folder, with pictures.
     var isFolder: Bool { status.manifest.isFolder == true }
@@ -101,7 +99,7 @@ package struct Batch {
 
     init(key: BatchKey, prepared: PreparedBatch) {
         self.key = key
-        folders = prepared.folders
+        id = prepared.id
         manifest = prepared.manifest
         level = Level(manifest.priority, manifest.qualityOfService)
         workKinds = WorkKinds(of: manifest.images)
@@ -113,8 +111,14 @@ package struct Batch {
         indexHandOvers()
         indexSources()
         indexDependencies()
-        if prepared.control == .cancelled { cancellation.set() }
+        isCancelled = prepared.control == .cancelled
         setHeld(prepared.control == .held)
+    }
+
+    /// Has operations of its images end.
+    mutating func setCancelled(_ pool: inout Pool) {
+        isCancelled = true
+        pool.request(.setCancelled(key))
     }
 
     /// Holds the batch or releases it, and updates its state.

@@ -72,7 +72,7 @@ extension Board {
         waitingBatches[key]?.isInPreparation = true
         countInWork(1, images: batch.images, batch.level, of: batch.uid)
         guard var prepared = batch.prepared else {
-            pool.request(.prepare(key, batch.folders))
+            pool.request(.prepare(key, id: batch.id))
             return
         }
         imagesPrepared -= batch.images

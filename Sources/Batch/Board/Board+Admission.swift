@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
-import DarkroomSpool
 import DequeModule
 
 /// Carries out the board's requests; see `Admission`, which has the place of each piece of work.

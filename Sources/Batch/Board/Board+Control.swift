@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
-import DarkroomSpool
 
 /// The effect of a command on a batch that is not finished.
 ///
@@ -35,7 +34,7 @@ extension Board {
         case .sets where subject.control == .cancelled: return .isCancelled
         case .sets(let control):
             // This comes first, so that it is reported before its consequences.
-            pool.request(.recordCommand(subject.folders, record))
+            pool.request(.recordCommand(id: subject.id, record))
             if let batch = waitingBatches[key] {
                 set(control, key, batch, record)
             } else {
@@ -50,18 +49,18 @@ extension Board {
     private func subject(_ key: BatchKey) -> Subject? {
         if let batch = waitingBatches[key] {
             return Subject(
-                folders: batch.folders, owner: batch.uid, commands: batch.commands,
+                id: batch.id, owner: batch.uid, commands: batch.commands,
                 control: batch.control)
         }
         return batches[key].map { batch in
             Subject(
-                folders: batch.folders, owner: batch.owner, commands: batch.status.commands ?? [],
+                id: batch.id, owner: batch.owner, commands: batch.status.commands ?? [],
                 control: batch.control, isFinishing: batch.isFinishing)
         }
     }
 
     private struct Subject {
-        let folders: BatchFolders
+        let id: String
         let owner: UInt32?
         let commands: [ControlRecord]
         let control: ControlState
@@ -77,19 +76,22 @@ extension Board {
         batch.control = control
         batch.commands.note(record)
         // A batch that is being prepared gets the command after that.
-        guard !batch.isInPreparation else { return waitingBatches[key] = batch }
+        guard !batch.isInPreparation else {
+            waitingBatches[key] = batch
+            return
+        }
         switch control {
         case .free:
             self.waiting[batch.level.index].insert(key, of: batch.uid)
             waitingBatches[key] = batch
-            pool.request(.amendStatus(batch.folders, control, batch.commands, continued: nil))
+            pool.request(.amendStatus(id: batch.id, control, batch.commands, continued: nil))
         case .held:
             // It is removed from memory. Its status may contain more than its file.
             let continued = waiting.continued?.status
             dequeue(key, &batch)
             waitingBatches[key] = batch
             pool.request(
-                .amendStatus(batch.folders, control, batch.commands, continued: continued))
+                .amendStatus(id: batch.id, control, batch.commands, continued: continued))
         case .cancelled:
             self.waiting[batch.level.index].remove(key, of: batch.uid)
             waitingBatches[key] = batch
@@ -113,11 +115,11 @@ extension Board {
         batch.leaveRotation(&pool)
         release(images: batch.manifest.images.count, batch.level, of: batch.owner)
         waitingBatches[key] = Waiting(
-            folders: batch.folders, level: batch.level, images: batch.manifest.images.count,
+            id: batch.id, level: batch.level, images: batch.manifest.images.count,
             uid: batch.status.manifest.uid, priority: batch.manifest.priority,
             received: batch.status.times.received, counts: batch.shownCounts,
             outputBytes: batch.outputBytes, control: .held, commands: batch.status.commands ?? [])
-        return [.dropScratch(key, batch.folders)]
+        return [.dropScratch(key, id: batch.id)]
     }
 
     /// The commands that a waiting batch was given; nil if no waiting batch has this ID.

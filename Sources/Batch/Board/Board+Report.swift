@@ -1,10 +1,9 @@
 import DarkroomAnswer
 import DarkroomManifest
-import DarkroomSpool
 
 /// The sums of a batch, for its progress file.
 struct BatchSums: Sendable {
-    let folders: BatchFolders
+    let id: String
     /// Without its images.
     var status: Status
     let outputBytes: Int
@@ -18,7 +17,7 @@ extension Board {
     func sums(of key: BatchKey) -> BatchSums? {
         if let batch = batches[key] {
             return BatchSums(
-                folders: batch.folders, status: batch.shownFrame, outputBytes: batch.outputBytes,
+                id: batch.id, status: batch.shownFrame, outputBytes: batch.outputBytes,
                 sizes: batch.sizes.sums)
         }
         guard let waiting = waitingBatches[key], var status = waiting.continued?.status else {
@@ -26,7 +25,7 @@ extension Board {
         }
         status.images = []
         return BatchSums(
-            folders: waiting.folders, status: status, outputBytes: waiting.outputBytes)
+            id: waiting.id, status: status, outputBytes: waiting.outputBytes)
     }
 
     /// The number of unfinished batches in each state.
@@ -58,12 +57,12 @@ extension Board {
     func listed(_ key: BatchKey) -> QueueReport.Batch? {
         if let batch = batches[key] {
             return QueueReport.Batch(
-                id: batch.folders.id, state: batch.listedState, priority: batch.manifest.priority,
+                id: batch.id, state: batch.listedState, priority: batch.manifest.priority,
                 uid: batch.owner, received: batch.status.times.received, counts: batch.shownCounts)
         }
         return waitingBatches[key].map { batch in
             QueueReport.Batch(
-                id: batch.folders.id, state: batch.control == .held ? .held : .pending,
+                id: batch.id, state: batch.control == .held ? .held : .pending,
                 priority: batch.priority, uid: batch.uid, received: batch.received,
                 counts: batch.counts)
         }

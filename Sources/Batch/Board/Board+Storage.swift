@@ -1,18 +1,17 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 
 /// What the board does while the spool accepts no writes.
 extension Board {
     /// The free scratch files of all batches, reserved so that no source gets one; first those of downloads that would
     /// have been resumed, which begin anew.
-    mutating func takeFreeSlots() -> [(key: BatchKey, folders: BatchFolders, slots: [Int])] {
-        var free: [(key: BatchKey, folders: BatchFolders, slots: [Int])] = []
+    mutating func takeFreeSlots() -> [(key: BatchKey, id: String, slots: [Int])] {
+        var free: [(key: BatchKey, id: String, slots: [Int])] = []
         for place in batches.indices {
             batches.values[place].forgetPartials()
             let slots = batches.values[place].takeFreeSlots()
             if !slots.isEmpty {
-                free.append((batches.keys[place], batches.values[place].folders, slots))
+                free.append((batches.keys[place], batches.values[place].id, slots))
             }
         }
         return free

@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import DarkroomSpool
 
 extension Board {
     /// The amount of work, and how much of it is done.

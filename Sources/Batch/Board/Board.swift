@@ -3,7 +3,6 @@ import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
-import DarkroomSpool
 
 /// The batches in work and the waiting ones: which comes next, and the result of each image.
 ///
@@ -17,7 +16,7 @@ import DarkroomSpool
 package struct Board {
     /// A batch that has its receipt and waits for its turn.
     struct Waiting {
-        let folders: BatchFolders
+        let id: String
         let level: Level
         let images: Int
         /// The manifest's owner.
@@ -114,7 +113,7 @@ package struct Board {
                 || waitingBatches.isEmpty)
         if isKept { imagesPrepared += images }
         let batch = Waiting(
-            folders: prepared.folders,
+            id: prepared.id,
             level: Level(prepared.manifest.priority, prepared.manifest.qualityOfService),
             images: images, uid: prepared.status.manifest.uid,
             priority: prepared.manifest.priority, received: prepared.status.times.received,
@@ -123,7 +122,7 @@ package struct Board {
             prepared: isKept ? prepared : nil, control: prepared.control,
             commands: prepared.status.commands ?? [])
         waitingBatches[key] = batch
-        keys[FileName(prepared.folders.id)] = key
+        keys[FileName(prepared.id)] = key
         switch batch.control {
         case .cancelled: activate(key, batch)
         case .held: break
@@ -146,7 +145,7 @@ package struct Board {
     /// Gives up a batch that could not be prepared. The failure has been reported. Its folder stays for the next start.
     mutating func preparationFailed(_ key: BatchKey) {
         guard let batch = waitingBatches.removeValue(forKey: key) else { return }
-        keys[FileName(batch.folders.id)] = nil
+        keys[FileName(batch.id)] = nil
         release(images: batch.images, batch.level, of: batch.uid)
     }
 
@@ -160,7 +159,7 @@ package struct Board {
     /// The batch's final status is in the outbox.
     mutating func batchFinished(_ key: BatchKey) {
         guard var batch = batches.removeValue(forKey: key) else { return }
-        keys[FileName(batch.folders.id)] = nil
+        keys[FileName(batch.id)] = nil
         batch.leaveRotation(&pool)
         release(images: batch.manifest.images.count, batch.level, of: batch.owner)
         batchesEnded += 1

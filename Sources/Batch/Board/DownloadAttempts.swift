@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
-import DarkroomSpool
 
 /// The attempts for a source.
 struct DownloadAttempts {

@@ -1,10 +1,9 @@
 import DarkroomCore
 import DarkroomFetch
-import DarkroomSpool
 
 /// The data for a download operation.
 struct DownloadJob: Sendable {
-    let folders: BatchFolders
+    let id: String
     /// The number of the scratch file for the content.
     let slot: Int
     let text: ByteString
@@ -16,5 +15,4 @@ struct DownloadJob: Sendable {
     let partial: PartialBody?
     /// Whether the manifest was submitted in a folder, with pictures.
     var isFolder = false
-    let cancellation: CancellationFlag
 }

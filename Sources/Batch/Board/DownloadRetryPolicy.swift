@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 
 /// Whether and when a failed download is retried.
 ///

@@ -11,7 +11,7 @@ extension EventLog {
         metrics.stage(.downloading).add(nanoseconds: microseconds * 1000)
         say(
             .imageDownloaded,
-            "\(job.folders.id): \(job.image): \(RedactedURL.text(job.text.string)) \(words), \(bytes) bytes, in "
+            "\(job.id): \(job.image): \(RedactedURL.text(job.text.string)) \(words), \(bytes) bytes, in "
                 + Words.time(microseconds: microseconds),
             fields(of: job).merging([.bytes: "\(bytes)", .microseconds: "\(microseconds)"]) { $1 })
     }
@@ -37,9 +37,9 @@ extension EventLog {
     func waitsForMemory(_ job: FilterJob, bytes: Int) {
         say(
             .imageWaits,
-            "\(job.folders.id): \(job.name) waits for \(Units.bytes(bytes)) of memory",
+            "\(job.id): \(job.name) waits for \(Units.bytes(bytes)) of memory",
             [
-                .batch: job.folders.id, .image: job.name, .step: Step.filter.rawValue,
+                .batch: job.id, .image: job.name, .step: Step.filter.rawValue,
                 .bytes: "\(bytes)",
             ])
     }
@@ -127,12 +127,12 @@ extension EventLog {
     func cacheDecided(_ job: DownloadJob, kept: Bool) {
         say(
             .cacheDecided,
-            "\(job.folders.id): \(RedactedURL.text(job.text.string)) is "
+            "\(job.id): \(RedactedURL.text(job.text.string)) is "
                 + (kept
                     ? "kept in the cache"
                     : "not kept in the cache: the response does not allow it, or there is no room"),
             [
-                .batch: job.folders.id, .image: job.image, .step: Step.download.rawValue,
+                .batch: job.id, .image: job.image, .step: Step.download.rawValue,
             ])
     }
 
@@ -146,7 +146,7 @@ extension EventLog {
 
     private func fields(of job: DownloadJob) -> Fields {
         var fields: Fields = [
-            .batch: job.folders.id, .image: job.image, .step: Step.download.rawValue,
+            .batch: job.id, .image: job.image, .step: Step.download.rawValue,
         ]
         if let host = Self.host(of: job.text) { fields[.host] = host }
         if let attempt = job.attempt { fields[.attempt] = "\(attempt)" }

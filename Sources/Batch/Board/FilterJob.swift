@@ -1,7 +1,6 @@
 import DarkroomCore
 import DarkroomManifest
 import DarkroomPicture
-import DarkroomSpool
 
 /// The data for a filter operation.
 struct FilterJob: Sendable {
@@ -25,7 +24,7 @@ struct FilterJob: Sendable {
         }
     }
 
-    let folders: BatchFolders
+    let id: String
     let image: Int
     let name: String
     let input: Input
@@ -55,5 +54,4 @@ struct FilterJob: Sendable {
     var wantsPage: Bool?
     /// The number of the last crash while it was filtered; 0 for none.
     let crashes: Int
-    let cancellation: CancellationFlag
 }

@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomManifest
 import DarkroomPicture
-import DarkroomSpool
 
 /// The images whose pixels are handed over to other images of the batch, and the state of these pixels.
 ///

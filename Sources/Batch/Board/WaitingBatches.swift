@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 
 /// The waiting and the held batches, with their numbers for each owner.
 package struct WaitingBatches {

@@ -11,6 +11,7 @@ protocol ProgressSource: AnyObject, Sendable {
 }
 
 struct ProgressSnapshot: Sendable {
+    let folders: BatchFolders
     let sums: BatchSums
     /// Whether work of the batch may begin.
     let mayWork: Bool
@@ -151,7 +152,7 @@ final class ProgressKeeper: Sendable {
             return (progress, entry.last)
         }
         if let last, progress.saysTheSame(as: last) { return }
-        let isWritten = snapshot.sums.folders.writeProgress(progress)
+        let isWritten = snapshot.folders.writeProgress(progress)
         state.withLock { $0.entries[key]?.last = isWritten ? progress : nil }
     }
 

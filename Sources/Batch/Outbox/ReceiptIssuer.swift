@@ -54,7 +54,7 @@ package struct ReceiptIssuer {
                 log.claimed(status, dropped: manifest.dropped)
                 if isSynced { drop(manifest) }
                 answer.batches.append(
-                    PreparedBatch(folders: manifest.folders, manifest: accepted, status: status))
+                    PreparedBatch(id: manifest.folders.id, manifest: accepted, status: status))
             } else {
                 log.rejected(status)
                 if !isSynced || !clear(manifest) { answer.uncleared.append(manifest.id) }

@@ -8,7 +8,7 @@ import SystemPackage
 /// The files in a batch's folder that the filter of one image writes: `output-N`, and `pixels-N` if other images need
 /// its pixels, see `HandOverTable`. If the image is not published, there is only the second one.
 final class FilterFiles {
-    let job: FilterJob
+    let job: BegunJob<FilterJob>
     private let active: Directory
     /// The folder's name in `active`. The files are used by their paths, because to open the folder costs more.
     private let id: FileName
@@ -23,13 +23,13 @@ final class FilterFiles {
     private var pixelsFile: FileDescriptor?
 
     /// - Parameter sourcePreview: the small copy of the source; nil if the batch gets no page.
-    init(_ job: FilterJob, _ sourcePreview: PicturePreview?, durably: Bool) throws {
+    init(_ job: BegunJob<FilterJob>, _ sourcePreview: PicturePreview?, durably: Bool) throws {
         self.job = job
         self.durably = durably
         self.sourcePreview = job.isPublished && !job.isAgain ? sourcePreview : nil
         preview = self.sourcePreview == nil ? nil : PicturePreview()
         active = job.folders.spool.active
-        id = FileName(job.folders.id)
+        id = FileName(job.id)
         let output = try active.create(outputName, replacing: true)
         outputFile = output.file
         self.output = consume output

@@ -84,9 +84,9 @@ extension Scheduler {
                 return ended(ticket, key, source, .failed(failure))
             }
             log.metrics.downloadedBytes.add(Int(report.bytes))
-            log.fetched(job, report, microseconds: report.elapsed.wholeMicroseconds)
+            log.fetched(job.job, report, microseconds: report.elapsed.wholeMicroseconds)
             let isKept = begun.use.map { keepForOthers(ticket.work, $0, report) } ?? false
-            if begun.use != nil { log.cacheDecided(job, kept: isKept) }
+            if begun.use != nil { log.cacheDecided(job.job, kept: isKept) }
             let note = DownloadNote(bytes: Int(report.bytes), cache: isKept ? "stored" : nil)
             ended(ticket, key, source, .ready(note), isShared: isKept)
         case .failed(let error):
@@ -100,7 +100,7 @@ extension Scheduler {
                     pauseHost(
                         of: error.asker.map { ByteString($0) } ?? job.text, for: seconds,
                         because: failure,
-                        batch: job.folders.id)
+                        batch: job.id)
                 }
                 ended(
                     ticket, key, source,
@@ -127,14 +127,14 @@ extension Scheduler {
     ///
     /// - Returns: false if no transfer is necessary any more.
     private func beginWithCache(
-        _ ticket: Admission.Ticket, _ job: DownloadJob, _ use: inout CacheUse?,
+        _ ticket: Admission.Ticket, _ job: BegunJob<DownloadJob>, _ use: inout CacheUse?,
         _ request: inout TransferRequest
     ) throws(FileError) -> Bool {
         guard case .download(let key, let source) = ticket.work, var used = use else { return true }
         let begin = Clock.nanoseconds
         if let bytes = try takeFromCache(&used, &request) {
             log.metrics.cacheHits.add(1)
-            log.copied(job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000)
+            log.copied(job.job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000)
             let note = DownloadNote(bytes: bytes, cache: "hit")
             ended(ticket, key, source, .ready(note), isShared: true)
             return false
@@ -149,7 +149,8 @@ extension Scheduler {
 
     /// The server has confirmed the cached content.
     private func endConfirmed(
-        _ ticket: Admission.Ticket, _ job: DownloadJob, _ use: CacheUse?, _ report: TransferReport
+        _ ticket: Admission.Ticket, _ job: BegunJob<DownloadJob>, _ use: CacheUse?,
+        _ report: TransferReport
     ) {
         guard case .download(let key, let source) = ticket.work else { return }
         do {
@@ -157,7 +158,7 @@ extension Scheduler {
                 // The cached content has been removed, so everything is fetched this time.
                 return ended(ticket) { $0.downloadDeferred(key, source) }
             }
-            log.copied(job, bytes: bytes, microseconds: report.elapsed.wholeMicroseconds)
+            log.copied(job.job, bytes: bytes, microseconds: report.elapsed.wholeMicroseconds)
             let note = DownloadNote(bytes: bytes, cache: "revalidated")
             ended(ticket, key, source, .ready(note), isShared: true)
         } catch {
@@ -168,9 +169,11 @@ extension Scheduler {
     }
 
     /// The spool has no space for the source, or this machine no free socket. It is fetched again later.
-    private func putBack(_ ticket: Admission.Ticket, _ failure: Failure, _ job: DownloadJob) {
+    private func putBack(
+        _ ticket: Admission.Ticket, _ failure: Failure, _ job: BegunJob<DownloadJob>
+    ) {
         guard case .download(let key, let source) = ticket.work else { return }
-        refused(ticket.work, failure, batch: job.folders.id)
+        refused(ticket.work, failure, batch: job.id)
         if failure.fault == .full { removeScratch(job.slot, job.folders) }
         ended(ticket) { $0.downloadDeferred(key, source) }
     }
@@ -219,7 +222,8 @@ extension Scheduler {
             let bytes = try examineLocal(
                 job.text, key, sent: job.folders.sentPictures(isFolder: job.isFolder))
             log.downloaded(
-                job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000, words: "found")
+                job.job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000,
+                words: "found")
             ended(ticket, key, source, .ready(DownloadNote(bytes: bytes)))
         } catch {
             let failure = Failure(erasing: error)
@@ -259,9 +263,9 @@ extension Scheduler {
 
 /// Data of a transfer's beginning for its end.
 final class BegunDownload: Sendable {
-    private let state = Mutex<(job: DownloadJob?, use: CacheUse?)>((nil, nil))
+    private let state = Mutex<(job: BegunJob<DownloadJob>?, use: CacheUse?)>((nil, nil))
 
-    var job: DownloadJob? {
+    var job: BegunJob<DownloadJob>? {
         get { state.withLock { $0.job } }
         set { state.withLock { $0.job = newValue } }
     }

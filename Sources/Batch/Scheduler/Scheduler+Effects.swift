@@ -55,41 +55,42 @@ extension Scheduler {
             queues.cancel(ticket)
         case .storageUndecided:
             storage.probeInconclusive()
-        case .record(let key, let folders, let index, let status, let step):
-            record(key, folders, index, status, step)
+        case .record(let key, let id, let index, let status, let step):
+            record(key, folders(of: id), index, status, step)
         case .endAgain(let key, let index, let image):
             endAgain(key, index, image)
-        case .dropHandOver(let folders, let image):
+        case .dropHandOver(let id, let image):
             // If this fails, the file stays until the batch's end.
-            try? folders.active().remove(BatchFile.pixels(image))
+            try? folders(of: id).active().remove(BatchFile.pixels(image))
             FaultPoint.handOverRemoved.pass()
-        case .recordCommand(let folders, let command):
-            log.obeyed(id: folders.id, command)
-            record(command, of: folders, recorded)
-        case .amendStatus(let folders, let control, let commands, let continued):
-            preparation.async { [self] in amendStatus(folders, control, commands, continued) }
-        case .park(let key):
+        case .recordCommand(let id, let command):
+            log.obeyed(id: id, command)
+            record(command, of: folders(of: id), recorded)
+        case .amendStatus(let id, let control, let commands, let continued):
+            preparation.async { [self] in amendStatus(folders(of: id), control, commands, continued)
+            }
+        case .setCancelled(let key):
+            cancellations[key].set()
+        case .park(let key, let id):
             foundContents.drop(key)
             // After its pending entries in the journal, because it will be read from there.
-            guard let folders = board.withLock({ $0.batches[key]?.folders }) else { break }
-            publisher.afterwards(of: FileName(folders.id)) { [self] in
+            publisher.afterwards(of: FileName(id)) { [self] in
                 statusKeeper.park(key, self)
             }
-        case .dropScratch(let key, let folders):
+        case .dropScratch(let key, let id):
             // If it has been released since, its preparation follows this or has finished, and it is in work.
             preparation.async { [self] in
                 guard board.withLock({ $0.isParked(key) }) else { return }
-                Recovery.dropScratch(of: folders)
+                Recovery.dropScratch(of: folders(of: id))
             }
-        case .prepare(let key, let folders):
-            prepareLater(key, folders)
+        case .prepare(let key, let id):
+            prepareLater(key, folders(of: id))
         case .statusChanged(let key):
             statusChanged(key)
-        case .finish(let key):
+        case .finish(let key, let id):
             foundContents.drop(key)
-            guard let folders = board.withLock({ $0.batches[key]?.folders }) else { break }
             // After its pending entries in the journal, for example a cancellation.
-            publisher.afterwards(of: FileName(folders.id)) { [self] in
+            publisher.afterwards(of: FileName(id)) { [self] in
                 finish(key)
             }
         }

@@ -9,7 +9,7 @@ import Glibc
 /// results are written to the files of `FilterFiles`.
 struct FilterStep {
     /// The first one has the operation.
-    let jobs: [FilterJob]
+    let jobs: [BegunJob<FilterJob>]
     let sources: LocalSources
     /// The bytes of the source, if they have been read when it was found.
     let content: [UInt8]?
@@ -19,7 +19,8 @@ struct FilterStep {
     private let sourcePreview: PicturePreview?
 
     init(
-        jobs: [FilterJob], sources: LocalSources, content: [UInt8]?, limits: PictureLimits,
+        jobs: [BegunJob<FilterJob>], sources: LocalSources, content: [UInt8]?,
+        limits: PictureLimits,
         durably: Bool, hasPage: Bool
     ) {
         self.jobs = jobs
@@ -31,7 +32,7 @@ struct FilterStep {
             hasPage && jobs.contains { $0.isPublished && !$0.isAgain } ? PicturePreview() : nil
     }
 
-    private var job: FilterJob { jobs[0] }
+    private var job: BegunJob<FilterJob> { jobs[0] }
 
     /// The results of the images.
     typealias Results = [Result<DevelopedPicture, Failure>]
@@ -133,7 +134,7 @@ struct FilterStep {
 
     /// Opens the pixels of another image that has ended.
     private func openImage(
-        _ name: String, of job: FilterJob
+        _ name: String, of job: BegunJob<FilterJob>
     ) throws(PictureError) -> OtherImage {
         guard let other = job.overlays[ByteString(name)] else {
             return try StageContext.noImage(name)
@@ -193,7 +194,7 @@ extension Scheduler {
     /// Filters a picture. Meanwhile there is a record of it, in case of a crash. For variants, it is a record of the
     /// first one: it will be filtered alone, and the others without it, so that the guilty one is found.
     func develop(
-        _ jobs: [FilterJob], of key: BatchKey, _ beat: Heartbeat.Beat,
+        _ jobs: [BegunJob<FilterJob>], of key: BatchKey, _ beat: Heartbeat.Beat,
         admit: @escaping PicturePipeline.Admission
     ) -> FilterStep.Results {
         let settings = settings
@@ -208,7 +209,7 @@ extension Scheduler {
             hasPage: makesPage(job.wantsPage))
         do throws(FileError) {
             return try spool.attempts.record(
-                batch: job.folders.id, image: job.image, before: job.crashes
+                batch: job.id, image: job.image, before: job.crashes
             ) { slot in
                 step.run(admit: admit) { [gate] in
                     beat.step()
@@ -223,9 +224,9 @@ extension Scheduler {
     }
 }
 
-extension FilterJob {
+extension BegunJob<FilterJob> {
     fileprivate var watched: WatchedWork {
-        WatchedWork("the picture \(name) of \(folders.id)", batch: folders.id, image: name)
+        WatchedWork("the picture \(job.name) of \(job.id)", batch: job.id, image: job.name)
     }
 }
 
@@ -255,7 +256,7 @@ extension Scheduler {
             begun = board.filterBegan(ticket, &effects)
             return effects
         }
-        let jobs = begun
+        let jobs = begun.map { self.begun($0, of: key, id: $0.id) }
         guard let job = jobs.first else {
             endedUndecided(ticket.work)
             return ended(ticket) { $0.filterNotBegun(key, image) }
@@ -275,7 +276,7 @@ extension Scheduler {
             if case .tooLarge = obstacle.answer {
                 return ended(ticket) { $0.filteredApart(key, jobs.map(\.image)) }
             }
-            log.waitsForMemory(job, bytes: obstacle.bytes)
+            log.waitsForMemory(job.job, bytes: obstacle.bytes)
             return ended(ticket) {
                 $0.filterPostponed(key, jobs.map(\.image), bytes: obstacle.bytes)
             }
@@ -289,7 +290,8 @@ extension Scheduler {
 
     /// What the board does when an image has been filtered, or has not.
     private func end(
-        _ job: FilterJob, _ result: Result<DevelopedPicture, Failure>, _ ticket: Admission.Ticket,
+        _ job: BegunJob<FilterJob>, _ result: Result<DevelopedPicture, Failure>,
+        _ ticket: Admission.Ticket,
         _ key: BatchKey, since begin: UInt64, share: Int
     ) -> (inout Board) -> [Effect] {
         let image = job.image
@@ -297,7 +299,7 @@ extension Scheduler {
             return { $0.filterDeferred(key, image) }
         }
         if case .failure(let failure) = result, failure.fault != nil {
-            refused(ticket.work, failure, batch: job.folders.id)
+            refused(ticket.work, failure, batch: job.id)
             if job.cancellation.isSet {
                 let cancelled = Failure(PictureError(.cancelled, "the batch was cancelled"))
                 return {

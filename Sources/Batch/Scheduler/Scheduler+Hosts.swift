@@ -35,7 +35,7 @@ extension Scheduler {
     /// The batches in work that need downloads from a host.
     private func batches(waitingFor host: ByteString) -> [String] {
         let sources = board.withLock { board in
-            board.batches.values.map { (id: $0.folders.id, texts: $0.sourcesToBegin) }
+            board.batches.values.map { (id: $0.id, texts: $0.sourcesToBegin) }
         }
         return sources.filter { $0.texts.contains { DownloadFairQueue.host(of: $0) == host } }
             .map(\.id).sorted { ByteString($0) < ByteString($1) }

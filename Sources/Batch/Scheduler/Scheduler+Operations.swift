@@ -41,14 +41,14 @@ extension Scheduler {
     }
 
     /// Begins a download; nil if nobody needs it any more.
-    func downloadBegan(_ ticket: Admission.Ticket, isTransfer: Bool) -> DownloadJob? {
+    func downloadBegan(_ ticket: Admission.Ticket, isTransfer: Bool) -> BegunJob<DownloadJob>? {
         var job: DownloadJob?
         settle { board in
             job = board.downloadBegan(ticket, isTransfer: isTransfer)
             return []
         }
         FaultPoint.downloadBegan.pass()
-        return job
+        return job.map { begun($0, of: ticket.work.batch, id: $0.id) }
     }
 
     /// Work that began has ended. The board learns this before the daemon can conclude that nothing runs.

@@ -23,7 +23,7 @@ extension Scheduler {
             let isRepeated = (batch?.status.retries ?? 0) > 0
             return (
                 batch?.manifest.wantsPage, batch?.status.manifest.isFolder == true,
-                isRepeated ? batch?.folders : nil
+                isRepeated ? batch.map { folders(of: $0.id) } : nil
             )
         }
         let page = makesPage(wish) ? ended(key) : nil
@@ -70,7 +70,7 @@ extension Scheduler {
 
     private func ended(_ key: BatchKey) -> (BatchFolders, EndedPages)? {
         let batch = board.withLock { board in
-            board.batches[key].map { ($0.folders, $0.shownStatus, $0.manifest) }
+            board.batches[key].map { (folders(of: $0.id), $0.shownStatus, $0.manifest) }
         }
         return batch.map { folders, status, manifest in
             var status = status

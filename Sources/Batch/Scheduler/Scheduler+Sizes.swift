@@ -11,13 +11,13 @@ extension Scheduler {
     /// Finds out the sizes of the sources of a batch, the first time that its progress is written. So a batch that ends
     /// at once costs nothing.
     func examineSizes(of key: BatchKey) {
-        guard let (folders, isFolder, sources) = board.withLock({ $0.beginExaminingSizes(of: key) })
+        guard let (id, isFolder, sources) = board.withLock({ $0.beginExaminingSizes(of: key) })
         else {
             return
         }
         // A folder on a network may take long to answer. Nothing waits for this queue.
         sizes.async { [self] in
-            let sent = try? folders.sentPictures(isFolder: isFolder)
+            let sent = try? folders(of: id).sentPictures(isFolder: isFolder)
             let found = sources.compactMap { source, text -> (Int, Int)? in
                 guard !stopped.isSet, case .local(let path)? = try? SourceReference(text),
                     let file = try? settings.localSources.open(path, sent: sent)
@@ -33,13 +33,13 @@ extension Board {
     /// The sources that have not begun; nil if it is not worth while to know their sizes.
     mutating func beginExaminingSizes(
         of key: BatchKey
-    ) -> (folders: BatchFolders, isFolder: Bool, sources: [(Int, ByteString)])? {
+    ) -> (id: String, isFolder: Bool, sources: [(Int, ByteString)])? {
         guard let place = batches.index(forKey: key),
             batches.values[place].beginExaminingSizes()
         else { return nil }
         let batch = batches.values[place]
         let sources = batch.sources.enumerated().filter { $1.phase == .idle && $1.users > 0 }
-        return (batch.folders, batch.isFolder, sources.map { ($0, $1.text) })
+        return (batch.id, batch.isFolder, sources.map { ($0, $1.text) })
     }
 
     mutating func learnSizes(of key: BatchKey, _ found: [(source: Int, bytes: Int)]) {

@@ -9,12 +9,14 @@ extension Scheduler: StatusSource {
         board.withLock { board -> StatusSnapshot? in
             if let batch = board.batches[key] {
                 return StatusSnapshot(
-                    folders: batch.folders, status: batch.shownStatus, startedAt: batch.startedAt,
+                    folders: folders(of: batch.id), status: batch.shownStatus,
+                    startedAt: batch.startedAt,
                     isContinued: batch.isContinued)
             }
             return board.waitingBatches[key]?.continued.map { batch in
                 StatusSnapshot(
-                    folders: batch.folders, status: batch.status, startedAt: nil, isContinued: true)
+                    folders: folders(of: batch.id), status: batch.status, startedAt: nil,
+                    isContinued: true)
             }
         }.map { snapshot in
             var snapshot = snapshot
@@ -32,7 +34,7 @@ extension Scheduler: StatusSource {
         if !sums.status.state.isFinal { sums.status.waiting = waiting(key, sums.status) }
         let mayWork = gate.mayStart && storage.mayWork && sums.status.state == .processing
         if mayWork { examineSizes(of: key) }
-        return ProgressSnapshot(sums: sums, mayWork: mayWork)
+        return ProgressSnapshot(folders: folders(of: sums.id), sums: sums, mayWork: mayWork)
     }
 
     /// The reason why a batch does not progress. A reason that applies to all batches comes first. For a held batch,
@@ -65,9 +67,8 @@ extension Scheduler: StatusSource {
     /// pause does not concern held batches.
     package var batchesToBeDone: [String] {
         board.withLock { board in
-            let inWork = board.batches.filter { !$0.value.isHeld }.mapValues(\.folders.id)
-            let waiting = board.waitingBatches.filter { $0.value.control != .held }.mapValues(
-                \.folders.id)
+            let inWork = board.batches.filter { !$0.value.isHeld }.mapValues(\.id)
+            let waiting = board.waitingBatches.filter { $0.value.control != .held }.mapValues(\.id)
             return [inWork, waiting].flatMap { $0.sorted { $0.key < $1.key }.map(\.value) }
         }
     }
@@ -77,11 +78,10 @@ extension Scheduler: StatusSource {
             board.batchFinished(key)
             return []
         }
+        cancellations.drop(key)
     }
 
-    func parked(_ key: BatchKey) {
-        advance { $0.parked(key) }
-    }
+    func parked(_ key: BatchKey) { advance { $0.parked(key) } }
 }
 
 extension Failure {

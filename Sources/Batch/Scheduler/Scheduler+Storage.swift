@@ -44,7 +44,7 @@ extension Scheduler {
     /// Removes the scratch files that are kept for the next downloads, because the space is needed now.
     private func removeFreeScratch() {
         for free in board.withLock({ $0.takeFreeSlots() }) {
-            for slot in free.slots { removeScratch(slot, free.folders) }
+            for slot in free.slots { removeScratch(slot, folders(of: free.id)) }
             board.withLock { $0.change(free.key) { batch, _ in batch.returnSlots(free.slots) } }
         }
     }
@@ -53,7 +53,7 @@ extension Scheduler {
 
     /// Makes a batch whose folder must be read wait until the spool accepts writes again.
     func waitForStorage(_ key: BatchKey, _ folders: BatchFolders) {
-        board.withLock { $0.admission.add(unprepared: key, folders) }
+        board.withLock { $0.admission.add(unprepared: key, id: folders.id) }
         // It may have changed since the check.
         if storage.mayWork { goOn() }
     }
@@ -77,14 +77,14 @@ extension Scheduler {
 
     /// Begins all work that waited.
     private func goOn() {
-        var unprepared: [(BatchKey, BatchFolders)] = []
+        var unprepared: [(key: BatchKey, id: String)] = []
         advance { board in
             let outcome: Admission.Outcome
             (outcome, unprepared) = board.admission.storageWorks()
             board.follow(outcome)
             return []
         }
-        for (key, folders) in unprepared { prepareLater(key, folders) }
+        for (key, id) in unprepared { prepareLater(key, folders(of: id)) }
     }
 }
 
@@ -92,8 +92,8 @@ extension Scheduler: StorageClient {
     package func tryStorage() -> Bool {
         if refusedWrites.tryStorage() { return true }
         guard gate.mayStart else { return false }
-        if let (key, folders) = board.withLock({ $0.admission.takeUnprepared() }) {
-            prepareLater(key, folders)
+        if let (key, id) = board.withLock({ $0.admission.takeUnprepared() }) {
+            prepareLater(key, folders(of: id))
             return true
         }
         var isTried = false

@@ -47,6 +47,8 @@ package final class Scheduler: Sendable {
     /// The queue on which the sizes of local sources are found out.
     let sizes = DispatchQueue(label: "darkroom.sizes", qos: .utility)
     let running = DispatchGroup()
+    /// Seen by the operations of a batch.
+    let cancellations = Cancellations()
     /// Called when a batch has left, and after any progress.
     let listeners = Mutex<Listeners>(Listeners())
 
@@ -107,6 +109,8 @@ package final class Scheduler: Sendable {
             log: log)
     }
 
+    func folders(of id: String) -> BatchFolders { BatchFolders(spool: spool, id: id) }
+
     var settings: BatchSettings { currentSettings.withLock { $0 } }
 
     /// Applies new settings: the widths of the queues at once, the rest with the next operation.
@@ -151,7 +155,7 @@ package final class Scheduler: Sendable {
             for command in commands {
                 outcomes.append(
                     board.obey(
-                        prepared.folders.id, command,
+                        prepared.id, command,
                         isPrivileged: spool.isPrivileged(command.uid), &effects))
             }
             return effects

@@ -94,7 +94,7 @@ extension Intake {
     /// manifest that they were placed next to.
     func requests(for prepared: PreparedBatch) -> [ControlRequest] {
         guard let inbox else { return [] }
-        var ids = [prepared.folders.id]
+        var ids = [prepared.id]
         if prepared.status.times.started == nil {
             let manifest = prepared.status.manifest
             ids.append(Claim.id(of: manifest.name, isFolder: manifest.isFolder == true))

@@ -239,7 +239,7 @@ package struct Recovery: Sendable {
         folders.correctProgress(fresh)
         return .unfinished(
             PreparedBatch(
-                folders: folders, manifest: manifest, status: fresh, control: control,
+                id: folders.id, manifest: manifest, status: fresh, control: control,
                 crashes: crashes, suspects: suspects, handOvers: handOvers))
     }
 

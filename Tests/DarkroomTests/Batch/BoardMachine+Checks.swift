@@ -34,7 +34,7 @@ extension BoardMachine {
             try require(other == nil, "\(start.ticket) beside \(String(describing: other?.ticket))")
         case .stop(let ticket):
             try require(stopped.insert(ticket).inserted, "stopped twice: \(ticket)")
-        case .finish(let key):
+        case .finish(let key, _):
             try require(finished.insert(key).inserted, "finished twice: \(key)")
         default: break
         }
@@ -52,7 +52,7 @@ extension BoardMachine {
             }
             if images.isEmpty { continue }
             try require(!batch.isHeld, "\(key) is held, and \(images) have begun")
-            try require(!batch.cancellation.isSet, "\(key) is cancelled, and \(images) have begun")
+            try require(!batch.isCancelled, "\(key) is cancelled, and \(images) have begun")
             if takesAlong { continue }
             let level = batch.level.index
             try require(
@@ -97,7 +97,8 @@ extension BoardMachine {
             if batch.isInPreparation { add(batch.images, batch.level.index, batch.uid) }
         }
         try require(board.pool.places == places, "places: \(board.pool.places), not \(places)")
-        try require(board.pool.waitingPlaces == waiting, "waitingPlaces \(board.pool.waitingPlaces)")
+        try require(
+            board.pool.waitingPlaces == waiting, "waitingPlaces \(board.pool.waitingPlaces)")
         try require(board.batchesInWork == batches, "batchesInWork \(board.batchesInWork)")
         try require(
             board.imagesInWork == images && board.largeBatchesInWork == large,
@@ -226,7 +227,9 @@ extension BoardMachine {
         try require(now.grants <= max(slots, allowed.grants), "\(now.grants) images have memory")
         // The parts that are shared and kept may be of two limits.
         let memory = max(limits.memory, now.grants == 0 ? 0 : allowed.memory)
-        try require(board.pool.memory.held <= memory + memory / 8, "\(board.pool.memory.held) bytes granted")
+        try require(
+            board.pool.memory.held <= memory + memory / 8, "\(board.pool.memory.held) bytes granted"
+        )
         allowed = now
         allowed.memory = memory
     }
@@ -304,7 +307,8 @@ extension BoardMachine {
             board.admission.isEmpty && board.admission.downloads.isEmpty
                 && board.admission.local.isEmpty && board.admission.filters.isEmpty,
             "the admission is not empty: \(board.admission)")
-        try require(board.pool.memory.grantCount == 0 && board.pool.memory.waitingCount == 0, "memory")
+        try require(
+            board.pool.memory.grantCount == 0 && board.pool.memory.waitingCount == 0, "memory")
         try require(operations.isEmpty && entries.isEmpty && retries.isEmpty, description)
         try require(board.imagesPrepared == 0 && board.imagesInWork == 0, "images in work")
     }

@@ -118,7 +118,7 @@ extension BoardMachine {
         let id = "b\(folders.count)"
         let manifest = randomManifest()
         let folder = Folder(
-            BatchFolders(spool: spool, id: id), manifest, owner: [nil, 1, 2, 3][number(0...3)],
+            id, manifest, owner: [nil, 1, 2, 3][number(0...3)],
             needs: manifest.images.map { _ in [1, 1, 4, 9, 20, 60][number(0...5)] << 20 })
         if chance(25) { addFormerResults(to: folder) }
         if chance(15) { addCrashes(to: folder) }

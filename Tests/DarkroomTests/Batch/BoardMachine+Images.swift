@@ -80,15 +80,15 @@ extension BoardMachine {
     private func checkWayOn(of batch: Batch) throws(Fault) {
         let key = batch.key
         let ends =
-            pending { if case .finish(key) = $0 { true } else { false } }
+            pending { if case .finish(key, _) = $0 { true } else { false } }
             + afterwards.count { $0.key == key && $0.isEnd } + finishing.count { $0.key == key }
         try require(ends == (batch.isFinishing ? 1 : 0), "\(key) ends \(ends) times")
         guard !batch.isFinishing, batch.live.isEmpty else { return }
         try require(!batch.hasEnded, "\(key) has ended, and nobody knows")
-        try require(!batch.cancellation.isSet, "\(key) is cancelled, and does not end")
+        try require(!batch.isCancelled, "\(key) is cancelled, and does not end")
         if batch.isHeld {
             let parks =
-                pending { if case .park(key) = $0 { true } else { false } }
+                pending { if case .park(key, _) = $0 { true } else { false } }
                 + afterwards.count { $0.key == key && !$0.isEnd } + parking.count { $0 == key }
             try require(parks > 0, "\(key) is held and idle, and is not parked")
         } else {
@@ -168,7 +168,7 @@ extension BoardMachine {
             !batch.status.images[$0].state.isFinal
         }
         // Those of a cancelled batch end without waiting for each other.
-        if !state.isFinal, !batch.cancellation.isSet {
+        if !state.isFinal, !batch.isCancelled {
             try require(
                 batch.blockers[index] == blockers,
                 "\(name) has \(batch.blockers[index]) blockers, not \(blockers)")

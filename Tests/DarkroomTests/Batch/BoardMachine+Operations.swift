@@ -162,7 +162,7 @@ extension BoardMachine {
         default: break
         }
         if operation.isCancelled, !operation.start.isLocal, chance(80) {
-            guard job.cancellation.isSet else {
+            guard cancelled.contains(key) else {
                 return try ended(ticket) { $0.downloadDeferred(key, source) }
             }
             return try end(operation, job, .failed(Failure(FetchError(.cancelled, "cancelled"))))
@@ -275,7 +275,7 @@ extension BoardMachine {
         guard case .filter(let key, _) = ticket.work else { return }
         let images = jobs.map(\.image)
         if let obstacle, jobs.count > 1 || obstacle.answer == .later,
-            !jobs[0].cancellation.isSet
+            !cancelled.contains(key)
         {
             endedUndecided(ticket.work)
             if case .tooLarge = obstacle.answer {
@@ -301,19 +301,19 @@ extension BoardMachine {
         share: Int, _ givenBack: inout [Int]
     ) -> (inout Board) -> [Effect] {
         let image = job.image
-        let cancelled = Failure(PictureError(.cancelled, "the batch was cancelled"))
+        let wasCancelled = Failure(PictureError(.cancelled, "the batch was cancelled"))
         func ends(_ result: Result<DevelopedPicture, Failure>) -> (inout Board) -> [Effect] {
             { $0.filterEnded(key, image, result: result, share: share) }
         }
         if let obstacle {
-            if obstacle.answer == .later { return ends(.failure(cancelled)) }
+            if obstacle.answer == .later { return ends(.failure(wasCancelled)) }
             see("needs too much")
             return ends(.failure(Failure(.internalError, "too large")))
         }
-        if job.cancellation.isSet, chance(80) { return ends(.failure(cancelled)) }
+        if cancelled.contains(key), chance(80) { return ends(.failure(wasCancelled)) }
         if !isDiskWorking, chance(60) {
             refused(ticket.work)
-            if job.cancellation.isSet { return ends(.failure(cancelled)) }
+            if cancelled.contains(key) { return ends(.failure(wasCancelled)) }
             if chance(70), let slot = board.sourceGivenBack(key, image) {
                 see("source given back")
                 givenBack.append(image)

@@ -143,7 +143,7 @@ extension BoardMachine {
                 see("not prepared")
                 writeRefused()
                 unprepared.append(key)
-                board.admission.add(unprepared: key, folder.folders)
+                board.admission.add(unprepared: key, id: folder.id)
                 if breaker.mayWork { try storageWorks() }
             } else if chance(2) {
                 see("cannot be prepared")
@@ -179,7 +179,7 @@ extension BoardMachine {
             counts: Status.Counts(of: folder.images),
             commands: folder.commands.isEmpty ? nil : folder.commands, images: folder.images)
         return PreparedBatch(
-            folders: folder.folders, manifest: folder.manifest, status: status,
+            id: folder.id, manifest: folder.manifest, status: status,
             control: folder.control, crashes: folder.crashes, handOvers: folder.pixels)
     }
 
@@ -285,15 +285,15 @@ extension BoardMachine {
     /// As `Scheduler.goOn`.
     private func storageWorks() throws(Fault) {
         if !isDiskWorking, chance(5) { writeRefused() }
-        var waited: [(BatchKey, BatchFolders)] = []
+        var waited: [(key: BatchKey, id: String)] = []
         try advance { board in
             let outcome: Admission.Outcome
             (outcome, waited) = board.admission.storageWorks()
             board.follow(outcome)
             return []
         }
-        unprepared.removeAll { key in waited.contains { $0.0 == key } }
-        preparation += waited.map { .prepare($0.0) }
+        unprepared.removeAll { key in waited.contains { $0.key == key } }
+        preparation += waited.map { .prepare($0.key) }
     }
 
     /// The time comes at which the guard does something.

@@ -74,6 +74,8 @@ final class BoardMachine {
     var pauses: [(host: ByteString, end: UInt64)] = []
     var tells = 0
     var freed: [Freed] = []
+    /// The batches whose operations know that they were cancelled.
+    var cancelled: Set<BatchKey> = []
     /// Batches whose folders are read when the disk works again.
     var unprepared: [BatchKey] = []
 
@@ -125,6 +127,7 @@ final class BoardMachine {
         board = Board(settings, bounds)
         board.pool.jitter = { 1 }
         setLimits(of: &board)
+        cancelled = []
         allowed = Allowance()
     }
 
@@ -220,21 +223,20 @@ final class BoardMachine {
         case .start(let start): operations.append(Operation(start: start))
         case .stop(let ticket): stop(ticket)
         case .storageUndecided: change { $0.probeInconclusive(now: now) }
-        case .record(let key, let folders, let index, let status, _):
+        case .record(let key, let id, let index, let status, _):
             let handsOver = status.state == .filtered && board.isHandedOver(key, index)
-            add(.image(key, index, status, handsOver: handsOver), of: folders.id)
+            add(.image(key, index, status, handsOver: handsOver), of: id)
         case .endAgain(let key, let index, let image):
-            add(.again(key, index, image), of: board.batches[key]?.folders.id ?? "")
-        case .dropHandOver(let folders, let image): folder(folders.id)?.pixels.remove(image)
-        case .recordCommand(let folders, let command): add(.command(command), of: folders.id)
+            add(.again(key, index, image), of: board.batches[key]?.id ?? "")
+        case .dropHandOver(let id, let image): folder(id)?.pixels.remove(image)
+        case .recordCommand(let id, let command): add(.command(command), of: id)
+        case .setCancelled(let key): cancelled.insert(key)
         case .amendStatus, .statusChanged: break
-        case .park(let key):
-            guard let id = board.batches[key]?.folders.id else { break }
+        case .park(let key, let id):
             afterwards.append(Afterward(id: id, key: key, number: nextNumber(), isEnd: false))
         case .dropScratch(let key, _): preparation.append(.dropScratch(key))
         case .prepare(let key, _): preparation.append(.prepare(key))
-        case .finish(let key):
-            guard let id = board.batches[key]?.folders.id else { break }
+        case .finish(let key, let id):
             afterwards.append(Afterward(id: id, key: key, number: nextNumber(), isEnd: true))
         }
     }
@@ -253,10 +255,10 @@ final class BoardMachine {
             "record \(key)/\(index) \(status.state)"
         case .endAgain(let key, let index, _): "end again \(key)/\(index)"
         case .enqueueLater(let work, let retry): "retry \(work.name) wait \(retry.number)"
-        case .dropHandOver(let folders, let image): "drop pixels \(folders.id)/\(image)"
-        case .park(let key): "park \(key)"
+        case .dropHandOver(let id, let image): "drop pixels \(id)/\(image)"
+        case .park(let key, _): "park \(key)"
         case .prepare(let key, _): "prepare \(key)"
-        case .finish(let key): "finish \(key)"
+        case .finish(let key, _): "finish \(key)"
         default: "\(effect)".prefix { $0 != "(" }.description
         }
     }
@@ -267,7 +269,7 @@ extension BoardMachine {
     final class Folder {
         enum State { case inWork, lost, finished }
 
-        let folders: BatchFolders
+        let id: String
         let manifest: Manifest
         let owner: UInt32?
         /// The memory that each image needs, in bytes.
@@ -287,10 +289,8 @@ extension BoardMachine {
         var hasStarted = false
         var reopenings = 0
 
-        var id: String { folders.id }
-
-        init(_ folders: BatchFolders, _ manifest: Manifest, owner: UInt32?, needs: [Int]) {
-            self.folders = folders
+        init(_ id: String, _ manifest: Manifest, owner: UInt32?, needs: [Int]) {
+            self.id = id
             self.manifest = manifest
             self.owner = owner
             self.needs = needs

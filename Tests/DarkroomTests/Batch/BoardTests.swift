@@ -41,7 +41,7 @@ import Testing
             state: .pending, times: .init(received: Clock.timestamp),
             counts: Status.Counts(new: images.count), images: ImageStatus.initial(of: manifest))
         return PreparedBatch(
-            folders: BatchFolders(spool: spool, id: id), manifest: manifest, status: status)
+            id: id, manifest: manifest, status: status)
     }
 
     private func settle(

@@ -46,7 +46,7 @@ import Testing
         var batch = Batch(
             key: 1,
             prepared: PreparedBatch(
-                folders: BatchFolders(spool: spool, id: "b"), manifest: manifest, status: status))
+                id: "b", manifest: manifest, status: status))
         var attempts = DownloadAttempts()
         attempts.count = tries
         attempts.note = ImageStatus.Download(attempts: tries)

@@ -146,7 +146,7 @@ final class SchedulerFixture: Sendable {
             throw Unexpected(what: "\(id) was not answered: \(journal.all(.batchRejected))")
         }
         if !records.isEmpty {
-            let active = try prepared.folders.active()
+            let active = try BatchFolders(spool: spool, id: id).active()
             try ItemJournal.append(records, in: active, durably: false)
             for index in pixels {
                 try active.write(Self.picture, to: BatchFile.pixels(index), durably: false)
@@ -155,7 +155,7 @@ final class SchedulerFixture: Sendable {
         }
         prepared.status.manifest.uid = owner
         // As it is read again later.
-        try prepared.folders.writeStatus(prepared.status, durably: false)
+        try BatchFolders(spool: spool, id: id).writeStatus(prepared.status, durably: false)
         return prepared
     }
 
@@ -196,7 +196,8 @@ final class SchedulerFixture: Sendable {
             guard let former, let output = image.output else { continue }
             let bytes = try BatchFolders(spool: former.spool, id: id).outbox()
                 .read(FileName(output.file))
-            try prepared.folders.outbox().write(bytes, to: FileName(output.file), durably: false)
+            try BatchFolders(spool: spool, id: id).outbox().write(
+                bytes, to: FileName(output.file), durably: false)
         }
         scheduler.accept(prepared)
     }
@@ -354,7 +355,7 @@ final class SchedulerFixture: Sendable {
     /// What users see of a batch in work.
     func shown(_ id: String) -> Status? {
         scheduler.board.withLock { board in
-            board.batches.values.first { $0.folders.id == id }?.shownStatus
+            board.batches.values.first { $0.id == id }?.shownStatus
         }
     }
 

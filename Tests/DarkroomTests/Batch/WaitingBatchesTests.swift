@@ -40,7 +40,7 @@ import Testing
                 for _ in 0..<count {
                     key += 1
                     batches[key] = Board.Waiting(
-                        folders: BatchFolders(spool: spool, id: "\(key)"),
+                        id: "\(key)",
                         level: Level(.normal, .default), images: 1, uid: owner,
                         priority: .normal, received: "", counts: Status.Counts(new: 1),
                         outputBytes: 0, control: control)

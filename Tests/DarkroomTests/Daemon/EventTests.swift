@@ -29,11 +29,9 @@ import Testing
     }
 
     private static func job() throws -> DownloadJob {
-        let scratch = try ScratchDirectory()
-        return DownloadJob(
-            folders: BatchFolders(spool: try Spool(path: scratch.path), id: "holiday"), slot: 0,
-            text: "https://ann:pw@example.org/a.png?t=1", image: "a", attempt: 1, partial: nil,
-            cancellation: CancellationFlag())
+        DownloadJob(
+            id: "holiday", slot: 0, text: "https://ann:pw@example.org/a.png?t=1", image: "a",
+            attempt: 1, partial: nil)
     }
 
     private static func control() throws -> ControlRequest {
@@ -41,24 +39,20 @@ import Testing
     }
 
     private static func batch() throws -> PreparedBatch {
-        let scratch = try ScratchDirectory()
         var status = StatusTests.full
         status.images[1].state = .new
         var crashes = Crashes(of: .daemon)
         crashes.add(.watchdog, number: 1)
         return PreparedBatch(
-            folders: BatchFolders(spool: try Spool(path: scratch.path), id: "holiday"),
-            manifest: Manifest(images: []), status: status, crashes: [1: crashes],
+            id: "holiday", manifest: Manifest(images: []), status: status, crashes: [1: crashes],
             suspects: [1])
     }
 
     private static func filterJob() throws -> FilterJob {
-        let job = try job()
-        return FilterJob(
-            folders: job.folders, image: 0, name: "a", input: .source(slot: 0, text: "b"),
+        FilterJob(
+            id: "holiday", image: 0, name: "a", input: .source(slot: 0, text: "b"),
             autoOrient: true, filters: [], overlays: [:], output: OutputOptions(),
-            resultName: "a.png", isPublished: true, handsOver: false, isAgain: false, crashes: 0,
-            cancellation: CancellationFlag())
+            resultName: "a.png", isPublished: true, handsOver: false, isAgain: false, crashes: 0)
     }
 
     @Test(arguments: [
@@ -255,7 +249,6 @@ import Testing
     func aBatchsTimeIsThatSinceItsBeginning(
         isContinued: Bool, again: String?, range: ClosedRange<UInt64>
     ) throws {
-        let scratch = try ScratchDirectory()
         var status = StatusTests.full
         status.times = .init(
             received: "2026-11-21T07:59:00.000Z", started: "2026-11-21T08:00:00.000Z",

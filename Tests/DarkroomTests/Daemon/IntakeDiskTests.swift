@@ -68,7 +68,7 @@ struct IntakeDiskTests {
             return fixture.journal.all(.batchResumed).count == 1
         }
         try await fixture.finish()
-        #expect(try fixture.base.finished == [prepared.folders.id: .completed])
+        #expect(try fixture.base.finished == [prepared.id: .completed])
     }
 
     /// A control file that has acted stays until the disk permits its removal. It acts once.

@@ -201,7 +201,7 @@ import Testing
                 counts: Status.Counts(new: 1), images: ImageStatus.initial(of: manifest))
             base.scheduler.accept(
                 PreparedBatch(
-                    folders: BatchFolders(spool: base.spool, id: "\(index)"), manifest: manifest,
+                    id: "\(index)", manifest: manifest,
                     status: status))
         }
         stage.reporter.start(isPaused: false)

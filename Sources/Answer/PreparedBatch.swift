@@ -1,9 +1,8 @@
-import DarkroomAnswer
 import DarkroomManifest
 
 /// A manifest that is ready for work: its images, and the results so far.
 package struct PreparedBatch: Sendable {
-    package let folders: BatchFolders
+    package let id: String
     package let manifest: Manifest
     /// Images that have ended have their status from the journal; the others are new.
     package var status: Status
@@ -16,10 +15,10 @@ package struct PreparedBatch: Sendable {
     package let handOvers: Set<Int>
 
     package init(
-        folders: BatchFolders, manifest: Manifest, status: Status, control: ControlState = .free,
+        id: String, manifest: Manifest, status: Status, control: ControlState = .free,
         crashes: [Int: Crashes] = [:], suspects: Set<Int> = [], handOvers: Set<Int> = []
     ) {
-        self.folders = folders
+        self.id = id
         self.manifest = manifest
         self.status = status
         self.control = control
