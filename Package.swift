@@ -29,7 +29,8 @@ let exported = station + [.enableUpcomingFeature("InternalImportsByDefault")]
 /// All stations, in their order; tests and tools use any of them.
 let library: [Target.Dependency] = [
     "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest", "DarkroomAnswer",
-    "DarkroomSpool", "DarkroomClient", "DarkroomPage", "DarkroomBatch", "DarkroomConfiguration",
+    "DarkroomSpool", "DarkroomBoard", "DarkroomClient", "DarkroomPage", "DarkroomBatch",
+    "DarkroomConfiguration",
     "DarkroomRun", "DarkroomDaemon", "DarkroomSelfTest",
 ]
 
@@ -172,14 +173,24 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Page", swiftSettings: outer),
-        // Who goes next, and the work itself: operations on queues, publication.
+        // Who goes next, as a value: the stages of images, places, turns, memory.
+        .target(
+            name: "DarkroomBoard",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomAnswer",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            path: "Sources/Board", swiftSettings: station),
+        // The work itself: operations on queues, publication.
         .target(
             name: "DarkroomBatch",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomAnswer", "DarkroomSpool", "DarkroomPage", "CDarkroomShims",
+                "DarkroomAnswer", "DarkroomSpool", "DarkroomBoard", "DarkroomPage",
+                "CDarkroomShims",
                 .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Batch", swiftSettings: station),
@@ -188,7 +199,8 @@ let package = Package(
             name: "DarkroomConfiguration",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomAnswer", "DarkroomSpool", "DarkroomBatch", "CDarkroomShims",
+                "DarkroomAnswer", "DarkroomSpool", "DarkroomBoard", "DarkroomBatch",
+                "CDarkroomShims",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -200,7 +212,8 @@ let package = Package(
             name: "DarkroomRun",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomAnswer", "DarkroomSpool", "DarkroomBatch", "DarkroomConfiguration",
+                "DarkroomAnswer", "DarkroomSpool", "DarkroomBoard", "DarkroomBatch",
+                "DarkroomConfiguration",
                 "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -210,7 +223,8 @@ let package = Package(
             name: "DarkroomDaemon",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomAnswer", "DarkroomSpool", "DarkroomBatch", "DarkroomConfiguration",
+                "DarkroomAnswer", "DarkroomSpool", "DarkroomBoard", "DarkroomBatch",
+                "DarkroomConfiguration",
                 "CDarkroomShims",
                 "CDarkroomSystemd",
                 .product(name: "DequeModule", package: "swift-collections"),

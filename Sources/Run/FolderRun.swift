@@ -1,5 +1,6 @@
 import DarkroomAnswer
 import DarkroomBatch
+import DarkroomBoard
 import DarkroomConfiguration
 import DarkroomCore
 import DarkroomFetch

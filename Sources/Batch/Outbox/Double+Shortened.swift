@@ -1,3 +1,5 @@
+import DarkroomBoard
+
 extension Double {
     /// The number with three significant digits, or with all digits before the point.
     package var shortened: Double {

@@ -1,3 +1,4 @@
+import DarkroomBoard
 import DarkroomCore
 
 /// Measures how fast a batch, or the whole spool, progresses, and estimates how long the rest takes.

@@ -1,4 +1,5 @@
 import DarkroomAnswer
+import DarkroomBoard
 import DarkroomCore
 import DarkroomSpool
 import DequeModule

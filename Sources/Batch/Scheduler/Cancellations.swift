@@ -1,3 +1,4 @@
+import DarkroomBoard
 import DarkroomCore
 import Synchronization
 

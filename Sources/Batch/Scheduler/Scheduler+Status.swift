@@ -1,4 +1,5 @@
 import DarkroomAnswer
+import DarkroomBoard
 import DarkroomCore
 import DarkroomPicture
 import DarkroomSpool
@@ -82,8 +83,4 @@ extension Scheduler: StatusSource {
     }
 
     func parked(_ key: BatchKey) { advance { $0.parked(key) } }
-}
-
-extension Failure {
-    var isCancellation: Bool { code == PictureError.Code.cancelled.rawValue }
 }

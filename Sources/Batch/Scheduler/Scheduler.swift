@@ -1,4 +1,5 @@
 import DarkroomAnswer
+import DarkroomBoard
 import DarkroomCore
 import DarkroomFetch
 import DarkroomSpool
@@ -100,7 +101,8 @@ package final class Scheduler: Sendable {
         storage: StorageGuard, log: EventLog
     ) {
         self.init(
-            spool: spool, settings: settings, board: Board(settings), engine: engine, cache: cache,
+            spool: spool, settings: settings, board: Board(settings.board), engine: engine,
+            cache: cache,
             storage: storage,
             publisher: Publisher(durably: settings.isDurable, storage: storage, log: log),
             statusKeeper: StatusKeeper(
@@ -126,13 +128,8 @@ package final class Scheduler: Sendable {
         queues.setWidth(downloads: settings.mostDownloads)
         let keyOfSource = cacheKeys(settings)
         advance { board in
-            board.pool.saturation = settings.saturation
-            board.pool.window = settings.window
-            board.pool.retryPolicy = settings.retryPolicy
             board.cacheKey = keyOfSource
-            let outcome = board.admission.setLimits(
-                downloads: settings.downloadLimits, filters: settings.filterSlots)
-            board.follow(outcome)
+            board.setLimits(settings.board)
             return []
         }
     }

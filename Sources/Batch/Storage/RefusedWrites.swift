@@ -1,3 +1,4 @@
+import DarkroomBoard
 import DequeModule
 import Dispatch
 import Synchronization

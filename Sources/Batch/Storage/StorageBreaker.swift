@@ -1,3 +1,4 @@
+import DarkroomBoard
 import DarkroomCore
 
 /// Whether the spool accepts writes, and when this is tested next: a circuit breaker without a clock and files.

@@ -1,5 +1,6 @@
 import DarkroomAnswer
 import DarkroomBatch
+import DarkroomBoard
 import DarkroomCore
 import DarkroomSpool
 import Dispatch

@@ -1,8 +1,0 @@
-/// The answer to a picture that asks for memory.
-enum MemoryAnswer: Equatable, Sendable {
-    case granted
-    /// It must undo what it has begun, and wait.
-    case later
-    /// It needs more than an image can ever get, which is this number of bytes.
-    case tooLarge(limit: Int)
-}

@@ -1,0 +1,239 @@
+import DarkroomAnswer
+import DarkroomCore
+import DarkroomFetch
+import DarkroomManifest
+
+/// A manifest in work: the stages of its images, see `ImageStage`, and the phases of its sources. `Board` owns it. What it
+/// shares with other batches is in `Pool`.
+package struct Batch {
+    /// A source. Several images may share it.
+    package struct Source {
+        package enum Phase: Equatable {
+            /// Nothing has been requested.
+            case idle
+            /// Its download has been requested, and has not begun.
+            case queued
+            case running
+            /// Its bytes are there, for the filters. `sourceGivenBack` leads back to `queued`.
+            case ready
+            /// Each of its images fails.
+            case failed(Failure)
+            /// It waits for its next attempt. The number identifies the wait, because an abandoned wait may still end.
+            case retrying(Int)
+
+            /// Whether it waits to begin, for any reason.
+            var isToBegin: Bool {
+                switch self {
+                case .queued, .retrying: true
+                case .idle, .running, .ready, .failed: false
+                }
+            }
+        }
+
+        package let text: ByteString
+        package var phase = Phase.idle
+        /// Admitted images that wait for it.
+        var waiters: [Int] = []
+        /// Images that need it and have not ended.
+        package var users = 0
+        /// The number of the scratch file for its bytes, from the beginning of the download until no image needs it.
+        /// Between two attempts it has one only if the next attempt resumes the transfer.
+        var slot: Int?
+        /// Whether it is queued, but waits outside the queue: for its turn, its host or another download of its URL.
+        var waitsOutside = false
+    }
+
+    let key: BatchKey
+    package let id: String
+    package let manifest: Manifest
+    /// The crashes of images during whose work a process died. They are filtered as in `Board.firstNeed`, or not at
+    /// all.
+    let crashes: [Int: Crashes]
+    /// The board's internal status, see `shownStatus`.
+    package var status: Status
+    /// The sum of the sizes of the outputs.
+    var outputBytes: Int
+    var sizes = SourceSizes()
+    let workKinds: WorkKinds
+    var handOvers: HandOverTable
+    /// The first variants of images whose variants are filtered one by one, because they need too much memory together.
+    var apart: Set<Int> = []
+    var live = LiveImages()
+    package var sources: [Source] = []
+    /// The attempts for a source, from the first one until no image needs it.
+    var attempts: [Int: DownloadAttempts] = [:]
+    /// The index in `sources` for each image; -1 for an image made from another one.
+    private(set) var sourceOfImage: [Int] = []
+    /// For each image, the number of unfinished images that must end before it.
+    var blockers: [Int] = []
+    /// The images that must come after an image.
+    private(set) var dependents: [Int: [Int]] = [:]
+    /// Images without blockers any more, before the cursor or after it.
+    var unblocked: [Int] = []
+    /// The images before it have been examined.
+    var cursor = 0
+    /// The sources that wait for their next attempt.
+    var retrying: Set<Int> = []
+    /// Images that could begin, but during whose work a process died.
+    var suspects: [Int] = []
+    private var freeSlots: [Int] = []
+    private var slotCount = 0
+    /// When its first image was admitted, in nanoseconds.
+    package var startedAt: UInt64?
+    /// Whether parts of it were finished earlier: before a restart, a hold or a resumption.
+    package let isContinued: Bool
+    /// Whether the batch is in the board's rotation for places.
+    var isInRotation = false
+    var isFinishing = false
+    private(set) var isCancelled = false
+    /// Whether its images get no places.
+    package private(set) var isHeld = false
+
+    /// The state that control files have set.
+    var control: ControlState { isCancelled ? .cancelled : isHeld ? .held : .free }
+    let level: Level
+    /// Whether the manifest was submitted in a folder, with pictures.
+    package var isFolder: Bool { status.manifest.isFolder == true }
+    /// The user who submitted the manifest.
+    var owner: FairShare.Owner { status.manifest.uid }
+
+    init(key: BatchKey, prepared: PreparedBatch) {
+        self.key = key
+        id = prepared.id
+        manifest = prepared.manifest
+        level = Level(manifest.priority, manifest.qualityOfService)
+        workKinds = WorkKinds(of: manifest.images)
+        status = prepared.status
+        outputBytes = prepared.status.outputBytes
+        crashes = prepared.crashes
+        handOvers = HandOverTable(files: prepared.handOvers)
+        isContinued = prepared.status.times.started != nil
+        indexHandOvers()
+        indexSources()
+        indexDependencies()
+        isCancelled = prepared.control == .cancelled
+        setHeld(prepared.control == .held)
+    }
+
+    /// Has operations of its images end.
+    mutating func setCancelled(_ pool: inout Pool) {
+        isCancelled = true
+        pool.request(.setCancelled(key))
+    }
+
+    /// Holds the batch or releases it, and updates its state.
+    mutating func setHeld(_ held: Bool) {
+        isHeld = held
+        if held {
+            status.state = .held
+        } else if status.state == .held {
+            status.state = startedAt == nil ? .pending : .processing
+        }
+    }
+
+    private mutating func indexSources() {
+        var indices: [ByteString: Int] = [:]
+        sourceOfImage.reserveCapacity(manifest.images.count)
+        for (index, image) in manifest.images.enumerated() {
+            guard case .source(let text) = image.origin else {
+                sourceOfImage.append(-1)
+                continue
+            }
+            let key = Self.key(of: text)
+            let source = indices[key] ?? sources.count
+            if source == sources.count {
+                indices[key] = source
+                sources.append(Source(text: text))
+            }
+            if !status.images[index].state.isFinal { sources[source].users += 1 }
+            sourceOfImage.append(source)
+        }
+    }
+
+    /// A key that images with the same source share. URLs may be equal although they are written differently. Then the
+    /// batch would wait for itself, for thousands of images.
+    private static func key(of text: ByteString) -> ByteString {
+        let isAsSent = text.utf8.allSatisfy {
+            $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#")
+        }
+        guard !isAsSent, case .remote(let url)? = try? SourceReference(text) else { return text }
+        return url.requested
+    }
+
+    /// The sizes of sources are known now.
+    package mutating func learnSizes(_ found: [(source: Int, bytes: Int)]) {
+        var images: [Int: [UInt8: Int]] = [:]
+        for (source, _) in found {
+            let users = sources[source].users
+            images[source] = workKinds.areAllOne && users > 0 ? [0: users] : [:]
+        }
+        if !workKinds.areAllOne {
+            // There are not many images then.
+            for (image, source) in sourceOfImage.enumerated()
+            where images[source] != nil && !status.images[image].state.isFinal {
+                images[source]?[workKinds[image], default: 0] += 1
+            }
+        }
+        for (source, bytes) in found {
+            sizes.learn(source, bytes: bytes, images: images[source] ?? [:])
+        }
+    }
+
+    /// - Returns: whether it is worth while to know the sizes of sources.
+    package mutating func beginExaminingSizes() -> Bool {
+        sizes.beginExamination(images: manifest.images.count)
+    }
+
+    private mutating func indexDependencies() {
+        blockers = [Int](repeating: 0, count: manifest.images.count)
+        for (index, image) in manifest.images.enumerated()
+        where !status.images[index].state.isFinal {
+            for blocker in image.blockers where !status.images[blocker].state.isFinal {
+                blockers[index] += 1
+                dependents[blocker, default: []].append(index)
+            }
+        }
+    }
+
+    // MARK: Scratch files
+
+    /// Gives a source a scratch file for its bytes, if possible a free one of another source. Files are overwritten
+    /// instead of removed and created, because ext4 is slow to find a place for a new file after many have just been
+    /// removed.
+    mutating func takeSlot(for source: Int) -> Int {
+        let slot = freeSlots.popLast() ?? slotCount
+        slotCount = max(slotCount, slot + 1)
+        sources[source].slot = slot
+        return slot
+    }
+
+    /// Makes a source's scratch file available to other sources.
+    mutating func releaseSlot(of source: Int) {
+        guard let slot = sources[source].slot.take() else { return }
+        freeSlots.append(slot)
+    }
+
+    /// Takes the free scratch files, so that none is used while its space is freed.
+    mutating func takeFreeSlots() -> [Int] {
+        defer { freeSlots = [] }
+        return freeSlots
+    }
+
+    package mutating func returnSlots(_ slots: [Int]) { freeSlots += slots }
+
+    var hasEnded: Bool { status.counts.finished == status.counts.total }
+
+    /// The final state of an ended batch. Without a cancelled or failed image, it is completed.
+    var finalState: BatchState {
+        if status.counts.cancelled > 0 { return .cancelled }
+        return status.counts.failed > 0 ? .completedWithErrors : .completed
+    }
+}
+
+extension Manifest.Image {
+    /// The images that must end before this one: those named in `after`, and those from which it is made.
+    var blockers: [Int] {
+        let needs = needs
+        return after.filter { !needs.contains($0) } + needs
+    }
+}

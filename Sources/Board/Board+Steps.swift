@@ -1,0 +1,115 @@
+import DarkroomAnswer
+import DarkroomCore
+
+/// The beginnings and the ends of the steps. The scheduler's operations call these functions. Each first checks whether
+/// its work is still needed; see `Batch` for what they do.
+extension Board {
+    /// Changes a batch in work in its place, without a copy.
+    package mutating func change(_ key: BatchKey, _ body: (inout Batch, inout Pool) -> Void) {
+        guard let place = batches.index(forKey: key) else { return }
+        body(&batches.values[place], &pool)
+    }
+
+    /// Changes a batch in work, and returns what it requests.
+    private mutating func effects(
+        _ key: BatchKey, _ body: (inout Batch, inout Pool) -> Void
+    ) -> [Effect] {
+        change(key, body)
+        return pool.takeEffects()
+    }
+
+    // MARK: Downloads
+
+    /// Begins a download; nil if nobody needs it any more.
+    ///
+    /// - Parameter isTransfer: false for a local file, which is examined in place.
+    mutating func downloadBegan(
+        _ key: BatchKey, _ source: Int, isTransfer: Bool = true
+    ) -> DownloadJob? {
+        var job: DownloadJob?
+        change(key) { job = $0.downloadBegan(source, isTransfer: isTransfer, &$1) }
+        return job
+    }
+
+    package mutating func downloadDeferred(_ key: BatchKey, _ source: Int) -> [Effect] {
+        effects(key) { $0.downloadDeferred(source, &$1) }
+    }
+
+    package mutating func downloadEnded(
+        _ key: BatchKey, _ source: Int, result: DownloadResult
+    ) -> [Effect] {
+        effects(key) { $0.downloadEnded(source, result: result, &$1) }
+    }
+
+    package mutating func retryDue(_ key: BatchKey, _ source: Int, number: Int) -> [Effect] {
+        effects(key) { $0.retryDue(source, number: number, &$1) }
+    }
+
+    // MARK: Filters
+
+    mutating func filterBegan(
+        _ key: BatchKey, _ index: Int, _ effects: inout [Effect]
+    ) -> [FilterJob] {
+        var jobs: [FilterJob] = []
+        effects += self.effects(key) { jobs = $0.filterBegan(index, &$1) }
+        return jobs
+    }
+
+    /// An image in work has read its header and needs this memory.
+    package mutating func needs(_ key: BatchKey, _ index: Int, bytes: Int) -> MemoryAnswer {
+        if pool.memory.exceeds(bytes) { return .tooLarge(limit: pool.memory.mostOfOne) }
+        let ticket = MemoryBudget.Ticket(batch: key, image: index)
+        let isGranted = pool.memory.take(
+            .bytes(bytes), for: ticket, owner: batches[key]?.owner)
+        return isGranted ? .granted : .later
+    }
+
+    package mutating func filterNotBegun(_ key: BatchKey, _ index: Int) -> [Effect] {
+        guard batches[key] != nil else {
+            pool.giveBackMemory(MemoryBudget.Ticket(batch: key, image: index))
+            return pool.takeEffects()
+        }
+        let hasAnother = admission.place(of: .filter(key, image: index)) != nil
+        return effects(key) { $0.filterNotBegun(index, hasAnother: hasAnother, &$1) }
+    }
+
+    package mutating func filterNotAllowed(_ key: BatchKey, _ index: Int) -> [Effect] {
+        effects(key) { $0.filterNotAllowed(index, &$1) }
+    }
+
+    package mutating func filterDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
+        effects(key) { $0.filterDeferred(index, &$1) }
+    }
+
+    package mutating func filterPostponed(_ key: BatchKey, _ images: [Int], bytes: Int) -> [Effect]
+    {
+        effects(key) { $0.filterPostponed(images, bytes: bytes, &$1) }
+    }
+
+    package mutating func filteredApart(_ key: BatchKey, _ images: [Int]) -> [Effect] {
+        effects(key) { $0.filteredApart(images, &$1) }
+    }
+
+    package mutating func filterEnded(
+        _ key: BatchKey, _ index: Int, result: Result<DevelopedPicture, Failure>, share: Int = 1
+    ) -> [Effect] {
+        effects(key) { $0.filterEnded(index, result: result, share: share, &$1) }
+    }
+
+    package mutating func imageEnded(_ key: BatchKey, _ index: Int, _ image: ImageStatus)
+        -> [Effect]
+    {
+        effects(key) { $0.ended(index, like: image, &$1) }
+    }
+
+    /// Whether the image's filter has handed its pixels over.
+    package func isHandedOver(_ key: BatchKey, _ index: Int) -> Bool {
+        batches[key]?.handOvers.isThere(index) ?? false
+    }
+
+    /// Changes the amount of memory and the number of places for filters.
+    package mutating func setMemory(limit: Int, places: FilterSlots) -> [Effect] {
+        pool.setMemory(limit: limit, places: places)
+        return pool.takeEffects()
+    }
+}

@@ -1,0 +1,38 @@
+import DarkroomAnswer
+import DarkroomCore
+
+/// What the board does while the spool accepts no writes.
+extension Board {
+    /// The free scratch files of all batches, reserved so that no source gets one; first those of downloads that would
+    /// have been resumed, which begin anew.
+    package mutating func takeFreeSlots() -> [(key: BatchKey, id: String, slots: [Int])] {
+        var free: [(key: BatchKey, id: String, slots: [Int])] = []
+        for place in batches.indices {
+            batches.values[place].forgetPartials()
+            let slots = batches.values[place].takeFreeSlots()
+            if !slots.isEmpty {
+                free.append((batches.keys[place], batches.values[place].id, slots))
+            }
+        }
+        return free
+    }
+
+    /// The piece of this work for an attempt; nil if its batch has ended.
+    package func piece(of work: Work) -> StorageBacklog.Piece? {
+        switch work {
+        case .download(let key, let source):
+            return batches[key] == nil ? nil : .source(key, source)
+        case .filter(let key, let image):
+            guard let batch = batches[key] else { return nil }
+            let source = batch.sourceOfImage[image]
+            return source >= 0 ? .source(key, source) : .image(key, image)
+        }
+    }
+
+    /// Gives up the bytes of an image's source, see `Batch.sourceGivenBack`.
+    package mutating func sourceGivenBack(_ key: BatchKey, _ image: Int) -> Int? {
+        var slot: Int?
+        change(key) { slot = $0.sourceGivenBack(image, &$1) }
+        return slot
+    }
+}

@@ -1,0 +1,64 @@
+import DarkroomAnswer
+
+extension Board {
+    /// The amount of work, and how much of it is done.
+    package struct Summary: Sendable, Equatable {
+        package var batchesInWork = 0
+        package var batchesWaiting = 0
+        /// Batches that wait for a release. They are not counted as in work or waiting.
+        package var batchesHeld = 0
+        /// Batches that have ended since the start.
+        package var batchesEnded = 0
+        /// The images of the batches in work.
+        package var images = Status.Counts()
+        /// The memory that pictures in work have been granted, and the limit, in bytes.
+        package var memoryGranted = 0
+        package var memoryLimit = 0
+        /// Images that wait for memory.
+        package var imagesWaitingForMemory = 0
+        /// Downloads that wait for their next attempt.
+        package var retrying = 0
+
+        package init(
+            batchesInWork: Int = 0, batchesWaiting: Int = 0, batchesHeld: Int = 0,
+            batchesEnded: Int = 0, images: Status.Counts = Status.Counts(), memoryGranted: Int = 0,
+            memoryLimit: Int = 0, imagesWaitingForMemory: Int = 0, retrying: Int = 0
+        ) {
+            self.batchesInWork = batchesInWork
+            self.batchesWaiting = batchesWaiting
+            self.batchesHeld = batchesHeld
+            self.batchesEnded = batchesEnded
+            self.images = images
+            self.memoryGranted = memoryGranted
+            self.memoryLimit = memoryLimit
+            self.imagesWaitingForMemory = imagesWaitingForMemory
+            self.retrying = retrying
+        }
+    }
+
+    package var summary: Summary {
+        var summary = Summary(
+            batchesInWork: batches.count, batchesWaiting: waitingBatches.waitingCount,
+            batchesHeld: waitingBatches.heldCount, batchesEnded: batchesEnded)
+        summary.memoryGranted = pool.memory.held
+        summary.memoryLimit = pool.memory.limit
+        summary.imagesWaitingForMemory = pool.memory.waitingCount
+        for batch in batches.values {
+            if batch.isHeld {
+                summary.batchesInWork -= 1
+                summary.batchesHeld += 1
+            }
+            summary.images.add(batch.status.counts)
+            summary.retrying += batch.retrying.count
+        }
+        return summary
+    }
+}
+
+extension Status.Counts {
+    mutating func add(_ other: Status.Counts, times factor: Int = 1) {
+        total += factor * other.total
+        for state in ImageState.allCases { self[state] += factor * other[state] }
+        warned += factor * other.warned
+    }
+}

@@ -1,0 +1,24 @@
+/// The limits of the board. A change applies to work that begins after it.
+package struct BoardSettings: Sendable {
+    /// Images of one batch that may have places at the same time.
+    package var window: Int
+    /// How many admitted images keep both queues busy.
+    package var saturation: Int
+    package var retryPolicy: DownloadRetryPolicy
+    package var downloads: DownloadFairQueue.Limits
+    package var filters: FilterSlots
+    /// The memory that all pictures in work may use together, in bytes.
+    package var memory: Int
+
+    package init(
+        window: Int, saturation: Int, retryPolicy: DownloadRetryPolicy,
+        downloads: DownloadFairQueue.Limits, filters: FilterSlots, memory: Int
+    ) {
+        self.window = window
+        self.saturation = saturation
+        self.retryPolicy = retryPolicy
+        self.downloads = downloads
+        self.filters = filters
+        self.memory = memory
+    }
+}

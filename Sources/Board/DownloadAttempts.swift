@@ -1,0 +1,51 @@
+import DarkroomAnswer
+import DarkroomCore
+import DarkroomFetch
+
+/// The attempts for a source.
+struct DownloadAttempts {
+    /// The number of attempts that have ended. Attempts that the disk or a stop ended do not count.
+    var count = 0
+    /// The part of the images' status about it; nil if there is no transfer.
+    var note: ImageStatus.Download?
+    /// The content of the source's scratch file, with which a transfer can be resumed.
+    var partial: PartialBody?
+}
+
+/// The report of a successful download.
+package struct DownloadNote: Sendable, Equatable {
+    /// The length of the content; nil if it is not known.
+    package var bytes: Int?
+    /// The role of the cache: `hit`, `revalidated` or `stored`; nil for none.
+    package var cache: String?
+
+    package init(bytes: Int? = nil, cache: String? = nil) {
+        self.bytes = bytes
+        self.cache = cache
+    }
+}
+
+/// The result of a download.
+package enum DownloadResult: Sendable {
+    case ready(DownloadNote)
+    /// With the wait that the server requests, in seconds, and the part of the body with which the transfer can be
+    /// resumed.
+    case failed(Failure, retryAfter: Double? = nil, partial: PartialBody? = nil)
+}
+
+/// A download that will be retried, for the timer and for the journal.
+package struct Retry: Sendable {
+    /// Identifies this wait.
+    package let number: Int
+    /// In seconds.
+    package let delay: Double
+    /// How many of the permitted attempts have ended.
+    package let attempts: Int
+    package let mostAttempts: Int
+    package let failure: Failure
+    package let batch: String
+    /// The first of the images that wait for it.
+    package let image: String
+    /// As in the manifest.
+    package let source: ByteString
+}

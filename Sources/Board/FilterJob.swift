@@ -1,0 +1,57 @@
+import DarkroomCore
+import DarkroomManifest
+import DarkroomPicture
+
+/// The data for a filter operation.
+package struct FilterJob: Sendable {
+    package enum Input: Sendable {
+        /// `active/ID/source-SLOT`, or the local file that the source names.
+        case source(slot: Int, text: ByteString)
+        case image(OtherPixels)
+    }
+
+    /// The place of the filtered pixels of another image.
+    package struct OtherPixels: Sendable {
+        /// Its output, in the outbox; only for messages if its pixels are handed over.
+        package let file: String
+        /// Its number if its pixels are read from `active/ID/pixels-N`, because its output is lossy or it has none.
+        package let handOver: Int?
+
+        init(_ index: Int, of manifest: Manifest) {
+            let image = manifest.images[index]
+            file = image.resultName
+            handOver = image.isHandedOver ? index : nil
+        }
+    }
+
+    package let id: String
+    package let image: Int
+    package let name: String
+    package let input: Input
+    package let autoOrient: Bool
+    package var damaged = DamagedRule.fail
+    /// Whether a warning makes it fail.
+    package var isStrict = false
+    /// If it is strict: the warnings that it gets for the images of which it is made.
+    package var warnings: [String] = []
+    package let filters: [Filter]
+    /// How many of these at the beginning are the same for all variants of the image.
+    package var commonFilters = 0
+    /// The pixels of overlays, by the names of their images.
+    package let overlays: [ByteString: OtherPixels]
+    package let output: OutputOptions
+    /// Its result in messages.
+    package let resultName: String
+    /// Whether it has an output, and not only pixels for other images.
+    package let isPublished: Bool
+    /// Whether the pixels are handed over to other images, see `HandOverTable`.
+    package let handsOver: Bool
+    /// Whether this is the only purpose: the output has already been published.
+    package let isAgain: Bool
+    /// Whether the manifest was submitted in a folder, with pictures.
+    package var isFolder = false
+    /// Whether the manifest wants a page; nil if it does not say so.
+    package var wantsPage: Bool?
+    /// The number of the last crash while it was filtered; 0 for none.
+    package let crashes: Int
+}

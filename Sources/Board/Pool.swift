@@ -1,0 +1,140 @@
+import DarkroomCore
+
+/// What all batches share: places, turns, memory and limits; and the effects that they request.
+package struct Pool {
+    let bounds: Board.Bounds
+    /// Images of one batch that may have places at once.
+    var window: Int
+    /// How many admitted images keep both queues busy. While a higher quality of service of the same priority has this
+    /// number, a lower one gets no places, except for owners without any.
+    var saturation: Int
+    /// The memory that images in work have, and the images that wait for memory.
+    var memory = MemoryBudget()
+    /// When a failed download is retried.
+    var retryPolicy: DownloadRetryPolicy
+    /// The source of the jitter of its waits: a number from 0 to 1.
+    var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
+    /// The number of the last wait for a next attempt.
+    private var lastRetry = 0
+
+    private(set) var rotation = [BatchRotation](repeating: BatchRotation(), count: Level.count)
+    /// For each level and owner: images with places.
+    private(set) var placesOfOwner = [[FairShare.Owner: Int]](
+        repeating: [:], count: Level.count)
+    /// For each level: images with places.
+    private(set) var places = [Int](repeating: 0, count: Level.count)
+    /// For each level: admitted images without places, because they wait outside the queues.
+    private(set) var waitingPlaces = [Int](repeating: 0, count: Level.count)
+
+    private var effects: [Effect] = []
+    private var lastMarked: BatchKey?
+
+    init(_ settings: BoardSettings, _ bounds: Board.Bounds) {
+        self.bounds = bounds
+        window = settings.window
+        saturation = settings.saturation
+        retryPolicy = settings.retryPolicy
+    }
+
+    mutating func setLimits(_ settings: BoardSettings) {
+        window = settings.window
+        saturation = settings.saturation
+        retryPolicy = settings.retryPolicy
+    }
+
+    mutating func nextRetry() -> Int {
+        lastRetry += 1
+        return lastRetry
+    }
+
+    // MARK: Effects
+
+    mutating func request(_ effect: Effect) { effects.append(effect) }
+
+    /// Has the status of a batch written.
+    mutating func mark(_ key: BatchKey) {
+        guard lastMarked != key else { return }
+        lastMarked = key
+        effects.append(.statusChanged(key))
+    }
+
+    /// Returns what has been requested since the last call, in its order.
+    mutating func takeEffects() -> [Effect] {
+        defer {
+            effects = []
+            lastMarked = nil
+        }
+        return effects
+    }
+
+    // MARK: Places and turns
+
+    /// An image goes from one stage to another.
+    mutating func count(
+        from old: ImageStage, to new: ImageStage, _ level: Level, of owner: FairShare.Owner
+    ) {
+        let change = (new.hasPlace ? 1 : 0) - (old.hasPlace ? 1 : 0)
+        if change != 0 {
+            places[level.index] += change
+            placesOfOwner[level.index][owner, default: 0] += change
+        }
+        waitingPlaces[level.index] += new == .waits(.turn) ? 1 : 0
+        waitingPlaces[level.index] -= old == .waits(.turn) ? 1 : 0
+    }
+
+    mutating func append(_ key: BatchKey, _ level: Level, of owner: FairShare.Owner) {
+        rotation[level.index].append(key, of: owner)
+    }
+
+    mutating func remove(_ key: BatchKey, _ level: Level, of owner: FairShare.Owner) {
+        rotation[level.index].remove(key, of: owner)
+    }
+
+    /// Takes the batch that gets the next free place of a level; nil if there is no place, or no batch that may have
+    /// it.
+    ///
+    /// The owner with the fewest images in work comes first. With n free places, an owner with 3·n of them gets no
+    /// further one, so that some are left however long one owner's images take. If no place is free, or if levels with
+    /// a higher quality of service keep both queues busy, owners with nothing in work at this or those levels get one
+    /// of a quarter more: the others' images have no time limit.
+    mutating func nextInRotation(_ level: Level) -> BatchKey? {
+        let free = bounds.placesPerLevel - places[level.index]
+        let isOpen = free > 0 && level.above.reduce(0) { $0 + places[$1] } < saturation
+        guard isOpen || free > -(bounds.placesPerLevel / 4) else { return nil }
+        let placesOfOwner = placesOfOwner
+        return rotation[level.index].next(below: isOpen ? 3 * free : 1) { owner in
+            let above = isOpen ? 0 : level.above.reduce(0) { $0 + (placesOfOwner[$1][owner] ?? 0) }
+            return above + (placesOfOwner[level.index][owner] ?? 0)
+        }
+    }
+
+    /// The images of a level that may wait for their turns, their hosts or their next attempts, as a multiple of the
+    /// places. They use no places, so that slow hosts, even of a hundred batches, do not delay others. This factor
+    /// limits how many images may return at once.
+    private static let waitingFactor = 64
+
+    /// Whether so many images of a level wait outside the queues that each batch may only have `window` of them, and no
+    /// batch keeps others out.
+    func isCrowded(_ level: Level) -> Bool {
+        waitingPlaces[level.index] >= bounds.placesPerLevel * Self.waitingFactor
+    }
+
+    // MARK: Memory
+
+    /// Changes the amount of memory and the number of places for filters.
+    mutating func setMemory(limit: Int, places: FilterSlots) {
+        enqueue(memory.setLimits(bytes: limit, places: places))
+    }
+
+    /// Frees the memory of an image, or ends its wait for memory.
+    mutating func giveBackMemory(_ ticket: MemoryBudget.Ticket) {
+        if memory.forget(ticket) { serveMemory() }
+    }
+
+    mutating func serveMemory() { enqueue(memory.serve()) }
+
+    /// Requests operations for the images that got memory.
+    mutating func enqueue(_ served: [MemoryBudget.Ticket]) {
+        for ticket in served { request(.enqueue(.filter(ticket.batch, image: ticket.image))) }
+    }
+}
