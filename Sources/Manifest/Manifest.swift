@@ -82,8 +82,16 @@ package struct Manifest: Sendable, Equatable {
         /// How its pixels are written: as its output or, if it is not published, exactly, for other images.
         package var encoding: OutputOptions {
             guard !isPublished else { return output }
-            return OutputOptions(
-                format: .png, compression: HandOverFile.compression, keepsExif: output.keepsExif)
+            var options = HandOverFile.options
+            options.keepsExif = output.keepsExif
+            return options
+        }
+
+        /// What is done with its picture.
+        package func steps(within limits: PictureLimits) -> PictureSteps {
+            var steps = PictureSteps(filters, autoOrient: autoOrient, encoding, limits)
+            steps.limits.damaged = damaged
+            return steps
         }
 
         /// Whether other images get its pixels from a file of their own, and not from its output.

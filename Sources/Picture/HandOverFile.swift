@@ -9,7 +9,7 @@ package struct HandOverFile {
     package let name: String
 
     /// The file is read once or a few times and then removed.
-    package static let compression = PNGWriter.Compression.fast
+    package static let options = OutputOptions(compression: .fast)
 
     package init(file: FileDescriptor, name: String) {
         self.file = file
@@ -25,15 +25,16 @@ final class HandOverStage: Stage {
     private let writer: PNGWriter
     private var isFinished = false
 
-    init(
-        _ upstream: any Stage, to handOver: HandOverFile, colour: PNGColour, exif: [UInt8]?,
-        cores: Cores, ahead: ReadAhead?
-    ) throws(PictureError) {
+    init(_ upstream: any Stage, to handOver: HandOverFile, like output: PictureEncoder.Input)
+        throws(PictureError)
+    {
         self.upstream = upstream
         layout = upstream.layout
-        writer = try PNGWriter(
-            layout, to: handOver.file, name: handOver.name, colour: colour, exif: exif,
-            compression: HandOverFile.compression, cores: cores, ahead: ahead)
+        var copy = PictureEncoder.Input(upstream, to: handOver.file, name: handOver.name)
+        copy.options = HandOverFile.options
+        (copy.colour, copy.exif) = (output.colour, output.exif)
+        (copy.cores, copy.ahead) = (output.cores, output.ahead)
+        writer = try PNGWriter(copy)
     }
 
     func nextBand() throws(PictureError) -> Band? {

@@ -69,13 +69,4 @@ extension PeakMemory {
             BlankStage(pixel)
         ).layout.channels
     }
-
-    /// The bytes of the coefficients of a progressive JPEG with three components at full resolution, whose sides are
-    /// extended to whole blocks.
-    var mostCoefficientBytes: Int {
-        guard let mostPixels else { return .max }
-        let filling = 31
-        let pixels = mostPixels + filling * (layout.width + layout.height) + filling * filling
-        return 3 * 2 * pixels
-    }
 }

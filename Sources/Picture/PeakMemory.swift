@@ -63,28 +63,6 @@ package struct PeakMemory {
     /// Whether there is a step that reads the picture when it is created.
     private var hasRead = false
 
-    /// An upper bound, in bytes, of the memory that `PicturePipeline.run` needs with the same arguments.
-    ///
-    /// The size after `trim` is not known in advance. For the steps after it, the bound is the maximum for all possible
-    /// parts of the picture. If the run will fail after a step that reads the picture, the bound is that of the steps
-    /// before the failure.
-    ///
-    /// - Parameters:
-    ///   - handsOver: whether the filtered pixels are also handed over.
-    ///   - other: the header of another image's pixels, for `overlay`; nil if it is not known.
-    /// - Throws: the errors of `run` that precede the reading: `tooManyPixels`, `filterOutside`.
-    package static func bound(
-        of source: Source, autoOrient: Bool = true, filters: [Filter],
-        options: OutputOptions = OutputOptions(), handsOver: Bool = false,
-        limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
-        other: (_ name: String) -> Source? = { _ in nil }
-    ) throws(PictureError) -> Int {
-        try outcome(
-            of: source, autoOrient: autoOrient, filters: filters, options: options,
-            handsOver: handsOver, limits: limits, cores: cores, other: other
-        ).bytes
-    }
-
     /// What is known in advance about a run of the pipeline.
     package struct Outcome: Sendable, Equatable {
         /// The upper bound of the memory, in bytes.
@@ -97,26 +75,28 @@ package struct PeakMemory {
         package var failure: PictureError?
     }
 
-    /// The bound, and what else is known in advance. The arguments and the errors are those of `bound`.
+    /// What is known in advance about `PicturePipeline.run` with the same steps.
     ///
-    /// - Parameter outputName: the name of the result's file in messages.
+    /// The size after `trim` is not known in advance. For the steps after it, the bound is the maximum for all possible
+    /// parts of the picture. If the run will fail after a step that reads the picture, the bound is that of the steps
+    /// before the failure.
+    ///
+    /// - Parameters:
+    ///   - outputName: the name of the result's file in messages.
+    ///   - handsOver: whether the filtered pixels are also handed over.
+    ///   - other: the header of another image's pixels, for `overlay`; nil if it is not known.
+    /// - Throws: the errors of `run` that precede the reading: `tooManyPixels`, `filterOutside`.
     package static func outcome(
-        of source: Source, autoOrient: Bool = true, filters: [Filter],
-        options: OutputOptions = OutputOptions(), outputName: String = "output",
-        handsOver: Bool = false, limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
-        other: (_ name: String) -> Source? = { _ in nil }
+        of source: Source, _ steps: PictureSteps, outputName: String = "output",
+        handsOver: Bool = false, other: (_ name: String) -> Source? = { _ in nil }
     ) throws(PictureError) -> Outcome {
-        var peak = PeakMemory(source, limits, outputName, cores)
-        try peak.addReader(source)
-        let turns = autoOrient ? source.orientation.filters : []
+        var peak = PeakMemory(source, steps, outputName)
         var (layout, isExact): (PixelLayout?, Bool) = (nil, true)
         var failure: PictureError?
         do throws(PictureError) {
-            for filter in turns + source.reduced(autoOrient).known(to: filters) {
-                try peak.add(filter, other)
-            }
+            try peak.addFilters(source, steps, other)
             (layout, isExact) = (peak.layout, peak.mostPixels == nil)
-            try peak.addWriter(options, handsOver: handsOver, profile: source.profileBytes)
+            try peak.addWriter(steps.options, handsOver: handsOver, profile: source.profileBytes)
         } catch {
             guard peak.hasRead else { throw error }
             failure = error
@@ -127,28 +107,17 @@ package struct PeakMemory {
     /// The part of the bound for everything before the writer and before the filters that follow these, and the layout,
     /// or the maximum of each side, after them; nil if one of them will fail.
     static func beginning(
-        of source: Source, autoOrient: Bool, filters: [Filter], limits: PictureLimits,
-        cores: Cores
+        of source: Source, _ steps: PictureSteps
     ) -> (bytes: Int, layout: PixelLayout)? {
-        var peak = PeakMemory(source, limits, "output", cores)
-        do throws(PictureError) {
-            try peak.addReader(source)
-            let turns = autoOrient ? source.orientation.filters : []
-            for filter in turns + source.reduced(autoOrient).known(to: filters) {
-                try peak.add(filter) { _ in nil }
-            }
-        } catch {
-            return nil
-        }
+        var peak = PeakMemory(source, steps, "output")
+        guard (try? peak.addFilters(source, steps) { _ in nil }) != nil else { return nil }
         return (peak.total, peak.layout)
     }
 
-    private init(
-        _ source: Source, _ limits: PictureLimits, _ outputName: String, _ cores: Cores
-    ) {
-        self.limits = limits
+    private init(_ source: Source, _ steps: PictureSteps, _ outputName: String) {
+        limits = steps.limits
         self.outputName = outputName
-        self.cores = cores
+        cores = steps.cores
         memory = PictureMemory(limit: limits.wholePictureBytes)
         layout = source.layout
     }
@@ -192,6 +161,17 @@ package struct PeakMemory {
     }
 
     // MARK: Filters
+
+    /// The reader, and all filters.
+    private mutating func addFilters(
+        _ source: Source, _ steps: PictureSteps, _ other: (_ name: String) -> Source?
+    ) throws(PictureError) {
+        try addReader(source)
+        let turns = steps.autoOrient ? source.orientation.filters : []
+        for filter in turns + source.reduced(steps.autoOrient).known(to: steps.filters) {
+            try add(filter, other)
+        }
+    }
 
     private mutating func add(
         _ filter: Filter, _ other: (_ name: String) -> Source?
@@ -323,20 +303,17 @@ package struct PeakMemory {
     private mutating func addWriter(
         _ options: OutputOptions, handsOver: Bool, profile: Int
     ) throws(PictureError) {
-        bytes += 3 * profile
-        if handsOver { bytes += 3 * profile + strips(HandOverFile.compression) }
-        try PictureEncoder.encoder(of: options.format).add(options, &self)
-    }
-
-    /// The memory for the compression of rows in strips.
-    func strips(_ compression: PNGWriter.Compression) -> Int {
-        var (layout, most) = (layout, 0)
-        while true {
-            most = max(most, StripEncoder.mostBytes(layout, compression.effort, cores: cores))
-            // A strip of a narrower picture has more rows, each with margins.
-            guard mostPixels != nil, layout.width > 1 else { return most }
-            layout.width /= 2
+        func picture(_ options: OutputOptions) -> PictureEncoder.Expected {
+            PictureEncoder.Expected(
+                layout: layout, mostPixels: mostPixels, name: outputName, options: options,
+                cores: cores)
         }
+        bytes += 3 * profile
+        if handsOver { bytes += 3 * profile + picture(HandOverFile.options).strips }
+        let needs = try options.format.encoder.needs(picture(options))
+        try hold(needs.heldBytes, for: needs.purpose)
+        // What is held is written at the end, and the file is not larger.
+        bytes += needs.bytes + min(needs.heldBytes, limits.wholePictureBytes)
     }
 }
 

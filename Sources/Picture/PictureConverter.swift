@@ -57,12 +57,12 @@ public struct PictureConverter: Sendable {
         _ source: String, to result: String,
         isCancelled: @escaping @Sendable () -> Bool = { Task.isCancelled }
     ) throws(PictureError) -> PictureReport {
-        let steps = try PictureSteps(filters, autoOrient, limits, isCancelled)
-        let options = try output.checked()
+        let steps = try PictureSteps(
+            filters, output, autoOrient: autoOrient, limits, isCancelled)
         let input = try PicturePath.openForReading(source)
         let file = try ReplacedFile(path: result)
         let report = try PicturePipeline.run(
-            source, steps, PictureResult(file: file.file, name: result, options: options),
+            PictureConversion(source, steps, to: PictureResult(file.file, name: result)),
             .file(input.file))
         try file.publish()
         return report
@@ -85,24 +85,13 @@ public struct PictureConverter: Sendable {
         isCancelled: @escaping @Sendable () -> Bool = { Task.isCancelled },
         fill: (_ samples: inout MutableSpan<UInt8>, _ rows: Range<Int>) throws(PictureError) -> Void
     ) throws(PictureError) -> PictureReport {
-        let steps = try PictureSteps(filters, false, limits, isCancelled)
-        let options = try output.checked()
+        let steps = try PictureSteps(filters, output, autoOrient: false, limits, isCancelled)
         let file = try ReplacedFile(path: result)
-        let target = PictureResult(file: file.file, name: result, options: options)
-        // The check that nothing keeps `fill` has the length of this file's path in it, whatever prefix is mapped. Without
-        // this line the program would depend on where it was built.
-        #sourceLocation(file:"PictureConverter+Write.swift",line:94)
-        let report = try withoutActuallyEscaping(fill) { fill throws(PictureError) in
-            let rows = try CallerRows(
-                layout, name: result, limits: limits, checkpoint: steps.checkpoint, fill: fill)
-            do throws(PictureError) {
-                return try PicturePipeline.run(result, steps, target) { rows }
-            } catch {
-                throw rows.failure ?? error
-            }
-        }
+        let job = PictureConversion(result, steps, to: PictureResult(file.file, name: result))
+        let report = try CallerRows.lend(
+            layout, name: result, limits: limits, checkpoint: steps.checkpoint, fill: fill
+        ) { rows throws(PictureError) in try PicturePipeline.run(job) { rows } }
         try file.publish()
         return report
     }
-    #sourceLocation()
 }

@@ -26,7 +26,7 @@ package struct PictureHeader: Sendable, Equatable {
     ) throws(PictureError) {
         let kind = try InputFormat(of: file, name: name)
         let reader = try PictureDecoder.reader(
-            of: .file(file), name: name, limits: limits, checkpoint: { true })
+            of: PictureDecoder.Input(.file(file), name: name, limits: limits))
         self.kind = kind
         layout = reader.layout
         storedDepth = reader.storedDepth
@@ -57,23 +57,27 @@ package struct PictureHeader: Sendable, Equatable {
 
     /// The facts for the calculation of memory.
     ///
-    /// - Parameters:
-    ///   - autoOrient: whether the picture is turned upright.
-    ///   - filters: the filters after that. The first one may have the picture reduced when it is decoded.
-    package func source(autoOrient: Bool, filters: [Filter]) -> PeakMemory.Source {
+    /// - Parameter steps: the first filter may have the picture reduced when it is decoded.
+    package func source(for steps: PictureSteps) -> PeakMemory.Source {
         source(
-            divisor: ReducedDecoding.divisor(
-                width: layout.width, height: layout.height,
-                orientation: autoOrient ? orientation : .topLeft, filters: filters))
+            divisor: steps.divisor(
+                width: layout.width, height: layout.height, orientation: orientation))
     }
 
     /// The same for a picture that is laid over another one.
     package var overlay: PeakMemory.Source { source(divisor: 1) }
 
-    private func source(divisor wanted: Int) -> PeakMemory.Source {
+    private var decoder: PictureDecoder {
         guard let decoder = PictureDecoder.decoder(of: kind) else {
             preconditionFailure("the header of a picture that cannot be read")
         }
+        return decoder
+    }
+
+    /// `interlaced` or `progressive`, if its rows are not stored one after the other.
+    package var heldWord: String? { heldBytes > 0 ? decoder.heldWord : nil }
+
+    private func source(divisor wanted: Int) -> PeakMemory.Source {
         let divisor = decoder.reduces ? wanted : 1
         var reduced = layout
         reduced.width = (layout.width + divisor - 1) / divisor

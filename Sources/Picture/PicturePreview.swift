@@ -28,7 +28,7 @@ package final class PicturePreview {
     /// The layout of the whole picture.
     private var picture: PixelLayout?
     /// The meaning of the picture's values. Of it, the profile and the gamma are used.
-    var colour = PNGColour()
+    var colour = PictureColour()
     /// The size of the picture in its file, if it is decoded at a smaller one; upright.
     var storedSize: (width: Int, height: Int)?
     /// How a viewer turns the picture, because its file says so.
@@ -195,7 +195,7 @@ package struct PreviewPair: Sendable, Equatable {
     package var height: Int { 2 * rows + gap }
 }
 
-extension PNGColour {
+extension PictureColour {
     /// The samples of sRGB for the samples of a picture that only states its gamma; nil if they are nearly the same. A
     /// JPEG cannot state a gamma. (PNG 3, section 13.13; of sRGB, the exponent 1 / 2.2 is near enough.)
     fileprivate var gammaTable: [UInt8]? {

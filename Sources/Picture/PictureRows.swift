@@ -44,7 +44,7 @@ public struct PictureRows: ~Copyable {
         limits: PictureLimits = PictureLimits(),
         isCancelled: @escaping @Sendable () -> Bool = { Task.isCancelled }
     ) throws(PictureError) {
-        let steps = try PictureSteps(filters, autoOrient, limits, isCancelled)
+        let steps = try PictureSteps(filters, autoOrient: autoOrient, limits, isCancelled)
         let file = try PicturePath.openForReading(path)
         do throws(PictureError) {
             let reader = try steps.open(.file(file.file), name: path)

@@ -39,7 +39,7 @@ extension PictureSteps {
             try sourcePreview?.stage(
                 on: indices, FilteredPalette(colours: colours, layout: reader.layout)) ?? indices
         // As many bits in the source as the result has.
-        if result.options.compression != .small, filtered.palette?.bits == reader.header.depth,
+        if options.compression != .small, filtered.palette?.bits == reader.header.depth,
             reader.keepData()
         {
             filtered.palette?.copy = try CopiedIndices(of: reader)
@@ -50,7 +50,8 @@ extension PictureSteps {
     /// Whether the result may have the palette of its source.
     func keepsPalette(of reader: any PictureReader, _ result: PictureResult) -> Bool {
         guard let reader = reader as? PNGReader, reader.header.hasPalette,
-            !reader.header.isInterlaced, limits.damaged == .fail, result.options.format == .png,
+            !reader.header.isInterlaced, limits.damaged == .fail,
+            options.format.encoder.usesPalette,
             result.handOver == nil
         else { return false }
         return (!autoOrient || reader.orientation == .topLeft)
@@ -58,19 +59,19 @@ extension PictureSteps {
     }
 }
 
-extension PictureResult {
+extension PictureConversion {
     /// Writes the result again, without a copy of the indices, if these have more rows than the picture. Whoever reads the
     /// result would find the surplus there.
     ///
     /// - Parameter reopen: reads the source from its beginning.
     func withoutSurplus(
-        _ written: Written, _ filtered: PictureSteps.Filtered, _ steps: PictureSteps,
-        _ context: StageContext, reopen: () throws(PictureError) -> any PictureReader
+        _ written: Written, reopen: () throws(PictureError) -> any PictureReader
     ) throws(PictureError) -> Written {
-        guard var palette = filtered.palette, palette.copy?.hasSurplus == true else {
-            return written
-        }
-        palette.copy = nil
+        guard written.input.palette?.copy?.hasSurplus == true else { return written }
+        var again = written
+        again.input.palette?.copy = nil
+        again.input.ahead = nil
+        let (file, name) = (result.file, result.name)
         let begin = lseek(file.rawValue, -off_t(written.picture.bytes), SEEK_CUR)
         // A pipe has got the bytes already, which are a picture too.
         if begin < 0 { return written }
@@ -85,15 +86,9 @@ extension PictureResult {
                 isTransient: true)
         }
         reader.keepIndices()
-        let picture = try PictureEncoder.encoder(of: options.format).write(
-            PictureEncoder.Output(
-                stage: IndexRows(reader, reader.layout), file: file, name: name,
-                colour: written.colour, exif: written.exif, options: options, palette: palette,
-                memory: context.memory, cores: steps.cores, ahead: nil,
-                checkpoint: steps.checkpoint))
-        return Written(
-            picture: picture, colour: written.colour, exif: written.exif,
-            remarks: written.remarks)
+        again.input.stage = IndexRows(reader, reader.layout)
+        again.picture = try steps.options.format.encoder.write(again.input)
+        return again
     }
 }
 

@@ -1,17 +1,24 @@
 import DarkroomCore
 import SystemPackage
 
-/// The steps between a picture's file and its writer, and the memory that they may need.
-struct PictureSteps {
-    var autoOrient = true
-    let filters: [Filter]
-    let limits: PictureLimits
-    var cores = Cores.shared
-    var openImage: StageContext.ImageOpener = StageContext.noImage
+/// What is done with a picture between its file and that of its result, and the limits of this.
+package struct PictureSteps {
+    /// In the order in which they are applied.
+    package var filters: [Filter] = []
+    /// Whether the picture is first turned upright, as recorded in its Exif.
+    package var autoOrient = true
+    /// How the result is written.
+    package var options = OutputOptions()
+    package var limits = PictureLimits()
+    /// One of them is the thread's; idle ones help.
+    package var cores = Cores.shared
+    /// Opens the pixels of another image, for `overlay`.
+    package var openImage: StageContext.ImageOpener = StageContext.noImage
     var stage: PicturePipeline.StageMaker = FilterStage.make
     /// Receives a small copy of the source, upright.
-    var sourcePreview: PicturePreview?
-    let checkpoint: @Sendable () -> Bool
+    package var sourcePreview: PicturePreview?
+    /// Returns false to stop with `PictureError.Code.cancelled`. Several threads may call it at once.
+    package var checkpoint: @Sendable () -> Bool = { true }
 
     /// The rows of a picture after its last filter.
     struct Filtered {
@@ -35,31 +42,18 @@ struct PictureSteps {
     /// Reads a picture's header.
     func open(_ input: PictureInput, name: String) throws(PictureError) -> any PictureReader {
         try PictureDecoder.reader(
-            of: input, name: name, limits: limits,
-            divisor: { width, height, orientation in
-                ReducedDecoding.divisor(
-                    width: width, height: height,
-                    orientation: autoOrient ? orientation : .topLeft, filters: filters)
-            }, checkpoint: checkpoint)
+            of: PictureDecoder.Input(
+                input, name: name, limits: limits, divisor: divisor, checkpoint: checkpoint))
     }
 
     /// The maximum number of bytes of memory; nil if a step will fail. The step then reports the error with more
     /// details.
     func peak(
-        of reader: any PictureReader, _ result: PictureResult
-    ) throws(PictureError) -> Int? {
-        try peak(of: PeakMemory.Source(reader), result)
-    }
-
-    func peak(
         of source: PeakMemory.Source, _ result: PictureResult
     ) throws(PictureError) -> Int? {
         var trouble: PictureError?
-        let peak = try? PeakMemory.bound(
-            of: source, autoOrient: autoOrient, filters: filters,
-            options: result.options, handsOver: result.handOver != nil, limits: limits,
-            cores: cores
-        ) { name in
+        let outcome = try? PeakMemory.outcome(of: source, self, handsOver: result.handOver != nil) {
+            name in
             do throws(PictureError) {
                 return try header(of: name)
             } catch {
@@ -68,7 +62,7 @@ struct PictureSteps {
             }
         }
         if let trouble { throw trouble }
-        return peak
+        return outcome?.bytes
     }
 
     /// The header of an overlay. If it cannot be read because of its content, the step that reads its pixels reports
@@ -77,8 +71,8 @@ struct PictureSteps {
         let image = try openImage(name)
         return PeakMemory.Source(
             try PictureDecoder.reader(
-                of: .file(image.descriptor.file), name: image.name, limits: limits,
-                checkpoint: { true }))
+                of: PictureDecoder.Input(
+                    .file(image.descriptor.file), name: image.name, limits: limits)))
     }
 
     /// The data that the filters share, which counts the reader's memory.
@@ -132,18 +126,24 @@ struct PictureSteps {
 }
 
 extension PictureSteps {
+    package init(
+        _ filters: [Filter], autoOrient: Bool = true, _ options: OutputOptions = OutputOptions(),
+        _ limits: PictureLimits = PictureLimits()
+    ) {
+        self.init(filters: filters, autoOrient: autoOrient, options: options, limits: limits)
+    }
+
     /// The steps for callers from other packages. Overlays are named by their paths.
     ///
     /// - Throws: `invalidArguments` if a value is outside its range.
     init(
-        _ filters: [PictureFilter], _ autoOrient: Bool, _ limits: PictureLimits,
-        _ isCancelled: @escaping @Sendable () -> Bool
+        _ filters: [PictureFilter], _ output: PictureOutput = .png(), autoOrient: Bool,
+        _ limits: PictureLimits, _ isCancelled: @escaping @Sendable () -> Bool
     ) throws(PictureError) {
         try limits.checkThemselves()
         self.init(
-            autoOrient: autoOrient,
             filters: try filters.map { filter throws(PictureError) in try filter.checked() },
-            limits: limits,
+            autoOrient: autoOrient, options: try output.checked(), limits: limits,
             openImage: { path throws(PictureError) in
                 OtherImage(try PicturePath.openForReading(path), name: path)
             },

@@ -6,26 +6,26 @@ extension PictureVariants {
     func membersWithPalettes(
         of input: PictureInput
     ) throws(PictureError) -> [Int] {
-        let mayKeep = variants.indices.filter {
-            variants[$0].result.options.format == .png
-                && branches[$0].filters.allSatisfy(\.looksAtOnePixel)
+        let mayKeep = jobs.indices.filter {
+            jobs[$0].steps.options.format.encoder.usesPalette
+                && jobs[$0].steps.filters.allSatisfy(\.looksAtOnePixel)
         }
         guard let first = mayKeep.first else { return [] }
-        let reader = try branches[first].open(input, name: inputName)
-        return mayKeep.filter { branches[$0].keepsPalette(of: reader, variants[$0].result) }
+        let reader = try jobs[first].steps.open(input, name: jobs[first].name)
+        return mayKeep.filter { jobs[$0].steps.keepsPalette(of: reader, jobs[$0].result) }
     }
 
     /// Reads the picture for one result.
     func alone(
         _ input: PictureInput, _ member: Int, _ admit: PicturePipeline.Admission?
     ) throws(PictureError) -> Outcome {
-        var steps = branches[member]
+        var job = jobs[member]
         // One copy of the source is enough.
-        if sourcePreview?.layout == nil { steps.sourcePreview = sourcePreview }
+        if sourcePreview?.layout == nil { job.steps.sourcePreview = sourcePreview }
         var refusal: PictureError?
         let outcome = Outcome { () throws(PictureError) in
             try PicturePipeline.develop(
-                inputName, steps, variants[member].result,
+                job, input,
                 admit: { bytes throws(PictureError) in
                     do throws(PictureError) {
                         try admit?(bytes)
@@ -33,7 +33,7 @@ extension PictureVariants {
                         refusal = error
                         throw error
                     }
-                }, input)
+                })
         }
         // That concerns all.
         if let refusal { throw refusal }

@@ -1,42 +1,6 @@
 import DarkroomCore
 import Foundation
-package import SystemPackage
-
-/// One of several results of a picture.
-package struct PictureVariant {
-    /// All its filters; those at the beginning are the same for all results.
-    package let filters: [Filter]
-    /// An empty file. It is neither synced nor closed.
-    package let output: FileDescriptor
-    /// The name of the file in messages.
-    package let outputName: String
-    package let options: OutputOptions
-    package let handOver: HandOverFile?
-    /// Receives a small copy of the result.
-    package let preview: PicturePreview?
-    /// Opens the pixels of another image, for `overlay`.
-    package let openImage: StageContext.ImageOpener
-
-    package init(
-        filters: [Filter], output: FileDescriptor, outputName: String,
-        options: OutputOptions = OutputOptions(), handOver: HandOverFile? = nil,
-        preview: PicturePreview? = nil,
-        openImage: @escaping StageContext.ImageOpener = StageContext.noImage
-    ) {
-        self.filters = filters
-        self.output = output
-        self.outputName = outputName
-        self.options = options
-        self.handOver = handOver
-        self.preview = preview
-        self.openImage = openImage
-    }
-
-    var result: PictureResult {
-        PictureResult(
-            file: output, name: outputName, options: options, handOver: handOver, preview: preview)
-    }
-}
+import SystemPackage
 
 /// The pipeline of a picture with several results: it is read once, the common filters run once, and their rows go
 /// through the filters and the writer of each result, in step (`BandTee`).
@@ -49,38 +13,25 @@ package struct PictureVariant {
 /// A result fails alone: if a filter, the writer or the file of one fails, the others continue. If the source or a
 /// common filter fails, all fail.
 package struct PictureVariants {
-    let inputName: String
-    let variants: [PictureVariant]
+    let jobs: [PictureConversion]
     /// Everything up to the last common filter.
     private let trunk: PictureSteps
-    let branches: [PictureSteps]
-    let sourcePreview: PicturePreview?
+    var sourcePreview: PicturePreview? { trunk.sourcePreview }
 
     /// - Parameters:
-    ///   - inputName: the name of the source in messages, without its query and credentials.
+    ///   - jobs: those of one picture. They differ in their results and these steps: the filters, the options, and what
+    ///     opens other images.
     ///   - commonFilters: the number of filters at the beginning that are the same for all results.
-    ///   - sourcePreview: receives a small copy of the source, upright.
-    ///   - checkpoint: returns false to stop with `PictureError.Code.cancelled`. Several threads may call it at once.
-    package init(
-        of inputName: String, autoOrient: Bool = true, commonFilters: Int,
-        _ variants: [PictureVariant], limits: PictureLimits = PictureLimits(),
-        cores: Cores = .shared, stage: @escaping PicturePipeline.StageMaker = FilterStage.make,
-        sourcePreview: PicturePreview? = nil,
-        checkpoint: @escaping @Sendable () -> Bool = { true }
-    ) {
-        self.inputName = inputName
-        self.variants = variants
-        self.sourcePreview = sourcePreview
-        let common = variants[0].filters.prefix(commonFilters)
-        precondition(variants.allSatisfy { $0.filters.prefix(commonFilters) == common })
-        trunk = PictureSteps(
-            autoOrient: autoOrient, filters: Array(common), limits: limits, cores: cores,
-            openImage: variants[0].openImage, stage: stage, sourcePreview: sourcePreview,
-            checkpoint: checkpoint)
-        branches = variants.map {
-            PictureSteps(
-                autoOrient: autoOrient, filters: $0.filters, limits: limits, cores: cores,
-                openImage: $0.openImage, stage: stage, checkpoint: checkpoint)
+    package init(_ jobs: [PictureConversion], commonFilters: Int) {
+        var trunk = jobs[0].steps
+        let common = trunk.filters.prefix(commonFilters)
+        precondition(jobs.allSatisfy { $0.steps.filters.prefix(commonFilters) == common })
+        trunk.filters = Array(common)
+        self.trunk = trunk
+        self.jobs = jobs.map { job in
+            var job = job
+            job.steps.sourcePreview = nil
+            return job
         }
     }
 
@@ -105,7 +56,7 @@ package struct PictureVariants {
             if sizes.count > 1, let outcomes = try runAtOnce(input, sizes, admit) {
                 return outcomes
             }
-            var outcomes = [Outcome?](repeating: nil, count: variants.count)
+            var outcomes = [Outcome?](repeating: nil, count: jobs.count)
             for member in withPalettes {
                 try input.rewind()
                 outcomes[member] = try alone(input, member, admit)
@@ -116,10 +67,10 @@ package struct PictureVariants {
                 for (member, result) in zip(members, results) { outcomes[member] = result }
             }
             return outcomes.map { outcome in
-                outcome ?? .failure(PictureError(.cancelled, "\(inputName): it was left out"))
+                outcome ?? .failure(PictureError(.cancelled, "\(jobs[0].name): it was left out"))
             }
         } catch {
-            throw error.naming(inputName, or: [])
+            throw error.naming(jobs[0].name, or: [])
         }
     }
 
@@ -127,19 +78,20 @@ package struct PictureVariants {
     private func sizes(
         of input: PictureInput, without others: [Int]
     ) throws(PictureError) -> [(divisor: Int, members: [Int])] {
-        let all = variants.indices.filter { !others.contains($0) }
+        let all = jobs.indices.filter { !others.contains($0) }
         if all.isEmpty { return [] }
         guard trunk.filters.isEmpty, all.count > 1 else { return [(1, all)] }
         try input.rewind()
-        var divisors = variants.map { _ in 1 }
+        var divisors = jobs.map { _ in 1 }
         _ = try PictureDecoder.reader(
-            of: input, name: inputName, limits: trunk.limits,
-            divisor: { width, height, orientation in
-                divisors = branches.map {
-                    $0.divisor(width: width, height: height, orientation: orientation)
-                }
-                return divisors.min() ?? 1
-            }, checkpoint: trunk.checkpoint)
+            of: PictureDecoder.Input(
+                input, name: jobs[0].name, limits: trunk.limits,
+                divisor: { width, height, orientation in
+                    divisors = jobs.map {
+                        $0.steps.divisor(width: width, height: height, orientation: orientation)
+                    }
+                    return divisors.min() ?? 1
+                }, checkpoint: trunk.checkpoint))
         return Set(divisors).sorted().map { divisor in
             (divisor, all.filter { divisors[$0] == divisor })
         }
@@ -152,7 +104,7 @@ package struct PictureVariants {
         _ input: PictureInput, _ members: [Int], _ admit: PicturePipeline.Admission?
     ) throws(PictureError) -> [Outcome] {
         // Any of the members chooses the divisor, and all choose the same.
-        let reader = try branches[members[0]].open(input, name: inputName)
+        let reader = try jobs[members[0]].steps.open(input, name: jobs[0].name)
         if let admit { try admit(try need(of: reader, members)) }
         let context = try trunk.context(for: reader)
         var trunk = trunk
@@ -167,20 +119,19 @@ package struct PictureVariants {
             source, lanes: members.map { _ in 0 }, cores: trunk.cores)
         let runs = members.enumerated().map { number, member in
             VariantRun(
-                number: number, layout: source.layouts[0], steps: branches[member],
-                filters: rest(of: member, decodedBy: reader),
-                result: variants[member].result, reader: reader, common: common.effective,
-                commonBytes: context.memory.held, tee: tee)
+                number: number, layout: source.layouts[0], job: jobs[member],
+                filters: rest(of: member, decodedBy: reader), reader: reader,
+                common: common.effective, commonBytes: context.memory.held, tee: tee)
         }
         VariantRun.all(runs)
         // The results are decided. An error in the rest of the source concerns its copy only.
         try? common.drain()
-        return runs.map { $0.outcome(inputName, context.remarks.all) }
+        return runs.map { $0.outcome(context.remarks.all) }
     }
 
     /// The filters of a result that are not common.
     private func rest(of member: Int, decodedBy reader: any PictureReader) -> [Filter] {
-        let filters = variants[member].filters
+        let filters = jobs[member].steps.filters
         // If there are common ones, the first of them knows how the picture was reduced.
         guard trunk.filters.isEmpty else { return Array(filters.dropFirst(trunk.filters.count)) }
         return trunk.reduction(of: reader, divisor: reader.divisor).known(to: filters)
@@ -193,12 +144,10 @@ package struct PictureVariants {
         let source = PeakMemory.Source(reader)
         // If a common filter fails, nothing else is done.
         let (common, layout) =
-            PeakMemory.beginning(
-                of: source, autoOrient: trunk.autoOrient, filters: trunk.filters,
-                limits: trunk.limits, cores: trunk.cores) ?? (0, source.layout)
+            PeakMemory.beginning(of: source, trunk) ?? (0, source.layout)
         var bytes = common
         for member in members {
-            let alone = try branches[member].peak(of: source, variants[member].result)
+            let alone = try jobs[member].steps.peak(of: source, jobs[member].result)
             bytes += max(0, (alone ?? 0) - common)
         }
         return bytes + BandTee.bytes(of: layout, borrowers: members.count)
@@ -216,11 +165,12 @@ extension PictureVariants {
     ) throws(PictureError) -> [Outcome]? {
         try input.rewind()
         let reader = try JPEGReader(
-            input, name: inputName, limits: trunk.limits,
-            divisor: { _, _, _ in sizes[0].divisor }, views: sizes.map(\.divisor),
-            checkpoint: trunk.checkpoint)
+            PictureDecoder.Input(
+                input, name: jobs[0].name, limits: trunk.limits,
+                divisor: { _, _, _ in sizes[0].divisor }, checkpoint: trunk.checkpoint),
+            views: sizes.map(\.divisor))
         guard let source = JPEGViews(reader) else { return nil }
-        let lanes = variants.indices.map { variant in
+        let lanes = jobs.indices.map { variant in
             sizes.firstIndex { $0.members.contains(variant) } ?? 0
         }
         if let admit { try admit(try need(of: reader, source, lanes, sizes.map(\.divisor))) }
@@ -229,25 +179,24 @@ extension PictureVariants {
         let turns = trunk.autoOrient ? reader.orientation.filters : []
         // The largest size gives the copy of the source.
         let looking = lanes.firstIndex(of: 0)
-        let runs = variants.indices.map { number in
-            var steps = branches[number]
-            if number == looking { steps.sourcePreview = sourcePreview }
-            let reduction = steps.reduction(of: reader, divisor: sizes[lanes[number]].divisor)
+        let runs = jobs.indices.map { number in
+            var job = jobs[number]
+            if number == looking { job.steps.sourcePreview = sourcePreview }
+            let reduction = job.steps.reduction(of: reader, divisor: sizes[lanes[number]].divisor)
             return VariantRun(
-                number: number, layout: source.layouts[lanes[number]], steps: steps, turns: turns,
-                filters: reduction.known(to: variants[number].filters),
-                result: variants[number].result, reader: reader, common: [],
+                number: number, layout: source.layouts[lanes[number]], job: job, turns: turns,
+                filters: reduction.known(to: job.steps.filters), reader: reader, common: [],
                 commonBytes: reader.heldBytes, tee: tee)
         }
         VariantRun.all(runs)
         guard !source.isDoubtful else {
-            for variant in variants {
-                try Self.empty(variant.output, variant.outputName)
-                if let handOver = variant.handOver { try Self.empty(handOver.file, handOver.name) }
+            for result in jobs.map(\.result) {
+                try Self.empty(result.file, result.name)
+                if let handOver = result.handOver { try Self.empty(handOver.file, handOver.name) }
             }
             return nil
         }
-        return runs.map { $0.outcome(inputName, []) }
+        return runs.map { $0.outcome([]) }
     }
 
     private static func empty(_ file: FileDescriptor, _ name: String) throws(PictureError) {
@@ -261,10 +210,10 @@ extension PictureVariants {
     private func need(
         of reader: JPEGReader, _ source: JPEGViews, _ lanes: [Int], _ divisors: [Int]
     ) throws(PictureError) -> Int {
+        var upright = trunk
+        (upright.autoOrient, upright.filters) = (false, [])
         func beginning(_ source: PeakMemory.Source) -> Int {
-            PeakMemory.beginning(
-                of: source, autoOrient: false, filters: [], limits: trunk.limits,
-                cores: trunk.cores)?.bytes ?? 0
+            PeakMemory.beginning(of: source, upright)?.bytes ?? 0
         }
         let views = zip(source.layouts, divisors).map { layout, divisor in
             var view = PeakMemory.Source(reader)
@@ -277,18 +226,9 @@ extension PictureVariants {
         var bytes = beginning(views[0])
         bytes += views.dropFirst().reduce(0) { $0 + $1.needs.bytes }
         for (number, lane) in lanes.enumerated() {
-            let alone = try branches[number].peak(of: views[lane], variants[number].result)
+            let alone = try jobs[number].steps.peak(of: views[lane], jobs[number].result)
             bytes += max(0, (alone ?? 0) - beginning(views[lane]))
         }
         return bytes + BandTee.bytes(source, lanes: lanes)
-    }
-}
-
-extension PictureSteps {
-    /// The factor by which a picture is reduced when it is decoded for these steps.
-    func divisor(width: Int, height: Int, orientation: Orientation) -> Int {
-        ReducedDecoding.divisor(
-            width: width, height: height, orientation: autoOrient ? orientation : .topLeft,
-            filters: filters)
     }
 }

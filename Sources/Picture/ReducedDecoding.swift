@@ -31,4 +31,11 @@ extension PictureSteps {
             width: size.width, height: size.height, divisor: divisor,
             orientation: autoOrient ? reader.orientation : .topLeft)
     }
+
+    /// The factor by which a picture is reduced when it is decoded for these steps.
+    func divisor(width: Int, height: Int, orientation: Orientation) -> Int {
+        ReducedDecoding.divisor(
+            width: width, height: height, orientation: autoOrient ? orientation : .topLeft,
+            filters: filters)
+    }
 }

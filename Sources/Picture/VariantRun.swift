@@ -11,29 +11,27 @@ import SystemPackage
 final class VariantRun: @unchecked Sendable {
     private let number: Int
     private let layout: PixelLayout
-    private let steps: PictureSteps
+    private let job: PictureConversion
     /// The filters that turn the picture upright.
     private let turns: [Filter]
     private let filters: [Filter]
-    private let result: PictureResult
     private let reader: any PictureReader
     /// The common filters that change the picture's scale, and the others.
     private let common: [Filter]
     private let commonBytes: Int
     private let tee: BandTee
-    private var end: Result<(PictureResult.Written, PictureSteps.Filtered, [String]), PictureError>?
+    private var end: Result<(PictureConversion.Written, [String]), PictureError>?
 
     init(
-        number: Int, layout: PixelLayout, steps: PictureSteps, turns: [Filter] = [],
-        filters: [Filter], result: PictureResult, reader: any PictureReader, common: [Filter],
-        commonBytes: Int, tee: BandTee
+        number: Int, layout: PixelLayout, job: PictureConversion, turns: [Filter] = [],
+        filters: [Filter], reader: any PictureReader, common: [Filter], commonBytes: Int,
+        tee: BandTee
     ) {
         self.number = number
         self.layout = layout
-        self.steps = steps
+        self.job = job
         self.turns = turns
         self.filters = filters
-        self.result = result
         self.reader = reader
         self.common = common
         self.commonBytes = commonBytes
@@ -65,20 +63,18 @@ final class VariantRun: @unchecked Sendable {
         tee.leave(number)
     }
 
-    private func write() throws(PictureError) -> (
-        PictureResult.Written, PictureSteps.Filtered, [String]
-    ) {
-        let context = try steps.context(for: reader)
+    private func write() throws(PictureError) -> (PictureConversion.Written, [String]) {
+        let context = try job.steps.context(for: reader)
         // Alone, the common filters would be a part of its own.
         try context.memory.take(
             commonBytes - context.memory.held, for: "the filters of all variants")
         let source = TeeStage(tee, number, layout, isChanged: mayChange(layout))
-        var filtered = try steps.chain(turns, then: filters, on: source, of: reader, context)
+        var filtered = try job.steps.chain(turns, then: filters, on: source, of: reader, context)
         filtered.effective = common + filtered.effective
-        let written = try result.write(filtered, of: reader, steps, context, nil)
+        let written = try job.write(filtered, of: reader, context, nil)
         try filtered.drain()
         try source.drain()
-        return (written, filtered, context.remarks.all)
+        return (written, context.remarks.all)
     }
 
     /// Whether the first stage changes the rows that it borrows, or lends them to one that does.
@@ -91,17 +87,13 @@ final class VariantRun: @unchecked Sendable {
     }
 
     /// The report or the error, after all threads have ended.
-    func outcome(_ inputName: String, _ remarks: [String]) -> PictureVariants.Outcome {
+    ///
+    /// - Parameter remarks: those of the common filters.
+    func outcome(_ remarks: [String]) -> PictureVariants.Outcome {
         switch end {
-        case .success(let (written, filtered, own)):
-            .success(
-                result.report(
-                    written, filtered, of: reader, wasTurned: steps.autoOrient,
-                    remarks: remarks + own))
-        case .failure(let error):
-            .failure(
-                error.naming(
-                    inputName, or: [result.name, result.handOver?.name].compactMap { $0 }))
+        case .success(let (written, own)):
+            .success(job.report(written, of: reader, remarks: remarks + own))
+        case .failure(let error): .failure(job.named(error))
         case nil: preconditionFailure("a result was not made")
         }
     }

@@ -111,12 +111,11 @@ package struct SinglePicture: Sendable {
             throw FileError("read", name, error)
         }
         if let refusal = InputFormat(prefix: head.prefix(count)).refusal(of: name) { throw refusal }
-        var limits = limits
-        limits.damaged = image.damaged
+        var steps = image.steps(within: limits)
+        steps.openImage = openImage
         let report = try PicturePipeline.run(
-            input: .file(input.file), inputName: name, autoOrient: image.autoOrient,
-            filters: image.filters, output: output, outputName: outputName, options: image.encoding,
-            limits: limits, openImage: openImage,
+            PictureConversion(name, steps, to: PictureResult(output, name: outputName)),
+            .file(input.file),
             admit: { bytes throws(PictureError) in
                 guard bytes <= memory else { throw .memoryLimit(bytes, limit: memory) }
             })

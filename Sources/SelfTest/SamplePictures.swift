@@ -17,7 +17,8 @@ package enum SamplePictures {
         for (name, layout) in layouts {
             do {
                 let file = try folder.create(name)
-                _ = try PNGWriter.write(SampleStage(layout), to: file.file, name: name.text)
+                _ = try PNGWriter.write(
+                    PictureEncoder.Input(SampleStage(layout), to: file.file, name: name.text))
             } catch {
                 throw .broken("the picture \(name.text): \(error)")
             }

@@ -60,7 +60,7 @@ enum Job: String, CaseIterable, ExpressibleByArgument {
         let source = try FileDescriptor.open(FilePath(input), .readOnly)
         try source.closeAfter {
             if self == .decode {
-                try PNGReader(.file(source), name: input).drain()
+                try PNGReader(PictureDecoder.Input(.file(source), name: input)).drain()
                 return
             }
             let target = try FileDescriptor.open(
@@ -68,8 +68,9 @@ enum Job: String, CaseIterable, ExpressibleByArgument {
                 permissions: [.ownerReadWrite, .groupRead, .otherRead])
             try target.closeAfter {
                 _ = try PicturePipeline.run(
-                    input: .file(source), inputName: input, filters: filters, output: target,
-                    outputName: output, options: OutputOptions(compression: compression))
+                    PictureConversion(
+                        input, PictureSteps(filters, OutputOptions(compression: compression)),
+                        to: PictureResult(target, name: output)), .file(source))
             }
         }
     }

@@ -36,7 +36,7 @@ struct Pictures {
     private static func size(of path: String) throws -> PixelLayout {
         let file = try FileDescriptor.open(FilePath(path), .readOnly)
         return try file.closeAfter {
-            let reader = try PNGReader(.file(file), name: path)
+            let reader = try PNGReader(PictureDecoder.Input(.file(file), name: path))
             guard reader.layout.channels == 3, reader.layout.depth == 8 else {
                 throw BenchmarkError("\(path) is not RGB of 8 bits")
             }

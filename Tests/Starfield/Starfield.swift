@@ -49,7 +49,8 @@ struct StarfieldCommand: ParsableCommand {
             permissions: [.ownerReadWrite, .groupRead, .otherRead])
         try target.closeAfter {
             _ = try PNGWriter.write(
-                ArrayStage(sky.picture(depth: depth, alpha: alpha)), to: target, name: output)
+                PictureEncoder.Input(
+                    ArrayStage(sky.picture(depth: depth, alpha: alpha)), to: target, name: output))
         }
     }
 }

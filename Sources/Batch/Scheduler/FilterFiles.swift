@@ -13,14 +13,16 @@ final class FilterFiles {
     private let active: Directory
     /// The folder's name in `active`. The files are used by their paths, because to open the folder costs more.
     private let id: FileName
+    /// The output of a repeated filter must not have a name with which a restart would rename it into the outbox.
+    private let outputName: FileName
+    private let pixelsName: FileName
     private let durably: Bool
     /// The small copies of the source and of the output for the page of the batch, if there will be one.
     private let sourcePreview: PicturePreview?
     private let preview: PicturePreview?
     private var output: Descriptor?
     private var pixels: Descriptor?
-    /// Those of the two.
-    private var outputFile: FileDescriptor?
+    private let outputFile: FileDescriptor
     private var pixelsFile: FileDescriptor?
 
     /// - Parameter sourcePreview: the small copy of the source; nil if the batch gets no page.
@@ -31,6 +33,9 @@ final class FilterFiles {
         preview = self.sourcePreview == nil ? nil : PicturePreview()
         active = job.folders.spool.active
         id = FileName(job.id)
+        pixelsName = id / BatchFile.newPixels(job.image)
+        let newOutput = job.isAgain ? BatchFile.outputAgain(job.image) : BatchFile.output(job.image)
+        outputName = job.isPublished ? id / newOutput : pixelsName
         let output = try active.create(outputName, replacing: true)
         outputFile = output.file
         self.output = consume output
@@ -45,24 +50,13 @@ final class FilterFiles {
         }
     }
 
-    /// The output of a repeated filter must not have a name with which a restart would rename it into the outbox.
-    private var outputName: FileName {
-        guard job.isPublished else { return pixelsName }
-        return id / (job.isAgain ? BatchFile.outputAgain(job.image) : BatchFile.output(job.image))
-    }
-
-    private var pixelsName: FileName { id / BatchFile.newPixels(job.image) }
-
-    /// One of several results of a picture.
-    func variant(openImage: @escaping StageContext.ImageOpener) -> PictureVariant? {
-        guard let outputFile else { return nil }
-        return PictureVariant(
-            filters: job.filters, output: outputFile, outputName: job.resultName,
-            options: job.output,
+    var result: PictureResult {
+        PictureResult(
+            outputFile, name: job.resultName,
             handOver: pixelsFile.map {
                 HandOverFile(file: $0, name: BatchFile.newPixels(job.image).text)
             },
-            preview: preview, openImage: openImage)
+            preview: preview)
     }
 
     /// The picture has been written: gives the files their names.

@@ -16,9 +16,10 @@ extension Scheduler {
     func downloadOperation(
         _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int, _ text: ByteString
     ) -> Operation {
-        // An invalid source fails in the block, which reads it again and reports the reason.
-        guard let reference = try? SourceReference(text), case .remote(let url) = reference else {
-            return BlockOperation { [self] in examineLocal(ticket, key, source) }
+        let reference = Result { () throws(FetchError) in try SourceReference(text) }
+        guard case .success(.remote(let url)) = reference else {
+            // The block reports why a source is invalid.
+            return BlockOperation { [self] in examineLocal(ticket, key, source, reference) }
         }
         let begun = BegunDownload()
         return TransferOperation(engine: engine, url: url) { [self] in
@@ -208,7 +209,10 @@ extension Scheduler {
 
     // MARK: Local files
 
-    private func examineLocal(_ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int) {
+    private func examineLocal(
+        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int,
+        _ reference: Result<SourceReference, FetchError>
+    ) {
         switch begin(ticket) {
         case .unwanted: return
         case .back: return deferred(ticket) { $0.downloadDeferred(key, source) }
@@ -221,7 +225,7 @@ extension Scheduler {
         let begin = Clock.nanoseconds
         do {
             let bytes = try examineLocal(
-                job.text, key, sent: job.folders.sentPictures(isFolder: job.isFolder))
+                job.text, reference, key, sent: job.folders.sentPictures(isFolder: job.isFolder))
             log.downloaded(
                 job.job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000,
                 words: "found")
@@ -236,9 +240,10 @@ extension Scheduler {
     /// Opens a local source, checks that it begins like a picture, and returns its size. The filter gets the bytes of a
     /// small file, and reads a large one itself.
     private func examineLocal(
-        _ text: ByteString, _ key: BatchKey, sent: SentPictures?
+        _ text: ByteString, _ reference: Result<SourceReference, FetchError>, _ key: BatchKey,
+        sent: SentPictures?
     ) throws -> Int {
-        guard case .local(let path) = try SourceReference(text) else { return 0 }
+        guard case .local(let path) = try reference.get() else { return 0 }
         let rules = settings.localSources
         // Its file system may not answer.
         let watched = WatchedWork("the local source \(RedactedURL.text(text.string))")

@@ -92,32 +92,26 @@ struct FilterStep {
     ) -> Results {
         do {
             let input = try openInput()
-            var limits = limits
-            limits.damaged = job.damaged
             for job in files.map(\.job) { DecodeFault.strike(job.name, lend: Cores.lend) }
-            let outcomes: [PictureVariants.Outcome]
-            let variants = files.compactMap { files in
-                files.variant { name throws(PictureError) in try openImage(name, of: files.job) }
+            let pictures = files.map { files in
+                var steps = files.job.steps(within: limits)
+                steps.sourcePreview = sourcePreview
+                steps.openImage = { name throws(PictureError) in
+                    try openImage(name, of: files.job)
+                }
+                steps.checkpoint = checkpoint
+                return PictureConversion(inputName, steps, to: files.result)
             }
-            if variants.count > 1 {
-                outcomes = try PictureVariants(
-                    of: inputName, autoOrient: job.autoOrient, commonFilters: job.commonFilters,
-                    variants, limits: limits, sourcePreview: sourcePreview,
-                    checkpoint: checkpoint
-                ).run(input: input.picture, admit: admit)
-            } else {
-                let one = variants[0]
-                outcomes = [
-                    .success(
-                        try PicturePipeline.run(
-                            input: input.picture, inputName: inputName, autoOrient: job.autoOrient,
-                            filters: one.filters, output: one.output, outputName: one.outputName,
-                            options: one.options, handOver: one.handOver,
-                            sourcePreview: sourcePreview, preview: one.preview,
-                            limits: limits, openImage: one.openImage, admit: admit,
-                            checkpoint: checkpoint))
-                ]
-            }
+            let outcomes =
+                if pictures.count > 1 {
+                    try PictureVariants(pictures, commonFilters: job.commonFilters)
+                        .run(input: input.picture, admit: admit)
+                } else {
+                    [
+                        PictureVariants.Outcome.success(
+                            try PicturePipeline.run(pictures[0], input.picture, admit: admit))
+                    ]
+                }
             var sha256: String?
             if case .source = job.input, outcomes.contains(where: \.isSuccess) {
                 // The file has just been read, so its content is in memory.
@@ -226,6 +220,13 @@ extension Scheduler {
 }
 
 extension BegunJob<FilterJob> {
+    fileprivate func steps(within limits: PictureLimits) -> PictureSteps {
+        var steps = PictureSteps(
+            job.filters, autoOrient: job.autoOrient, job.output, limits)
+        steps.limits.damaged = job.damaged
+        return steps
+    }
+
     fileprivate var watched: WatchedWork {
         WatchedWork("the picture \(job.name) of \(job.id)", batch: job.id, image: job.name)
     }

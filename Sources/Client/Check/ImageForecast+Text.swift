@@ -115,8 +115,7 @@ extension PictureHeader {
     fileprivate var words: String {
         let channels = ["gray", "gray+alpha", "RGB", "RGBA"][layout.channels - 1]
         let name = "\(storedDepth)-bit \(channels) \(kind.shortName)"
-        guard heldBytes > 0 else { return name }
-        return name + (kind == .png ? ", interlaced" : ", progressive")
+        return heldWord.map { "\(name), \($0)" } ?? name
     }
 }
 

@@ -75,11 +75,11 @@ struct ImageCalculation {
     func complete(_ forecast: inout ImageForecast) {
         guard let header = forecast.header, case .ready = forecast.verdict else { return }
         do throws(PictureError) {
+            var steps = image.steps(within: rules.pictures)
+            steps.cores = rules.cores
             let outcome = try PeakMemory.outcome(
-                of: header.source(autoOrient: image.autoOrient, filters: image.filters),
-                autoOrient: image.autoOrient, filters: image.filters, options: image.encoding,
-                outputName: image.resultName, handsOver: handsOver, limits: rules.pictures,
-                cores: rules.cores
+                of: header.source(for: steps), steps, outputName: image.resultName,
+                handsOver: handsOver
             ) { name in overlays[ByteString(name)]?.overlay }
             forecast.outcome = outcome
             if let memory = rules.memory, outcome.bytes > memory {

@@ -28,8 +28,9 @@ final class OverlayStage: Stage {
         do throws(PictureError) {
             let image = try context.openImage(overlay.from)
             let reader = try PictureDecoder.reader(
-                of: .file(image.descriptor.file), name: image.name, limits: context.limits,
-                checkpoint: context.checkpoint)
+                of: PictureDecoder.Input(
+                    .file(image.descriptor.file), name: image.name, limits: context.limits,
+                    checkpoint: context.checkpoint))
             // For the time of the reading. The descriptor closes at the end of this function.
             try context.memory.take(reader.heldBytes, for: "overlay: reading \(image.name)")
             defer { context.memory.giveBack(reader.heldBytes) }

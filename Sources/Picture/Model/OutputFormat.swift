@@ -4,39 +4,6 @@
     case png
     /// 8 bits per sample, gray or RGB.
     case jpeg
-
-    /// Whether a file contains the exact filtered pixels, with alpha and depth, so that other images can be made from
-    /// it. For other formats the pixels are handed over in addition, see `HandOverFile`.
-    package var isLossless: Bool {
-        switch self {
-        case .png: true
-        case .jpeg: false
-        }
-    }
-
-    /// Whether a file has an alpha channel. If not, pictures are laid over white.
-    package var hasAlpha: Bool {
-        switch self {
-        case .png: true
-        case .jpeg: false
-        }
-    }
-
-    /// The maximum number of bits per sample.
-    package var mostDepth: Int {
-        switch self {
-        case .png: 16
-        case .jpeg: 8
-        }
-    }
-
-    /// The endings of such files' names, in lower case. The first one is added to names without an ending.
-    package var endings: [String] {
-        switch self {
-        case .png: [".png"]
-        case .jpeg: [".jpg", ".jpeg"]
-        }
-    }
 }
 
 extension OutputFormat {

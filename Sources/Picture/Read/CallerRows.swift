@@ -15,9 +15,33 @@ final class CallerRows: PictureReader {
     /// The error that the caller has thrown, unchanged.
     private(set) var failure: PictureError?
 
+    /// Lends rows, which `fill` writes, to `body`, which must not keep them.
+    ///
     /// - Parameter name: the name of the picture in messages.
-    /// - Throws: `tooManyPixels` if the layout exceeds the limits.
-    init(
+    /// - Throws: `tooManyPixels` if the layout exceeds the limits; the errors of `fill`, unchanged, and of `body`.
+    static func lend<Result>(
+        _ layout: PixelLayout, name: String, limits: PictureLimits,
+        checkpoint: @escaping () -> Bool,
+        fill: (_ samples: inout MutableSpan<UInt8>, _ rows: Range<Int>) throws(PictureError) ->
+            Void,
+        to body: (CallerRows) throws(PictureError) -> Result
+    ) throws(PictureError) -> Result {
+        // The check that nothing keeps `fill` has the length of this file's path in it, whatever prefix is mapped. Without
+        // this line the program would depend on where it was built.
+        #sourceLocation(file:"CallerRows+Lend.swift",line:1)
+        try withoutActuallyEscaping(fill) { fill throws(PictureError) in
+            let rows = try CallerRows(
+                layout, name: name, limits: limits, checkpoint: checkpoint, fill: fill)
+            do throws(PictureError) {
+                return try body(rows)
+            } catch {
+                throw rows.failure ?? error
+            }
+        }
+        #sourceLocation()
+    }
+
+    private init(
         _ layout: PixelLayout, name: String, limits: PictureLimits,
         checkpoint: @escaping () -> Bool, fill: @escaping Fill
     ) throws(PictureError) {
@@ -51,7 +75,7 @@ final class CallerRows: PictureReader {
         try fill(&samples, rows)
     }
 
-    let colour = PNGColour()
+    let colour = PictureColour()
     let orientation = Orientation.topLeft
     let exif: [UInt8]? = nil
     let warnings: [String] = []

@@ -5,14 +5,15 @@ final class JPEGFile {
     private let reader: OpaquePointer
     private let name: String
 
-    init(_ input: PictureInput, name: String, limits: PictureLimits) throws(PictureError) {
-        guard let reader = darkroom_jpeg_reader_new(input.number, limits.ancillaryBytes) else {
-            throw PictureError.outOfMemory(name, "not enough memory to read a JPEG")
+    init(_ input: PictureDecoder.Input) throws(PictureError) {
+        let (picture, limits) = (input.picture, input.limits)
+        guard let reader = darkroom_jpeg_reader_new(picture.number, limits.ancillaryBytes) else {
+            throw PictureError.outOfMemory(input.name, "not enough memory to read a JPEG")
         }
         if limits.damaged == .keep { darkroom_jpeg_reader_keep_damaged(reader) }
-        input.fill { darkroom_jpeg_reader_fill(reader, $0, $1) }
+        picture.fill { darkroom_jpeg_reader_fill(reader, $0, $1) }
         self.reader = reader
-        self.name = name
+        name = input.name
     }
 
     deinit { darkroom_jpeg_reader_free(reader) }

@@ -19,7 +19,7 @@ import DarkroomCore
 package final class JPEGReader: PictureReader {
     /// The layout of the decoded picture, which `divisor` reduces.
     package let layout: PixelLayout
-    package let colour: PNGColour
+    package let colour: PictureColour
     package let orientation: Orientation
     package let exif: [UInt8]?
     /// The factor by which each side of the picture is reduced when it is decoded: 1, 2, 4 or 8.
@@ -53,21 +53,15 @@ package final class JPEGReader: PictureReader {
     /// Reads everything before the pixels.
     ///
     /// - Parameters:
-    ///   - input: the picture. A file need not be seekable, but then libjpeg decodes it.
-    ///   - name: the name of the file in messages.
+    ///   - input: a file need not be seekable, but then libjpeg decodes it.
     ///   - decoder: `reference` is for tests and benchmarks.
-    ///   - divisor: returns the factor of the reduction for a width, a height and an orientation.
     ///   - views: the factors of several sizes, the smallest factor first; empty for one size. If only libjpeg reads the
     ///     picture, it is read at one.
-    ///   - checkpoint: called before each band; false ends reading with `PictureError.Code.cancelled`.
     package init(
-        _ input: PictureInput, name: String, limits: PictureLimits = PictureLimits(),
-        decoder: Decoder = .automatic,
-        divisor: (_ width: Int, _ height: Int, Orientation) -> Int = { _, _, _ in 1 },
-        views: [Int] = [],
-        checkpoint: @escaping () -> Bool = { true }
+        _ input: PictureDecoder.Input, decoder: Decoder = .automatic, views: [Int] = []
     ) throws(PictureError) {
-        let file = try JPEGFile(input, name: name, limits: limits)
+        let (name, limits) = (input.name, input.limits)
+        let file = try JPEGFile(input)
         let raw = try file.open()
         try limits.check(
             width: Int(raw.width), height: Int(raw.height), place: "\(name): reading the header")
@@ -85,10 +79,10 @@ package final class JPEGReader: PictureReader {
         let (orientation, remark) = ExifOrientation.read(exif)
         self.orientation = orientation
         if let remark { remarks.append(remark) }
-        var colour = PNGColour()
-        if raw.has_density != 0 { colour.density = PNGColour.Density(raw.density) }
+        var colour = PictureColour()
+        if raw.has_density != 0 { colour.density = PictureColour.Density(raw.density) }
         if let bytes = file.profile {
-            let profile = PNGColour.Profile(bytes: bytes)
+            let profile = PictureColour.Profile(bytes: bytes)
             if let reason = profile.mismatch(isGray: raw.channels == 1) {
                 remarks.append("the colour profile is dropped: \(reason)")
             } else {
@@ -97,7 +91,7 @@ package final class JPEGReader: PictureReader {
         }
         self.colour = colour
         storedSize = (Int(raw.width), Int(raw.height))
-        self.divisor = divisor(Int(raw.width), Int(raw.height), orientation)
+        divisor = input.divisor(Int(raw.width), Int(raw.height), orientation)
         let channels = Int(raw.channels)
         let found = try views.isEmpty ? nil : file.start(views: views)
         self.views = (found ?? []).map { view in
@@ -108,7 +102,7 @@ package final class JPEGReader: PictureReader {
         if let first = self.views.first {
             layout = first.layout
         } else {
-            let size = try file.start(decoder, divisor: self.divisor)
+            let size = try file.start(decoder, divisor: divisor)
             layout = PixelLayout(
                 width: size.width, height: size.height, channels: channels, depth: 8)
         }
@@ -116,7 +110,7 @@ package final class JPEGReader: PictureReader {
         isAbsorbed = !isProgressive
         self.file = file
         self.name = name
-        self.checkpoint = checkpoint
+        checkpoint = input.checkpoint
     }
 
     package var warnings: [String] { file.warnings + remarks }
@@ -224,36 +218,5 @@ final class JPEGViews: TeeSource {
         let former = given
         given = zip(former, counts).map { $0 + $1 }
         return zip(former, given).map { $0..<$1 }
-    }
-}
-
-extension PNGColour.Density {
-    /// JFIF's density in PNG's units; nil if it has no meaning.
-    init?(_ density: darkroom_jpeg_density) {
-        let (x, y) = (UInt32(density.x), UInt32(density.y))
-        guard x > 0, y > 0 else { return nil }
-        switch density.unit {
-        // An inch is 0.0254 metres.
-        case 1: self.init(x: (x * 10_000 + 127) / 254, y: (y * 10_000 + 127) / 254, unit: 1)
-        case 2: self.init(x: x * 100, y: y * 100, unit: 1)
-        case 0 where x != y: self.init(x: x, y: y, unit: 0)
-        default: return nil
-        }
-    }
-
-    /// The same in the form of JFIF, which has numbers of 16 bits; nil if they are too small for it.
-    ///
-    /// Integer numbers of pixels per centimetre are kept. Others are rounded to pixels per inch.
-    var jfif: darkroom_jpeg_density? {
-        if unit == 0 { return Self.jfif(0, x, y) }
-        if x % 100 == 0, y % 100 == 0, let exact = Self.jfif(2, x / 100, y / 100) { return exact }
-        func anInch(_ value: UInt32) -> UInt32 { UInt32((UInt64(value) * 254 + 5000) / 10_000) }
-        return Self.jfif(1, anInch(x), anInch(y))
-    }
-
-    private static func jfif(_ unit: UInt8, _ x: UInt32, _ y: UInt32) -> darkroom_jpeg_density? {
-        let most = UInt32(UInt16.max)
-        guard (1...most).contains(x), (1...most).contains(y) else { return nil }
-        return darkroom_jpeg_density(unit: unit, x: UInt16(x), y: UInt16(y))
     }
 }

@@ -5,21 +5,21 @@ final class PNGFile {
     private let reader: OpaquePointer
     private let name: String
 
-    init(
-        _ input: PictureInput, name: String, limits: PictureLimits
-    ) throws(PictureError) {
+    init(_ input: PictureDecoder.Input) throws(PictureError) {
+        let limits = input.limits
         // The largest valid requests of libpng: a row with 8 bytes per pixel, or an ancillary chunk. All other requests
         // are small, and a mebibyte is enough for them.
         let largest = max(limits.side * 8, limits.ancillaryBytes) + 1 << 20
         guard
-            let reader = darkroom_png_reader_new(input.number, largest, limits.ancillaryBytes)
+            let reader = darkroom_png_reader_new(
+                input.picture.number, largest, limits.ancillaryBytes)
         else {
-            throw PictureError.outOfMemory(name, "not enough memory to read a PNG")
+            throw PictureError.outOfMemory(input.name, "not enough memory to read a PNG")
         }
         if limits.damaged == .keep { darkroom_png_reader_keep_damaged(reader) }
-        input.fill { darkroom_png_reader_fill(reader, $0, $1) }
+        input.picture.fill { darkroom_png_reader_fill(reader, $0, $1) }
         self.reader = reader
-        self.name = name
+        name = input.name
     }
 
     deinit { darkroom_png_reader_free(reader) }
@@ -138,10 +138,10 @@ final class PNGFile {
         try check(darkroom_png_reader_finish(reader), step: "reading the data after the last row")
     }
 
-    func colour() -> PNGColour {
+    func colour() -> PictureColour {
         var colour = darkroom_png_colour()
         darkroom_png_reader_colour(reader, &colour)
-        return PNGColour(colour)
+        return PictureColour(colour)
     }
 
     /// The data of eXIf if it is before the pixels.

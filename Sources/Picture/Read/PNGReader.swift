@@ -12,7 +12,7 @@ package final class PNGReader: TwoStepStage {
     package let layout: PixelLayout
     package let header: Header
     /// The valid chunks about colour and physical size.
-    package let colour: PNGColour
+    package let colour: PictureColour
     /// Whether tRNS became the alpha channel.
     package let hasTransparencyChunk: Bool
     /// The orientation in eXIf, if it is before the pixels.
@@ -54,15 +54,13 @@ package final class PNGReader: TwoStepStage {
     /// Reads everything before the pixels.
     ///
     /// - Parameters:
-    ///   - input: the picture. A file need not be seekable.
-    ///   - name: the name of the file in messages.
+    ///   - input: a file need not be seekable.
     ///   - decoder: `reference` is for tests and benchmarks.
-    ///   - checkpoint: called before each band; false ends reading with `PictureError.Code.cancelled`.
     package init(
-        _ input: PictureInput, name: String, limits: PictureLimits = PictureLimits(),
-        decoder: Decoder = .automatic, checkpoint: @escaping () -> Bool = { true }
+        _ input: PictureDecoder.Input, decoder: Decoder = .automatic
     ) throws(PictureError) {
-        let file = try PNGFile(input, name: name, limits: limits)
+        let (name, limits) = (input.name, input.limits)
+        let file = try PNGFile(input)
         let prefix = try file.prefix(InputFormat.prefixLength)
         if let refusal = InputFormat(prefix: prefix).refusal(of: name) { throw refusal }
         let raw = try file.open(prefix: prefix)
@@ -92,7 +90,7 @@ package final class PNGReader: TwoStepStage {
         try file.start(decoder)
         self.file = file
         self.name = name
-        self.checkpoint = checkpoint
+        checkpoint = input.checkpoint
     }
 
     /// Before the first band: the palette, with red, green, blue and alpha of each index; nil if the picture has none, or

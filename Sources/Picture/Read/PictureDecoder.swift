@@ -4,19 +4,32 @@ import DarkroomCore
 ///
 /// `all` is the only table of them. `InputFormat` recognises a kind by its first bytes. A kind that is not in the table
 /// is refused, and its name is in the message.
-struct PictureDecoder: Sendable {
+package struct PictureDecoder: Sendable {
     /// The factor by which a picture is reduced when it is decoded, for the width, height and orientation in its
     /// header; 1 for a kind that is always decoded completely.
-    typealias Divisor = (_ width: Int, _ height: Int, Orientation) -> Int
+    package typealias Divisor = (_ width: Int, _ height: Int, Orientation) -> Int
 
-    /// A picture, and the caller's limits.
-    struct Input {
+    /// A picture that is to be read.
+    package struct Input {
         let picture: PictureInput
         /// The name of the file in messages.
         let name: String
         let limits: PictureLimits
         let divisor: Divisor
+        /// Called before each band; false ends reading with `PictureError.Code.cancelled`.
         let checkpoint: () -> Bool
+
+        package init(
+            _ picture: PictureInput, name: String, limits: PictureLimits = PictureLimits(),
+            divisor: @escaping Divisor = { _, _, _ in 1 },
+            checkpoint: @escaping () -> Bool = { true }
+        ) {
+            self.picture = picture
+            self.name = name
+            self.limits = limits
+            self.divisor = divisor
+            self.checkpoint = checkpoint
+        }
     }
 
     let kind: InputFormat
@@ -24,6 +37,8 @@ struct PictureDecoder: Sendable {
     let name: String
     /// The registered name, with which a download asks for it: `image/png`.
     let mediaType: String
+    /// The word for a picture that is held in memory, because its rows are not stored one after the other.
+    let heldWord: String
     /// Reads the header.
     let open: @Sendable (Input) throws(PictureError) -> any PictureReader
     /// What the reader of a picture needs, for the layout of its rows and the factor of their reduction.
@@ -36,11 +51,8 @@ struct PictureDecoder: Sendable {
     static let all = [
         PictureDecoder(
             kind: .png, name: "PNG", mediaType: "image/png",
-            open: { input throws(PictureError) in
-                try PNGReader(
-                    input.picture, name: input.name, limits: input.limits,
-                    checkpoint: input.checkpoint)
-            },
+            heldWord: "interlaced",
+            open: { input throws(PictureError) in try PNGReader(input) },
             needs: { layout, _ in PNGReader.needs(layout) }, reduces: false,
             mostNeeds: { limits in
                 PNGReader.needs(
@@ -48,11 +60,8 @@ struct PictureDecoder: Sendable {
             }),
         PictureDecoder(
             kind: .jpeg, name: "JPEG", mediaType: "image/jpeg",
-            open: { input throws(PictureError) in
-                try JPEGReader(
-                    input.picture, name: input.name, limits: input.limits,
-                    divisor: input.divisor, checkpoint: input.checkpoint)
-            },
+            heldWord: "progressive",
+            open: { input throws(PictureError) in try JPEGReader(input) },
             needs: { JPEGReader.needs($0, divisor: $1) }, reduces: true,
             mostNeeds: { limits in
                 let side = min(limits.side, JPEGReader.largestSide)
@@ -67,22 +76,13 @@ struct PictureDecoder: Sendable {
     }
 
     /// The reader for the kind that the picture's first bytes show.
-    ///
-    /// - Parameter divisor: returns the factor by which a picture is reduced when it is decoded, if its kind supports
-    ///   this.
-    static func reader(
-        of picture: PictureInput, name: String, limits: PictureLimits,
-        divisor: @escaping Divisor = { _, _, _ in 1 }, checkpoint: @escaping () -> Bool
-    ) throws(PictureError) -> any PictureReader {
-        let kind = try InputFormat(of: picture, name: name)
+    static func reader(of input: Input) throws(PictureError) -> any PictureReader {
+        let kind = try InputFormat(of: input.picture, name: input.name)
         guard let decoder = decoder(of: kind) else {
-            throw kind.refusal(of: name)
-                ?? PictureError(.unsupportedFormat, "\(name): this is \(kind.words)")
+            throw kind.refusal(of: input.name)
+                ?? PictureError(.unsupportedFormat, "\(input.name): this is \(kind.words)")
         }
-        return try decoder.open(
-            Input(
-                picture: picture, name: name, limits: limits, divisor: divisor,
-                checkpoint: checkpoint))
+        return try decoder.open(input)
     }
 }
 

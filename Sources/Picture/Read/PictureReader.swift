@@ -3,7 +3,7 @@ import SystemPackage
 /// The first stage of a pipeline, which reads the picture's file.
 package protocol PictureReader: Stage {
     /// The valid information of the file about the meaning of the pixels' values.
-    var colour: PNGColour { get }
+    var colour: PictureColour { get }
     /// The orientation of the stored pixels.
     var orientation: Orientation { get }
     /// Exif's TIFF structure, as stored in the file.

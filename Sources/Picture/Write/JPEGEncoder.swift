@@ -18,7 +18,7 @@ final class JPEGEncoder {
     deinit { darkroom_jpeg_writer_free(writer) }
 
     func start(
-        _ settings: inout darkroom_jpeg_settings, profile: PNGColour.Profile?, exif: [UInt8]?
+        _ settings: inout darkroom_jpeg_settings, profile: PictureColour.Profile?, exif: [UInt8]?
     ) throws(PictureError) {
         let result =
             (profile?.bytes ?? []).withUnsafeBufferPointer { bytes in

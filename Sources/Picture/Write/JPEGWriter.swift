@@ -1,5 +1,4 @@
 import CDarkroomShims
-package import SystemPackage
 
 /// The end of the pipeline: pulls a stage's bands and writes them as a JPEG file.
 ///
@@ -10,35 +9,23 @@ package enum JPEGWriter {
     /// The maximum side, in pixels, that libjpeg writes.
     package static let largestSide = JPEGReader.largestSide
 
-    /// Writes all rows of `stage`.
+    /// Writes all rows of a picture. Of its colour information, the profile and the density can be written.
     ///
-    /// - Parameters:
-    ///   - file: written from the current offset on. It is neither synced nor closed.
-    ///   - name: the name of the file in messages.
-    ///   - colour: of this, the profile and the density can be written.
-    ///   - exif: a TIFF structure for an Exif segment.
-    ///   - memory: the budget for the coefficients of a progressive picture.
-    ///   - checkpoint: called before each band; false ends writing with `PictureError.Code.cancelled`.
     /// - Throws: `tooManyPixels` if a side is longer than JPEG allows, or if a progressive picture is larger than may
     ///   be held at once, before anything is pulled or written.
-    package static func write(
-        _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour = PNGColour(),
-        exif: [UInt8]? = nil, options: OutputOptions = OutputOptions(format: .jpeg),
-        memory: PictureMemory = PictureMemory(limit: PictureLimits().wholePictureBytes),
-        checkpoint: () -> Bool = { true }
-    ) throws(PictureError) -> WrittenPicture {
-        var settings = try Self.settings(stage.layout, name: name, options: options)
-        let held = try heldBytes(stage.layout, name: name, options: options)
-        try memory.take(held, for: "\(name): writing a progressive picture")
-        defer { memory.giveBack(held) }
+    package static func write(_ input: PictureEncoder.Input) throws(PictureError) -> WrittenPicture
+    {
+        let (layout, name, colour) = (input.stage.layout, input.name, input.colour)
+        var settings = try Self.settings(layout, name: name, options: input.options)
+        let held = try heldBytes(layout, name: name, options: input.options)
+        try input.memory.take(held, for: purpose(name))
+        defer { input.memory.giveBack(held) }
         let items = settings.add(density: colour.density)
-        var output = OutputFile(file, name: name)
+        var output = OutputFile(input.file, name: name)
         let encoder = try JPEGEncoder(name: name)
-        try encoder.start(&settings, profile: colour.profile, exif: exif)
-        while true {
-            if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while writing") }
-            guard let band = try stage.nextBand() else { break }
-            try encoder.add(band, stage.layout)
+        try encoder.start(&settings, profile: colour.profile, exif: input.exif)
+        while let band = try input.nextBand() {
+            try encoder.add(band, layout)
             // A write of a few kilobytes costs as much as their content.
             if encoder.output.count >= OutputFile.piece { try take(encoder, &output) }
         }
@@ -47,6 +34,27 @@ package enum JPEGWriter {
         return WrittenPicture(
             bytes: output.bytes, sha256: output.sha256,
             items: items.union(colour.profile == nil ? [] : [.profile]))
+    }
+
+    private static func purpose(_ name: String) -> String {
+        "\(name): writing a progressive picture"
+    }
+
+    static func needs(_ picture: PictureEncoder.Expected) throws(PictureError) -> WriterNeeds {
+        var (layout, mostHeld) = (picture.layout, Int.max)
+        if let mostPixels = picture.mostPixels {
+            layout.width = min(layout.width, largestSide)
+            layout.height = min(layout.height, largestSide)
+            // Three components at full resolution, whose sides are extended to whole blocks.
+            let filling = 31
+            let pixels = mostPixels + filling * (layout.width + layout.height) + filling * filling
+            mostHeld = 3 * 2 * pixels
+        }
+        let held = try heldBytes(layout, name: picture.name, options: picture.options)
+        // The rows of libjpeg.
+        return WriterNeeds(
+            bytes: 192 * 3 * layout.width + 1 << 20, heldBytes: min(held, mostHeld),
+            purpose: purpose(picture.name))
     }
 
     /// Writes what libjpeg has made so far to the file.
@@ -63,7 +71,8 @@ package enum JPEGWriter {
     ///   - name: what messages call it.
     ///   - hasFullChroma: whether colour is stored at full resolution, whatever the quality is.
     static func small(
-        _ stage: any Stage, name: String, profile: PNGColour.Profile?, exif: [UInt8]?, quality: Int,
+        _ stage: any Stage, name: String, profile: PictureColour.Profile?, exif: [UInt8]?,
+        quality: Int,
         hasFullChroma: Bool
     ) throws(PictureError) -> [UInt8] {
         var settings = try Self.settings(
@@ -78,7 +87,7 @@ package enum JPEGWriter {
     }
 
     /// The bytes of the coefficients that are held while a progressive picture is written.
-    static func heldBytes(
+    private static func heldBytes(
         _ layout: PixelLayout, name: String, options: OutputOptions
     ) throws(PictureError) -> Int {
         var settings = try Self.settings(layout, name: name, options: options)
@@ -110,7 +119,7 @@ extension darkroom_jpeg_settings {
     /// Sets the density if JFIF can express it.
     ///
     /// - Returns: the items that were set.
-    fileprivate mutating func add(density: PNGColour.Density?) -> Set<PNGColour.Item> {
+    fileprivate mutating func add(density: PictureColour.Density?) -> Set<PictureColour.Item> {
         guard let jfif = density?.jfif else {
             // JFIF's form of an unknown density: square pixels without a size.
             self.density = darkroom_jpeg_density(unit: 0, x: 1, y: 1)

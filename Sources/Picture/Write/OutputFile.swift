@@ -7,7 +7,7 @@ package struct WrittenPicture: Sendable, Equatable {
     /// Hexadecimal.
     package var sha256: String
     /// The items of the given colour information that were written.
-    package var items: Set<PNGColour.Item>
+    package var items: Set<PictureColour.Item>
 }
 
 /// A picture's file while it is written. Every write is checked, and the bytes are counted and hashed. Small parts

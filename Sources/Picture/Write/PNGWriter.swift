@@ -1,20 +1,10 @@
 import CDarkroomDeflate
 import CDarkroomShims
-package import SystemPackage
 
 /// Writes a stage's bands as a PNG file. It pulls the bands at the end of the pipeline, or they are given to it.
 ///
 /// libpng writes everything around the pixels, `StripEncoder` the chunks of the pixels.
 package final class PNGWriter {
-    /// What has been written.
-    package struct Output: Sendable, Equatable {
-        package var bytes: Int
-        /// Hexadecimal.
-        package var sha256: String
-        /// The names of the colour chunks that libpng accepted.
-        package var chunks: Set<String>
-    }
-
     package typealias Compression = PictureOutput.PNGCompression
 
     private let writer: OpaquePointer
@@ -24,69 +14,33 @@ package final class PNGWriter {
     private let palette: FilteredPalette?
     /// Indices of fewer than 8 bits.
     private var packed: FilterBuffer<UInt8>?
-    private var chunks: Set<String> = []
+    private var items: Set<PictureColour.Item> = []
 
     /// Writes everything before the pixels. The writer must be closed at the end, see `close`.
-    ///
-    /// - Parameters:
-    ///   - file: written from the current offset on. It is neither synced nor closed.
-    ///   - ahead: the stage that reads the picture's source ahead, if there is one.
-    init(
-        _ layout: PixelLayout, to file: FileDescriptor, name: String, colour: PNGColour,
-        exif: [UInt8]?, palette: FilteredPalette? = nil, compression: Compression, cores: Cores,
-        ahead: ReadAhead?
-    ) throws(PictureError) {
+    init(_ input: PictureEncoder.Input) throws(PictureError) {
+        let (layout, name) = (input.stage.layout, input.name)
         guard let writer = darkroom_png_writer_new() else {
             throw PictureError(
                 .outOfMemory, "\(name): not enough memory to write a PNG", isTransient: true)
         }
         self.writer = writer
         self.name = name
-        output = OutputFile(file, name: name)
-        self.palette = palette
+        output = OutputFile(input.file, name: name)
+        palette = input.palette
         strips = StripEncoder(
-            palette?.packedLayout ?? layout, compression.effort, cores: cores, ahead: ahead,
-            name: name
-        )
-        chunks = try start(layout, colour: colour, exif: exif)
+            palette?.packedLayout ?? layout, input.options.compression.effort, cores: input.cores,
+            ahead: input.ahead, name: name)
+        items = try start(layout, colour: input.colour, exif: input.exif)
     }
 
     deinit { darkroom_png_writer_free(writer) }
 
-    /// Writes all rows of `stage`.
-    ///
-    /// - Parameters:
-    ///   - file: written from the current offset on. It is neither synced nor closed.
-    ///   - name: the name of the file in messages.
-    ///   - exif: a TIFF structure for an eXIf chunk.
-    ///   - cores: the cores that can be borrowed for the compression. Which of them are idle does not change the
-    ///     written bytes.
-    ///   - checkpoint: called before each band; false ends writing with `PictureError.Code.cancelled`.
-    package static func write(
-        _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour = PNGColour(),
-        exif: [UInt8]? = nil, compression: Compression = .balanced, cores: Cores = .shared,
-        checkpoint: () -> Bool = { true }
-    ) throws(PictureError) -> Output {
-        try write(
-            stage, to: file, name: name, colour: colour, exif: exif, compression: compression,
-            cores: cores, ahead: nil, checkpoint: checkpoint)
-    }
-
-    /// The same for a picture whose source `ahead` reads ahead.
-    static func write(
-        _ stage: any Stage, to file: FileDescriptor, name: String, colour: PNGColour,
-        exif: [UInt8]?, palette: FilteredPalette? = nil, compression: Compression, cores: Cores,
-        ahead: ReadAhead?, checkpoint: () -> Bool
-    ) throws(PictureError) -> Output {
-        let writer = try PNGWriter(
-            stage.layout, to: file, name: name, colour: colour, exif: exif, palette: palette,
-            compression: compression, cores: cores, ahead: ahead)
+    /// Writes all rows of a picture.
+    package static func write(_ input: PictureEncoder.Input) throws(PictureError) -> WrittenPicture
+    {
+        let writer = try PNGWriter(input)
         defer { writer.close() }
-        while true {
-            if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while writing") }
-            guard let band = try stage.nextBand() else { break }
-            try writer.add(band)
-        }
+        while let band = try input.nextBand() { try writer.add(band) }
         return try writer.finish()
     }
 
@@ -112,7 +66,7 @@ package final class PNGWriter {
     }
 
     /// Writes the rest, after the last row.
-    func finish() throws(PictureError) -> Output {
+    func finish() throws(PictureError) -> WrittenPicture {
         if let copy = palette?.copy {
             try copy.write(isEnd: true, output: put)
         } else {
@@ -121,7 +75,7 @@ package final class PNGWriter {
         try check(darkroom_png_writer_finish(writer), step: "writing the end")
         try flush()
         try output.flush()
-        return Output(bytes: output.bytes, sha256: output.sha256, chunks: chunks)
+        return WrittenPicture(bytes: output.bytes, sha256: output.sha256, items: items)
     }
 
     /// Waits for the helpers that work for it.
@@ -129,10 +83,10 @@ package final class PNGWriter {
 
     /// Writes everything before the pixels.
     ///
-    /// - Returns: the names of the written colour chunks.
+    /// - Returns: the parts of the colour information that libpng accepted.
     private func start(
-        _ layout: PixelLayout, colour: PNGColour, exif: [UInt8]?
-    ) throws(PictureError) -> Set<String> {
+        _ layout: PixelLayout, colour: PictureColour, exif: [UInt8]?
+    ) throws(PictureError) -> Set<PictureColour.Item> {
         var written: UInt32 = 0
         if let palette {
             let result = palette.colours.withUnsafeBytes {
@@ -153,7 +107,7 @@ package final class PNGWriter {
             try check(darkroom_png_writer_exif(writer, exif, exif.count), step: "writing Exif")
         }
         try flush()
-        return PNGColour.chunkNames(of: written)
+        return PictureColour.items(of: written)
     }
 
     /// Writes the output of libpng to the file.
@@ -179,6 +133,20 @@ package final class PNGWriter {
             throw PictureError(
                 isMemory ? .outOfMemory : .writeFailed, "\(name): \(step): \(words)",
                 isTransient: isMemory)
+        }
+    }
+}
+
+extension PictureEncoder.Expected {
+    /// The memory for the compression of rows in strips.
+    var strips: Int {
+        var (layout, most) = (layout, 0)
+        while true {
+            most = max(
+                most, StripEncoder.mostBytes(layout, options.compression.effort, cores: cores))
+            // A strip of a narrower picture has more rows, each with margins.
+            guard mostPixels != nil, layout.width > 1 else { return most }
+            layout.width /= 2
         }
     }
 }

@@ -18,10 +18,13 @@ import Testing
         let target = try UnnamedFile()
         let pixels = try UnnamedFile()
         let report = try PicturePipeline.run(
-            input: .file(source.descriptor), inputName: "in", autoOrient: autoOrient,
-            filters: filters,
-            output: target.descriptor, outputName: "out", options: options,
-            handOver: handsOver ? HandOverFile(file: pixels.descriptor, name: "pixels-0") : nil)
+            PictureConversion(
+                "in", PictureSteps(filters: filters, autoOrient: autoOrient, options: options),
+                to: PictureResult(
+                    target.descriptor, name: "out",
+                    handOver: handsOver
+                        ? HandOverFile(file: pixels.descriptor, name: "pixels-0") : nil)),
+            .file(source.descriptor))
         return (try target.contents(), try pixels.contents(), report)
     }
 
@@ -91,12 +94,15 @@ import Testing
         let source = PeakMemory.Source(
             png: PixelLayout(width: 3000, height: 2000, channels: 4, depth: 16))
         let bounds = try [false, true].map {
-            try PeakMemory.bound(
-                of: source, filters: [], options: OutputOptions(format: .jpeg), handsOver: $0,
-                cores: Cores(count: 2))
+            try PeakMemory.outcome(
+                of: source,
+                PictureSteps(
+                    filters: [], options: OutputOptions(format: .jpeg), cores: Cores(count: 2)),
+                handsOver: $0
+            ).bytes
         }
         let strips = StripEncoder.mostBytes(
-            source.layout, HandOverFile.compression.effort, cores: Cores(count: 2))
+            source.layout, HandOverFile.options.compression.effort, cores: Cores(count: 2))
         #expect(bounds[1] - bounds[0] == strips)
     }
 }

@@ -236,8 +236,10 @@ import Testing
             damaged[place] ^= 1 << UInt8(place % 8)
             let source = try UnnamedFile(damaged)
             do {
-                _ = try JPEGReader(.file(source.descriptor), name: "x.jpg", limits: limits)
-                    .allBytes()
+                _ = try JPEGReader(
+                    PictureDecoder.Input(.file(source.descriptor), name: "x.jpg", limits: limits)
+                )
+                .allBytes()
             } catch let error as PictureError {
                 found += 1
                 #expect(error.message.hasPrefix("x.jpg: "))

@@ -32,8 +32,9 @@ import Testing
             let source = try UnnamedFile(file)
             do throws(PictureError) {
                 let reader = try JPEGReader(
-                    .file(source.descriptor), name: "x.jpg", decoder: decoder,
-                    divisor: { _, _, _ in divisor })
+                    PictureDecoder.Input(
+                        .file(source.descriptor), name: "x.jpg", divisor: { _, _, _ in divisor }),
+                    decoder: decoder)
                 layout = reader.layout
                 let (bytes, error) = reader.bytesUntilError()
                 rows = bytes
@@ -326,7 +327,7 @@ import Testing
         let ends = try FileDescriptor.pipe()
         defer { try? ends.readEnd.close() }
         try ends.writeEnd.closeAfter { _ = try ends.writeEnd.writeAll(maker.encoded) }
-        let reader = try JPEGReader(.file(ends.readEnd), name: "x.jpg")
+        let reader = try JPEGReader(PictureDecoder.Input(.file(ends.readEnd), name: "x.jpg"))
         #expect(try reader.allBytes() == JPEGReader.pixels(of: maker.encoded).bytes)
         #expect(reader.usesLibrary)
     }

@@ -205,9 +205,7 @@ import Testing
             contentsOf: JPEGSegment.exif(orientation: UInt16(orientation.rawValue)).bytes, at: 2)
         let resize = Filter.resize(.init(width: width))
         let source = try UnnamedFile(file)
-        let reader = try PictureSteps(
-            filters: [resize], limits: PictureLimits(), checkpoint: { true }
-        ).open(.file(source.descriptor), name: "a")
+        let reader = try PictureSteps(filters: [resize]).open(.file(source.descriptor), name: "a")
         #expect(reader.divisor == divisor)
         let reduced = try PNGDecoder.decode(run(file, filters: [resize]).file)
         let whole = try PNGDecoder.decode(

@@ -16,8 +16,9 @@ extension JPEGReader {
     ) throws -> (bytes: [UInt8], reader: JPEGReader) {
         let source = try UnnamedFile(file)
         let reader = try JPEGReader(
-            .file(source.descriptor), name: name, limits: limits, decoder: decoder,
-            divisor: { _, _, _ in divisor })
+            PictureDecoder.Input(
+                .file(source.descriptor), name: name, limits: limits,
+                divisor: { _, _, _ in divisor }), decoder: decoder)
         return (try reader.allBytes(), reader)
     }
 
@@ -60,7 +61,7 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
                 #expect(reader.warnings == [])
                 #expect(reader.segments == [])
                 #expect(reader.orientation == .topLeft)
-                #expect(reader.colour == PNGColour())
+                #expect(reader.colour == PictureColour())
             }
         }
     }
@@ -122,7 +123,7 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
         defer { try? out.close() }
         try into.writeAll(maker.encoded)
         try into.close()
-        let reader = try JPEGReader(.file(out), name: "pipe")
+        let reader = try JPEGReader(PictureDecoder.Input(.file(out), name: "pipe"))
         #expect(largestDifference(try reader.allBytes(), maker.samples) <= 2)
         #expect(reader.warnings == [])
     }
@@ -131,7 +132,7 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
         let folder = try FileDescriptor.open("/", .readOnly)
         defer { try? folder.close() }
         let error = try #require(throws: PictureError.self) {
-            try JPEGReader(.file(folder), name: "x.jpg")
+            try JPEGReader(PictureDecoder.Input(.file(folder), name: "x.jpg"))
         }
         #expect(error.kind == .readFailed && error.isTransient)
         #expect(error.message == "x.jpg: reading the header: Is a directory")
@@ -146,11 +147,12 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
         let questions = scans == .one ? 1 : 3
         var asked = 0
         let reader = try JPEGReader(
-            .file(source.descriptor), name: "x.jpg",
-            checkpoint: {
-                asked += 1
-                return asked < questions
-            })
+            PictureDecoder.Input(
+                .file(source.descriptor), name: "x.jpg",
+                checkpoint: {
+                    asked += 1
+                    return asked < questions
+                }))
         let error = #expect(throws: PictureError.self) { try reader.nextBand() }
         #expect(error == PictureError(.cancelled, "x.jpg: cancelled while reading"))
         #expect(asked == questions)
@@ -181,7 +183,7 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
         #expect(reader.warnings == [])
     }
 
-    static let densities: [(JPEGSegment, PNGColour.Density?)] = [
+    static let densities: [(JPEGSegment, PictureColour.Density?)] = [
         (.jfif(unit: 1, x: 72, y: 300), .init(x: 2835, y: 11811, unit: 1)),
         (.jfif(unit: 2, x: 28, y: 118), .init(x: 2800, y: 11800, unit: 1)),
         (.jfif(unit: 2, x: 65535, y: 65535), .init(x: 6_553_500, y: 6_553_500, unit: 1)),
@@ -192,7 +194,7 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
     ]
 
     @Test(arguments: densities)
-    func readsDensities(segment: JPEGSegment, density: PNGColour.Density?) throws {
+    func readsDensities(segment: JPEGSegment, density: PictureColour.Density?) throws {
         var maker = JPEGMaker.noise(width: 8, height: 8, channels: 1)
         maker.early = [segment]
         let (_, reader) = try JPEGReader.pixels(of: maker.encoded)
@@ -200,19 +202,19 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
     }
 
     @Test(arguments: [
-        PNGColour.Density(x: 2835, y: 11811, unit: 1), .init(x: 2800, y: 11800, unit: 1),
+        PictureColour.Density(x: 2835, y: 11811, unit: 1), .init(x: 2800, y: 11800, unit: 1),
         .init(x: 2, y: 1, unit: 0), .init(x: 6_553_500, y: 100, unit: 1),
     ])
-    func densitiesComeBack(density: PNGColour.Density) throws {
+    func densitiesComeBack(density: PictureColour.Density) throws {
         let jfif = try #require(density.jfif)
-        #expect(PNGColour.Density(jfif) == density)
+        #expect(PictureColour.Density(jfif) == density)
     }
 
     @Test(arguments: [
-        PNGColour.Density(x: 4_000_000_000, y: 4_000_000_000, unit: 1),
+        PictureColour.Density(x: 4_000_000_000, y: 4_000_000_000, unit: 1),
         .init(x: 1, y: 1, unit: 1), .init(x: 0, y: 1, unit: 0), .init(x: 70_000, y: 1, unit: 0),
     ])
-    func someDensitiesHaveNoPlaceInAJPEG(density: PNGColour.Density) {
+    func someDensitiesHaveNoPlaceInAJPEG(density: PictureColour.Density) {
         #expect(density.jfif == nil)
     }
 

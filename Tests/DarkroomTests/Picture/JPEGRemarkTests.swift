@@ -75,7 +75,7 @@ import Testing
             irregular.change(&file)
             let source = try UnnamedFile(file)
             let reader = try JPEGReader(
-                .file(source.descriptor), name: "x.jpg", decoder: decoder)
+                PictureDecoder.Input(.file(source.descriptor), name: "x.jpg"), decoder: decoder)
             #expect(try reader.allBytes() == expected)
             #expect(
                 reader.warnings.count == (irregular.warning == nil ? 0 : 1), "\(reader.warnings)")
@@ -113,7 +113,8 @@ import Testing
         file.insert(contentsOf: [0xFF, 0xDC, 0, 4, 0, UInt8(maker.height)], at: file.count - 2)
         let source = try UnnamedFile(file)
         let reader = try JPEGReader(
-            fromMemory ? .content(file) : .file(source.descriptor), name: "x.jpg")
+            PictureDecoder.Input(
+                fromMemory ? .content(file) : .file(source.descriptor), name: "x.jpg"))
         #expect(reader.layout.height == maker.height)
         #expect(try reader.allBytes() == expected)
         #expect(reader.warnings == [])

@@ -12,12 +12,14 @@ import Testing
 @Suite struct JPEGWriterTests {
     static func write(
         _ picture: ReferencePicture, _ options: OutputOptions = OutputOptions(format: .jpeg),
-        colour: PNGColour = PNGColour(), memory: PictureMemory = PictureMemory(limit: 1 << 30)
+        colour: PictureColour = PictureColour(),
+        memory: PictureMemory = PictureMemory(limit: 1 << 30)
     ) throws -> (file: [UInt8], written: WrittenPicture) {
         let target = try UnnamedFile()
         let written = try JPEGWriter.write(
-            ArrayStage(picture), to: target.descriptor, name: "x.jpg", colour: colour,
-            options: options, memory: memory)
+            PictureEncoder.Input(
+                ArrayStage(picture), to: target.descriptor, name: "x.jpg", options, colour: colour,
+                memory: memory))
         return (try target.contents(), written)
     }
 
@@ -93,8 +95,9 @@ import Testing
             sizes.append(Int((try? target.descriptor.seek(offset: 0, from: .end)) ?? 0))
         }
         let written = try JPEGWriter.write(
-            stage, to: target.descriptor, name: "x.jpg",
-            options: Self.options(85, progressive: progressive))
+            PictureEncoder.Input(
+                stage, to: target.descriptor, name: "x.jpg",
+                Self.options(85, progressive: progressive)))
         #expect(sizes.count == 16)
         // A header, and the rows of the bands before.
         let growing = sizes.dropFirst()
@@ -191,7 +194,7 @@ import Testing
     // MARK: What goes with the pixels
 
     @Test func writesProfileAndDensity() throws {
-        var colour = PNGColour()
+        var colour = PictureColour()
         colour.profile = .init(name: Array("p".utf8), bytes: ICCProfileMaker.profile(space: "RGB "))
         colour.density = .init(x: 2835, y: 11811, unit: 1)
         colour.gamma = 45455
@@ -211,7 +214,7 @@ import Testing
 
     @Test func largeProfilesAreCutIntoSegments() throws {
         let profile = ICCProfileMaker.profile(space: "GRAY", padding: 200_000)
-        var colour = PNGColour()
+        var colour = PictureColour()
         colour.profile = .init(name: Array("p".utf8), bytes: profile)
         let (file, _) = try Self.write(
             Self.picture(width: 1, height: 1, channels: 1, samples: [1]), colour: colour)
@@ -224,7 +227,10 @@ import Testing
         let layout = PixelLayout(width: 65_501, height: 1, channels: 1, depth: 8)
         let error = #expect(throws: PictureError.self) {
             let target = try UnnamedFile()
-            _ = try JPEGWriter.write(try BandStage(layout), to: target.descriptor, name: "x.jpg")
+            _ = try JPEGWriter.write(
+                PictureEncoder.Input(
+                    try BandStage(layout), to: target.descriptor, name: "x.jpg",
+                    OutputOptions(format: .jpeg)))
         }
         #expect(error?.kind == .tooManyPixels)
         #expect(error?.message.contains("65501 × 1 pixels") == true)
@@ -255,7 +261,9 @@ import Testing
         defer { try? full.close() }
         let picture = Self.picture(width: 1, height: 1, channels: 1, samples: [1])
         let error = #expect(throws: PictureError.self) {
-            try JPEGWriter.write(ArrayStage(picture), to: full, name: "x.jpg")
+            try JPEGWriter.write(
+                PictureEncoder.Input(
+                    ArrayStage(picture), to: full, name: "x.jpg", OutputOptions(format: .jpeg)))
         }
         #expect(
             error
@@ -269,7 +277,9 @@ import Testing
         let target = try UnnamedFile()
         let error = #expect(throws: PictureError.self) {
             try JPEGWriter.write(
-                ArrayStage(picture), to: target.descriptor, name: "x.jpg", checkpoint: { false })
+                PictureEncoder.Input(
+                    ArrayStage(picture), to: target.descriptor, name: "x.jpg",
+                    OutputOptions(format: .jpeg), checkpoint: { false }))
         }
         #expect(error == PictureError(.cancelled, "x.jpg: cancelled while writing"))
     }

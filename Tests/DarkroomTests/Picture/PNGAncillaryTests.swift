@@ -58,7 +58,7 @@ import Testing
         } else {
             #expect(reader.warnings == [])
         }
-        #expect(reader.colour == PNGColour())
+        #expect(reader.colour == PictureColour())
         #expect(reader.chunks == ["IHDR", example.chunk.type, "IDAT", "IEND"])
     }
 

@@ -212,7 +212,7 @@ import Testing
         defer { try? out.close() }
         try into.writeAll(maker.encoded + Array("what follows is not looked at".utf8))
         try into.close()
-        let reader = try PNGReader(.file(out), name: "pipe")
+        let reader = try PNGReader(PictureDecoder.Input(.file(out), name: "pipe"))
         #expect(try reader.allBytes() == maker.reference.bytes)
     }
 
@@ -220,7 +220,7 @@ import Testing
         let folder = try FileDescriptor.open("/", .readOnly)
         defer { try? folder.close() }
         let error = try #require(throws: PictureError.self) {
-            try PNGReader(.file(folder), name: "x.png")
+            try PNGReader(PictureDecoder.Input(.file(folder), name: "x.png"))
         }
         #expect(error.kind == .readFailed)
         #expect(error.message == "x.png: reading the first bytes: Is a directory")
@@ -231,10 +231,13 @@ import Testing
         let kind = PixelKind(colourType: .rgb, depth: 8, interlaced: interlaced)
         let source = try UnnamedFile(kind.noise(width: 200, height: 700).encoded)
         var asked = 0
-        let reader = try PNGReader(.file(source.descriptor), name: "x.png") {
-            asked += 1
-            return asked < 3
-        }
+        let reader = try PNGReader(
+            PictureDecoder.Input(
+                .file(source.descriptor), name: "x.png",
+                checkpoint: {
+                    asked += 1
+                    return asked < 3
+                }))
         let error = #expect(throws: PictureError.self) { try reader.drain() }
         #expect(error?.kind == .cancelled)
         #expect(asked == 3)

@@ -24,13 +24,15 @@ import Testing
     }
 
     static func write(
-        _ picture: ReferencePicture, colour: PNGColour = PNGColour(),
+        _ picture: ReferencePicture, colour: PictureColour = PictureColour(),
         compression: PNGWriter.Compression = .balanced, cores: Int = 2
-    ) throws -> (file: [UInt8], output: PNGWriter.Output) {
+    ) throws -> (file: [UInt8], output: WrittenPicture) {
         let target = try UnnamedFile()
         let output = try PNGWriter.write(
-            ArrayStage(picture), to: target.descriptor, name: "out.png", colour: colour,
-            compression: compression, cores: Cores(count: cores))
+            PictureEncoder.Input(
+                ArrayStage(picture), to: target.descriptor, name: "out.png",
+                OutputOptions(compression: compression), colour: colour, cores: Cores(count: cores))
+        )
         return (try target.contents(), output)
     }
 
@@ -75,7 +77,8 @@ import Testing
         defer { try? full.close() }
         let picture = Self.noise(width: 10, height: 10, channels: 3, depth: 8)
         let error = try #require(throws: PictureError.self) {
-            try PNGWriter.write(ArrayStage(picture), to: full, name: "out.png")
+            try PNGWriter.write(
+                PictureEncoder.Input(ArrayStage(picture), to: full, name: "out.png"))
         }
         #expect(error.kind == .writeFailed)
         #expect(error.isTransient)
@@ -87,7 +90,8 @@ import Testing
         defer { try? null.close() }
         let picture = Self.noise(width: 10, height: 10, channels: 3, depth: 8)
         let error = try #require(throws: PictureError.self) {
-            try PNGWriter.write(ArrayStage(picture), to: null, name: "out.png")
+            try PNGWriter.write(
+                PictureEncoder.Input(ArrayStage(picture), to: null, name: "out.png"))
         }
         #expect(error.kind == .writeFailed)
         #expect(!error.isTransient)
@@ -99,11 +103,12 @@ import Testing
         var asked = 0
         let error = try #require(throws: PictureError.self) {
             try PNGWriter.write(
-                ArrayStage(picture), to: target.descriptor, name: "out.png",
-                checkpoint: {
-                    asked += 1
-                    return asked < 3
-                })
+                PictureEncoder.Input(
+                    ArrayStage(picture), to: target.descriptor, name: "out.png",
+                    checkpoint: {
+                        asked += 1
+                        return asked < 3
+                    }))
         }
         #expect(error.kind == .cancelled)
         #expect(asked == 3)

@@ -24,9 +24,13 @@ import Testing
     ) throws -> (file: [UInt8], report: PictureReport) {
         let (source, target, pixels) = (try UnnamedFile(file), try UnnamedFile(), try UnnamedFile())
         let report = try PicturePipeline.run(
-            input: .file(source.descriptor), inputName: "in.png", filters: filters,
-            output: target.descriptor, outputName: "out.png", options: options,
-            handOver: asColours ? HandOverFile(file: pixels.descriptor, name: "pixels") : nil)
+            PictureConversion(
+                "in.png", PictureSteps(filters: filters, options: options),
+                to: PictureResult(
+                    target.descriptor, name: "out.png",
+                    handOver: asColours
+                        ? HandOverFile(file: pixels.descriptor, name: "pixels") : nil)),
+            .file(source.descriptor))
         return (try target.contents(), report)
     }
 

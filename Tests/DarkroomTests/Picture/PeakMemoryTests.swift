@@ -106,20 +106,26 @@ import Testing
         let source = try file(job.source)
         let target = try UnnamedFile()
         let reader = try PictureDecoder.reader(
-            of: .file(source.descriptor), name: "in", limits: limits, checkpoint: { true })
+            of: PictureDecoder.Input(
+                .file(source.descriptor), name: "in", limits: limits, checkpoint: { true }))
         let other = try job.other.map { try file(.png($0)) }
-        let bound = try PeakMemory.bound(
-            of: PeakMemory.Source(reader), filters: job.filters, options: job.options,
-            cores: cores, other: { _ in job.other.map { .init(png: $0) } })
+        let bound = try PeakMemory.outcome(
+            of: PeakMemory.Source(reader),
+            PictureSteps(filters: job.filters, options: job.options, cores: cores),
+            other: { _ in job.other.map { .init(png: $0) } }
+        ).bytes
         try source.descriptor.seek(offset: 0, from: .start)
         // The peak becomes what is resident now, see proc(5).
         let clear = try FileDescriptor.open("/proc/self/clear_refs", .writeOnly)
         try clear.closeAfter { _ = try clear.writeAll("5".utf8) }
         let before = try ProcessMemory.status("VmHWM")
         _ = try PicturePipeline.run(
-            input: .file(source.descriptor), inputName: "in", filters: job.filters,
-            output: target.descriptor, outputName: "out", options: job.options,
-            cores: cores, openImage: { name throws(PictureError) in try open(other, name) })
+            PictureConversion(
+                "in",
+                PictureSteps(
+                    filters: job.filters, options: job.options, cores: cores,
+                    openImage: { name throws(PictureError) in try open(other, name) }),
+                to: PictureResult(target.descriptor, name: "out")), .file(source.descriptor))
         return (try ProcessMemory.status("VmHWM") - before, bound)
     }
 
@@ -138,12 +144,15 @@ import Testing
         case .png(let layout):
             file = try UnnamedFile()
             _ = try PNGWriter.write(
-                NoiseStage(layout), to: file.descriptor, name: "made", compression: .fast)
+                PictureEncoder.Input(
+                    NoiseStage(layout), to: file.descriptor, name: "made",
+                    OutputOptions(compression: .fast)))
         case .jpeg(let layout, let progressive):
             file = try UnnamedFile()
             _ = try JPEGWriter.write(
-                NoiseStage(layout), to: file.descriptor, name: "made",
-                options: OutputOptions(format: .jpeg, quality: 95, progressive: progressive))
+                PictureEncoder.Input(
+                    NoiseStage(layout), to: file.descriptor, name: "made",
+                    OutputOptions(format: .jpeg, quality: 95, progressive: progressive)))
         case .interlaced(let width, let height):
             file = try UnnamedFile(
                 PNGMaker.noise(
@@ -158,9 +167,11 @@ import Testing
         _ filters: [Filter], layout: PixelLayout = rgb, limits: PictureLimits = PictureLimits(),
         other: PeakMemory.Source? = nil
     ) throws -> Int {
-        try PeakMemory.bound(
-            of: PeakMemory.Source(png: layout), filters: filters, limits: limits,
-            cores: Cores(count: 2), other: { _ in other })
+        try PeakMemory.outcome(
+            of: PeakMemory.Source(png: layout),
+            PictureSteps(filters: filters, limits: limits, cores: Cores(count: 2)),
+            other: { _ in other }
+        ).bytes
     }
 
     /// The height makes no difference where rows are filtered as they come. What is counted beforehand is more
@@ -169,9 +180,10 @@ import Testing
     func heightCostsNothing(cores: Int, mebibytes: Int) throws {
         let bounds = try [1000, 10_000].map { height in
             let layout = PixelLayout(width: 10_000, height: height, channels: 3, depth: 8)
-            return try PeakMemory.bound(
-                of: PeakMemory.Source(png: layout), filters: [.sepia(intensity: 0.8)],
-                cores: Cores(count: cores))
+            return try PeakMemory.outcome(
+                of: PeakMemory.Source(png: layout),
+                PictureSteps(filters: [.sepia(intensity: 0.8)], cores: Cores(count: cores))
+            ).bytes
         }
         #expect(bounds[1] <= mebibytes << 20)
         #expect(bounds[1] == bounds[0])
@@ -190,10 +202,14 @@ import Testing
     /// A picture on its side is turned first, unless that is not asked for.
     @Test func countsTheTurnOfACamera() throws {
         var source = PeakMemory.Source(png: Self.rgb)
-        let upright = try PeakMemory.bound(of: source, filters: [])
+        let upright = try PeakMemory.outcome(of: source, PictureSteps(filters: [])).bytes
         source.orientation = .rightTop
-        #expect(try PeakMemory.bound(of: source, filters: []) >= upright + Self.rgb.bytes)
-        #expect(try PeakMemory.bound(of: source, autoOrient: false, filters: []) == upright)
+        #expect(
+            try PeakMemory.outcome(of: source, PictureSteps(filters: [])).bytes >= upright
+                + Self.rgb.bytes)
+        #expect(
+            try PeakMemory.outcome(of: source, PictureSteps(filters: [], autoOrient: false)).bytes
+                == upright)
     }
 
     /// What may follow `trim`.
@@ -218,10 +234,12 @@ import Testing
         let logo = PixelLayout(width: 90, height: 40, channels: 4, depth: 8)
         for follower in followers {
             for options in [OutputOptions(), .init(format: .jpeg), Self.progressive] {
-                let bound = try PeakMemory.bound(
+                let bound = try PeakMemory.outcome(
                     of: PeakMemory.Source(png: small),
-                    filters: [trim, .resize(resize)] + follower,
-                    options: options, cores: Cores(count: 2), other: { _ in .init(png: logo) })
+                    PictureSteps(
+                        filters: [trim, .resize(resize)] + follower, options: options,
+                        cores: Cores(count: 2)), other: { _ in .init(png: logo) }
+                ).bytes
                 #expect(bound < 48 << 20, "\(follower), \(options)")
             }
         }
@@ -239,9 +257,11 @@ import Testing
         let outside = Filter.crop(.rectangle(x: 1400, y: 0, width: 200, height: 1))
         #expect(try Self.bound([trim, outside]) >= Self.rgb.bytes)
         let wide = PixelLayout(width: 70_000, height: 10, channels: 3, depth: 8)
-        let bound = try PeakMemory.bound(
-            of: .init(png: wide), filters: [trim], options: OutputOptions(format: .jpeg),
-            cores: Cores(count: 2))
+        let bound = try PeakMemory.outcome(
+            of: .init(png: wide),
+            PictureSteps(
+                filters: [trim], options: OutputOptions(format: .jpeg), cores: Cores(count: 2))
+        ).bytes
         #expect(bound >= wide.bytes)
     }
 

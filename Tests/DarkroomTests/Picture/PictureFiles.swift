@@ -85,7 +85,8 @@ extension PNGReader {
     ) throws -> (picture: ReferencePicture, reader: PNGReader) {
         let source = try UnnamedFile(file)
         let reader = try PNGReader(
-            .file(source.descriptor), name: name, limits: limits, decoder: decoder)
+            PictureDecoder.Input(.file(source.descriptor), name: name, limits: limits),
+            decoder: decoder)
         let bytes = try reader.allBytes()
         return (ReferencePicture(layout: reader.layout, bytes: bytes), reader)
     }
@@ -143,5 +144,23 @@ struct PixelKind: Sendable, CustomTestStringConvertible {
         .noise(
             width: width, height: height, colourType: colourType, depth: depth,
             interlaced: interlaced, seed: seed)
+    }
+}
+
+extension PictureEncoder.Input {
+    init(
+        _ stage: any Stage, to file: FileDescriptor, name: String,
+        _ options: OutputOptions = OutputOptions(),
+        colour: PictureColour = PictureColour(), exif: [UInt8]? = nil,
+        memory: PictureMemory? = nil, cores: Cores = .shared,
+        checkpoint: @escaping () -> Bool = { true }
+    ) {
+        self.init(stage, to: file, name: name)
+        self.options = options
+        self.colour = colour
+        self.exif = exif
+        if let memory { self.memory = memory }
+        self.cores = cores
+        self.checkpoint = checkpoint
     }
 }

@@ -85,12 +85,10 @@ import Testing
     {
         for autoOrient in [true, false] {
             let input = try UnnamedFile(file.bytes)
-            let reader = try PictureSteps(
-                autoOrient: autoOrient, filters: filters, limits: PictureLimits(),
-                checkpoint: { true }
-            ).open(.file(input.descriptor), name: "a")
+            let reader = try PictureSteps(filters: filters, autoOrient: autoOrient).open(
+                .file(input.descriptor), name: "a")
             #expect(
-                try file.header.source(autoOrient: autoOrient, filters: filters)
+                try file.header.source(for: PictureSteps(filters: filters, autoOrient: autoOrient))
                     == PeakMemory.Source(reader))
         }
     }
@@ -101,14 +99,15 @@ import Testing
         for options in [OutputOptions(keepsExif: true), OutputOptions(keepsExif: false)] {
             for autoOrient in [true, false] {
                 let outcome = try PeakMemory.outcome(
-                    of: header.source(autoOrient: autoOrient, filters: filters),
-                    autoOrient: autoOrient, filters: filters, options: options)
+                    of: header.source(for: PictureSteps(filters: filters, autoOrient: autoOrient)),
+                    PictureSteps(filters: filters, autoOrient: autoOrient, options: options))
                 let input = try UnnamedFile(file.bytes)
                 let output = try UnnamedFile()
                 let report = try PicturePipeline.run(
-                    input: .file(input.descriptor), inputName: "a", autoOrient: autoOrient,
-                    filters: filters, output: output.descriptor, outputName: "b",
-                    options: options)
+                    PictureConversion(
+                        "a",
+                        PictureSteps(filters: filters, autoOrient: autoOrient, options: options),
+                        to: PictureResult(output.descriptor, name: "b")), .file(input.descriptor))
                 let layout = try #require(outcome.layout)
                 #expect(outcome.isExact && outcome.failure == nil)
                 #expect(layout.width == report.width && layout.height == report.height)
@@ -136,14 +135,15 @@ import Testing
             let input = try UnnamedFile(file.bytes)
             let output = try UnnamedFile()
             _ = try PicturePipeline.run(
-                input: .file(input.descriptor), inputName: "a", filters: filters,
-                output: output.descriptor, outputName: "b", options: options)
+                PictureConversion(
+                    "a", PictureSteps(filters: filters, options: options),
+                    to: PictureResult(output.descriptor, name: "b")), .file(input.descriptor))
         }
         let error = try #require(throws: PictureError.self) { try run() }
         let foreseen = try #require(throws: PictureError.self) {
             _ = try PeakMemory.outcome(
-                of: try file.header.source(autoOrient: true, filters: filters), filters: filters,
-                options: options, outputName: "b")
+                of: try file.header.source(for: PictureSteps(filters: filters)),
+                PictureSteps(filters: filters, options: options), outputName: "b")
         }
         #expect(foreseen.naming("a", or: ["b"]) == error)
     }

@@ -18,8 +18,9 @@ import Testing
         init(_ input: PictureInput, divisor: Int = 1) {
             do throws(PictureError) {
                 let reader = try PictureDecoder.reader(
-                    of: input, name: "x", limits: PictureLimits(), divisor: { _, _, _ in divisor },
-                    checkpoint: { true })
+                    of: PictureDecoder.Input(
+                        input, name: "x", limits: PictureLimits(), divisor: { _, _, _ in divisor },
+                        checkpoint: { true }))
                 layout = reader.layout
                 (bytes, error) = reader.bytesUntilError()
                 warnings = reader.warnings

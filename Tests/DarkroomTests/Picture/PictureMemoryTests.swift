@@ -92,8 +92,10 @@ import Testing
             limits.wholePictureBytes = limit
             let (source, target) = (try UnnamedFile(maker.encoded), try UnnamedFile())
             _ = try PicturePipeline.run(
-                input: .file(source.descriptor), inputName: "in.png", filters: [.flip],
-                output: target.descriptor, outputName: "out.png", limits: limits)
+                PictureConversion(
+                    "in.png", PictureSteps(filters: [.flip], limits: limits),
+                    to: PictureResult(target.descriptor, name: "out.png")), .file(source.descriptor)
+            )
         }
         try run(600)
         let error = #expect(throws: PictureError.self) { try run(599) }

@@ -20,9 +20,12 @@ import Testing
         let source = try UnnamedFile(file)
         let target = try UnnamedFile()
         let report = try PicturePipeline.run(
-            input: .file(source.descriptor), inputName: "in.png", autoOrient: autoOrient,
-            filters: filters, output: target.descriptor, outputName: "out.png", options: options,
-            limits: limits, stage: stage)
+            PictureConversion(
+                "in.png",
+                PictureSteps(
+                    filters: filters, autoOrient: autoOrient, options: options, limits: limits,
+                    stage: stage), to: PictureResult(target.descriptor, name: "out.png")),
+            .file(source.descriptor))
         return (try target.contents(), report)
     }
 
@@ -53,9 +56,13 @@ import Testing
         ]
         #expect(throws: PictureError(.cancelled, "in.png: cancelled between two bands")) {
             try PicturePipeline.run(
-                input: .file(source.descriptor), inputName: "in.png", filters: filters,
-                output: target.descriptor, outputName: "out.png",
-                checkpoint: { asked.add(1, ordering: .relaxed).newValue < 50 })
+                PictureConversion(
+                    "in.png",
+                    PictureSteps(
+                        filters: filters,
+                        checkpoint: { asked.add(1, ordering: .relaxed).newValue < 50 }),
+                    to: PictureResult(target.descriptor, name: "out.png")), .file(source.descriptor)
+            )
         }
         #expect(asked.load(ordering: .relaxed) == 50)
     }
@@ -151,12 +158,12 @@ import Testing
     }
 
     @Test func chunksFollowTheFilters() {
-        var colour = PNGColour()
+        var colour = PictureColour()
         colour.density = .init(x: 10, y: 20, unit: 1)
         colour.profile = .init(name: Array("p".utf8), bytes: Self.rgb)
         let rgb = PixelLayout(width: 2, height: 2, channels: 4, depth: 8)
         let gray = PixelLayout(width: 2, height: 2, channels: 2, depth: 8)
-        let turned = PNGColour.Density(x: 20, y: 10, unit: 1)
+        let turned = PictureColour.Density(x: 20, y: 10, unit: 1)
         #expect(colour.carried(through: [], to: rgb) == colour)
         #expect(colour.carried(through: [.mono], to: gray).profile == nil)
         #expect(colour.carried(through: [.rotate(.quarter)], to: rgb).density == turned)
@@ -201,8 +208,10 @@ import Testing
             let source = try UnnamedFile(maker.encoded)
             let target = try UnnamedFile()
             let report = try PicturePipeline.run(
-                input: .file(source.descriptor), inputName: "in.png", filters: filters,
-                output: target.descriptor, outputName: "out.png")
+                PictureConversion(
+                    "in.png", PictureSteps(filters: filters),
+                    to: PictureResult(target.descriptor, name: "out.png")), .file(source.descriptor)
+            )
             return (try PNGDecoder.decode(target.contents()), report)
         }
         let (sepia, kept) = try run([.sepia(intensity: 1), .flop, .rotate(.quarter)])
@@ -242,12 +251,15 @@ import Testing
             let source = try UnnamedFile(damage?.file(from: maker) ?? maker.encoded)
             let target = try UnnamedFile()
             let report = try? PicturePipeline.run(
-                input: .file(source.descriptor), inputName: "in.png", filters: [.flip],
-                output: target.descriptor, outputName: "out.png", cores: cores,
-                stage: { _, upstream, _ in
-                    idle.append(cores.idle)
-                    return upstream
-                })
+                PictureConversion(
+                    "in.png",
+                    PictureSteps(
+                        filters: [.flip], cores: cores,
+                        stage: { _, upstream, _ in
+                            idle.append(cores.idle)
+                            return upstream
+                        }), to: PictureResult(target.descriptor, name: "out.png")),
+                .file(source.descriptor))
             #expect((report == nil) == (damage != nil))
             #expect(cores.idle == 3)
         }

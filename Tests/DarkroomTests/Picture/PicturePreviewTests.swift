@@ -14,8 +14,10 @@ import Testing
     ) throws -> [UInt8] {
         let (source, target) = (try UnnamedFile(file), try UnnamedFile())
         _ = try PicturePipeline.run(
-            input: .file(source.descriptor), inputName: "in", filters: filters,
-            output: target.descriptor, outputName: "out", options: options, preview: preview)
+            PictureConversion(
+                "in", PictureSteps(filters: filters, options: options),
+                to: PictureResult(target.descriptor, name: "out", preview: preview)),
+            .file(source.descriptor))
         return try target.contents()
     }
 
@@ -95,15 +97,14 @@ import Testing
         let (source, first, second) = (try UnnamedFile(file), try UnnamedFile(), try UnnamedFile())
         let previews = [PicturePreview(), PicturePreview()]
         let outcomes = try PictureVariants(
-            of: "in", commonFilters: 1,
             [
-                PictureVariant(
-                    filters: filters, output: first.descriptor, outputName: "a", options: options,
-                    preview: previews[0]),
-                PictureVariant(
-                    filters: [filters[0], .resize(.init(width: 20))], output: second.descriptor,
-                    outputName: "b", preview: previews[1]),
-            ]
+                PictureConversion(
+                    "in", PictureSteps(filters: filters, options: options),
+                    to: PictureResult(first.descriptor, name: "a", preview: previews[0])),
+                PictureConversion(
+                    "in", PictureSteps(filters: [filters[0], .resize(.init(width: 20))]),
+                    to: PictureResult(second.descriptor, name: "b", preview: previews[1])),
+            ], commonFilters: 1
         ).run(input: .file(source.descriptor))
         #expect(try outcomes.map { try $0.get().height } == [900, 16])
         #expect(previews[0].bytes == expected.samples)
@@ -142,10 +143,13 @@ import Testing
         _ = try Self.run(file, [], OutputOptions(compression: .fast), alone)
         let (source, target) = (try UnnamedFile(file), try UnnamedFile())
         _ = try PicturePipeline.run(
-            input: .file(source.descriptor), inputName: "in",
-            filters: filters + [.invert(amount: 1)],
-            output: target.descriptor, outputName: "out",
-            options: OutputOptions(compression: .fast), sourcePreview: before, preview: after)
+            PictureConversion(
+                "in",
+                PictureSteps(
+                    filters: filters + [.invert(amount: 1)],
+                    options: OutputOptions(compression: .fast), sourcePreview: before),
+                to: PictureResult(target.descriptor, name: "out", preview: after)),
+            .file(source.descriptor))
         #expect(
             try target.contents()
                 == Self.run(
@@ -194,13 +198,14 @@ import Testing
             .crop(.rectangle(x: 3, y: 1, width: 50, height: 40)), .invert(amount: 1),
         ]
         _ = try PictureVariants(
-            of: "in", commonFilters: common,
             [
-                PictureVariant(filters: filters, output: first.descriptor, outputName: "a"),
-                PictureVariant(
-                    filters: Array(filters.prefix(common)), output: second.descriptor,
-                    outputName: "b"),
-            ], sourcePreview: before
+                PictureConversion(
+                    "in", PictureSteps(filters: filters, sourcePreview: before),
+                    to: PictureResult(first.descriptor, name: "a")),
+                PictureConversion(
+                    "in", PictureSteps(filters: Array(filters.prefix(common))),
+                    to: PictureResult(second.descriptor, name: "b")),
+            ], commonFilters: common
         ).run(input: .file(source.descriptor))
         #expect(before.bytes == alone.bytes)
     }
@@ -234,9 +239,9 @@ import Testing
             let encoded = try #require(try copy.encoded(above: other))
             let (source, png) = (try UnnamedFile(encoded.jpeg), try UnnamedFile())
             _ = try PicturePipeline.run(
-                input: .file(source.descriptor), inputName: "p", filters: [],
-                output: png.descriptor,
-                outputName: "q")
+                PictureConversion(
+                    "p", PictureSteps(filters: []), to: PictureResult(png.descriptor, name: "q")),
+                .file(source.descriptor))
             return try PNGReader.pixels(of: png.contents()).picture
         }
         let pair = PreviewPair(rows: layout.height)
@@ -334,8 +339,9 @@ import Testing
         let encoded = try #require(try preview.encoded())
         let (source, png) = (try UnnamedFile(encoded.jpeg), try UnnamedFile())
         _ = try PicturePipeline.run(
-            input: .file(source.descriptor), inputName: "p", filters: [], output: png.descriptor,
-            outputName: "q")
+            PictureConversion(
+                "p", PictureSteps(filters: []), to: PictureResult(png.descriptor, name: "q")),
+            .file(source.descriptor))
         let found = try PNGReader.pixels(of: png.contents()).picture.samples
         // A gamma of 1 / 2.2, or nearly so, is that of sRGB.
         var exponent = 1.0
@@ -353,14 +359,17 @@ import Testing
         let png = try UnnamedFile(PixelKind.all[0].noise(width: 1600, height: 800).encoded)
         let jpeg = try UnnamedFile()
         let exif = Exif.stating(isTurned ? .rightTop : .topLeft)
-        let rows = try PictureSteps(filters: [], limits: PictureLimits(), checkpoint: { true })
+        let rows = try PictureSteps(filters: [])
             .open(.file(png.descriptor), name: "p")
-        _ = try JPEGWriter.write(rows, to: jpeg.descriptor, name: "j", exif: exif)
+        _ = try JPEGWriter.write(
+            PictureEncoder.Input(
+                rows, to: jpeg.descriptor, name: "j", OutputOptions(format: .jpeg), exif: exif))
         let (source, target) = (try UnnamedFile(jpeg.contents()), try UnnamedFile())
         let before = PicturePreview()
         _ = try PicturePipeline.run(
-            input: .file(source.descriptor), inputName: "j", filters: [.resize(.init(width: 100))],
-            output: target.descriptor, outputName: "out", sourcePreview: before)
+            PictureConversion(
+                "j", PictureSteps(filters: [.resize(.init(width: 100))], sourcePreview: before),
+                to: PictureResult(target.descriptor, name: "out")), .file(source.descriptor))
         let facts = try #require(try before.encoded()).facts
         let (width, height) = isTurned ? (800, 1600) : (1600, 800)
         #expect((facts.sourceWidth, facts.sourceHeight) == (width, height))

@@ -47,12 +47,16 @@ import Testing
             var made = Made()
             do throws(PictureError) {
                 made.report = try PicturePipeline.run(
-                    input: .file(input.descriptor), inputName: "in", autoOrient: autoOrient,
-                    filters: common + wish.filters, output: output.descriptor,
-                    outputName: "out\(number)", options: wish.options,
-                    handOver: wish.handsOver
-                        ? HandOverFile(file: pixels.descriptor, name: "pixels\(number)") : nil,
-                    limits: limits, openImage: open)
+                    PictureConversion(
+                        "in",
+                        PictureSteps(
+                            filters: common + wish.filters, autoOrient: autoOrient,
+                            options: wish.options, limits: limits, openImage: open),
+                        to: PictureResult(
+                            output.descriptor, name: "out\(number)",
+                            handOver: wish.handsOver
+                                ? HandOverFile(file: pixels.descriptor, name: "pixels\(number)")
+                                : nil)), .file(input.descriptor))
                 made.file = try contents(of: output)
                 made.pixels = try contents(of: pixels)
             } catch {
@@ -85,20 +89,23 @@ import Testing
         let input = try UnnamedFile(source)
         let outputs = try wishes.map { _ in try UnnamedFile() }
         let pixels = try wishes.map { _ in try UnnamedFile() }
-        let variants = wishes.indices.map { number in
-            PictureVariant(
-                filters: common + wishes[number].filters,
-                output: (given.isEmpty ? nil : given[number]) ?? outputs[number].descriptor,
-                outputName: "out\(number)", options: wishes[number].options,
-                handOver: wishes[number].handsOver
-                    ? HandOverFile(file: pixels[number].descriptor, name: "pixels\(number)") : nil,
-                openImage: open)
+        let jobs = wishes.indices.map { number in
+            PictureConversion(
+                "in",
+                PictureSteps(
+                    filters: common + wishes[number].filters, autoOrient: autoOrient,
+                    options: wishes[number].options, limits: limits, cores: cores, openImage: open,
+                    stage: stage, checkpoint: checkpoint),
+                to: PictureResult(
+                    (given.isEmpty ? nil : given[number]) ?? outputs[number].descriptor,
+                    name: "out\(number)",
+                    handOver: wishes[number].handsOver
+                        ? HandOverFile(file: pixels[number].descriptor, name: "pixels\(number)")
+                        : nil))
         }
         do throws(PictureError) {
-            let outcomes = try PictureVariants(
-                of: "in", autoOrient: autoOrient, commonFilters: common.count, variants,
-                limits: limits, cores: cores, stage: stage, checkpoint: checkpoint
-            ).run(input: isContent ? .content(source) : .file(input.descriptor), admit: admit)
+            let outcomes = try PictureVariants(jobs, commonFilters: common.count)
+                .run(input: isContent ? .content(source) : .file(input.descriptor), admit: admit)
             var made: [Made] = []
             for (number, outcome) in outcomes.enumerated() {
                 switch outcome {
@@ -253,7 +260,8 @@ import Testing
                 maker.scans = scans
                 let file = try UnnamedFile(maker.encoded)
                 let reader = try JPEGReader(
-                    .file(file.descriptor), name: "in", divisor: { _, _, _ in divisors[0] },
+                    PictureDecoder.Input(
+                        .file(file.descriptor), name: "in", divisor: { _, _, _ in divisors[0] }),
                     views: divisors)
                 guard let views = JPEGViews(reader) else { continue }
                 var found = divisors.map { _ in [UInt8]() }
@@ -271,7 +279,8 @@ import Testing
                 for (lane, divisor) in divisors.enumerated() {
                     let alone = try UnnamedFile(maker.encoded)
                     let expected = try JPEGReader(
-                        .file(alone.descriptor), name: "in", divisor: { _, _, _ in divisor })
+                        PictureDecoder.Input(
+                            .file(alone.descriptor), name: "in", divisor: { _, _, _ in divisor }))
                     #expect(views.layouts[lane] == expected.layout)
                     #expect(
                         found[lane] == (try expected.allBytes()), "\(width)x\(height) \(divisor)")

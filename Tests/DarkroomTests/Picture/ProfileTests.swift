@@ -143,16 +143,17 @@ import Testing
 
     /// A chunk that libpng refuses when it writes costs nothing else.
     @Test func theWriterLeavesOutWhatLibpngRefuses() throws {
-        var colour = PNGColour()
-        colour.profile = PNGColour.Profile(
+        var colour = PictureColour()
+        colour.profile = PictureColour.Profile(
             name: Array("p".utf8),
             bytes: try #require(Self.deviations.first { $0.name == "PCS Luv" }).profile)
-        colour.density = PNGColour.Density(x: 1, y: 1, unit: 1)
+        colour.density = PictureColour.Density(x: 1, y: 1, unit: 1)
         let maker = PNGMaker.noise(width: 8, height: 8, colourType: .rgb, depth: 8)
         let target = try UnnamedFile()
         let written = try PNGWriter.write(
-            ArrayStage(maker.reference), to: target.descriptor, name: "x.png", colour: colour)
-        #expect(written.chunks == ["pHYs"])
+            PictureEncoder.Input(
+                ArrayStage(maker.reference), to: target.descriptor, name: "x.png", colour: colour))
+        #expect(written.items == [.density])
         #expect(try PNGDecoder.decode(target.contents()) == maker.reference)
     }
 }

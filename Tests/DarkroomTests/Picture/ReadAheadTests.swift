@@ -190,14 +190,16 @@ import Testing
         /// A file read by one thread, and read ahead.
         static func pair(of file: [UInt8], count: Int = 3) throws -> (alone: Self, ahead: Self) {
             let alone = try UnnamedFile(file), shared = try UnnamedFile(file)
-            let reader = try PNGReader(.file(shared.descriptor), name: "x.png")
+            let reader = try PNGReader(
+                PictureDecoder.Input(.file(shared.descriptor), name: "x.png"))
             let cores = cores(count)
             let ahead = try #require(ReadAhead(reader, cores, leastBytes: 1))
             ahead.begin()
             let second = Outcome(of: ahead)
             ahead.close()
             #expect(cores.idle == count - 1)
-            let first = try Outcome(of: PNGReader(.file(alone.descriptor), name: "x.png"))
+            let first = try Outcome(
+                of: PNGReader(PictureDecoder.Input(.file(alone.descriptor), name: "x.png")))
             return (first, second)
         }
     }
@@ -271,8 +273,9 @@ import Testing
         let file = try UnnamedFile(maker.encoded)
         let asked = Atomic(0)
         let reader = try PNGReader(
-            .file(file.descriptor), name: "x.png",
-            checkpoint: { asked.add(1, ordering: .relaxed).newValue <= 5 })
+            PictureDecoder.Input(
+                .file(file.descriptor), name: "x.png",
+                checkpoint: { asked.add(1, ordering: .relaxed).newValue <= 5 }))
         let ahead = try #require(ReadAhead(reader, Self.cores(2), leastBytes: 1))
         ahead.begin()
         let outcome = Outcome(of: ahead)

@@ -37,12 +37,13 @@ import Testing
 
     static func write(
         _ stage: any Stage, cores: Cores, compression: PNGWriter.Compression = .balanced,
-        checkpoint: () -> Bool = { true }
-    ) throws -> (file: [UInt8], output: PNGWriter.Output) {
+        checkpoint: @escaping () -> Bool = { true }
+    ) throws -> (file: [UInt8], output: WrittenPicture) {
         let target = try UnnamedFile()
         let output = try PNGWriter.write(
-            stage, to: target.descriptor, name: "out.png", compression: compression, cores: cores,
-            checkpoint: checkpoint)
+            PictureEncoder.Input(
+                stage, to: target.descriptor, name: "out.png",
+                OutputOptions(compression: compression), cores: cores, checkpoint: checkpoint))
         return (try target.contents(), output)
     }
 
@@ -239,7 +240,8 @@ import Testing
         let cores = Cores(count: 3)
         let error = try #require(throws: PictureError.self) {
             try PNGWriter.write(
-                ArrayStage(Self.picture), to: full, name: "out.png", cores: cores)
+                PictureEncoder.Input(
+                    ArrayStage(Self.picture), to: full, name: "out.png", cores: cores))
         }
         #expect(error.kind == .writeFailed)
         #expect(cores.idle == 3)
