@@ -1,7 +1,3 @@
-import DarkroomBatch
-import DarkroomCore
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

@@ -1,10 +1,3 @@
-import DarkroomBatch
-import DarkroomDaemon
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import Synchronization
 import TestSupport

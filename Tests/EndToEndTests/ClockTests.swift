@@ -1,7 +1,3 @@
-import DarkroomCore
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

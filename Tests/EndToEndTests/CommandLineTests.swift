@@ -1,6 +1,3 @@
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

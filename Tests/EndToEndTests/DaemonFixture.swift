@@ -1,8 +1,5 @@
 import DarkroomAnswer
-import DarkroomDaemon
 import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

@@ -1,8 +1,4 @@
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
-import TestSupport
 import Testing
 
 /// Images that fail, among others that do not.

@@ -1,8 +1,4 @@
-import DarkroomDaemon
-import DarkroomFetch
 import DarkroomManifest
-import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

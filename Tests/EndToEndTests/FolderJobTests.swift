@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
 import DarkroomSpool
 import Foundation
 import TestSupport

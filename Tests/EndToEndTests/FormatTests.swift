@@ -1,9 +1,5 @@
 import DarkroomCore
-import DarkroomManifest
-import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
-import TestSupport
 import Testing
 
 /// Manifests in each of the formats, from the inbox to the outbox over a real origin.

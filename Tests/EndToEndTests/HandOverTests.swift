@@ -1,11 +1,4 @@
 import DarkroomAnswer
-import DarkroomBatch
-import DarkroomCore
-import DarkroomDaemon
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

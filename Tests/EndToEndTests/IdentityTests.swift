@@ -1,6 +1,3 @@
-import DarkroomBatch
-import DarkroomCore
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

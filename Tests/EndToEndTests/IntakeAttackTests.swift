@@ -1,9 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
-import TestSupport
 import Testing
 
 /// What a hostile member of the spool's group does to the intake, beside an innocent one.

@@ -1,7 +1,3 @@
-import DarkroomCore
-import DarkroomDaemon
-import DarkroomFetch
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -1,7 +1,4 @@
-import DarkroomBatch
-import DarkroomManifest
 import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

@@ -1,11 +1,5 @@
-import DarkroomBatch
 import DarkroomConfiguration
-import DarkroomDaemon
-import DarkroomFetch
 import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

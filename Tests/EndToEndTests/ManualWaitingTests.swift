@@ -1,9 +1,3 @@
-import DarkroomBatch
-import DarkroomCore
-import DarkroomDaemon
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

@@ -1,7 +1,3 @@
-import DarkroomConfiguration
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

@@ -1,10 +1,5 @@
 import DarkroomAnswer
-import DarkroomBatch
 import DarkroomCore
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

@@ -2,8 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomSpool
-
 /// Runs what the cookbook and the manual show of notifications: a mail, a web hook, and a check of its signature.
 @Suite(.fewAtATime) struct NotificationExamplesTests {
     private let place: ManualFixture

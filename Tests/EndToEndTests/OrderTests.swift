@@ -1,11 +1,3 @@
-import DarkroomAnswer
-import DarkroomBatch
-import DarkroomCore
-import DarkroomDaemon
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
 import TestSupport
 import Testing
 

@@ -1,9 +1,5 @@
 import DarkroomAnswer
-import DarkroomCore
-import DarkroomDaemon
-import DarkroomSelfTest
 import Foundation
-import TestSupport
 import Testing
 
 /// SIGUSR1 and SIGUSR2.

@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomManifest
 import DarkroomSpool
 import Foundation
 import Glibc

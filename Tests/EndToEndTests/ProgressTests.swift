@@ -1,8 +1,4 @@
 import DarkroomAnswer
-import DarkroomCore
-import DarkroomDaemon
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
 import Glibc
 import TestSupport

@@ -1,9 +1,5 @@
 import DarkroomAnswer
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
-import Glibc
 import TestSupport
 import Testing
 

@@ -1,9 +1,3 @@
-import DarkroomDaemon
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
-import DarkroomSpool
-import TestSupport
 import Testing
 
 /// Manifests that are refused, with all their errors and places.

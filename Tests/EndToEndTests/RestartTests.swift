@@ -1,8 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomDaemon
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

@@ -1,7 +1,5 @@
 import DarkroomAnswer
-import DarkroomBatch
 import DarkroomCore
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

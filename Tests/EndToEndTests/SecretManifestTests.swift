@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import DarkroomCore
 import Foundation
 import Glibc
 import TestSupport

@@ -1,8 +1,4 @@
-import DarkroomCore
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
-import TestSupport
 import Testing
 
 /// What the service manager sees: readiness, reload, watchdog, status text.

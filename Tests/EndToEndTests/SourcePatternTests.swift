@@ -1,9 +1,4 @@
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
-import Glibc
 import TestSupport
 import Testing
 

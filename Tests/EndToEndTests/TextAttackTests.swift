@@ -1,6 +1,3 @@
-import DarkroomBatch
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

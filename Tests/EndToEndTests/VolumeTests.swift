@@ -1,6 +1,3 @@
-import DarkroomManifest
-import DarkroomSelfTest
-import TestSupport
 import Testing
 
 /// Many images, many manifests.

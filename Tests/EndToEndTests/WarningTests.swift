@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSelfTest
 import Foundation
 import Glibc
 import TestSupport

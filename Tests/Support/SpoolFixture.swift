@@ -1,7 +1,4 @@
 import DarkroomAnswer
-import DarkroomCore
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
 
 /// A spool in a folder of its own, seen from outside: manifests go in, status and pictures come out.

@@ -3,9 +3,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// What `progress.json` says of a batch, and that it is small.
 @Suite struct BatchProgressTests {

@@ -3,8 +3,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomCore
-@testable import DarkroomSpool
 
 @Suite struct FoldersReportTests {
     /// Every key that a report can have is described in the schema, the schema has no other, and it knows every word.

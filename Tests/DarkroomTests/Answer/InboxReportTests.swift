@@ -3,11 +3,8 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomDaemon
-@testable import DarkroomManifest
-@testable import DarkroomSpool
 
 @Suite struct InboxReportTests {
     private static let start = "2026-11-21T08:00:00.000Z"

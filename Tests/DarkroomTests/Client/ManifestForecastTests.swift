@@ -6,10 +6,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomClient
 @testable import DarkroomCore
-@testable import DarkroomFetch
 @testable import DarkroomManifest
-@testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// What `check --sources` finds out about the images of a manifest.
 @Suite struct ManifestForecastTests {

@@ -5,7 +5,6 @@ import Testing
 
 @testable import DarkroomClient
 @testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// Relative sources of a manifest that is submitted: beside it first.
 @Suite struct NearbySourcesTests {

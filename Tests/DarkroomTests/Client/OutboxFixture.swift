@@ -3,9 +3,6 @@ import TestSupport
 
 @testable import DarkroomAnswer
 @testable import DarkroomClient
-@testable import DarkroomCore
-@testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// A spool on the disk, and a daemon's answers that a test writes into it.
 struct OutboxFixture {

@@ -6,8 +6,6 @@ import Testing
 @testable import DarkroomClient
 @testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// Manifests for pictures that are named on a command line.
 @Suite struct PictureJobTests {

@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomClient
-@testable import DarkroomCore
 
 /// Lists of pictures: `--from`.
 @Suite struct PictureListTests {

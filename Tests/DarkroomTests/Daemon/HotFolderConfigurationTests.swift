@@ -4,7 +4,6 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomConfiguration
-@testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomSpool
 

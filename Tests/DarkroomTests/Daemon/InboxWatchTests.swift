@@ -4,11 +4,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomDaemon
-@testable import DarkroomSelfTest
-@testable import DarkroomSpool
 
 @Suite(.tags(.concurrency)) struct InboxWatchTests {
     /// A record as the kernel writes it.

@@ -7,9 +7,6 @@ import Testing
 @testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomDaemon
-@testable import DarkroomFetch
-@testable import DarkroomPicture
-@testable import DarkroomSpool
 
 @Suite struct MetricsTests {
     private func read(_ metrics: Metrics, _ moment: MetricsMoment = MetricsMoment()) throws

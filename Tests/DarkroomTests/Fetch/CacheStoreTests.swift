@@ -6,9 +6,7 @@ import Testing
 
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
-@testable import DarkroomSpool
 
 @Suite struct CacheStoreTests {
     private let fixture: CacheFixture

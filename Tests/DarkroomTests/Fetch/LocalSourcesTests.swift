@@ -3,10 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomPicture
 
 @Suite(.tags(.concurrency)) struct LocalSourcesTests {
     /// Two roots, something forbidden beside them, and what may lie in a folder.

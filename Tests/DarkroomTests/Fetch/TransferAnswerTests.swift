@@ -3,10 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomPicture
 
 /// Answers that are wrong, too large or unusual, each told by its own code.
 @Suite(.tags(.concurrency)) struct TransferAnswerTests {

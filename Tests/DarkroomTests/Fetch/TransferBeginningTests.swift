@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomFetch
 
 /// Transfers that want only the first bytes of a body.

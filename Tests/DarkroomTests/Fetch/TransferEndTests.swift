@@ -3,11 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomPicture
 
 /// Cancelling transfers, stopping the engine, and the operation that stands for a transfer.
 @Suite(.tags(.concurrency)) struct TransferEndTests {

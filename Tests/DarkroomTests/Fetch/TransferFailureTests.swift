@@ -2,10 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomPicture
 
 /// Downloads that go wrong, each with its own code.
 @Suite(.tags(.concurrency)) struct TransferFailureTests {

@@ -1,11 +1,8 @@
-import Foundation
 import TestSupport
 import Testing
 
 @testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
-@testable import DarkroomManifest
 
 /// The table of hostile URLs by the way that downloads go. The origins of this machine see no request.
 @Suite(.tags(.concurrency)) struct TransferHostileTests {

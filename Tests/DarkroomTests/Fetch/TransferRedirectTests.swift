@@ -2,12 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomPicture
 
 /// Redirects, hop by hop: who is told what, and where they may not lead.
 @Suite(.tags(.concurrency)) struct TransferRedirectTests {

@@ -4,12 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomPicture
 
 /// Downloads that go on where another has ended, and requests about what is already here.
 @Suite(.tags(.concurrency)) struct TransferResumeTests {

@@ -4,7 +4,6 @@ import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomPicture
 
 /// Recipes, what manifests make of them, and the folder that has them.
 @Suite struct RecipeTests {

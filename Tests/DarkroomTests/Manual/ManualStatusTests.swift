@@ -4,11 +4,9 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// Holds darkroom-status(5) against the schemas, the states and the codes of errors.
 @Suite struct ManualStatusTests {

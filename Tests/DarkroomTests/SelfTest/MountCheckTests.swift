@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomSelfTest
 @testable import DarkroomSpool
 

@@ -3,11 +3,8 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomPicture
 @testable import DarkroomSelfTest
-@testable import DarkroomSpool
 
 /// What the self-tests' audit finds wrong: each defect is made by hand, as no daemon should make it.
 @Suite struct SpoolAuditTests {

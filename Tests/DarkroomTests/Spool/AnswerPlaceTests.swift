@@ -5,7 +5,6 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomSpool
 
 /// How files get into an answer: by their paths if only the daemon's user may write to the outbox, else through the open

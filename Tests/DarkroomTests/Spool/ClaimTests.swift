@@ -2,10 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 

@@ -1,13 +1,8 @@
-import Foundation
 import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomManifest
-@testable import DarkroomPicture
-@testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
 /// What the next process learns from `spool/attempts`. A process that dies is played by one that never gets

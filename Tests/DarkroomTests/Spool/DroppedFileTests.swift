@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomSpool
 
 /// Holds the identity of a manifest's file against what GNU stat prints for its submitter.

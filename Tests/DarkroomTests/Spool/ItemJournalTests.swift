@@ -4,10 +4,6 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomManifest
-@testable import DarkroomPicture
-@testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
 @Suite struct ItemJournalTests {

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomClient
-@testable import DarkroomConfiguration
 @testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomManifest

@@ -4,7 +4,6 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomSpool
 
 /// What `ID.remove` removes, and what it leaves alone.

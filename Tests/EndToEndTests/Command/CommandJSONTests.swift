@@ -1,7 +1,4 @@
-import DarkroomCore
-import DarkroomSpool
 import Foundation
-import TestSupport
 import Testing
 
 /// What programs read (`--json`): all of it is on standard output, and the last object is complete.

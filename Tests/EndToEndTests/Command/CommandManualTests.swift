@@ -1,5 +1,3 @@
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -1,6 +1,4 @@
 import DarkroomClient
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -1,6 +1,4 @@
-import DarkroomSpool
 import Foundation
-import TestSupport
 import Testing
 
 /// `darkroom page`, on the folder of a run and on an answer in the outbox.

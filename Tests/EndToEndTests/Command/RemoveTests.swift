@@ -1,6 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

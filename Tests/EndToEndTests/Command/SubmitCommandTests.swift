@@ -1,6 +1,3 @@
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -1,6 +1,3 @@
-import DarkroomClient
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

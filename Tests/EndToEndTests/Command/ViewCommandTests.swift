@@ -1,7 +1,3 @@
-import DarkroomClient
-import DarkroomCore
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

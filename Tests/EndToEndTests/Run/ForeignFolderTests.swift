@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import Testing
 
 /// Whoever may write to the folder of the results cannot lead a run elsewhere: `.darkroom` and what is in it are the
