@@ -251,34 +251,6 @@ import Testing
         #expect(try place.outputs("images") == Set(names.map { FileName($0 + ".png") }))
     }
 
-    /// What an image may not be called rejects its manifest with a reason.
-    @Test(arguments: [
-        (["a", "a.png"], "duplicate-name"), (["a\nb"], "bad-name"), (["a\u{7f}"], "bad-name"),
-        (["gpj.\u{202e}a"], "bad-name"), (["a\u{2028}b"], "bad-name"),
-        (["a/b"], "bad-name"), ([String(repeating: "界", count: 67)], "bad-name"),
-    ])
-    func someNamesOfImagesAreRefused(names: [String], code: String) async throws {
-        let place = try Place()
-        let images = names.map { ["name": $0, "source": "picture.png"] }
-        try place.spool.drop("images.json", try DaemonFixture.json(["images": images]))
-        let daemon = try await place.run()
-        let status = try #require(try await place.answers(daemon, 1)["images"])
-        #expect(status.state == .rejected)
-        #expect(status.errors?.map(\.code) == [code])
-    }
-
-    @Test func anImageOfNoTextIsRefused() async throws {
-        let place = try Place()
-        try place.spool.drop(
-            Array("images.json".utf8),
-            Array(#"{"images": [{"name": ""#.utf8) + [0x66, 0xfc]
-                + Array(#"", "source": "a"}]}"#.utf8))
-        let daemon = try await place.run()
-        let status = try #require(try await place.answers(daemon, 1)["images"])
-        #expect(status.state == .rejected)
-        #expect(status.errors?.isEmpty == false)
-    }
-
     // MARK: Control files
 
     /// A manifest whose name leaves room for nothing behind that of a control file of this kind.

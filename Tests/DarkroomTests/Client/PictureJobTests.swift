@@ -17,8 +17,7 @@ import Testing
 
     private func picture(_ name: String) throws -> PictureSource {
         let url = scratch.url.appending(path: name)
-        try FileManager.default.createDirectory(
-            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: url.deletingLastPathComponent())
         try Data("x".utf8).write(to: url)
         return try PictureSource(name, in: scratch.path)
     }

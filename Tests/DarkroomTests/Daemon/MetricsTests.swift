@@ -190,8 +190,7 @@ import Testing
     @Test func leavesNothingWhereAFolderHasItsName() throws {
         let scratch = try ScratchDirectory()
         let path = scratch.path + "/darkroom.prom"
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(atPath: path)
         let error = #expect(throws: FileError.self) { try MetricsFile.replace(path, with: [1]) }
         #expect(error?.errno == .isDirectory)
         #expect(

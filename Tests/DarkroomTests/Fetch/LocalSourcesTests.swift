@@ -14,8 +14,7 @@ import Testing
         let base = scratch.url
         let manager = FileManager.default
         for folder in ["one/deep", "two", "outside", "one-more"] {
-            try manager.createDirectory(
-                at: base.appending(path: folder), withIntermediateDirectories: true)
+            try manager.makeFolder(at: base.appending(path: folder))
         }
         let files = [
             "one/a.png": "one", "one/deep/b.png": "deep", "two/a.png": "two", "two/c.png": "c",

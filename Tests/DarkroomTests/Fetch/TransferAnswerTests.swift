@@ -11,7 +11,6 @@ import Testing
 
     static func error(_ reply: ScriptedOrigin.Reply) async throws -> FetchError? {
         let origin = try ScriptedOrigin { _ in reply }
-        defer { origin.stop() }
         let fixture = try EngineFixture(limits: limits)
         let error = try await fixture.fetch("\(origin.baseURL)/a?token=secret").failure
         #expect(error?.message.hasPrefix("\(origin.baseURL)/a?…: ") != false)
@@ -68,7 +67,6 @@ import Testing
                 ["HTTP/1.1 302 Found", "Location: /there", "Content-Encoding: \(coding)"],
                 body: body)
         }
-        defer { origin.stop() }
         let fixture = try EngineFixture(limits: Self.limits)
         for number in damaged.indices {
             let report = try await fixture.fetch("\(origin.baseURL)/\(number)").get()
@@ -186,7 +184,6 @@ import Testing
     ])
     func takesOddLengths(reply: ScriptedOrigin.Reply) async throws {
         let origin = try ScriptedOrigin { _ in reply }
-        defer { origin.stop() }
         let fixture = try EngineFixture(limits: Self.limits)
         let report = try await fixture.fetch(origin.baseURL).get()
         #expect(try EngineFixture.content(report) == Data([1, 2, 3]))
@@ -214,7 +211,6 @@ import Testing
         let origin = try ScriptedOrigin { _ in
             Self.ok(["Content-Encoding: gzip"], body: Self.gzip(body))
         }
-        defer { origin.stop() }
         let fixture = try EngineFixture(limits: Self.limits)
         let report = try await fixture.fetch(origin.baseURL).get()
         #expect(try EngineFixture.content(report) == Data(body))
@@ -231,7 +227,6 @@ import Testing
             let origin = try ScriptedOrigin { _ in
                 Self.ok(["Content-Encoding: x-gzip"] + Self.chunked, body: chunks)
             }
-            defer { origin.stop() }
             let fixture = try EngineFixture()
             let report = try await fixture.fetch(origin.baseURL).get()
             #expect(try EngineFixture.content(report) == Data(body))
@@ -250,7 +245,6 @@ import Testing
                     : request.path == "/short"
                         ? [1, 2, 3] : name.hasSuffix("gzip") ? Self.gzip(body) : body)
         }
-        defer { origin.stop() }
         let fixture = try EngineFixture()
         let report = try await fixture.fetch(origin.baseURL).get()
         #expect(try EngineFixture.content(report) == Data(body))
@@ -322,7 +316,6 @@ import Testing
         let origin = try ScriptedOrigin { _ in
             ScriptedOrigin.Reply(bytes: Array((hints + hints).utf8) + final)
         }
-        defer { origin.stop() }
         let fixture = try EngineFixture(limits: Self.limits)
         let report = try await fixture.fetch(origin.baseURL).get()
         #expect(try EngineFixture.content(report) == Data([1, 2, 3]))

@@ -34,7 +34,6 @@ import Testing
         ending: ScriptedOrigin.Reply.Ending, code: FetchError.Code
     ) async throws {
         let origin = try ScriptedOrigin { _ in Self.brokenOff([Self.tag], ending: ending) }
-        defer { origin.stop() }
         var limits = TransferLimits.patient
         var error: FetchError?
         var content = Data()
@@ -58,7 +57,6 @@ import Testing
     @Test(arguments: [["ETag: W/\"v1\""], [], ["ETag: \"v1\"", "Content-Encoding: deflate"]])
     func tellsOfNothingToResume(fields: [String]) async throws {
         let origin = try ScriptedOrigin { _ in Self.brokenOff(fields) }
-        defer { origin.stop() }
         let error = try await EngineFixture().fetch(origin.baseURL).failure
         #expect(error != nil)
         #expect(error?.partial == nil)
@@ -117,7 +115,6 @@ import Testing
                     body: [UInt8](Self.body))
                 : ScriptedOrigin.Reply(head, body: [UInt8](repeating: 0, count: 10))
         }
-        defer { origin.stop() }
         let fixture = try EngineFixture()
         var request = try fixture.request(origin.baseURL, holding: Self.body.prefix(300_000))
         request.resume = PartialBody(
@@ -149,7 +146,6 @@ import Testing
             ]
             return ScriptedOrigin.Reply(head, body: [UInt8](Self.body[start..<end]))
         }
-        defer { origin.stop() }
         let fixture = try EngineFixture()
         var request = try fixture.request(origin.baseURL)
         var arrived: [Int64?] = []
@@ -169,7 +165,6 @@ import Testing
     /// A scratch file that was emptied meanwhile is no reason to fail.
     @Test func resumesNothingThatIsGone() async throws {
         let origin = try ScriptedOrigin { _ in TransferRedirectTests.picture() }
-        defer { origin.stop() }
         let fixture = try EngineFixture()
         var request = try fixture.request(origin.baseURL, holding: Data([1, 2, 3]))
         request.resume = PartialBody(bytes: 4, validator: "\"v1\"", crc32: 0)

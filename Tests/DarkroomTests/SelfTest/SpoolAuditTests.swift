@@ -36,8 +36,7 @@ import Testing
 
     private func write(_ text: some Sequence<UInt8>, _ path: String) throws {
         let url = scratch.url.appending(path: "spool/\(path)")
-        try FileManager.default.createDirectory(
-            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: url.deletingLastPathComponent())
         try Data(text).write(to: url)
     }
 

@@ -302,13 +302,7 @@ import Testing
 
     // MARK: Refusals
 
-    struct Line: Sendable, CustomTestStringConvertible {
-        let words: String
-        let exit: Int32
-        let errors: String
-
-        var testDescription: String { words }
-    }
+    typealias Line = CommandLineCase
 
     private static let other = "darkroom: Name another folder with -o, or remove this one.\n"
 
