@@ -41,45 +41,54 @@ package struct StatusStream: Sendable {
     package init?(
         _ name: FileName = Status.fileName, in folder: Directory, piece: Int = 256 << 10
     ) throws(StatusStreamError) {
+        let path = folder.path(of: name)
+        let file: Descriptor
         do throws(FileError) {
-            let file = try folder.open(name)
-            let path = folder.path(of: name)
-            let information = try file.information(path: path)
-            let length = information.length
-            var size = 4 << 10
-            var head = try file.read(size, at: 0, path: path)
-            while Self.range(of: Self.opening, in: head) == nil {
-                guard size < min(length, Self.mostFrame) else { throw Foreign.error }
-                size *= 4
-                head = try file.read(size, at: 0, path: path)
-            }
-            guard let opening = Self.range(of: Self.opening, in: head) else { throw Foreign.error }
-            size = 4 << 10
-            var tail = try file.read(size, at: max(0, length - size), path: path)
-            while Self.range(of: Self.closing, in: tail) == nil {
-                guard size < min(length, Self.mostFrame) else { throw Foreign.error }
-                size *= 4
-                tail = try file.read(size, at: max(0, length - size), path: path)
-            }
-            guard let closing = Self.range(of: Self.closing, in: tail) else { throw Foreign.error }
-            let text =
-                head[..<opening.upperBound] + tail[(closing.lowerBound + 1)...]
-            guard let frame = Status(decoding: Array(text)), frame.images.isEmpty else {
-                throw Foreign.error
-            }
-            self.frame = frame
-            identity = FileIdentity(information)
-            // The newline before the bracket may be that after the other bracket, if there are no images.
-            position = opening.upperBound
-            end = max(opening.upperBound, max(0, length - size) + closing.lowerBound + 1)
+            file = try folder.open(name)
         } catch {
-            if error == Foreign.error { throw .foreign }
             if error.errno == .noSuchFileOrDirectory { return nil }
             throw .file(error)
         }
+        let information: stat
+        do throws(FileError) {
+            information = try file.information(path: path)
+        } catch {
+            throw .file(error)
+        }
+        let length = information.length
+        let (head, opening) = try Self.find(Self.opening, in: file, length, path) { _ in 0 }
+        let (tail, closing) = try Self.find(Self.closing, in: file, length, path) { length - $0 }
+        let text = head[..<opening.upperBound] + tail[(closing.lowerBound + 1)...]
+        guard let frame = Status(decoding: Array(text)), frame.images.isEmpty else {
+            throw .foreign
+        }
+        self.frame = frame
+        identity = FileIdentity(information)
+        // The newline before the bracket may be that after the other bracket, if there are no images.
+        position = opening.upperBound
+        end = max(opening.upperBound, max(0, length - tail.count) + closing.lowerBound + 1)
         self.folder = folder
         self.name = name
         self.piece = piece
+    }
+
+    /// Reads ever larger pieces of a file, each from the place for its size, until one has the text.
+    private static func find(
+        _ text: [UInt8], in file: borrowing Descriptor, _ length: Int, _ path: String,
+        from place: (_ size: Int) -> Int
+    ) throws(StatusStreamError) -> (piece: [UInt8], range: Range<Int>) {
+        var size = 4 << 10
+        while true {
+            let piece: [UInt8]
+            do {
+                piece = try file.read(size, at: max(0, place(size)), path: path)
+            } catch {
+                throw .file(error)
+            }
+            if let range = range(of: text, in: piece) { return (piece, range) }
+            guard size < min(length, mostFrame) else { throw .foreign }
+            size *= 4
+        }
     }
 
     /// The first place of a text that begins with a newline. This looks for newlines only, which is some hundred times as
@@ -100,11 +109,6 @@ package struct StatusStream: Sendable {
             }
             return nil
         }
-    }
-
-    /// Stands for `StatusStreamError.foreign` where only errors of files are thrown.
-    private enum Foreign {
-        static let error = FileError("read", "", .illegalByteSequence)
     }
 
     /// The text of the next image as it is in the file, without the comma after it; nil after the last one.
@@ -156,47 +160,19 @@ package struct StatusStream: Sendable {
         buffer.removeFirst(begin)
         searched -= begin
         begin = 0
+        let bytes: [UInt8]
         do throws(FileError) {
             let file = try folder.open(name)
             let path = folder.path(of: name)
-            guard FileIdentity(try file.information(path: path)) == identity else {
-                throw Foreign.error
-            }
-            let bytes = try file.read(min(piece, end - position), at: position, path: path)
-            guard !bytes.isEmpty else { throw Foreign.error }
-            buffer += bytes
-            position += bytes.count
+            let isSame = FileIdentity(try file.information(path: path)) == identity
+            let count = isSame ? min(piece, end - position) : 0
+            bytes = try file.read(count, at: position, path: path)
         } catch {
-            if error == Foreign.error || error.errno == .noSuchFileOrDirectory { throw .changed }
+            if error.errno == .noSuchFileOrDirectory { throw .changed }
             throw .file(error)
         }
-    }
-}
-
-extension Descriptor {
-    /// At most `count` bytes from a place in the file; fewer only at its end.
-    fileprivate func read(
-        _ count: Int, at place: Int, path: String
-    ) throws(FileError) -> [UInt8] {
-        var failure: Errno?
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            filled = 0
-            do throws(Errno) {
-                while filled < count {
-                    let rest = UnsafeMutableRawBufferPointer(buffer)[filled...]
-                    let length = try retryingInterrupts {
-                        pread(
-                            number, UnsafeMutableRawBufferPointer(rebasing: rest).baseAddress,
-                            rest.count, place + filled)
-                    }
-                    if length == 0 { return }
-                    filled += length
-                }
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw FileError("read", path, failure) }
-        return bytes
+        if bytes.isEmpty { throw .changed }
+        buffer += bytes
+        position += bytes.count
     }
 }

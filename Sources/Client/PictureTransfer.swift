@@ -100,20 +100,12 @@ struct PictureTransfer: ~Copyable {
             throw FileError("write", target, Errno(rawValue: errno))
         }
         var place = start
-        var piece = [UInt8](repeating: 0, count: 1 << 20)
         while true {
-            let count: Int
-            do {
-                count = try retryingInterrupts {
-                    pread(file.number, &piece, piece.count, place)
-                }
-            } catch {
-                throw FileError("read", path, error)
-            }
-            if count == 0 { return }
-            try copy.write(piece[..<count], path: target)
-            place += count
-            try tell(count, told)
+            let piece = try file.read(1 << 20, at: place, path: path)
+            if piece.isEmpty { return }
+            try copy.write(piece, path: target)
+            place += piece.count
+            try tell(piece.count, told)
         }
     }
 }

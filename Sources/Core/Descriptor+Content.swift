@@ -128,30 +128,14 @@ extension Descriptor {
         try information(path: path).length
     }
 
-    /// The byte at a position in the file; nil after its end.
-    package func byte(at place: Int, path: String) throws(FileError) -> UInt8? {
-        var byte: UInt8 = 0
-        do {
-            return try retryingInterrupts { pread(number, &byte, 1, place) } == 1 ? byte : nil
-        } catch {
-            throw FileError("read", path, error)
-        }
-    }
-
     /// Where the last line begins that is not complete: behind the last newline before this place; 0 if there is none.
     /// It reads backwards in pieces, because a line may have any length.
     package func lastLine(before end: Int, path: String) throws(FileError) -> Int {
-        var piece = [UInt8](repeating: 0, count: min(end, Self.piece))
         var end = end
         while end > 0 {
-            let begin = max(0, end - piece.count)
-            let length: Int
-            do {
-                length = try retryingInterrupts { pread(number, &piece, end - begin, begin) }
-            } catch {
-                throw FileError("read", path, error)
-            }
-            if let newline = piece[..<length].lastIndex(of: UInt8(ascii: "\n")) {
+            let begin = max(0, end - Self.piece)
+            let piece = try read(end - begin, at: begin, path: path)
+            if let newline = piece.lastIndex(of: UInt8(ascii: "\n")) {
                 return begin + newline + 1
             }
             end = begin

@@ -204,9 +204,7 @@ package struct JSONWriter: Sendable {
         case 0x0C: bytes += "\\f".utf8
         case 0x0D: bytes += "\\r".utf8
         case 0..<0x20:
-            let digits = Array("0123456789abcdef".utf8)
-            bytes += "\\u00".utf8
-            bytes += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            bytes += Hexadecimal.escape(Unicode.Scalar(byte)).utf8
         default: bytes.append(byte)
         }
     }

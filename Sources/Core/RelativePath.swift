@@ -53,13 +53,12 @@ package struct RelativePath: Hashable, Sendable {
     }
 
     package static func word(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
         var word: [UInt8] = []
         for byte in bytes {
             if (0x21..<0x7F).contains(byte), byte != UInt8(ascii: "%") {
                 word.append(byte)
             } else {
-                word += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                word += [UInt8(ascii: "%")] + Hexadecimal.digits(of: byte)
             }
         }
         return String(decoding: word, as: UTF8.self)

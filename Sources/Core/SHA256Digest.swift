@@ -42,10 +42,7 @@ package struct SHA256Digest: ~Copyable {
 
     /// The digest as 64 lower-case hexadecimal digits. More data may follow.
     package func hex() -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: bytes().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
-            as: UTF8.self)
+        Hexadecimal.text(of: bytes())
     }
 
     /// The hexadecimal digest of `bytes`.
@@ -83,9 +80,7 @@ extension Descriptor {
         defer { buffer.deallocate() }
         do throws(Errno) {
             while true {
-                let count = try retryingInterrupts {
-                    pread(number, buffer.baseAddress, buffer.count, offset)
-                }
+                let count = try read(into: buffer, at: offset)
                 if count == 0 { break }
                 digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                 offset += count

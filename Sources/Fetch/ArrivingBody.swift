@@ -19,11 +19,10 @@ struct ArrivingBody {
     /// The body that an earlier attempt has left in `output`; nil if it is not there any more.
     init?(of partial: PartialBody, in output: TransferOutput) {
         let wanted = min(Int(partial.bytes), TransferReport.prefixLength)
-        var prefix = [UInt8](repeating: 0, count: wanted)
-        var last: UInt8 = 0
         guard partial.bytes > 0,
-            pread(output.descriptor.number, &prefix, wanted, 0) == wanted,
-            pread(output.descriptor.number, &last, 1, off_t(partial.bytes - 1)) == 1
+            let prefix = try? output.descriptor.read(wanted, at: 0, path: output.name),
+            prefix.count == wanted,
+            (try? output.descriptor.byte(at: Int(partial.bytes) - 1, path: output.name)) != nil
         else { return nil }
         self.prefix = prefix
         bytes = partial.bytes
@@ -35,7 +34,7 @@ struct ArrivingBody {
     mutating func take(
         _ piece: UnsafeRawBufferPointer, output: TransferOutput
     ) throws(Errno) {
-        try Self.write(piece, to: output.descriptor.number, at: bytes)
+        try output.descriptor.write(piece, at: Int(bytes))
         if prefix.count < TransferReport.prefixLength {
             prefix += piece.prefix(TransferReport.prefixLength - prefix.count)
         }
@@ -50,21 +49,5 @@ struct ArrivingBody {
             _ = try retryingInterrupts { ftruncate(output.descriptor.number, 0) }
         }
         self = ArrivingBody()
-    }
-
-    private static func write(
-        _ piece: UnsafeRawBufferPointer, to descriptor: CInt, at offset: Int64
-    ) throws(Errno) {
-        var rest = piece[...]
-        while !rest.isEmpty {
-            let buffer = UnsafeRawBufferPointer(rebasing: rest)
-            let place = off_t(offset) + off_t(piece.count - rest.count)
-            let written = try retryingInterrupts {
-                pwrite(descriptor, buffer.baseAddress, buffer.count, place)
-            }
-            // This never happens with a file. An endless loop would block all other transfers.
-            if written == 0 { throw .ioError }
-            rest = rest.dropFirst(written)
-        }
     }
 }

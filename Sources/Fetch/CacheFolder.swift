@@ -8,8 +8,9 @@ import SystemPackage
 /// key.
 ///
 /// ```
-/// lock          locked by the daemon that uses the folder; contains its process ID new/          files that are being
-/// written; emptied at the start 00/ … ff/     the responses: CacheHead, then the body
+/// lock          locked by the daemon that uses the folder; contains its process ID
+/// new/          files that are being written; emptied at the start
+/// 00/ … ff/     the responses: CacheHead, then the body
 /// ```
 ///
 /// A rename gives each response its name when it is complete. Nothing is synced: a crash of the process loses no file
@@ -53,9 +54,8 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    private static let folders = (0..<256).map { number in
-        let digits = String(number, radix: 16)
-        return FileName(digits.count == 1 ? "0\(digits)" : digits)
+    private static let folders = (UInt8.min...UInt8.max).map {
+        FileName(bytes: Hexadecimal.digits(of: $0))
     }
 
     private static func folder(
@@ -272,11 +272,11 @@ extension Descriptor {
             do throws(Errno) {
                 while done < range.upperBound {
                     let wanted = min(buffer.count, range.upperBound - done)
-                    let count = try retryingInterrupts {
-                        pread(number, buffer.baseAddress, wanted, done)
-                    }
+                    let count = try read(
+                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: done)
                     guard count > 0 else { throw .ioError }
-                    try file.write(buffer[..<count], at: place + done)
+                    try file.write(
+                        UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: place + done)
                     done += count
                 }
             } catch {
@@ -284,18 +284,5 @@ extension Descriptor {
             }
         }
         if let failure { throw FileError("copy to", path, failure) }
-    }
-
-    /// Writes all bytes at a position.
-    func write(_ bytes: Slice<UnsafeMutableRawBufferPointer>, at place: Int) throws(Errno) {
-        var rest = UnsafeRawBufferPointer(rebasing: bytes)
-        var place = place
-        while !rest.isEmpty {
-            let count = try retryingInterrupts {
-                pwrite(number, rest.baseAddress, rest.count, place)
-            }
-            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            place += count
-        }
     }
 }

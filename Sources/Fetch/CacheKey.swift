@@ -46,11 +46,11 @@ package struct CacheKey: Sendable, Hashable {
 
     /// One of 256 folders.
     var folder: FileName {
-        FileName(bytes: Self.digits([UInt8(truncatingIfNeeded: words[0] >> 56)]))
+        FileName(bytes: Hexadecimal.digits(of: UInt8(truncatingIfNeeded: words[0] >> 56)))
     }
 
     /// The file in this folder: the digits that are not in the name of the folder.
-    var file: FileName { FileName(bytes: Self.digits(bytes.dropFirst())) }
+    var file: FileName { FileName(bytes: bytes.dropFirst().flatMap(Hexadecimal.digits)) }
 
     /// The key of a file; nil for any other file.
     init?(folder: FileName, file: FileName) {
@@ -58,25 +58,14 @@ package struct CacheKey: Sendable, Hashable {
         guard folder.bytes.count == 2, text.count == 2 * Self.length else { return nil }
         var bytes: [UInt8] = []
         for index in stride(from: 0, to: text.count, by: 2) {
-            guard let high = Self.value(text[index]), let low = Self.value(text[index + 1])
+            guard let high = Hexadecimal.value(of: text[index]),
+                let low = Hexadecimal.value(of: text[index + 1])
             else { return nil }
             bytes.append(high << 4 | low)
         }
         self.init(bytes: bytes)
     }
 
-    private static func digits(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        let digits = Array("0123456789abcdef".utf8)
-        return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-    }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        default: nil
-        }
-    }
 }
 
 extension RemoteURL {

@@ -108,7 +108,7 @@ package final class CacheStore: Sendable {
             throw FileError("examine", path, Errno(rawValue: errno))
         }
         let block = try heads.withLock { _ throws(FileError) in
-            try file.read(CacheHead.length, path: path)
+            try file.read(CacheHead.length, at: 0, path: path)
         }
         do throws(CacheHead.Damage) {
             let head = try CacheHead(
@@ -286,14 +286,15 @@ package final class CacheEntry: Sendable {
             while done < head.bodyLength, failure == nil {
                 let wanted = min(buffer.count, head.bodyLength - done)
                 do throws(Errno) {
-                    let count = try retryingInterrupts {
-                        pread(file.number, buffer.baseAddress, wanted, CacheHead.length + done)
-                    }
+                    let count = try file.read(
+                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]),
+                        at: CacheHead.length + done)
                     // The file became shorter after its length was read; the checksum detects this.
                     guard count > 0 else { break }
                     crc = darkroom_crc32(crc, buffer.baseAddress, count)
                     do throws(Errno) {
-                        try target.write(buffer[..<count], at: done)
+                        try target.write(
+                            UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: done)
                     } catch {
                         failure = .writing(error)
                     }
@@ -305,18 +306,5 @@ package final class CacheEntry: Sendable {
         }
         if let failure { throw failure }
         return crc
-    }
-}
-
-extension Descriptor {
-    /// The first bytes of the file, at most `count`.
-    fileprivate func read(_ count: Int, path: String) throws(FileError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        do throws(Errno) {
-            let read = try retryingInterrupts { pread(number, &bytes, count, 0) }
-            return Array(bytes[..<read])
-        } catch {
-            throw FileError("read", path, error)
-        }
     }
 }

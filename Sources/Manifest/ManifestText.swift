@@ -17,8 +17,7 @@ package enum ManifestText {
             where scalar.isControl || scalar.value == 0xFEFF
                 || scalar.value >= 0xFFFE
                     && scalar.value <= 0xFFFF:
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                quoted += Hexadecimal.escape(scalar)
             default: quoted.unicodeScalars.append(scalar)
             }
         }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import TestSupport
 
 /// Runs the jobs and prints a table.
 struct Compare: AsyncParsableCommand {

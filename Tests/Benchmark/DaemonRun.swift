@@ -1,4 +1,3 @@
-import DarkroomSpool
 import Foundation
 import TestSupport
 

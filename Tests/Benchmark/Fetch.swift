@@ -1,8 +1,6 @@
 import ArgumentParser
 import DarkroomCore
 import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
 import Foundation
 import SystemPackage
 import TestSupport

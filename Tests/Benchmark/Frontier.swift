@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import TestSupport
 
 /// The speed and the bytes of each compression beside those of libvips' levels: what etc/frontier.sh draws.
 struct Frontier: AsyncParsableCommand {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import DarkroomCore
 import DarkroomPicture
 import SystemPackage
 

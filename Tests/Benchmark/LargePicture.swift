@@ -1,6 +1,3 @@
-import DarkroomFetch
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 

@@ -4,7 +4,6 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
 import Foundation
-import TestSupport
 
 /// How long `darkroom merge` takes, and how much memory, for statuses that are made for it.
 struct Merge: ParsableCommand {

@@ -1,5 +1,3 @@
-import DarkroomCore
-import DarkroomManifest
 import DarkroomPicture
 import Foundation
 import SystemPackage

@@ -1,7 +1,5 @@
 import ArgumentParser
-import DarkroomSpool
 import Foundation
-import TestSupport
 
 /// The whole daemon beside libvips in process, on the jobs that people have.
 struct WholeDaemon: AsyncParsableCommand {

@@ -1,7 +1,3 @@
-import DarkroomBatch
-import DarkroomCore
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -19,8 +15,7 @@ import Testing
 
     @Test(arguments: Way.allCases, ["json", "yaml"])
     func takesWhatIsLinked(way: Way, ending: String) async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(["inbox.settle": "0.2s"])
+        let (fixture, daemon) = try await DaemonFixture.running(["inbox.settle": "0.2s"])
         let root = fixture.spool.root.path
         let text = Array(try DaemonFixture.json(["images": ["a": fixture.url("0.png")]]).utf8)
         let target = "\(root)/inbox/linked.\(ending)"
@@ -40,15 +35,14 @@ import Testing
             try #require(
                 linkat(AT_FDCWD, "/proc/self/fd/\(file)", AT_FDCWD, target, AT_SYMLINK_FOLLOW) == 0)
         }
-        try fixture.checkCompleted(try await fixture.spool.finish("linked", daemon))
+        try await fixture.complete("linked", daemon)
         #expect(try await daemon.stop() == .exited(0))
         #expect(!daemon.outputText.contains("is not taken"))
     }
 
     /// Until it is closed, however long that takes.
     @Test func waitsForAWriterThatHasItOpen() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(["inbox.settle": "1h"])
+        let (fixture, daemon) = try await DaemonFixture.running(["inbox.settle": "1h"])
         // What settles for long does not keep others from being looked at.
         try await fixture.spool.writeInPlace("slow.yaml", parts: ["images: [a]"], pause: .zero)
         _ = try await fixture.waitForReport(daemon, "one that settles") {
@@ -64,12 +58,12 @@ import Testing
         // What comes later is done before either.
         for id in ["later", "latest"] {
             try fixture.drop(id, images: [("a", fixture.url("0.png"))])
-            try fixture.checkCompleted(try await fixture.spool.finish(id, daemon))
+            try await fixture.complete(id, daemon)
         }
         #expect(fixture.spool.list("inbox") == ["open.json", "slow.yaml"])
         try #require(write(file, Array(text[5...]), text.count - 5) == text.count - 5)
         close(file)
-        try fixture.checkCompleted(try await fixture.spool.finish("open", daemon))
+        try await fixture.complete("open", daemon)
     }
 
     /// Between the claim and the receipt the manifest keeps its own name, and what lies beside it counts.
@@ -80,7 +74,7 @@ import Testing
         let fixture = try DaemonFixture()
         let first = try await fixture.run()
         try fixture.drop("dup1", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("dup1", first))
+        try await fixture.complete("dup1", first)
         #expect(try await first.stop() == .exited(0))
 
         try fixture.drop("dup1", images: [("b", fixture.url("1.png"))])
@@ -91,9 +85,7 @@ import Testing
         try fixture.spool.drop("dup1.hold", "")
 
         let third = try await fixture.run()
-        let held = try await fixture.spool.waitForStatus(of: "dup1-2", third, "held") {
-            $0.state == .held
-        }
+        let held = try await fixture.spool.waitForStatus(of: "dup1-2", third, .held)
         #expect(held.manifest.name == "dup1.json")
         #expect(held.counts.new == 1)
         try fixture.spool.drop("dup1-2.release", "")

@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -141,14 +140,11 @@ import Testing
     }
 
     @Test func goesWithItsAnswer() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run(Self.settings)
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1, Self.settings)
         try Self.drop(fixture)
         try Self.check(fixture, try await fixture.spool.finish("x", daemon))
         #expect(try await fixture.client("verify", "x").exit == 0)
-        #expect(
-            try await fixture.client("remove", "x")
-                == .init(exit: 0, output: "x removed\n", errors: ""))
+        try await fixture.client("remove", "x").expect(exit: 0, output: "x removed\n")
         try await daemon.waitUntil("the removal of all files") { _ in
             fixture.spool.list("outbox") == [] && fixture.spool.list("active") == []
         }
@@ -169,8 +165,7 @@ import Testing
 
     /// What the commands write, the daemon does.
     @Test func theCommandAsksForIt() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         let made = try await fixture.client("make", "--page", fixture.url("0.png"))
         #expect(made.exit == 0 && made.output.contains("\"page\""))
         let submitted = try await fixture.client(

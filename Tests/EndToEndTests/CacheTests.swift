@@ -1,10 +1,3 @@
-import DarkroomBatch
-import DarkroomDaemon
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import Synchronization
 import TestSupport
@@ -32,10 +25,18 @@ import Testing
         try fixture.drop(id, images: [("a", source)])
     }
 
+    /// Drops so many manifests of the same image, `m0`, `m1`, …, none of which begins before all are there.
+    private func dropTogether(_ count: Int, _ source: String, _ daemon: DaemonProcess) async throws
+    {
+        try await daemon.pause()
+        for number in 0..<count { try drop("m\(number)", source) }
+        try await daemon.waitForStatusText("Paused: \(count) batches")
+        daemon.send(SIGUSR2)
+    }
+
     /// Has it done, and gives what the cache had to do with it.
     private func finish(_ id: String, _ daemon: DaemonProcess) async throws -> String? {
-        let status = try await fixture.spool.finish(id, daemon)
-        try fixture.checkCompleted(status)
+        let status = try await fixture.complete(id, daemon)
         return try status.image("a").download?.cache
     }
 
@@ -51,11 +52,7 @@ import Testing
 
     @Test func tenManifestsAtOnceFetchOnce() async throws {
         let daemon = try await run()
-        daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused")
-        for number in 0..<10 { try drop("m\(number)", fixture.slowURL("0.png")) }
-        try await daemon.waitForStatusText("Paused: 10 batches")
-        daemon.send(SIGUSR2)
+        try await dropTogether(10, fixture.slowURL("0.png"), daemon)
         var kinds: [String?] = []
         for number in 0..<10 { kinds.append(try await finish("m\(number)", daemon)) }
         #expect(kinds.count { $0 == "stored" } == 1)
@@ -91,7 +88,6 @@ import Testing
 
     @Test func freshAnswerIsNotAskedFor() async throws {
         let origin = try ScriptedOrigin { _ in answer(["Cache-Control: max-age=3600"]) }
-        defer { origin.stop() }
         let daemon = try await run()
         try drop("one", "\(origin.baseURL)/a.png")
         #expect(try await finish("one", daemon) == "stored")
@@ -116,13 +112,8 @@ import Testing
         let origin = try ScriptedOrigin { _ in
             answer(["Cache-Control: no-store, max-age=60", "ETag: \"1\""])
         }
-        defer { origin.stop() }
         let daemon = try await run()
-        daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused")
-        for number in 0..<10 { try drop("m\(number)", "\(origin.baseURL)/a.png") }
-        try await daemon.waitForStatusText("Paused: 10 batches")
-        daemon.send(SIGUSR2)
+        try await dropTogether(10, "\(origin.baseURL)/a.png", daemon)
         for number in 0..<10 { #expect(try await finish("m\(number)", daemon) == nil) }
         #expect(origin.requests.count == 10)
         #expect(origin.requests.allSatisfy { $0.fields["if-none-match"] == nil })
@@ -135,13 +126,8 @@ import Testing
             usleep(200_000)
             return answer([])
         }
-        defer { origin.stop() }
         let daemon = try await run()
-        daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused")
-        for number in 0..<3 { try drop("m\(number)", "\(origin.baseURL)/a.png") }
-        try await daemon.waitForStatusText("Paused: 3 batches")
-        daemon.send(SIGUSR2)
+        try await dropTogether(3, "\(origin.baseURL)/a.png", daemon)
         for number in 0..<3 { #expect(try await finish("m\(number)", daemon) != nil) }
         #expect(origin.requests.count == 1)
         try drop("later", "\(origin.baseURL)/a.png")
@@ -182,7 +168,6 @@ import Testing
                 ["Last-Modified: Sat, 01 Jan 2022 00:00:00 GMT"],
                 request.path == "/new.png" ? DaemonFixture.picture : other)
         }
-        defer { origin.stop() }
         let daemon = try await run()
         try drop("one", "\(origin.baseURL)/a.png")
         #expect(try await finish("one", daemon) == "stored")
@@ -202,13 +187,8 @@ import Testing
                 "HTTP/1.1 404 Not Found", "Content-Length: 0", "Connection: close",
             ])
         }
-        defer { origin.stop() }
         let daemon = try await run()
-        daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused")
-        for number in 0..<4 { try drop("m\(number)", "\(origin.baseURL)/a.png") }
-        try await daemon.waitForStatusText("Paused: 4 batches")
-        daemon.send(SIGUSR2)
+        try await dropTogether(4, "\(origin.baseURL)/a.png", daemon)
         var shared = 0
         for number in 0..<4 {
             let status = try await fixture.spool.finish("m\(number)", daemon)
@@ -234,13 +214,8 @@ import Testing
                 "Connection: close",
             ])
         }
-        defer { origin.stop() }
         let daemon = try await run(["downloads.retryDelay": "10ms"])
-        daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused")
-        for number in 0..<4 { try drop("m\(number)", "\(origin.baseURL)/a.png") }
-        try await daemon.waitForStatusText("Paused: 4 batches")
-        daemon.send(SIGUSR2)
+        try await dropTogether(4, "\(origin.baseURL)/a.png", daemon)
         var kinds: [String?] = []
         for number in 0..<4 { kinds.append(try await finish("m\(number)", daemon)) }
         #expect(kinds.count { $0 == "stored" } == 1)
@@ -259,7 +234,6 @@ import Testing
             // On a busy machine one may begin only when all is over. It needs no request of its own then.
             return answer(["Cache-Control: max-age=600"])
         }
-        defer { origin.stop() }
         let daemon = try await run(DaemonFixture.patient)
         try drop("first", "\(origin.baseURL)/a.png")
         try await eventually("the first request") { origin.requests.isEmpty ? nil : true }
@@ -290,14 +264,12 @@ import Testing
         try await eventually("the first request") { origin.requests.isEmpty ? nil : true }
         for id in ["cancelled", "held", "waiting"] { try drop(id, "\(origin.baseURL)/a.png") }
         for id in ["cancelled", "held", "waiting"] {
-            _ = try await fixture.spool.waitForStatus(of: id, daemon, "processing") {
-                $0.state == .processing
-            }
+            _ = try await fixture.spool.waitForStatus(of: id, daemon, .processing)
         }
         try fixture.spool.drop("cancelled.cancel", "")
         try fixture.spool.drop("held.hold", "")
         #expect(try await fixture.spool.finish("cancelled", daemon).state == .cancelled)
-        _ = try await fixture.spool.waitForStatus(of: "held", daemon, "held") { $0.state == .held }
+        _ = try await fixture.spool.waitForStatus(of: "held", daemon, .held)
         isStuck.store(false, ordering: .relaxed)
         #expect(try await finish("first", daemon) == "stored")
         #expect(try await finish("waiting", daemon) == "hit")
@@ -371,7 +343,6 @@ import Testing
         let origin = try ScriptedOrigin { _ in
             answer(["Cache-Control: public, max-age=60"])
         }
-        defer { origin.stop() }
         let daemon = try await run()
         try drop("one", "http://ann:topsecret@127.0.0.1:\(origin.port)/a.png?key=topsecret")
         #expect(try await finish("one", daemon) == "stored")

@@ -1,7 +1,3 @@
-import DarkroomCore
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -17,7 +13,7 @@ import Testing
         let daemon = try await run(fixture, clock)
         try Data([1]).write(to: fixture.spool.root.appending(path: "tmp/upload"))
         try fixture.drop("kept", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("kept", daemon))
+        try await fixture.complete("kept", daemon)
         try await daemon.waitUntil("the first look at the clock") { _ in
             fixture.spool.exists("clock")
         }
@@ -44,7 +40,7 @@ import Testing
         #expect(isKept(fixture))
         // All else goes on.
         try fixture.drop("more", images: [("a", fixture.url("1.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("more", daemon))
+        try await fixture.complete("more", daemon)
         // The next daemon knows.
         #expect(try await daemon.stop() == .exited(0))
         clock.shift(timeOfDay: 2 * Self.day + 12 * Self.hour, boot: 12 * Self.hour)
@@ -87,8 +83,7 @@ import Testing
     /// A manifest that is being written is not taken for whole by a clock that jumps.
     @Test func aJumpDoesNotMakeAManifestSettled() async throws {
         let clock = try ShiftedClock()
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(
+        let (fixture, daemon) = try await DaemonFixture.running(
             ["inbox.settle": "1h"], environment: clock.environment)
         // In place, and closed: of YAML only time tells that it is whole.
         let file = fixture.spool.root.appending(path: "inbox/half.yaml")
@@ -103,7 +98,7 @@ import Testing
         try handle.close()
         // What comes after it is done.
         try fixture.drop("after", images: [("a", fixture.url("2.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("after", daemon))
+        try await fixture.complete("after", daemon)
         #expect(fixture.spool.list("inbox") == ["half.yaml"])
         #expect(fixture.spool.list("outbox") == ["after"])
         #expect(try await daemon.stop() == .exited(0))

@@ -1,6 +1,3 @@
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -63,8 +60,7 @@ import Testing
     @Test func warnsOfWhatTheServiceDoesNotSee() async throws {
         let scratch = try ScratchDirectory()
         for folder in ["bin", "pictures", "bound"] {
-            try FileManager.default.createDirectory(
-                at: scratch.url.appending(path: folder), withIntermediateDirectories: false)
+            try FileManager.default.makeFolder(at: scratch.url.appending(path: folder))
         }
         let systemctl = scratch.path + "/bin/systemctl"
         try """
@@ -215,8 +211,8 @@ import Testing
             (["DARKROOM_MANIFESTS_MAX_IMAGES": "2"], [:], 2),
             (["DARKROOM_MANIFESTS_MAX_IMAGES": "2"], ["manifests.maxImages": "3"], 3),
         ] as [([String: String], [String: String], Int)] {
-            let fixture = try DaemonFixture(pictures: 1)
-            let daemon = try await fixture.run(
+            let (fixture, daemon) = try await DaemonFixture.running(
+                pictures: 1,
                 settings, arguments: ["--config", file.path], environment: environment)
             for count in [accepted, accepted + 1] {
                 try fixture.drop(
@@ -237,7 +233,7 @@ import Testing
         #expect(output.contains("\(first.identifier)"))
         // The first has not noticed.
         try fixture.drop("still", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("still", first))
+        try await fixture.complete("still", first)
         #expect(try await first.stop() == .exited(0))
         // And the lock goes with its holder, however that ends.
         let second = try await fixture.run()

@@ -1,11 +1,3 @@
-import DarkroomBatch
-import DarkroomCore
-import DarkroomDaemon
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -38,15 +30,12 @@ import Testing
         } else {
             // Paused, so that it is no matter of who is quicker.
             daemon = try await fixture.run(Self.longSettling)
-            daemon.send(SIGUSR1)
-            try await daemon.waitForStatusText("Paused")
+            try await daemon.pause()
             if order == .after { try dropManifest() }
             try fixture.spool.drop("x.hold", "")
             if order == .before { try dropManifest() }
         }
-        let held = try await fixture.spool.waitForStatus(of: "x", daemon, "held") {
-            $0.state == .held
-        }
+        let held = try await fixture.spool.waitForStatus(of: "x", daemon, .held)
         #expect(held.counts.new == 1)
         #expect(held.times.started == nil)
         #expect(held.commands?.map(\.command) == [.hold])
@@ -57,7 +46,7 @@ import Testing
         try await daemon.waitForStatusText("Idle; 0 batches finished since the start; 1 held")
         // Another one is not held up by it.
         try fixture.drop("y", images: [("a", fixture.url("1.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("y", daemon))
+        try await fixture.complete("y", daemon)
         #expect(try fixture.requests(for: "/0.png") == 0)
 
         // Over a kill too.
@@ -68,8 +57,7 @@ import Testing
         #expect(try fixture.requests(for: "/0.png") == 0)
 
         try fixture.spool.drop("x.release", "")
-        let status = try await fixture.spool.finish("x", daemon)
-        try fixture.checkCompleted(status)
+        let status = try await fixture.complete("x", daemon)
         #expect(status.commands?.map(\.command) == [.hold, .release])
         try await waitUntilConsumed(fixture, daemon, "x.release")
         #expect(fixture.spool.list("inbox") == [])
@@ -85,9 +73,7 @@ import Testing
         let file = try ConfigurationText("downloads: {concurrency: 2}\nbatches: {window: 4}\n")
         var daemon = try await fixture.run(arguments: ["--config", file.path])
         try fixture.drop("x", images: fixture.slowImages())
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "under way") {
-            $0.counts.filtered >= 3
-        }
+        _ = try await fixture.spool.waitForStatus(of: "x", daemon, filtered: 3)
         try fixture.spool.drop("x.hold", "")
         let held = try await fixture.spool.waitForStatus(of: "x", daemon, "held and at rest") {
             $0.state == .held && $0.counts.new + $0.counts.filtered == DaemonFixture.many
@@ -116,14 +102,13 @@ import Testing
         }
         // Whatever else is done meanwhile.
         try fixture.drop("y", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("y", daemon))
+        try await fixture.complete("y", daemon)
         #expect(try fixture.spool.status(of: "x")?.counts == held.counts)
         #expect(try fixture.spool.status(of: "x")?.state == .held)
         #expect(try await fixture.logged(requests + 1).count == requests + 1)
 
         try fixture.spool.drop("x.release", "")
-        let status = try await fixture.spool.finish("x", daemon)
-        try fixture.checkCompleted(status)
+        let status = try await fixture.complete("x", daemon)
         #expect(status.commands?.map(\.command) == [.hold, .release])
         // Only what was put back is fetched again.
         let total = DaemonFixture.many + requests - held.counts.filtered
@@ -131,30 +116,13 @@ import Testing
         #expect(status.images.allSatisfy { $0.attempts == 1 })
     }
 
-    @Test func cancelsAHeldBatch() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(Self.longSettling)
-        try fixture.spool.drop("x.hold", "")
-        try fixture.drop("x", images: [("a", fixture.url("0.png")), ("b", fixture.url("1.png"))])
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
-        try fixture.spool.drop("x.cancel", "")
-        let status = try await fixture.spool.finish("x", daemon)
-        #expect(status.state == .cancelled)
-        #expect(status.counts.cancelled == 2)
-        #expect(status.commands?.map(\.command) == [.hold, .cancel])
-        #expect(try fixture.origin.requests().isEmpty)
-        try fixture.checkOutcome(status)
-    }
-
     /// A control file finds a manifest that is not claimed for want of room, and a paused daemon hears it.
     @Test(arguments: [true, false]) func actsWhateverWaits(isPaused: Bool) async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run([
+        let (fixture, daemon) = try await DaemonFixture.running([
             "batches.maxWaiting": "1", "downloads.concurrency": "1",
         ])
         if isPaused {
-            daemon.send(SIGUSR1)
-            try await daemon.waitForStatusText("Paused")
+            try await daemon.pause()
         }
         // While the first is claimed and not begun, the others stay in the inbox.
         try fixture.drop("a", images: [("p", fixture.slowURL("0.png"))])
@@ -170,17 +138,16 @@ import Testing
         }
         try fixture.checkOutcome(status)
         for id in ["a", "b"] {
-            try fixture.checkCompleted(try await fixture.spool.finish(id, daemon))
+            try await fixture.complete(id, daemon)
         }
         try await waitUntilConsumed(fixture, daemon, "c.cancel")
     }
 
     /// An answer of the same name is no reason to let a manifest begin that comes with a hold.
     @Test func holdsAManifestOfANameUsedBefore() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(Self.longSettling)
+        let (fixture, daemon) = try await DaemonFixture.running(Self.longSettling)
         try fixture.drop("x", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("x", daemon))
+        try await fixture.complete("x", daemon)
         try fixture.spool.drop("x.hold", "")
         // It has been looked at, and waits.
         _ = try await fixture.waitForReport(daemon, "the hold") { report in
@@ -190,9 +157,7 @@ import Testing
         try fixture.spool.drop("nobody.retry", "")
         _ = try await fixture.waitForReport(daemon, "another") { $0.total == 2 }
         try fixture.drop("x", images: [("a", fixture.url("1.png"))])
-        let held = try await fixture.spool.waitForStatus(of: "x-2", daemon, "held") {
-            $0.state == .held
-        }
+        let held = try await fixture.spool.waitForStatus(of: "x-2", daemon, .held)
         #expect(held.counts.new == 1 && held.times.started == nil)
         try await waitUntilConsumed(fixture, daemon, "x.hold")
         #expect(try fixture.requests(for: "/1.png") == 0)
@@ -200,56 +165,36 @@ import Testing
 
     /// The ID of a long name is cut, and so is what its control file names.
     @Test func findsALongNamesBatch() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(Self.longSettling)
+        let (fixture, daemon) = try await DaemonFixture.running(Self.longSettling)
         let name = String(repeating: "n", count: 240)
         let id = String(name.prefix(200))
         try fixture.spool.drop("\(name).hold", "")
         try fixture.spool.drop(
             "\(name).json", try DaemonFixture.json(["images": ["p": fixture.url("0.png")]]))
-        _ = try await fixture.spool.waitForStatus(of: id, daemon, "held") { $0.state == .held }
+        _ = try await fixture.spool.waitForStatus(of: id, daemon, .held)
         try fixture.spool.drop("\(id).cancel", "")
         #expect(try await fixture.spool.finish(id, daemon).state == .cancelled)
     }
 
     /// A second manifest of the name has an ID of its own, by which alone it is given commands.
     @Test func takesAnIDForWhatItSays() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(Self.longSettling)
+        let (fixture, daemon) = try await DaemonFixture.running(Self.longSettling)
         try fixture.spool.drop("x.hold", "")
         try fixture.drop("x", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
-        daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused")
+        _ = try await fixture.spool.waitForStatus(of: "x", daemon, .held)
+        try await daemon.pause()
         try fixture.drop("x", images: [("a", fixture.url("1.png"))])
         _ = try await fixture.spool.waitForStatus(of: "x-2", daemon, "claimed") { _ in true }
         try fixture.spool.drop("x-2.hold", "")
-        _ = try await fixture.spool.waitForStatus(of: "x-2", daemon, "held") { $0.state == .held }
+        _ = try await fixture.spool.waitForStatus(of: "x-2", daemon, .held)
         try fixture.spool.drop("x.cancel", "")
         #expect(try await fixture.spool.finish("x", daemon).state == .cancelled)
         #expect(try fixture.spool.status(of: "x-2")?.state == .held)
     }
 
-    @Test func waitsBesideAManifestThatIsNotComplete() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(["inbox.settle": "8s"])
-        try await fixture.spool.writeInPlace(
-            "x.yaml", parts: ["images:\n  - \(fixture.url("0.png"))\n"], pause: .zero)
-        try fixture.spool.drop("x.hold", "")
-        try await daemon.waitUntil("the reason") {
-            $0.outputText.contains(
-                "inbox/x.hold is not taken: its manifest x.yaml may not be complete")
-        }
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
-        #expect(try fixture.origin.requests().isEmpty)
-        try await waitUntilConsumed(fixture, daemon, "x.hold")
-        #expect(fixture.spool.list("inbox") == [])
-    }
-
     /// However long its writer pauses: what is there of it is no manifest.
     @Test func waitsBesideAManifestThatIsBeingWritten() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(["inbox.settle": "1ms"])
+        let (fixture, daemon) = try await DaemonFixture.running(["inbox.settle": "1ms"])
         // The first scan finds what is there without an event that tells of its writer.
         _ = try await fixture.waitForReport(daemon, "the first scan") { $0.scanned != nil }
         let path = fixture.spool.root.appending(path: "inbox/x.json").path
@@ -271,7 +216,7 @@ import Testing
         }
         #expect(write(writer, Array(manifest[14...]), manifest.count - 14) == manifest.count - 14)
         close(writer)
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
+        _ = try await fixture.spool.waitForStatus(of: "x", daemon, .held)
         try await waitUntilConsumed(fixture, daemon, "x.hold")
     }
 
@@ -316,9 +261,7 @@ import Testing
             try await daemon.killAtOnce()
             daemon = try await fixture.run()
         }
-        let status = try await fixture.spool.waitForStatus(of: "x", daemon, "completed") {
-            $0.state == .completed
-        }
+        let status = try await fixture.spool.waitForStatus(of: "x", daemon, .completed)
         try await daemon.waitUntil("active/x to be cleared") { _ in
             !fixture.spool.exists("active/x")
         }
@@ -341,16 +284,15 @@ import Testing
     }
 
     @Test func saysWhyItDoesNothing() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running()
         try fixture.spool.drop("broken.json", "{}")
         _ = try await fixture.spool.finish("broken", daemon)
         try fixture.drop("done", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.spool.finish("done", daemon)
+        let done = try await fixture.spool.finish("done", daemon)
         for (control, reason) in [
             ("nobody.hold", "there is no such batch"), ("nobody.retry", "there is no such batch"),
             ("broken.retry", "the manifest was rejected"), ("done.hold", "the batch has ended"),
-            ("done.release", "the batch has ended"),
+            ("done.release", "the batch has ended"), ("done.cancel", "the batch has ended"),
         ] {
             try fixture.spool.drop(control, "")
             try await daemon.waitUntil("an answer to \(control)") {
@@ -358,14 +300,16 @@ import Testing
             }
             try await waitUntilConsumed(fixture, daemon, control)
         }
+        #expect(try fixture.spool.status(of: "done") == done)
+        #expect(fixture.spool.list("outbox") == ["broken", "done"])
     }
 
     // MARK: The journal
 
     /// The journal tells first what was done, and then what follows from it.
     @Test func isToldInOrder() async throws {
-        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
-        let daemon = try await fixture.run(["downloads.concurrency": "2"])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: DaemonFixture.many, ["downloads.concurrency": "2"])
         func drop(_ control: String) async throws {
             try fixture.spool.drop(control, "")
             try await waitUntilConsumed(fixture, daemon, control)
@@ -405,8 +349,7 @@ import Testing
 
     @Test(.enabled(if: geteuid() == 0, "needs root, to make other users' files"))
     func obeysNoStranger() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(Self.longSettling)
+        let (fixture, daemon) = try await DaemonFixture.running(Self.longSettling)
         func drop(_ name: String, _ content: String, by uid: uid_t) throws {
             let staged = fixture.spool.root.appending(path: "tmp/\(name)").path
             try content.write(toFile: staged, atomically: false, encoding: .utf8)
@@ -416,9 +359,7 @@ import Testing
         try drop("x.hold", "", by: 1000)
         try drop(
             "x.json", try DaemonFixture.json(["images": ["a": fixture.url("0.png")]]), by: 1000)
-        let held = try await fixture.spool.waitForStatus(of: "x", daemon, "held") {
-            $0.state == .held
-        }
+        let held = try await fixture.spool.waitForStatus(of: "x", daemon, .held)
         #expect(held.manifest.uid == 1000)
         for action in ["release", "cancel"] {
             try drop("x.\(action)", "", by: 1001)
@@ -439,8 +380,6 @@ import Testing
         #expect(try fixture.spool.status(of: "x") == status)
         // Root may.
         try drop("x.retry", "", by: 0)
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "done") {
-            $0.state == .completed
-        }
+        _ = try await fixture.spool.waitForStatus(of: "x", daemon, .completed)
     }
 }

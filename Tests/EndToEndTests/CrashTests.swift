@@ -1,5 +1,3 @@
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -76,7 +74,7 @@ import Testing
         try await fifth.says(
             "7 was being filtered when darkroomd ended (killed, killed, killed, killed); it is retried when the "
                 + "other running images have ended; a kill counts only the fifth time")
-        try fixture.checkCompleted(try await fixture.spool.finish("trip", fifth))
+        try await fixture.complete("trip", fifth)
         #expect(try await fifth.stop() == .exited(0))
 
         try drop(fixture, "again")
@@ -101,7 +99,7 @@ import Testing
             #expect(try await daemon.stop() == .exited(0))
         }
         let last = try await fixture.run()
-        try fixture.checkCompleted(try await fixture.spool.finish("trip", last))
+        try await fixture.complete("trip", last)
         #expect(!last.outputText.contains("was being filtered when darkroomd ended"))
     }
 
@@ -119,7 +117,7 @@ import Testing
         first.send(SIGABRT)
         #expect(try await first.waitForEnding() == .killed(signal: SIGABRT))
         let second = try await fixture.run()
-        try fixture.checkCompleted(try await fixture.spool.finish("trip", second))
+        try await fixture.complete("trip", second)
         try await second.says("7 was being filtered when darkroomd ended (watchdog)")
     }
 }

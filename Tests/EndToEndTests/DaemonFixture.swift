@@ -1,8 +1,5 @@
 import DarkroomAnswer
-import DarkroomDaemon
 import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -56,6 +53,17 @@ final class DaemonFixture: Sendable {
     ) async throws -> DaemonProcess {
         try await DaemonProcess.run(
             spool: spool.path, settings: settings, arguments: arguments, environment: environment)
+    }
+
+    /// A fixture with a daemon that is ready.
+    static func running(
+        pictures: Int = 12, spool: SpoolFixture? = nil, _ settings: [String: String] = [:],
+        arguments: [String] = [], environment: [String: String] = [:]
+    ) async throws -> (DaemonFixture, DaemonProcess) {
+        let fixture = try DaemonFixture(pictures: pictures, spool: spool)
+        let daemon = try await fixture.run(
+            settings, arguments: arguments, environment: environment)
+        return (fixture, daemon)
     }
 
     /// Drops a JSON manifest of images with these names and sources.
@@ -143,6 +151,17 @@ final class DaemonFixture: Sendable {
         }
     }
 
+    /// Waits for the end of a batch of which every image is to be filtered.
+    @discardableResult
+    func complete(
+        _ id: String, _ daemon: DaemonProcess, within limit: Duration = .seconds(60),
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Status {
+        let status = try await spool.finish(id, daemon, within: limit)
+        try checkCompleted(status, sourceLocation: sourceLocation)
+        return status
+    }
+
     /// A finished batch of which every image was filtered.
     func checkCompleted(
         _ status: Status, sourceLocation: SourceLocation = #_sourceLocation
@@ -190,16 +209,9 @@ enum Checksums {
     static func sha256(of files: [String], in folder: String) throws -> [String] {
         // Without a file the program would read its standard input.
         if files.isEmpty { return [] }
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/sha256sum")
         // -z: names are printed as they are, whatever they hold.
-        process.arguments = ["-z", "--"] + files
-        process.currentDirectoryURL = URL(filePath: folder)
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
+        let (_, output) = try SystemProgram.run(
+            "/usr/bin/sha256sum", ["-z", "--"] + files, in: folder)
         return output.split(separator: 0).map { String(decoding: $0.prefix(64), as: UTF8.self) }
     }
 }

@@ -1,6 +1,3 @@
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -1,8 +1,4 @@
-import DarkroomDaemon
-import DarkroomFetch
 import DarkroomManifest
-import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -51,8 +47,7 @@ import Testing
 
     @Test(arguments: both) func aManifestOfDeadHosts(fault: Fault, priority: Priority) async throws
     {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run(Self.settings)
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1, Self.settings)
         let hosts = try DeadHosts(fault)
         try await fixture.withstands(daemon) {
             try fixture.drop("attack", images: hosts.images(600), priority: priority)
@@ -81,8 +76,7 @@ import Testing
         .enabled(if: geteuid() == 0, "only root can submit as another user"),
         arguments: Fault.allCases)
     func fiftyManifestsOfDeadHosts(fault: Fault) async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run(Self.settings)
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1, Self.settings)
         let hosts = try DeadHosts(fault)
         try await fixture.withstands(daemon) {
             for number in 0..<50 {
@@ -115,20 +109,19 @@ import Testing
                 try fixture.drop("attack-\(user)", ["images": hosts.manifest(60)], as: user)
             }
             for user in users {
-                _ = try await fixture.spool.waitForStatus(of: "attack-\(user)", daemon, "begun") {
-                    $0.state == .processing
-                }
+                _ = try await fixture.spool.waitForStatus(of: "attack-\(user)", daemon, .processing)
             }
         }
     }
 
     /// With one place for all, the next that is free is the other user's.
     @Test func takesTurnsAtASinglePlace() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run([
-            "downloads.concurrency": "1", "downloads.connectTimeout": "1s",
-            "downloads.retries": "0",
-        ])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 1,
+            [
+                "downloads.concurrency": "1", "downloads.connectTimeout": "1s",
+                "downloads.retries": "0",
+            ])
         let hosts = try DeadHosts(.deaf)
         try await fixture.withstands(daemon) {
             try fixture.drop("attack", images: hosts.images(600))
@@ -138,10 +131,11 @@ import Testing
 
     /// A host that answers has its turns among those of its manifest that do not.
     @Test func aHostThatAnswersBesideDeadOnes() async throws {
-        let fixture = try DaemonFixture(pictures: 10)
-        let daemon = try await fixture.run([
-            "downloads.connectTimeout": "500ms", "downloads.retries": "0",
-        ])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 10,
+            [
+                "downloads.connectTimeout": "500ms", "downloads.retries": "0",
+            ])
         let hosts = try DeadHosts(.deaf)
         var images = hosts.images(600)
         let good = (0..<10).map { (name: "good\($0)", source: fixture.url("\($0).png")) }
@@ -174,9 +168,7 @@ import Testing
                 try fixture.drop(id, images: images)
             }
             for id in ids {
-                _ = try await fixture.spool.waitForStatus(of: id, daemon, "begun") {
-                    $0.state == .processing
-                }
+                _ = try await fixture.spool.waitForStatus(of: id, daemon, .processing)
             }
             for id in ids { try fixture.spool.drop("\(id).hold", "") }
         }
@@ -258,10 +250,11 @@ import Testing
         arguments: slowFilters)
     func manifestsOfSlowFilters(_ attack: SlowFilters) async throws {
         let cores = ProcessInfo.processInfo.activeProcessorCount
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run([
-            "stop.timeout": "1s", "filters.concurrency": "\(cores * attack.places)",
-        ])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 1,
+            [
+                "stop.timeout": "1s", "filters.concurrency": "\(cores * attack.places)",
+            ])
         let pictures = try SlowPictures(fixture)
         let images = attack.images ?? cores
         try await fixture.withstands(daemon) {
@@ -280,8 +273,7 @@ import Testing
     /// Each has one at work.
     @Test(.enabled(if: geteuid() == 0, "only root can submit as another user"))
     func manyUsersOfSlowFilters() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run(["stop.timeout": "1s"])
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1, ["stop.timeout": "1s"])
         let pictures = try SlowPictures(fixture)
         let users = uid_t(3000)..<3020
         try await fixture.withstands(daemon) {
@@ -344,13 +336,12 @@ import Testing
 
     /// Another manifest of the same user is not kept out by one either.
     @Test func oneManifestOfSlowFilters() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run(["stop.timeout": "1s"])
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1, ["stop.timeout": "1s"])
         let pictures = try SlowPictures(fixture)
         try pictures.drop("slow", 60)
         try await pictures.begun("slow", 1, of: 60, daemon)
         try fixture.drop("quick", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("quick", daemon))
+        try await fixture.complete("quick", daemon)
         #expect(try fixture.spool.status(of: "slow")?.counts.filtered == 0)
         #expect(try await daemon.stop() == .exited(0))
     }

@@ -1,6 +1,3 @@
-import DarkroomDaemon
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -9,8 +6,7 @@ import Testing
 @Suite(.fewAtATime) struct FetchRuleTests {
     /// Without a word in the configuration, this machine is no source.
     @Test func refusesThisMachineByDefault() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(["downloads.allowNetworks": "[]"])
+        let (fixture, daemon) = try await DaemonFixture.running(["downloads.allowNetworks": "[]"])
         let place = "127.0.0.1:\(fixture.origin.port)"
         let sources = [
             "plain": "http://\(place)/0.png",
@@ -36,8 +32,7 @@ import Testing
     }
 
     @Test func refusesHostsByName() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run([
+        let (fixture, daemon) = try await DaemonFixture.running([
             "downloads.allowHosts": "[127.0.0.1, '*.example.org']",
             "downloads.denyHosts": "bad.example.org",
         ])
@@ -71,19 +66,19 @@ import Testing
         try await daemon.says("\(file) contains secrets, but every user")
         try fixture.drop(
             "one", images: [("a", fixture.url("0.png")), ("b", "\(other.baseURL)/1.png")])
-        try fixture.checkCompleted(try await fixture.spool.finish("one", daemon))
+        try await fixture.complete("one", daemon)
 
         try write("Bearer secret-two")
         try await daemon.reload()
         try fixture.drop("two", images: [("a", fixture.url("2.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("two", daemon))
+        try await fixture.complete("two", daemon)
 
         // A mistake leaves what was.
         try write("[secret-three]")
         try await daemon.reload()
         try await daemon.says("headers:1: ")
         try fixture.drop("three", images: [("a", fixture.url("3.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("three", daemon))
+        try await fixture.complete("three", daemon)
         #expect(try await daemon.stop() == .exited(0))
         #expect(!daemon.outputText.contains("secret-"))
 

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
 import DarkroomSpool
 import Foundation
 import TestSupport
@@ -10,8 +9,7 @@ import Testing
     // MARK: Taken
 
     @Test func isOneManifestWithItsPictures() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try fixture.dropFolder(
             "summer.2026",
             images: [
@@ -20,8 +18,7 @@ import Testing
                 ("remote", fixture.url("0.png")),
             ],
             pictures: ["sub/a b.png", "home/me/a.png", "home/me/b #.png", "c.png"])
-        let status = try await fixture.spool.finish("summer.2026", daemon)
-        try fixture.checkCompleted(status)
+        let status = try await fixture.complete("summer.2026", daemon)
         #expect(status.manifest.name == "summer.2026")
         #expect(status.manifest.isFolder == true)
         #expect(status.manifest.uid == geteuid())
@@ -29,7 +26,7 @@ import Testing
         #expect(try status.image("absolute").source == "/home/me/a.png")
         // The next one of this name gets a number after the whole name.
         try fixture.dropFolder("summer.2026", images: [("c", "c.png")], pictures: ["c.png"])
-        try fixture.checkCompleted(try await fixture.spool.finish("summer.2026-2", daemon))
+        try await fixture.complete("summer.2026-2", daemon)
         #expect(fixture.spool.list("inbox") == [])
     }
 
@@ -49,8 +46,7 @@ import Testing
         try fixture.drop("root", images: [("a", "a.png"), ("b", path)])
         var sums: [[String?]] = []
         for id in ["job0", "job1", "job2", "root"] {
-            let status = try await fixture.spool.finish(id, daemon)
-            try fixture.checkCompleted(status)
+            let status = try await fixture.complete(id, daemon)
             sums.append(status.images.map(\.output?.sha256))
         }
         #expect(sums.allSatisfy { $0[0] != nil && $0[0] == $0[1] })
@@ -74,46 +70,10 @@ import Testing
         )
     }
 
-    // MARK: What lies in it
-
-    static let traps: [(source: String, code: String)] = [
-        ("link.png", "source-forbidden"), ("linked/a.png", "source-forbidden"),
-        ("/outside.png", "source-forbidden"), ("fifo.png", "not-a-file"),
-        ("folder.png", "not-a-file"), ("../job/a.png", "source-missing"),
-        ("foreign.png", "source-forbidden"), ("socket.png", "not-a-file"),
-    ]
-
-    @Test func nothingInItPointsElsewhere() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
-        let isRoot = geteuid() == 0
-        let traps = Self.traps.filter { isRoot || $0.source != "foreign.png" }
-        let folder = try fixture.makeFolder(
-            "job",
-            images: traps.enumerated().map { ("\($0)", $1.source) } + [("good", "sub/a.png")],
-            pictures: ["sub/a.png", "foreign.png"])
-        let path = fixture.spool.root.appending(path: folder).path
-        try #require(symlink("sub/a.png", path + "/link.png") == 0)
-        try #require(symlink("sub", path + "/linked") == 0)
-        try #require(symlink(fixture.documents.path + "/0.png", path + "/outside.png") == 0)
-        try #require(mkfifo(path + "/fifo.png", 0o666) == 0)
-        try #require(mkdir(path + "/folder.png", 0o777) == 0)
-        try #require(mknod(path + "/socket.png", S_IFSOCK | 0o666, 0) == 0)
-        if isRoot { try #require(chown(path + "/foreign.png", 64002, 64002) == 0) }
-        try fixture.dropMade("job")
-        let status = try await fixture.spool.finish("job", daemon)
-        #expect(try status.image("good").state == .filtered)
-        for (index, trap) in traps.enumerated() {
-            #expect(try status.image("\(index)").error?.code == trap.code, "\(trap.source)")
-        }
-        try fixture.checkOutcome(status)
-    }
-
     // MARK: Not taken
 
     @Test func staysWithItsReason() async throws {
-        let fixture = try DaemonFixture(pictures: 0)
-        let daemon = try await fixture.run(["inbox.settle": "0s"])
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 0, ["inbox.settle": "0s"])
         for (name, files) in [
             ("none", ["a.png"]), ("several", ["manifest.json", "manifest.yaml"]),
             ("other.jpg", ["holiday.json"]),
@@ -146,8 +106,7 @@ import Testing
     }
 
     @Test func aFolderThatIsBeingWrittenIsLeftAlone() async throws {
-        let fixture = try DaemonFixture(pictures: 0)
-        let daemon = try await fixture.run(["inbox.settle": "1h"])
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 0, ["inbox.settle": "1h"])
         let path = fixture.spool.path
         try #require(mkdir(path + "/inbox/job", 0o777) == 0)
         try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
@@ -159,26 +118,25 @@ import Testing
         try #require(rmdir(path + "/tmp/job") == 0)
         try #require(rename(path + "/inbox/job", path + "/tmp/job") == 0)
         try fixture.dropMade("job")
-        try fixture.checkCompleted(try await fixture.spool.finish("job", daemon))
+        try await fixture.complete("job", daemon)
     }
 
     @Test func isTakenWhenItIsStill() async throws {
-        let fixture = try DaemonFixture(pictures: 0)
-        let daemon = try await fixture.run(["inbox.settle": "0.2s"])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 0, ["inbox.settle": "0.2s"])
         let path = fixture.spool.path
         try #require(mkdir(path + "/inbox/job", 0o777) == 0)
         try fixture.makeFolder("job", images: [("a", "a.png")], pictures: ["a.png"])
         for name in ["a.png", "manifest.json"] {
             try #require(rename("\(path)/tmp/job/\(name)", "\(path)/inbox/job/\(name)") == 0)
         }
-        try fixture.checkCompleted(try await fixture.spool.finish("job", daemon))
+        try await fixture.complete("job", daemon)
     }
 
     // MARK: Ends
 
     @Test func aRejectedOneLeavesItsManifest() async throws {
-        let fixture = try DaemonFixture(pictures: 0)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 0)
         try fixture.makeFolder(
             "job", files: [("manifest.yaml", Array("imagse: []\n".utf8)), ("a.png", [1])])
         try fixture.dropMade("job")
@@ -190,8 +148,8 @@ import Testing
 
     /// A manifest that cannot be kept in the answer is not lost, nor are its pictures.
     @Test func onesWithATooLargeManifestAreGivenBack() async throws {
-        let fixture = try DaemonFixture(pictures: 0)
-        let daemon = try await fixture.run(["manifests.maxBytes": "64KiB"])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 0, ["manifests.maxBytes": "64KiB"])
         let text = [UInt8](repeating: UInt8(ascii: "\n"), count: 70_000)
         try fixture.makeFolder("job", files: [("manifest.yaml", text), ("a.png", [1])])
         try fixture.dropMade("job")
@@ -228,14 +186,11 @@ import Testing
             #expect(try second.image(name) == first.image(name))
             #expect(try second.image(name).error?.code == "not-a-picture")
         }
-        let shown = try await fixture.client("retry", "job")
-        #expect(
-            shown
-                == .init(
-                    exit: 1, output: "",
-                    errors:
-                        "darkroom: job has nothing that can be repeated: the pictures that came with it were removed when it ended; submit them again (darkroom logs with its ID tells more)\n"
-                ))
+        try await fixture.client("retry", "job").expect(
+            exit: 1,
+            errors:
+                "darkroom: job has nothing that can be repeated: the pictures that came with it were removed when it ended; submit them again (darkroom logs with its ID tells more)\n"
+        )
         #expect(
             daemon.outputText.contains(
                 "nothing of the batch can be repeated: the pictures that came with it were removed")
@@ -244,14 +199,11 @@ import Testing
     }
 
     @Test func isHeldAndCancelledByItsName() async throws {
-        let fixture = try DaemonFixture(pictures: 0)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 0)
         try fixture.spool.drop("job.v2.hold", "")
         try fixture.dropFolder(
             "job.v2", images: [("a", "a.png")], pictures: ["a.png", "b/c/d.png"])
-        _ = try await fixture.spool.waitForStatus(of: "job.v2", daemon, "held") {
-            $0.state == .held
-        }
+        _ = try await fixture.spool.waitForStatus(of: "job.v2", daemon, .held)
         #expect(fixture.spool.exists("active/job.v2/submitted/job.v2/b/c/d.png"))
         try fixture.spool.drop("job.v2.cancel", "")
         let status = try await fixture.spool.finish("job.v2", daemon)
@@ -310,8 +262,7 @@ import Testing
         try #require(chown(spool + "/tmp/job/sub", Self.submitter, Self.submitter) == 0)
         try #require(chmod(spool + "/tmp/job/sub", 0o700) == 0)
         for name in ["closed", "sticky", "job"] { try fixture.dropMade(name) }
-        let status = try await fixture.spool.finish("job", daemon)
-        try fixture.checkCompleted(status)
+        try await fixture.complete("job", daemon)
         let left = try #require(fixture.spool.list("active").first)
         #expect(left.hasPrefix(".ended-job.") && fixture.spool.list("active").count == 1)
         _ = try await fixture.waitForReport(daemon, "the folders that cannot be removed") {
@@ -412,8 +363,7 @@ extension DaemonFixture {
     @discardableResult
     func makeFolder(_ name: String, files: [(path: String, bytes: [UInt8])]) throws -> String {
         let folder = "tmp/\(name)"
-        try FileManager.default.createDirectory(
-            at: spool.root.appending(path: folder), withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: spool.root.appending(path: folder))
         for (path, bytes) in files { try write(bytes, to: "\(name)/\(path)") }
         return folder
     }
@@ -421,8 +371,7 @@ extension DaemonFixture {
     /// Writes a file of a folder in `tmp`.
     func write(_ bytes: [UInt8], to path: String) throws {
         let file = spool.root.appending(path: "tmp/\(path)")
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: file.deletingLastPathComponent())
         try Data(bytes).write(to: file)
     }
 

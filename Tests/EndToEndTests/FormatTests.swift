@@ -1,9 +1,5 @@
 import DarkroomCore
-import DarkroomManifest
-import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
-import TestSupport
 import Testing
 
 /// Manifests in each of the formats, from the inbox to the outbox over a real origin.
@@ -45,15 +41,12 @@ import Testing
     }
 
     @Test(arguments: cases, [1, 12]) func completes(format: Case, count: Int) async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running()
         let images = (0..<count).map { (name: "image \($0)", source: fixture.url("\($0).png")) }
         let manifest = try format.write(images)
 
         try fixture.spool.drop(Array("holiday.\(format.ending)".utf8), manifest)
-        let status = try await fixture.spool.finish("holiday", daemon)
-
-        try fixture.checkCompleted(status)
+        let status = try await fixture.complete("holiday", daemon)
         #expect(status.id == "holiday")
         #expect(status.schemaVersion == 1)
         #expect(status.manifest.name == "holiday.\(format.ending)")
@@ -85,52 +78,5 @@ import Testing
             #expect(moments[2].milliseconds <= last.milliseconds + 1)
         }
         #expect(try await daemon.stop() == .exited(0))
-    }
-
-    @Test func appliesTheFiltersThatAreAskedFor() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
-        try fixture.drop(
-            "filters",
-            [
-                "filters": ["invert"],
-                "images": [
-                    ["name": "own", "source": fixture.url("0.png"), "filters": ["mono"]],
-                    ["name": "shared", "source": fixture.url("0.png")],
-                    ["name": "none", "source": fixture.url("0.png"), "filters": []],
-                    [
-                        "name": "twice", "source": fixture.url("0.png"),
-                        "filters": ["invert", "invert"],
-                    ],
-                    [
-                        "name": "small", "source": fixture.url("0.png"),
-                        "filters": [["resize": ["width": 20]]],
-                    ],
-                ],
-            ])
-        let status = try await fixture.spool.finish("filters", daemon)
-
-        try fixture.checkCompleted(status)
-        let sums = try status.images.map { try #require($0.output).sha256 }
-        // Inverting twice gives the picture that no filter gives; all others differ.
-        #expect(sums[2] == sums[3])
-        #expect(Set(sums).count == 4)
-        let small = try #require(try status.image("small").output)
-        #expect(small.width == 20 && small.height == 16)
-    }
-
-    @Test func hidesCredentialsAndQueries() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
-        let secret = fixture.url("0.png").replacing("http://", with: "http://user:secret@")
-        try fixture.drop("redacted", images: [("a", secret + "?token=secret")])
-        let status = try await fixture.spool.finish("redacted", daemon)
-
-        try fixture.checkCompleted(status)
-        let text = String(
-            decoding: try fixture.spool.bytes("outbox/redacted/status.json"), as: UTF8.self)
-        #expect(!text.contains("secret"))
-        #expect(text.contains("/0.png"))
-        #expect(!daemon.outputText.contains("secret"))
     }
 }

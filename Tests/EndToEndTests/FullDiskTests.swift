@@ -1,9 +1,3 @@
-import DarkroomCore
-import DarkroomDaemon
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -38,8 +32,8 @@ struct FullDiskTests {
 
     @Test func imagesWaitForSpace() async throws {
         let disk = try SmallDisk(kilobytes: 8192)
-        let fixture = try DaemonFixture(pictures: 60, spool: SpoolFixture(root: disk.root))
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 60, spool: SpoolFixture(root: disk.root))
         try disk.fill(butFor: 300)
         try fixture.drop("work", images: (0..<60).map { ("\($0)", fixture.url("\($0).png")) })
         // Between two attempts it says that it works.
@@ -68,8 +62,7 @@ struct FullDiskTests {
         #expect(fixture.spool.list("active") == ["work"])
 
         disk.empty()
-        let status = try await fixture.spool.finish("work", daemon)
-        try fixture.checkCompleted(status)
+        let status = try await fixture.complete("work", daemon)
         #expect(status.waiting == nil)
         try await waitForTheEnd(of: daemon)
         try await daemon.waitForStatusText("Idle")
@@ -91,25 +84,8 @@ struct FullDiskTests {
         let output = try #require(try first.image("a").output).bytes
         try disk.fill(butFor: (8 * output + 2 * picture.count + (64 << 10)) / 1024)
         try fixture.drop("turns", images: (0..<8).map { ("\($0)", fixture.url("\($0).png")) })
-        let status = try await fixture.spool.finish("turns", daemon)
-        try fixture.checkCompleted(status)
+        try await fixture.complete("turns", daemon)
         #expect(count(Self.beginning, in: daemon) == 1)
-    }
-
-    /// With no byte left a manifest is neither lost nor answered twice.
-    @Test func manifestsWaitForSpace() async throws {
-        let disk = try SmallDisk(kilobytes: 4096)
-        let fixture = try DaemonFixture(pictures: 2, spool: SpoolFixture(root: disk.root))
-        let daemon = try await fixture.run()
-        let names = (0..<3).map { "m\($0)" }
-        try fixture.dropWhenFull(names, disk)
-        try await waitForAttempts(daemon)
-        disk.empty()
-        for name in names {
-            try fixture.checkCompleted(try await fixture.spool.finish(name, daemon))
-        }
-        #expect(fixture.spool.list("outbox") == names)
-        try await waitForTheEnd(of: daemon)
     }
 
     /// A daemon starts where not even its name can be written into the lock.
@@ -118,14 +94,13 @@ struct FullDiskTests {
         let fixture = try DaemonFixture(pictures: 2, spool: SpoolFixture(root: disk.root))
         try fixture.spool.makeFolders()
         for folder in ["active", "outbox"] {
-            try FileManager.default.createDirectory(
-                at: disk.root.appending(path: folder), withIntermediateDirectories: false)
+            try FileManager.default.makeFolder(at: disk.root.appending(path: folder))
         }
         try fixture.dropWhenFull(["first"], disk)
         let daemon = try await fixture.run()
         try await daemon.waitForStatusText("Waiting: ")
         disk.empty()
-        try fixture.checkCompleted(try await fixture.spool.finish("first", daemon))
+        try await fixture.complete("first", daemon)
     }
 
     /// A stop does not wait for space, and the next start goes on.
@@ -141,15 +116,14 @@ struct FullDiskTests {
         let second = try await fixture.run()
         try await second.waitForStatusText("Waiting: ")
         disk.empty()
-        try fixture.checkCompleted(try await fixture.spool.finish("work", second))
+        try await fixture.complete("work", second)
     }
 }
 
 /// Conditions of the process rather than of the disk.
 @Suite(.fewAtATime) struct ProcessLimitTests {
     @Test func waitsForFileDescriptors() async throws {
-        let fixture = try DaemonFixture(pictures: 30)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 30)
         // The start and the first scan have files open for a moment.
         _ = try await fixture.waitForReport(daemon, "the first scan") { $0.scanned != nil }
         var counts: [Int] = []
@@ -167,7 +141,7 @@ struct FullDiskTests {
             $0.statusText.contains(/; next attempt in (4|8|16) s/)
         }
         try daemon.limit("nofile", to: 1024)
-        try fixture.checkCompleted(try await fixture.spool.finish("work", daemon))
+        try await fixture.complete("work", daemon)
         #expect(fixture.spool.list("outbox") == ["work"])
     }
 
@@ -193,12 +167,10 @@ struct FullDiskTests {
 /// What people do to the spool's folders behind the daemon's back.
 @Suite(.fewAtATime) struct RemovedFolderTests {
     @Test func aBatchWhoseFolderIsRemovedEnds() async throws {
-        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
-        let daemon = try await fixture.run(["downloads.concurrency": "2"])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: DaemonFixture.many, ["downloads.concurrency": "2"])
         try fixture.drop("gone", images: fixture.slowImages())
-        _ = try await fixture.spool.waitForStatus(of: "gone", daemon, "under way") {
-            $0.counts.filtered >= 3
-        }
+        _ = try await fixture.spool.waitForStatus(of: "gone", daemon, filtered: 3)
         // At one blow. File by file, an image could fail for the want of its own file before all are gone, and what
         // the daemon writes meanwhile would be in the way.
         try FileManager.default.moveItem(
@@ -213,7 +185,7 @@ struct FullDiskTests {
         try fixture.checkOutcome(status)
         // The others are not concerned.
         try fixture.drop("after", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("after", daemon))
+        try await fixture.complete("after", daemon)
     }
 
     /// Without inotify no event tells of a new inbox.
@@ -227,21 +199,21 @@ struct FullDiskTests {
         try FileManager.default.removeItem(at: inbox)
         try await daemon.waitUntil("the inbox's return") { _ in fixture.spool.exists("inbox") }
         try fixture.drop("removed", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("removed", daemon))
+        try await fixture.complete("removed", daemon)
 
         // Renamed away, and another put in its place at once.
         try FileManager.default.moveItem(
             at: inbox, to: fixture.spool.root.appending(path: "elsewhere"))
-        try? FileManager.default.createDirectory(at: inbox, withIntermediateDirectories: false)
+        try? FileManager.default.makeFolder(at: inbox)
         try fixture.drop("renamed", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("renamed", daemon))
+        try await fixture.complete("renamed", daemon)
     }
 
     /// A link into the inbox whose first name is gone before anyone looked is to inotify a file that is being
     /// written, and to the rescan a file that is there.
     @Test func theRescanTakesAManifestWhoseFirstNameIsGone() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run(["inbox.rescan": "1s", "inbox.settle": "0.1s"])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 1, ["inbox.rescan": "1s", "inbox.settle": "0.1s"])
         for index in 0..<5 {
             let draft = fixture.spool.root.appending(path: "tmp/draft")
             let manifest = try DaemonFixture.json(["images": ["a": fixture.url("0.png")]])
@@ -251,7 +223,7 @@ struct FullDiskTests {
             try FileManager.default.removeItem(at: draft)
         }
         for index in 0..<5 {
-            try fixture.checkCompleted(try await fixture.spool.finish("linked\(index)", daemon))
+            try await fixture.complete("linked\(index)", daemon)
         }
     }
 }

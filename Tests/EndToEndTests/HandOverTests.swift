@@ -1,11 +1,4 @@
 import DarkroomAnswer
-import DarkroomBatch
-import DarkroomCore
-import DarkroomDaemon
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -66,8 +59,7 @@ import Testing
                     fixture, logo: fixture.url("logo.png"), base: fixture.url("0.png"),
                     format: "png")
             ])
-        let status = try await fixture.spool.finish("reference", daemon)
-        try fixture.checkCompleted(status)
+        let status = try await fixture.complete("reference", daemon)
         return try compared.map { try #require(try status.image($0).output).sha256 }
     }
 
@@ -87,8 +79,7 @@ import Testing
                     fixture, logo: fixture.url("logo.png"), base: fixture.url("0.png"),
                     format: "jpeg")
             ])
-        let status = try await fixture.spool.finish("x", daemon)
-        try fixture.checkCompleted(status)
+        let status = try await fixture.complete("x", daemon)
         #expect(try Self.sums(status) == expected)
         #expect(try status.image("logo").output?.format == .jpeg)
         // The corner of the mark is the picture's own.
@@ -152,11 +143,6 @@ import Testing
             bases = try FlakyOrigin(picture: DaemonFixture.picture) { _, number in base(number) }
         }
 
-        deinit {
-            logos.stop()
-            bases.stop()
-        }
-
         /// Drops the batch `x` of three images: a logo, one that waits for its source, and one of the logo alone.
         func drop() throws {
             let images = HandOverTests.images(
@@ -174,9 +160,7 @@ import Testing
         }
 
         func checkEnd(_ daemon: DaemonProcess, _ logo: SpoolFixture.FileIdentity) async throws {
-            let status = try await fixture.spool.waitForStatus(of: "x", daemon, "completed") {
-                $0.state == .completed
-            }
+            let status = try await fixture.spool.waitForStatus(of: "x", daemon, .completed)
             try await daemon.waitUntil("active/x to be cleared") { _ in
                 !self.fixture.spool.exists("active/x")
             }
@@ -258,70 +242,6 @@ import Testing
             ])
     }
 
-    /// The logo's source is another one by then, or there is none.
-    @Test(arguments: [true, false]) func aRetryTellsOfAnotherSource(isThere: Bool) async throws {
-        let fixture = try DaemonFixture(pictures: 0)
-        try Self.write(Self.logo, "logo.png", fixture)
-        let daemon = try await fixture.run()
-        let images = Self.images(
-            fixture, logo: fixture.url("logo.png"), base: fixture.url("0.png"), format: "jpeg")
-        try fixture.drop("x", ["images": Array(images.prefix(2))])
-        #expect(try await fixture.spool.finish("x", daemon).counts.failed == 1)
-        let logo = try fixture.spool.identity("outbox/x/logo.jpg")
-        try Self.write(DaemonFixture.picture, "0.png", fixture)
-        if isThere {
-            try Self.write(Starfield.png(width: 24, height: 24, seed: 9), "logo.png", fixture)
-        } else {
-            try FileManager.default.removeItem(
-                at: fixture.documents.url.appending(path: "logo.png"))
-        }
-        try fixture.spool.drop("x.retry", "")
-        let status = try await fixture.spool.waitForStatus(of: "x", daemon, "tried again") {
-            $0.state.isFinal && $0.retries == 1
-        }
-        #expect(try status.image("logo").state == .filtered)
-        #expect(try fixture.spool.identity("outbox/x/logo.jpg") == logo)
-        let marked = try status.image("marked")
-        if isThere {
-            #expect(marked.state == .filtered)
-            #expect(
-                marked.warnings == [
-                    "logo was filtered again for this image, and the result differs from its output: its source"
-                        + " or darkroomd has changed since then"
-                ])
-        } else {
-            #expect(marked.error?.code == "dependency-failed")
-            #expect(marked.error?.message.contains("logo, which has failed (http-status)") == true)
-        }
-        try await daemon.waitUntil("active/x to be cleared") { _ in
-            !fixture.spool.exists("active/x")
-        }
-    }
-
-    @Test func aCancellationLeavesTheOutput() async throws {
-        let handOver = try HandOverFixture(try DaemonFixture(pictures: 1)) {
-            $0 == 1 ? .status(404) : nil
-        }
-        let fixture = handOver.fixture
-        let daemon = try await fixture.run(DaemonFixture.patient)
-        try handOver.drop()
-        _ = try await fixture.spool.finish("x", daemon)
-        try fixture.spool.drop("x.retry", "")
-        try await daemon.waitUntil("the logo to be fetched again") { _ in
-            handOver.logos.requests.count == 2
-        }
-        try fixture.spool.drop("x.cancel", "")
-        let status = try await fixture.spool.waitForStatus(of: "x", daemon, "cancelled") {
-            $0.state == .cancelled
-        }
-        try await daemon.waitUntil("active/x to be cleared") { _ in
-            !fixture.spool.exists("active/x")
-        }
-        #expect(status.counts.filtered == 1 && status.counts.cancelled == 1)
-        #expect(try status.image("logo").output?.file == "logo.jpg")
-        try fixture.checkOutcome(status)
-    }
-
     /// In a hold the pixels stay where they are.
     @Test func aHoldKeepsThem() async throws {
         let handOver = try HandOverFixture(try DaemonFixture(pictures: 1)) {
@@ -337,30 +257,11 @@ import Testing
         }
         let logo = try fixture.spool.identity("outbox/x/logo.jpg")
         try fixture.spool.drop("x.hold", "")
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
+        _ = try await fixture.spool.waitForStatus(of: "x", daemon, .held)
         #expect(fixture.spool.exists("active/x/pixels-0"))
         try fixture.spool.drop("x.release", "")
         try await handOver.checkEnd(daemon, logo)
         #expect(handOver.logos.requests.count == 1)
-    }
-
-    /// The disk has them no longer than they are needed.
-    @Test func theyAreRemovedWithTheirLastUser() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        try Self.write(Self.logo, "logo.png", fixture)
-        let last = try FlakyOrigin(picture: DaemonFixture.picture) { _, _ in .held }
-        defer { last.stop() }
-        let daemon = try await fixture.run(DaemonFixture.patient)
-        var images = Self.images(
-            fixture, logo: fixture.url("logo.png"), base: fixture.url("0.png"), format: "jpeg")
-        images.append(["name": "last", "source": last.url("a.png")])
-        try fixture.drop("x", ["images": images])
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "done but for one") {
-            $0.counts.filtered == 5
-        }
-        #expect(fixture.spool.list("active/x").filter { $0.hasPrefix("pixels-") } == [])
-        last.release()
-        try fixture.checkCompleted(try await fixture.spool.finish("x", daemon))
     }
 
     /// There is room for all outputs, but not for the pixels beside them: the image waits.
@@ -378,7 +279,6 @@ import Testing
         try await daemon.waitForStatusText("Waiting: ")
         #expect(!fixture.spool.exists("active/x/pixels-0"))
         disk.empty()
-        let status = try await fixture.spool.finish("x", daemon)
-        try fixture.checkCompleted(status)
+        try await fixture.complete("x", daemon)
     }
 }

@@ -21,8 +21,7 @@ final class HotFolderFixture: Sendable {
         self.originals = originals
         self.options = options
         for name in ["recipes", "scans"] {
-            try FileManager.default.createDirectory(
-                at: scratch.url.appending(path: name), withIntermediateDirectories: false)
+            try FileManager.default.makeFolder(at: scratch.url.appending(path: name))
         }
         try recipe("filters: {resize: 8}\n")
         try "".write(toFile: configuration, atomically: false, encoding: .utf8)
@@ -73,8 +72,7 @@ final class HotFolderFixture: Sendable {
 
     func put(_ name: String, _ bytes: Data) throws {
         let parts = name.split(separator: "/").dropLast().joined(separator: "/")
-        try FileManager.default.createDirectory(
-            atPath: path(parts), withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(atPath: path(parts))
         let temporary = "\(scratch.path)/temporary"
         try bytes.write(to: URL(filePath: temporary))
         #expect(rename(temporary, path(name)) == 0)

@@ -1,8 +1,6 @@
 import DarkroomCore
-import DarkroomSpool
 import Foundation
 import Glibc
-import TestSupport
 import Testing
 
 /// Hot folders whose daemon is killed, or gets more than it can see.

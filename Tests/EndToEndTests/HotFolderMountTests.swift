@@ -1,4 +1,3 @@
-import DarkroomSpool
 import Foundation
 import Glibc
 import TestSupport
@@ -152,12 +151,8 @@ private final class DiskImage: Sendable {
     func mount(at folder: String) throws { try Self.run("mount", "-o", "loop", path, folder) }
 
     private static func run(_ words: String...) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"] + words
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw POSIXError(.EIO) }
+        let (status, _) = try SystemProgram.run(
+            "/usr/bin/env", ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"] + words)
+        guard status == 0 else { throw POSIXError(.EIO) }
     }
 }

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomSpool
 import Foundation
 import Glibc
 import TestSupport
@@ -65,8 +64,7 @@ import Testing
         let id = try await eventually("an answer") { fixture.spool.list("outbox").first }
         // Something that is no file has its name.
         let name = "outbox/\(id)/a.original.png"
-        try FileManager.default.createDirectory(
-            at: fixture.spool.root.appending(path: name), withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: fixture.spool.root.appending(path: name))
         first.send(SIGUSR2)
         #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
         #expect(fixture.spool.exists("outbox/\(id)/b.original.png"))

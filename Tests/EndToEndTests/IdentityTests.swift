@@ -1,6 +1,3 @@
-import DarkroomBatch
-import DarkroomCore
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -80,8 +77,7 @@ import Testing
         var daemon = try await fixture.run()
         _ = try await fixture.spool.finish("x", daemon)
         for retries in 1...2 {
-            daemon.send(SIGUSR1)
-            try await daemon.waitForStatusText("Paused")
+            try await daemon.pause()
             try fixture.spool.drop("x.retry", "")
             let again = try await fixture.spool.waitForStatus(of: "x", daemon, "taken up again") {
                 $0.retries == retries

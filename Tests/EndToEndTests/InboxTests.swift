@@ -1,8 +1,3 @@
-import DarkroomAnswer
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -17,9 +12,7 @@ import Testing
         try await fixture.spool.writeInPlace(
             "slow.\(ending)", parts: Self.parts(ending, (0..<6).map { fixture.url("\($0).png") }),
             pause: .milliseconds(100))
-        let status = try await fixture.spool.finish("slow", daemon)
-
-        try fixture.checkCompleted(status)
+        let status = try await fixture.complete("slow", daemon)
         #expect(status.images.map(\.name) == (0..<6).map { "\($0)" })
         #expect(fixture.spool.list("outbox") == ["slow"])
     }
@@ -32,29 +25,8 @@ import Testing
         return ["{\"images\": [", "\"\(urls[0])\""] + rest + ["]}"]
     }
 
-    @Test func judgesABrokenManifestOnceItIsLeftAlone() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(["inbox.settle": "0.2s"])
-        try await fixture.spool.writeInPlace(
-            "cut.json", parts: ["{\"images\": ["], pause: .zero)
-        let status = try await fixture.spool.finish("cut", daemon)
-
-        #expect(status.state == .rejected)
-        #expect(status.errors?.map(\.code) == ["syntax"])
-        try fixture.checkOutcome(status)
-    }
-
-    @Test func takesWhatLayThereBefore() async throws {
-        let fixture = try DaemonFixture()
-        try fixture.spool.makeFolders()
-        try fixture.drop("early", images: [("a", fixture.url("0.png"))])
-        let daemon = try await fixture.run()
-        try fixture.checkCompleted(try await fixture.spool.finish("early", daemon))
-    }
-
     @Test func leavesOtherFilesAlone() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(["inbox.settle": "0s"])
+        let (fixture, daemon) = try await DaemonFixture.running(["inbox.settle": "0s"])
         let names = [
             ".hidden.json", "half.json.tmp", "half.json.part", "backup.json~", "notes.txt",
             "without-ending",
@@ -62,7 +34,7 @@ import Testing
         let manifest = try DaemonFixture.json(["images": [fixture.url("0.png")]])
         for name in names { try fixture.spool.drop(name, manifest) }
         let folder = fixture.spool.root.appending(path: "inbox/folder.json")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: folder)
         try FileManager.default.createSymbolicLink(
             at: fixture.spool.root.appending(path: "inbox/link.json"),
             withDestinationURL: URL(filePath: "/etc/hostname"))
@@ -70,7 +42,7 @@ import Testing
 
         // Whatever is dropped after them is looked at after them.
         try fixture.spool.drop("last.json", manifest)
-        try fixture.checkCompleted(try await fixture.spool.finish("last", daemon))
+        try await fixture.complete("last", daemon)
 
         let left = names + ["folder.json", "link.json", "fifo.json"]
         #expect(fixture.spool.list("inbox") == left.sorted())
@@ -83,74 +55,39 @@ import Testing
 
     /// link(2) tells of no closing and no rename.
     @Test func takesAManifestThatWasLinkedIntoTheInbox() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(["inbox.settle": "0.2s"])
+        let (fixture, daemon) = try await DaemonFixture.running(["inbox.settle": "0.2s"])
         let manifest = try DaemonFixture.json(["images": ["a": fixture.url("0.png")]])
         let draft = fixture.spool.root.appending(path: "tmp/draft.json")
         try manifest.write(to: draft, atomically: false, encoding: .utf8)
         try FileManager.default.linkItem(
             at: draft, to: fixture.spool.root.appending(path: "inbox/linked.json"))
-        try fixture.checkCompleted(try await fixture.spool.finish("linked", daemon))
+        try await fixture.complete("linked", daemon)
         #expect(FileManager.default.fileExists(atPath: draft.path))
     }
 
     @Test func neverOverwritesABatchOfTheSameName() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running()
         var identities: [SpoolFixture.FileIdentity] = []
         for (index, id) in ["trip", "trip-2", "trip-3"].enumerated() {
             try fixture.spool.drop(
                 "trip.json", try DaemonFixture.json(["images": ["p": fixture.url("\(index).png")]]))
-            let status = try await fixture.spool.finish(id, daemon)
-            try fixture.checkCompleted(status)
+            let status = try await fixture.complete(id, daemon)
             #expect(status.manifest.name == "trip.json")
             identities.append(try fixture.spool.identity("outbox/\(id)/p.png"))
         }
         // Another ending, the same ID.
         try fixture.spool.drop("trip.yaml", "images: {p: \(fixture.url("3.png"))}")
-        try fixture.checkCompleted(try await fixture.spool.finish("trip-4", daemon))
+        try await fixture.complete("trip-4", daemon)
         for (id, identity) in zip(["trip", "trip-2", "trip-3"], identities) {
             #expect(try fixture.spool.identity("outbox/\(id)/p.png") == identity)
         }
-    }
-
-    /// Names that are no words.
-    static let names: [(name: [UInt8], id: String)] = [
-        (Array("with space.json".utf8), "with space"),
-        (Array("line\nbreak.json".utf8), "line\u{fffd}break"),
-        (Array("Österreich 🏔.json".utf8), "Österreich 🏔"),
-        (Array("e\u{301}.json".utf8), "e\u{301}"),
-        (Array("quote\"back\\slash.json".utf8), "quote\"back\\slash"),
-        (Array("-rf.json".utf8), "-rf"),
-        (Array("a.b.c.json".utf8), "a.b.c"),
-        (Array("$(id) `id` %s.json".utf8), "$(id) `id` %s"),
-        ([0x66, 0xfc, 0x72] + Array(".json".utf8), "f\u{fffd}r"),
-        (
-            Array(String(repeating: "n", count: 250).utf8) + Array(".json".utf8),
-            String(repeating: "n", count: 200)
-        ),
-    ]
-
-    @Test(arguments: names) func takesAnyName(name: [UInt8], id: String) async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run()
-        let manifest = try DaemonFixture.json(["images": ["p": fixture.url("0.png")]])
-        try fixture.spool.drop(name, Array(manifest.utf8))
-        let status = try await fixture.spool.finish(id, daemon)
-        #expect(status.state == .completed)
-        #expect(status.id == id)
-        #expect(fixture.spool.exists("outbox/\(id)/p.png"))
-        #expect(fixture.spool.list("inbox") == [])
-        // A line of the log stays a line.
-        #expect(daemon.outputText.split(separator: "\n").allSatisfy { !$0.hasPrefix("break") })
     }
 
     enum Removal: CaseIterable, Sendable { case removed, renamed }
 
     @Test(arguments: Removal.allCases)
     func putsTheInboxBack(removal: Removal) async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running()
         let inbox = fixture.spool.root.appending(path: "inbox")
         switch removal {
         case .removed: try FileManager.default.removeItem(at: inbox)
@@ -160,9 +97,9 @@ import Testing
         }
         try await daemon.waitUntil("the inbox's return") { _ in fixture.spool.exists("inbox") }
         try fixture.drop("after", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("after", daemon))
+        try await fixture.complete("after", daemon)
         // And the new watch is a watch: events come, not only a scan.
         try fixture.drop("later", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("later", daemon))
+        try await fixture.complete("later", daemon)
     }
 }

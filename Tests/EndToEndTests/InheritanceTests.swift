@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -39,7 +38,7 @@ import Testing
             kill $daemon
             wait $daemon
             """)
-        #expect(result == .init(exit: 0, output: "/dev/null\n/dev/null\n/dev/null\n", errors: ""))
+        result.expect(exit: 0, output: "/dev/null\n/dev/null\n/dev/null\n")
     }
 
     /// Its reader begins when the pipe is full.
@@ -63,8 +62,7 @@ import Testing
             print(process.wait(), output == subprocess.run(sys.argv[1:], capture_output=True).stdout)
             """.utf8
         ).write(to: scratch.url.appending(path: "slow.py"))
-        let result = try await shell("python3 slow.py '\(program)' \(line)")
-        #expect(result == .init(exit: 0, output: "0 True\n", errors: ""))
+        try await shell("python3 slow.py '\(program)' \(line)").expect(exit: 0, output: "0 True\n")
     }
 
     @Test func anInputThatDoesNotBlockIsWaitedFor() async throws {
@@ -86,8 +84,8 @@ import Testing
             print(len(process.communicate()[0]) > 0, process.returncode)
             """.utf8
         ).write(to: scratch.url.appending(path: "feed.py"))
-        let result = try await shell("python3 feed.py a.png '\(program)' filter --filter mono")
-        #expect(result == .init(exit: 0, output: "True 0\n", errors: ""))
+        try await shell("python3 feed.py a.png '\(program)' filter --filter mono").expect(
+            exit: 0, output: "True 0\n")
     }
 
     // MARK: Signals, umask
@@ -133,10 +131,9 @@ import Testing
     }
 
     @Test func aMaskOfTheOwnersBitsDoesNotLockItOut() async throws {
-        let result = try await shell(
+        try await shell(
             "umask 0777; darkroom run a.png --filter mono -o out --quiet && stat -c %A out out/a.png"
-        )
-        #expect(result == .init(exit: 0, output: "drwx------\n-rw-------\n", errors: ""))
+        ).expect(exit: 0, output: "drwx------\n-rw-------\n")
     }
 
     // MARK: No /proc
@@ -178,10 +175,9 @@ import Testing
     @Test(.enabled(if: geteuid() == 0, "mounts need root"), arguments: lines)
     func withoutProcItSaysSo(line: Line) async throws {
         let program = try line.isDaemon ? DaemonProcess.program() : ClientProcess.program()
-        let result = try await shell(
+        try await shell(
             "unshare --mount sh -c 'mount -t tmpfs tmpfs /proc && exec \"$@\"' - '\(program)' \(line.arguments)"
-        )
-        #expect(result == .init(exit: line.exit, output: line.output, errors: line.errors))
+        ).expect(exit: line.exit, output: line.output, errors: line.errors)
         #expect(!FileManager.default.fileExists(atPath: scratch.path + "/s"))
         #expect(!FileManager.default.fileExists(atPath: scratch.path + "/out"))
     }
@@ -231,6 +227,6 @@ import Testing
             kill $daemon
             wait $daemon
             """)
-        #expect(result == .init(exit: 0, output: "memory: 256 MiB\n", errors: ""))
+        result.expect(exit: 0, output: "memory: 256 MiB\n")
     }
 }

@@ -1,9 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
-import TestSupport
 import Testing
 
 /// What a hostile member of the spool's group does to the intake, beside an innocent one.
@@ -32,8 +29,7 @@ import Testing
 
     /// `truncate -s 1T`: of what is larger than any manifest nothing is read.
     @Test func sparseManifestsTakeNoTime() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running()
         let names = (0..<4).flatMap { number in
             ["json", "yaml", "plist"].map { "sparse\(number)-\($0).\($0)" }
         }
@@ -67,8 +63,7 @@ import Testing
     /// Legal ones, each as large as may be: it takes many seconds to read one.
     @Test(arguments: ["json", "yaml", "plist"])
     func largeManifestsHoldUpNobody(ending: String) async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running()
         let text = Self.large(ending)
         try await fixture.withstands(daemon) {
             for number in 0..<3 { try fixture.spool.drop("large\(number).\(ending)", text) }
@@ -115,7 +110,7 @@ import Testing
         let fixture = try DaemonFixture()
         let first = try await fixture.run()
         try fixture.drop("mine", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("mine", first))
+        try await fixture.complete("mine", first)
         let staged = path(fixture, "tmp/bad.json")
         try Data("{}".utf8).write(to: URL(filePath: staged))
         try #require(link(staged, path(fixture, "tmp/kept")) == 0)
@@ -140,7 +135,7 @@ import Testing
     private func makeOldest(_ fixture: DaemonFixture, _ id: String, bytes: Int) throws {
         let finished = "2020-09-13T12:26:40.000Z"
         let folder = fixture.spool.root.appending(path: "outbox/\(id)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: folder)
         let status = Status(
             id: id,
             manifest: .init(name: "\(id).json", file: "manifest.json", sha256: "", bytes: 2),
@@ -154,8 +149,7 @@ import Testing
     @Test func anAcceptedManifestCannotBeChanged() async throws {
         let fixture = try DaemonFixture()
         let first = try await fixture.run()
-        first.send(SIGUSR1)
-        try await first.waitForStatusText("Paused")
+        try await first.pause()
         let staged = path(fixture, "tmp/job.json")
         try Data(try DaemonFixture.json(["images": ["a": fixture.url("0.png")]]).utf8)
             .write(to: URL(filePath: staged))
@@ -179,8 +173,7 @@ import Testing
 
     /// Names that are a manifest at one look and something else at the next.
     @Test func swappedManifestsLeaveOnlyFiles() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running()
         let makers: [(String) -> CInt] = [
             { mkfifo($0, 0o644) }, { mkdir($0, 0o755) }, { symlink("/etc/hostname", $0) },
             { mknod($0, S_IFSOCK | 0o644, 0) },

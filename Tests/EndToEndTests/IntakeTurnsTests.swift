@@ -1,7 +1,3 @@
-import DarkroomCore
-import DarkroomDaemon
-import DarkroomFetch
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -16,8 +12,7 @@ struct IntakeTurnsTests {
     /// Many that are answered at once, and fewer that take long to read.
     @Test(arguments: [(6000, "{}"), (240, long)])
     func manyManifestsOfOneHoldUpNobody(count: Int, text: String) async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running()
         try await fixture.withstands(daemon) {
             for number in 0..<count { try fixture.spool.drop("flood\(number).json", text) }
         }
@@ -25,8 +20,7 @@ struct IntakeTurnsTests {
 
     /// Control files beside a manifest that may not be complete do not have it read again and again.
     @Test func manyControlsOfOneManifestHoldUpNobody() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(["inbox.settle": "10min"])
+        let (fixture, daemon) = try await DaemonFixture.running(["inbox.settle": "10min"])
         let names = ["cancel", "hold", "release", "retry"].flatMap(Self.spellings)
         try await fixture.withstands(daemon) {
             try await fixture.spool.writeInPlace("job.json", parts: [Self.long], pause: .zero)
@@ -49,8 +43,7 @@ struct IntakeTurnsTests {
     /// A daemon in whose room one batch of the tests' user waits, `a`, and which begins nothing; `b` stays in the inbox.
     private func full(_ fixture: DaemonFixture, paused text: String) async throws -> DaemonProcess {
         let daemon = try await fixture.run(["batches.maxWaiting": "1", "inbox.settle": "500ms"])
-        daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused")
+        try await daemon.pause()
         try fixture.spool.drop("a.json", text)
         try await daemon.waitForStatusText("Paused: 1 batch")
         try fixture.spool.drop("b.json", text)
@@ -76,7 +69,7 @@ struct IntakeTurnsTests {
         #expect(report.files.map(\.name) == ["b.json", "more.json"])
         daemon.send(SIGUSR2)
         for id in ["a", "b", "other", "more"] {
-            try fixture.checkCompleted(try await fixture.spool.finish(id, daemon))
+            try await fixture.complete(id, daemon)
         }
     }
 
@@ -97,7 +90,7 @@ struct IntakeTurnsTests {
         let fixture = try DaemonFixture()
         let before = try await fixture.run()
         try fixture.drop("done", images: [("p", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("done", before))
+        try await fixture.complete("done", before)
         #expect(try await before.stop() == .exited(0))
         try FileManager.default.removeItem(
             at: fixture.spool.root.appending(path: "outbox/done/p.png"))
@@ -127,7 +120,7 @@ struct IntakeTurnsTests {
 
         daemon.send(SIGUSR2)
         for id in ["a", "b"] {
-            try fixture.checkCompleted(try await fixture.spool.finish(id, daemon))
+            try await fixture.complete(id, daemon)
         }
         try await daemon.waitUntil("done to be done again") { _ in
             fixture.spool.exists("outbox/done/p.png")
@@ -137,12 +130,13 @@ struct IntakeTurnsTests {
 
     /// What is held takes nobody's room, but may be released.
     @Test func asManyAreHeldAsMayWait() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(["batches.maxWaiting": "1", "inbox.settle": "60s"])
+        let (fixture, daemon) = try await DaemonFixture.running([
+            "batches.maxWaiting": "1", "inbox.settle": "60s",
+        ])
         let text = try DaemonFixture.json(["images": ["p": fixture.url("0.png")]])
         try fixture.spool.drop("a.hold", "")
         try fixture.spool.drop("a.json", text)
-        _ = try await fixture.spool.waitForStatus(of: "a", daemon, "held") { $0.state == .held }
+        _ = try await fixture.spool.waitForStatus(of: "a", daemon, .held)
         try fixture.spool.drop("b.json", text)
         let report = try await fixture.waitForReport(daemon, "as many held as may be") {
             $0.counts["over-limit"] == 1
@@ -152,17 +146,16 @@ struct IntakeTurnsTests {
             report.files.map(\.message)
                 == ["1 batch of its owner is held, as many as batches.maxWaiting allows"])
         try dropOthers("other", text, fixture)
-        try fixture.checkCompleted(try await fixture.spool.finish("other", daemon))
+        try await fixture.complete("other", daemon)
         try fixture.spool.drop("a.release", "")
         for id in ["a", "b"] {
-            try fixture.checkCompleted(try await fixture.spool.finish(id, daemon))
+            try await fixture.complete(id, daemon)
         }
     }
 
     /// Large ones are taken one after the other, and their owners in turn.
     @Test func manyLargeManifestsOfOneHoldUpNobodys() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running()
         let long = Self.long + String(repeating: " ", count: 256 << 10)
         let count = 40
         for number in 0..<count { try fixture.spool.drop("flood\(number).json", long) }
@@ -172,7 +165,7 @@ struct IntakeTurnsTests {
         }
         let text = try DaemonFixture.json(["images": ["p": fixture.url("0.png")]])
         try dropOthers("other", text + String(repeating: " ", count: 256 << 10), fixture)
-        try fixture.checkCompleted(try await fixture.spool.finish("other", daemon))
+        try await fixture.complete("other", daemon)
         #expect(fixture.spool.list("outbox").count < count)
         #expect(try await daemon.stop() == .exited(0))
     }

@@ -1,7 +1,3 @@
-import DarkroomCore
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -97,9 +93,7 @@ import Testing
                 "output": ["format": "jpeg"],
                 "images": (0..<count).map { ["source": fixture.slowURL("\($0).jpg")] },
             ])
-        _ = try await fixture.spool.waitForStatus(of: "trip", first, "under way") {
-            $0.counts.filtered >= 2
-        }
+        _ = try await fixture.spool.waitForStatus(of: "trip", first, filtered: 2)
         try await first.killAtOnce()
         let done = fixture.spool.list("outbox/trip").filter { $0.hasSuffix(".jpg") }
         #expect(done.count >= 2 && done.count < count)

@@ -1,11 +1,5 @@
-import DarkroomBatch
 import DarkroomConfiguration
-import DarkroomDaemon
-import DarkroomFetch
 import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -211,7 +205,7 @@ final class ManualFixture: Sendable {
         pictures = scratch.url.appending(path: "pictures")
         work = scratch.url.appending(path: "work")
         for folder in [pictures, work] {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try FileManager.default.makeFolder(at: folder)
         }
     }
 
@@ -243,8 +237,7 @@ final class ManualFixture: Sendable {
                 source.hasPrefix(base)
                 ? fixture.documents.url.appending(path: String(source.dropFirst(base.count)))
                 : pictures.appending(path: source)
-            try FileManager.default.createDirectory(
-                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.makeFolder(at: file.deletingLastPathComponent())
             try Data(DaemonFixture.picture).write(to: file)
         }
     }

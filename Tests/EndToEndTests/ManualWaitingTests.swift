@@ -1,9 +1,3 @@
-import DarkroomBatch
-import DarkroomCore
-import DarkroomDaemon
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -45,8 +39,7 @@ import Testing
             let document = "\(index).png"
             try Data(DaemonFixture.picture).write(
                 to: place.fixture.documents.url.appending(path: document))
-            try FileManager.default.createDirectory(
-                at: place.work.appending(path: "\(index)"), withIntermediateDirectories: true)
+            try FileManager.default.makeFolder(at: place.work.appending(path: "\(index)"))
             try write(place, "\(index)/nightly.json", [document])
         }
         let (code, output) = try await place.shellThatWaits(
@@ -74,9 +67,7 @@ import Testing
     @Test(arguments: Meanwhile.allCases) func waitsForADaemon(meanwhile: Meanwhile) async throws {
         let place = try ManualFixture()
         try place.fixture.spool.makeFolders()
-        try FileManager.default.createDirectory(
-            at: place.fixture.spool.root.appending(path: "outbox"),
-            withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: place.fixture.spool.root.appending(path: "outbox"))
         try write(place, "nightly.json", ["0.png"])
         let script: ManualFixture.Script
         switch meanwhile {
@@ -87,8 +78,7 @@ import Testing
             }
         case .stopped:
             let first = try await place.run()
-            first.send(SIGUSR1)
-            try await first.waitForStatusText("Paused")
+            try await first.pause()
             script = try place.begin(Self.submit("nightly.json"))
             _ = try await place.fixture.spool.waitForStatus(of: "nightly", first, "there") { _ in
                 true

@@ -1,7 +1,3 @@
-import DarkroomConfiguration
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -41,8 +37,7 @@ import Testing
         try drop(fixture, "large", count: 6)
         let small = (0..<12).map { ("\($0)", fixture.url("\($0).png")) }
         try fixture.drop("small", images: small)
-        try fixture.checkCompleted(
-            try await fixture.spool.finish("small", daemon, within: .seconds(180)))
+        try await fixture.complete("small", daemon, within: .seconds(180))
         let status = try await fixture.spool.finish("large", daemon, within: .seconds(180))
         try fixture.checkCompleted(status)
         #expect(Set(status.images.compactMap(\.output?.sha256)).count == 1)
@@ -51,11 +46,10 @@ import Testing
 
     /// Its rows pass through: 300 MB of them in 24 MiB.
     @Test func aHundredMegapixelsTakeLittle() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(["filters.concurrency": "2"])
+        let (fixture, daemon) = try await DaemonFixture.running(["filters.concurrency": "2"])
         // A first batch has every part of the daemon in use.
         try fixture.drop("first", images: [("0", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("first", daemon))
+        try await fixture.complete("first", daemon)
         let idle = try peak(daemon)
         let picture = PNGMaker.black(width: 10_000, height: 10_000, colourType: .rgb, depth: 8)
         try Data(picture).write(to: fixture.documents.url.appending(path: "large.png"))
@@ -64,43 +58,6 @@ import Testing
         let status = try await fixture.spool.finish("large", daemon, within: .seconds(180))
         try fixture.checkCompleted(status)
         #expect(try peak(daemon) - idle <= 24 << 20)
-    }
-
-    @Test func onePictureOfMoreThanThereIsFails() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(["limits.memory": "64MiB"])
-        try drop(fixture, "large", count: 1)
-        let status = try await fixture.spool.finish("large", daemon)
-        let error = try #require(try status.image("0").error)
-        #expect(error.code == "memory-limit" && !error.isTransient)
-        #expect(error.message.hasPrefix("\(fixture.url("large.png")): filtering it takes up to"))
-        #expect(error.message.contains("more than the 56 MiB that limits.memory allows one"))
-        // A batch of small ones is not concerned.
-        try fixture.drop("small", images: [("0", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("small", daemon))
-    }
-
-    /// What is left of a small picture is small.
-    @Test func aSmallPictureIsTrimmedAndScaledInLittle() async throws {
-        let fixture = try DaemonFixture(pictures: 0)
-        let picture = PNGMaker.noise(width: 10, height: 10, colourType: .rgb, depth: 8)
-        try Data(picture.encoded).write(to: fixture.documents.url.appending(path: "small.png"))
-        let daemon = try await fixture.run(["limits.memory": "64MiB"])
-        let scalings: [[String: Any]] = [
-            ["thumbnail": ["size": 200]], ["resize": ["width": 800]],
-            ["resize": ["width": 200, "height": 200, "fit": "outside"]],
-        ]
-        try fixture.drop(
-            "trimmed",
-            [
-                "images": scalings.indices.map {
-                    [
-                        "name": "\($0)", "source": fixture.url("small.png"),
-                        "filters": ["trim", scalings[$0]] as [Any],
-                    ] as [String: Any]
-                }
-            ])
-        try fixture.checkCompleted(try await fixture.spool.finish("trimmed", daemon))
     }
 
     /// A larger limit holds from the reload on.
@@ -118,7 +75,6 @@ import Testing
             $0.outputText.contains("Configuration reloaded") && $0.outputText.contains("192 MiB")
         }
         try drop(fixture, "after", count: 1)
-        try fixture.checkCompleted(
-            try await fixture.spool.finish("after", daemon, within: .seconds(180)))
+        try await fixture.complete("after", daemon, within: .seconds(180))
     }
 }

@@ -1,10 +1,5 @@
 import DarkroomAnswer
-import DarkroomBatch
 import DarkroomCore
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -254,34 +249,6 @@ import Testing
         #expect(status.state == .completed)
         #expect(status.images.map { Array($0.name.utf8) } == names.map { Array($0.utf8) })
         #expect(try place.outputs("images") == Set(names.map { FileName($0 + ".png") }))
-    }
-
-    /// What an image may not be called rejects its manifest with a reason.
-    @Test(arguments: [
-        (["a", "a.png"], "duplicate-name"), (["a\nb"], "bad-name"), (["a\u{7f}"], "bad-name"),
-        (["gpj.\u{202e}a"], "bad-name"), (["a\u{2028}b"], "bad-name"),
-        (["a/b"], "bad-name"), ([String(repeating: "界", count: 67)], "bad-name"),
-    ])
-    func someNamesOfImagesAreRefused(names: [String], code: String) async throws {
-        let place = try Place()
-        let images = names.map { ["name": $0, "source": "picture.png"] }
-        try place.spool.drop("images.json", try DaemonFixture.json(["images": images]))
-        let daemon = try await place.run()
-        let status = try #require(try await place.answers(daemon, 1)["images"])
-        #expect(status.state == .rejected)
-        #expect(status.errors?.map(\.code) == [code])
-    }
-
-    @Test func anImageOfNoTextIsRefused() async throws {
-        let place = try Place()
-        try place.spool.drop(
-            Array("images.json".utf8),
-            Array(#"{"images": [{"name": ""#.utf8) + [0x66, 0xfc]
-                + Array(#"", "source": "a"}]}"#.utf8))
-        let daemon = try await place.run()
-        let status = try #require(try await place.answers(daemon, 1)["images"])
-        #expect(status.state == .rejected)
-        #expect(status.errors?.isEmpty == false)
     }
 
     // MARK: Control files

@@ -2,8 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomSpool
-
 /// Runs what the cookbook and the manual show of notifications: a mail, a web hook, and a check of its signature.
 @Suite(.fewAtATime) struct NotificationExamplesTests {
     private let place: ManualFixture
@@ -68,14 +66,12 @@ import Testing
         let output = try await end(command)
         // If the call had not ended yet, it says before that it waits for it.
         #expect(output.contains("holiday: completed, 1 image in "), "\(output)")
-        _ = try await daemon.stop()
     }
 
     @Test func aWebServerChecksTheSignature() async throws {
         let origin = try ScriptedOrigin { _ in
             ScriptedOrigin.Reply(["HTTP/1.1 200 OK", "Content-Length: 0"])
         }
-        defer { origin.stop() }
         let daemon = try await place.run()
         #expect(try place.shell(try example("key")) == (0, ""))
         let line = try example("post")
@@ -105,6 +101,5 @@ import Testing
         #expect(try check(["webhook-id": "end_0"]) == 1)
         #expect(try check(["webhook-signature": "v1,AAAA"]) == 1)
         #expect(try check(["webhook-timestamp": "1700000000"]) == 1)
-        _ = try await daemon.stop()
     }
 }

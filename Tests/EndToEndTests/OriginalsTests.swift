@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomSpool
 import Foundation
 import Glibc
 import TestSupport
@@ -29,8 +28,7 @@ import Testing
 
     /// A retry finds them again, and what their owner has put right there.
     @Test func areKeptForARetryAndGoWithTheAnswer() async throws {
-        let fixture = try DaemonFixture(pictures: 0)
-        let daemon = try await fixture.run(Self.settings)
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 0, Self.settings)
         try drop(fixture)
         let first = try await fixture.spool.finish("job", daemon)
         #expect(first.images.map(\.state) == [.filtered, .filtered, .failed])
@@ -63,8 +61,7 @@ import Testing
 
     /// Its manifest has an error, so nothing of it was filtered.
     @Test func aRejectedFolderIsKeptToo() async throws {
-        let fixture = try DaemonFixture(pictures: 0)
-        let daemon = try await fixture.run(Self.settings)
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 0, Self.settings)
         try fixture.makeFolder(
             "job", files: [("manifest.yaml", Array("imagse: []\n".utf8)), ("a.png", [1])])
         try fixture.dropMade("job")
@@ -92,8 +89,7 @@ import Testing
 
     /// Links that their owner puts there are not followed: neither by a retry nor by the removal.
     @Test func linksInThemLeadNowhere() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run(Self.settings)
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1, Self.settings)
         try drop(fixture)
         _ = try await fixture.spool.finish("job", daemon)
         try await expectOriginals(fixture)
@@ -141,10 +137,10 @@ import Testing
         let (fixture, daemon) = try await Self.folderOfAnotherUser()
         try fixture.spool.drop("job.hold", "")
         try fixture.dropMade("job")
-        _ = try await fixture.spool.waitForStatus(of: "job", daemon, "held") { $0.state == .held }
+        _ = try await fixture.spool.waitForStatus(of: "job", daemon, .held)
         try #require(chmod("\(fixture.spool.path)/active/job/submitted/job", 0o550) == 0)
         try fixture.spool.drop("job.release", "")
-        try fixture.checkCompleted(try await fixture.spool.finish("job", daemon))
+        try await fixture.complete("job", daemon)
         try await daemon.says(
             "The pictures that came with batch job are not kept in its answer (retention.originals): "
         )
@@ -160,7 +156,7 @@ import Testing
     func theirOwnerCannotPreventTheRemoval() async throws {
         let (fixture, daemon) = try await Self.folderOfAnotherUser()
         try fixture.dropMade("job")
-        try fixture.checkCompleted(try await fixture.spool.finish("job", daemon))
+        try await fixture.complete("job", daemon)
         try await fixture.waitForRemoval()
         let path = "\(fixture.spool.path)/outbox/job/originals"
         var information = stat()

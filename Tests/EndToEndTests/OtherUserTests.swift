@@ -1,5 +1,3 @@
-import DarkroomCore
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomManifest
 import Foundation
 import TestSupport
 import Testing

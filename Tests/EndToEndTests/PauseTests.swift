@@ -1,9 +1,5 @@
 import DarkroomAnswer
-import DarkroomCore
-import DarkroomDaemon
-import DarkroomSelfTest
 import Foundation
-import TestSupport
 import Testing
 
 /// SIGUSR1 and SIGUSR2.
@@ -13,12 +9,9 @@ import Testing
         let file = try ConfigurationText("downloads: {concurrency: 2}\n")
         let daemon = try await fixture.run(arguments: ["--config", file.path])
         try fixture.drop("work", images: fixture.slowImages())
-        _ = try await fixture.spool.waitForStatus(of: "work", daemon, "under way") {
-            $0.counts.filtered >= 3
-        }
+        _ = try await fixture.spool.waitForStatus(of: "work", daemon, filtered: 3)
 
-        daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused")
+        try await daemon.pause()
         // Running operations finish; then the text counts none any more.
         try await daemon.waitUntil("all running operations to end") {
             !$0.statusText.contains("finishing")
@@ -56,8 +49,8 @@ import Testing
         try await daemon.reload()
         try await daemon.waitForStatusText("Paused: 2 batches waiting")
         daemon.send(SIGUSR2)
-        try fixture.checkCompleted(try await fixture.spool.finish("meanwhile", daemon))
-        try fixture.checkCompleted(try await fixture.spool.finish("work", daemon))
+        try await fixture.complete("meanwhile", daemon)
+        try await fixture.complete("work", daemon)
         try await daemon.waitForStatusText("Idle")
         #expect(!fixture.spool.exists("paused"))
         #expect(try await fixture.logged(DaemonFixture.many + 1).count == DaemonFixture.many + 1)
@@ -73,15 +66,11 @@ import Testing
         let daemon = try await fixture.run(arguments: ["--config", file.path])
         for id in ["work", "held"] { try fixture.drop(id, images: fixture.slowImages()) }
         for id in ["work", "held"] {
-            let status = try await fixture.spool.waitForStatus(of: id, daemon, "under way") {
-                $0.counts.filtered >= 2
-            }
+            let status = try await fixture.spool.waitForStatus(of: id, daemon, filtered: 2)
             #expect(status.waiting == nil && status.state == .processing)
         }
         try fixture.spool.drop("held.hold", "")
-        _ = try await fixture.spool.waitForStatus(of: "held", daemon, "held") {
-            $0.state == .held
-        }
+        _ = try await fixture.spool.waitForStatus(of: "held", daemon, .held)
 
         daemon.send(SIGUSR1)
         let paused = try await fixture.spool.waitForStatus(of: "work", daemon, "paused") {
@@ -128,7 +117,7 @@ import Testing
         #expect(try fixture.spool.status(of: "held")?.state == .held)
         _ = try await fixture.waitForReport(second, "the pause") { $0.paused && $0.claiming }
         second.send(SIGUSR2)
-        try fixture.checkCompleted(try await fixture.spool.finish("work", second))
+        try await fixture.complete("work", second)
     }
 
     /// What is held before its status has been written anew shows what the journal has.
@@ -138,9 +127,7 @@ import Testing
             "downloads: {concurrency: 2}\nstatus: {interval: 100ms}\n")
         let first = try await fixture.run(arguments: ["--config", file.path])
         try fixture.drop("work", images: fixture.slowImages())
-        _ = try await fixture.spool.waitForStatus(of: "work", first, "under way") {
-            $0.counts.filtered >= 1
-        }
+        _ = try await fixture.spool.waitForStatus(of: "work", first, filtered: 1)
         // From now on it is written once more at most.
         try file.write("downloads: {concurrency: 2}\nstatus: {interval: 1h}\n")
         try await first.reload()
@@ -154,9 +141,7 @@ import Testing
         let second = try await fixture.run(arguments: ["--config", file.path])
         try await second.waitForStatusText("Paused: 1 batch")
         try fixture.spool.drop("work.hold", "")
-        let held = try await fixture.spool.waitForStatus(of: "work", second, "held") {
-            $0.state == .held
-        }
+        let held = try await fixture.spool.waitForStatus(of: "work", second, .held)
         #expect(held.counts.filtered > shown)
         #expect(held.counts == Status.Counts(of: held.images))
         #expect(held.counts.filtered + held.counts.new == held.counts.total)
@@ -165,35 +150,29 @@ import Testing
     @Test func aPauseOutlivesARestart() async throws {
         let fixture = try DaemonFixture()
         let first = try await fixture.run()
-        first.send(SIGUSR1)
-        try await first.waitForStatusText("Paused")
+        try await first.pause()
         try fixture.drop("kept", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.spool.waitForStatus(of: "kept", first, "pending") {
-            $0.state == .pending
-        }
+        _ = try await fixture.spool.waitForStatus(of: "kept", first, .pending)
         #expect(try await first.stop() == .exited(0))
 
         let second = try await fixture.run()
         try await second.waitForStatusText("Paused")
         try fixture.drop("new", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.spool.waitForStatus(of: "new", second, "pending") {
-            $0.state == .pending
-        }
+        _ = try await fixture.spool.waitForStatus(of: "new", second, .pending)
         try await second.waitForStatusText("Paused: 2 batches waiting")
         #expect(try fixture.spool.status(of: "kept")?.state == .pending)
         #expect(try fixture.origin.requests().isEmpty)
 
         second.send(SIGUSR2)
-        try fixture.checkCompleted(try await fixture.spool.finish("kept", second))
-        try fixture.checkCompleted(try await fixture.spool.finish("new", second))
+        try await fixture.complete("kept", second)
+        try await fixture.complete("new", second)
         #expect(try await second.stop() == .exited(0))
         let third = try await fixture.run()
         try await third.waitForStatusText("Idle")
     }
 
     @Test func theSignalsSetAStateAndDoNotToggleIt() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running()
         daemon.send(SIGUSR2)
         // Of different signals that wait to be taken, none is the first; a reload comes behind those before it.
         try await daemon.reload()
@@ -203,7 +182,7 @@ import Testing
         for _ in 0..<20 { daemon.send(SIGUSR2) }
         try await daemon.waitForStatusText("Idle")
         try fixture.drop("after", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("after", daemon))
+        try await fixture.complete("after", daemon)
     }
 
     /// A stop may take as long as a picture does; nothing says meanwhile that the daemon has stopped.
@@ -227,19 +206,5 @@ import Testing
         let stopped = try #require(try fixture.report())
         #expect(stopped.why?.code == "stopped" && stopped.written >= stopping.written)
         #expect(try fixture.spool.status(of: "work")?.waiting?.code == "stopped")
-    }
-
-    @Test func stopsWhilePaused() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run()
-        daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused")
-        try fixture.drop("kept", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.spool.waitForStatus(of: "kept", daemon, "pending") {
-            $0.state == .pending
-        }
-        #expect(try await daemon.stop() == .exited(0))
-        #expect(try fixture.spool.status(of: "kept")?.state == .pending)
-        #expect(fixture.spool.exists("active/kept"))
     }
 }

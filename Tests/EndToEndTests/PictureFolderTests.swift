@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomManifest
 import DarkroomSpool
 import Foundation
 import Glibc
@@ -19,8 +18,7 @@ import Testing
     init() throws {
         fixture = try DaemonFixture(pictures: 0)
         scratch = try ScratchDirectory()
-        try FileManager.default.createDirectory(
-            at: scratch.url.appending(path: "recipes"), withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: scratch.url.appending(path: "recipes"))
         try "".write(toFile: configuration, atomically: false, encoding: .utf8)
         try write("filters: {resize: 8}\n")
     }
@@ -86,8 +84,7 @@ import Testing
     /// A file of the same path in the roots is another picture.
     @Test func aRetryTakesNoOtherPicture() async throws {
         let root = "\(scratch.path)/root"
-        try FileManager.default.createDirectory(
-            atPath: "\(root)/sub", withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(atPath: "\(root)/sub")
         try Data(DaemonFixture.picture).write(to: URL(filePath: "\(root)/sub/a.png"))
         let daemon = try await run(["sources.roots": root])
         try fixture.makeFolder(

@@ -1,8 +1,4 @@
 import DarkroomAnswer
-import DarkroomCore
-import DarkroomDaemon
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
 import Glibc
 import TestSupport
@@ -90,41 +86,12 @@ import Testing
     }
 
     @Test func aRejectedManifestHasOne() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running()
         try fixture.spool.drop("bad.json", "{}")
         let status = try await fixture.spool.finish("bad", daemon)
         let shown = try #require(try progress(fixture, "bad"))
         #expect(shown.state == .rejected && shown.saysTheSame(as: BatchProgress(of: status)))
         #expect(shown.identity == status.manifest.identity)
-        #expect(try await daemon.stop() == .exited(0))
-    }
-
-    @Test func followsARetry() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
-        try fixture.drop(
-            "x", images: [("a", fixture.url("0.png")), ("b", fixture.url("late.png"))])
-        let failed = try await fixture.spool.finish("x", daemon)
-        #expect(failed.state == .completedWithErrors)
-        let before = try #require(try progress(fixture, "x"))
-        #expect(before.retries == nil && before.outputBytes > 0)
-        daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused")
-        try fixture.spool.drop("x.retry", "")
-        let reopened = try await waitForProgress(fixture, "x", daemon, "the retry") {
-            $0.retries == 1
-        }
-        #expect(!reopened.state.isFinal && reopened.times.finished == nil)
-        #expect(reopened.counts.filtered == 1 && reopened.counts.failed == 0)
-        #expect(reopened.outputBytes == before.outputBytes)
-        #expect(reopened.commands?.map(\.command) == [.retry])
-        try Data(DaemonFixture.picture).write(
-            to: fixture.documents.url.appending(path: "late.png"))
-        daemon.send(SIGUSR2)
-        let ended = try await waitForProgress(fixture, "x", daemon, "the end") { $0.state.isFinal }
-        #expect(ended.state == .completed && ended.retries == 1)
-        try fixture.checkCompleted(try await fixture.spool.finish("x", daemon))
         #expect(try await daemon.stop() == .exited(0))
     }
 
@@ -151,7 +118,7 @@ import Testing
         #expect(anew.outputBytes >= left.outputBytes)
         #expect(try queue(fixture).state == .paused)
         second.send(SIGUSR2)
-        try fixture.checkCompleted(try await fixture.spool.finish("slow", second))
+        try await fixture.complete("slow", second)
         #expect(try await second.stop() == .exited(0))
     }
 
@@ -199,15 +166,15 @@ import Testing
     @Test(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
     func saysThatItWaitsForTheDisk() async throws {
         let disk = try SmallDisk(kilobytes: 8192)
-        let fixture = try DaemonFixture(pictures: 40, spool: SpoolFixture(root: disk.root))
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 40, spool: SpoolFixture(root: disk.root))
         try disk.fill(butFor: 200)
         try fixture.drop("slow", images: (0..<40).map { ("\($0)", fixture.url("\($0).png")) })
         let waiting = try await waitForQueue(fixture, daemon, "the disk") { $0.state == .waiting }
         #expect(waiting.waiting?.code == "disk-full" && waiting.batches.map(\.id) == ["slow"])
         #expect(waiting.batches.map(\.waiting) == ["disk-full"])
         disk.empty()
-        try fixture.checkCompleted(try await fixture.spool.finish("slow", daemon))
+        try await fixture.complete("slow", daemon)
         let idle = try await waitForQueue(fixture, daemon, "the end") { $0.batches.isEmpty }
         #expect(idle.state == .running && idle.waiting == nil && idle.counts == .init())
         #expect(try await daemon.stop() == .exited(0))

@@ -1,9 +1,5 @@
 import DarkroomAnswer
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
-import Glibc
 import TestSupport
 import Testing
 
@@ -16,8 +12,7 @@ import Testing
     init() throws {
         fixture = try DaemonFixture(pictures: 2)
         scratch = try ScratchDirectory()
-        try FileManager.default.createDirectory(
-            at: scratch.url.appending(path: "recipes"), withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: scratch.url.appending(path: "recipes"))
         try "".write(toFile: configuration, atomically: false, encoding: .utf8)
     }
 
@@ -46,9 +41,7 @@ import Testing
         var daemon = try await run()
         try fixture.spool.drop("x.hold", "")
         try drop("x")
-        let held = try await fixture.spool.waitForStatus(of: "x", daemon, "held") {
-            $0.state == .held
-        }
+        let held = try await fixture.spool.waitForStatus(of: "x", daemon, .held)
         #expect(held.recipes?.map(\.name) == ["small"] && held.recipes?.map(\.text) == [old])
         try write(new)
         try await daemon.reload()
@@ -107,8 +100,7 @@ import Testing
                 small   as wide as a hand
 
                 """ && list.errors == "" && list.exit == 0, "\(list)")
-        let shown = try await fixture.client("recipes", "gray")
-        #expect(shown == .init(exit: 0, output: "filters: mono\n", errors: ""))
+        try await fixture.client("recipes", "gray").expect(exit: 0, output: "filters: mono\n")
         let json = try await fixture.client("recipes", "--json")
         let lines = json.output.split(separator: "\n")
         #expect(lines.count == 3)
@@ -131,11 +123,10 @@ import Testing
         #expect(unknown.errors.contains("smal: there is no such recipe in "))
         #expect(unknown.errors.hasSuffix("; did you mean ‘small’?\n"))
 
-        let submitted = try await fixture.client(
-            "submit", "0.png", "1.png", "--recipe", "small", "--name", "trip", "--wait")
-        #expect(submitted == .init(exit: 0, output: "trip\n", errors: ""))
-        let status = try await fixture.spool.finish("trip", daemon)
-        try fixture.checkCompleted(status)
+        try await fixture.client(
+            "submit", "0.png", "1.png", "--recipe", "small", "--name", "trip", "--wait"
+        ).expect(exit: 0, output: "trip\n")
+        let status = try await fixture.complete("trip", daemon)
         #expect(status.images.map(\.output?.file) == ["0.jpg", "1.jpg"])
         #expect(status.images.map(\.output?.width) == [40, 40])
         let refused = try await fixture.client("submit", "0.png", "--recipe", "smal")
@@ -174,11 +165,10 @@ import Testing
             output: jpg
             """, "sizes")
         let daemon = try await run(fixture.readsDocuments)
-        let submitted = try await fixture.client(
-            "submit", "0.png", "1.png", "--recipe", "sizes", "--name", "trip", "--wait")
-        #expect(submitted == .init(exit: 0, output: "trip\n", errors: ""))
-        let status = try await fixture.spool.finish("trip", daemon)
-        try fixture.checkCompleted(status)
+        try await fixture.client(
+            "submit", "0.png", "1.png", "--recipe", "sizes", "--name", "trip", "--wait"
+        ).expect(exit: 0, output: "trip\n")
+        let status = try await fixture.complete("trip", daemon)
         #expect(
             status.images.map(\.output?.file)
                 == ["0-40.jpg", "0-20.jpg", "1-40.jpg", "1-20.jpg"])

@@ -1,16 +1,9 @@
-import DarkroomDaemon
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
-import DarkroomSpool
-import TestSupport
 import Testing
 
 /// Manifests that are refused, with all their errors and places.
 @Suite(.fewAtATime) struct RejectionTests {
     @Test func allErrorsAreNamedWithTheirPlaces() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running()
         let manifest = """
             {
               "priorty": "high",
@@ -48,33 +41,8 @@ import Testing
         try await daemon.says("wrong.json rejected")
     }
 
-    @Test(arguments: [
-        ("cut.json", "{\"images\": [", "syntax"),
-        ("text.json", "hello", "syntax"),
-        ("empty.json", "", "syntax"),
-        ("list.json", "[]", "wrong-type"),
-        ("none.json", "{\"images\": []}", "no-images"),
-        ("tabs.yaml", "images:\n\t- a.png\n", "syntax"),
-        ("empty.yaml", "", "syntax"),
-        ("broken.plist", "<plist><dict><key>a</key></plist>", "syntax"),
-        ("cycle.yaml", "images: [{name: a, from: b}, {name: b, from: a}]\n", "cycle"),
-        (
-            "twice.yaml", "images: [{name: a, source: x}, {name: a, source: y}]\n", "duplicate-name"
-        ),
-    ]) func isRejected(name: String, text: String, code: String) async throws {
-        let fixture = try DaemonFixture(pictures: 0)
-        let daemon = try await fixture.run(["inbox.settle": "0s"])
-        try fixture.spool.drop(name, text)
-        let id = String(name.prefix { $0 != "." })
-        let status = try await fixture.spool.finish(id, daemon)
-        #expect(status.state == .rejected)
-        #expect(status.errors?.first?.code == code)
-        try fixture.checkOutcome(status)
-    }
-
     @Test func limitsHold() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run([
+        let (fixture, daemon) = try await DaemonFixture.running([
             "manifests.maxBytes": "1000", "manifests.maxImages": "3",
         ])
         let large = try DaemonFixture.json(["images": [String(repeating: "x", count: 1000)]])
@@ -93,27 +61,6 @@ import Testing
         #expect(tooMany.errors?.map(\.code) == ["too-many-images"])
 
         try fixture.drop("few", images: (0..<3).map { ("\($0)", fixture.url("\($0).png")) })
-        try fixture.checkCompleted(try await fixture.spool.finish("few", daemon))
-    }
-
-    @Test(arguments: ["json", "yaml", "plist"])
-    func hostileNestingIsRejected(ending: String) async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run(["inbox.settle": "0s"])
-        let depth = 100_000
-        let text =
-            switch ending {
-            case "plist":
-                "<plist version=\"1.0\">" + String(repeating: "<array>", count: depth)
-                    + String(repeating: "</array>", count: depth) + "</plist>"
-            default: String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
-            }
-        try fixture.spool.drop("bomb.\(ending)", text)
-        let status = try await fixture.spool.finish("bomb", daemon)
-        #expect(status.state == .rejected)
-        #expect(status.errors?.first?.code == "too-deep")
-        // And the daemon lives on.
-        try fixture.drop("after", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("after", daemon))
+        try await fixture.complete("few", daemon)
     }
 }

@@ -1,8 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomDaemon
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -17,9 +14,7 @@ import Testing
             "downloads.concurrency": "2", "status.interval": "0.05s",
         ])
         try fixture.drop("trip", images: fixture.slowImages())
-        _ = try await fixture.spool.waitForStatus(of: "trip", first, "under way") {
-            $0.counts.filtered >= 4
-        }
+        _ = try await fixture.spool.waitForStatus(of: "trip", first, filtered: 4)
         switch end {
         case .stopped: #expect(try await first.stop() == .exited(0))
         case .interrupted:
@@ -68,9 +63,7 @@ import Testing
                 "page": true,
                 "images": fixture.slowImages().map { ["name": $0.name, "source": $0.source] },
             ])
-        _ = try await fixture.spool.waitForStatus(of: "trip", first, "under way") {
-            $0.counts.filtered >= 4
-        }
+        _ = try await fixture.spool.waitForStatus(of: "trip", first, filtered: 4)
         switch end {
         case .stopped: _ = try await first.stop()
         case .interrupted:
@@ -106,9 +99,7 @@ import Testing
         let fixture = try DaemonFixture(pictures: DaemonFixture.many)
         let first = try await fixture.run(["downloads.concurrency": "2"])
         try fixture.drop("trip", images: fixture.slowImages())
-        _ = try await fixture.spool.waitForStatus(of: "trip", first, "under way") {
-            $0.counts.filtered >= 4
-        }
+        _ = try await fixture.spool.waitForStatus(of: "trip", first, filtered: 4)
         if isKilled { try await first.killAtOnce() } else { _ = try await first.stop() }
         let second = try await fixture.run()
         var places: [String.Index] = []
@@ -149,14 +140,14 @@ import Testing
         let fixture = try DaemonFixture()
         let first = try await fixture.run()
         try fixture.drop("done", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("done", first))
+        try await fixture.complete("done", first)
         #expect(try await first.stop() == .exited(0))
         let files = fixture.spool.list("outbox/done")
         let identities = try files.map { try fixture.spool.identity("outbox/done/\($0)") }
 
         let second = try await fixture.run()
         try fixture.drop("other", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("other", second))
+        try await fixture.complete("other", second)
         #expect(fixture.spool.list("outbox/done") == files)
         #expect(try files.map { try fixture.spool.identity("outbox/done/\($0)") } == identities)
     }

@@ -1,7 +1,5 @@
 import DarkroomAnswer
-import DarkroomBatch
 import DarkroomCore
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -13,7 +11,7 @@ import Testing
         throws
     {
         let folder = fixture.spool.root.appending(path: "outbox/\(id)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: folder)
         let status = Status(
             id: id,
             manifest: .init(name: "\(id).json", file: "manifest.json", sha256: "", bytes: 2),
@@ -34,18 +32,17 @@ import Testing
         try make(fixture, "young", finished: Clock.timestamp)
         let daemon = try await fixture.run(["retention.age": "1h"])
         try fixture.drop("new", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("new", daemon))
+        try await fixture.complete("new", daemon)
         try await daemon.waitUntil("the removal") { _ in !fixture.spool.exists("outbox/old") }
         #expect(fixture.spool.list("outbox") == ["new", "young"])
         try await daemon.waitUntil("a word of it") { $0.outputText.contains("outbox/old removed") }
         // The name is free again.
         try fixture.drop("old", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("old", daemon))
+        try await fixture.complete("old", daemon)
     }
 
     @Test func removesWhenAnEntryComesOfAge() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(["retention.age": "2s"])
+        let (fixture, daemon) = try await DaemonFixture.running(["retention.age": "2s"])
         try fixture.drop("brief", images: [("a", fixture.url("0.png"))])
         // Its last status may be gone before anyone has seen it.
         try await daemon.says("outbox/brief removed")
@@ -79,7 +76,7 @@ import Testing
         let left = fixture.spool.list("outbox")
         // Without a retention nothing more is removed.
         try fixture.drop("new", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("new", last))
+        try await fixture.complete("new", last)
         #expect(try await last.stop() == .exited(0))
         #expect(fixture.spool.list("outbox") == (left + ["new"]).sorted())
     }
@@ -88,8 +85,7 @@ import Testing
         let fixture = try DaemonFixture()
         let active = fixture.spool.root.appending(path: "active")
         for name in ["empty", "notes", ".retry-x", ".expired-y", ".other"] {
-            try FileManager.default.createDirectory(
-                at: active.appending(path: name), withIntermediateDirectories: true)
+            try FileManager.default.makeFolder(at: active.appending(path: name))
         }
         for name in ["file", "notes/a.txt", ".expired-y/a.png", ".retry-x/manifest.json"] {
             try Data([1]).write(to: active.appending(path: name))
@@ -107,6 +103,6 @@ import Testing
         }
         #expect(fixture.spool.list("active/notes") == ["a.txt"])
         try fixture.drop("new", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("new", daemon))
+        try await fixture.complete("new", daemon)
     }
 }

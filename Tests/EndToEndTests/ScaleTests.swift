@@ -1,7 +1,3 @@
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing

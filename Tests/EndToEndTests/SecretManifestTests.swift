@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import DarkroomCore
 import Foundation
 import Glibc
 import TestSupport
@@ -96,7 +95,7 @@ import Testing
         let exact = "private/x.\(form.ending)"
         try fixture.spool.drop("x.hold", "")
         try fixture.spool.drop(Array("x.\(form.ending)".utf8), manifest)
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
+        _ = try await fixture.spool.waitForStatus(of: "x", daemon, .held)
         try fixture.expectNoSecrets(daemon, in: "outbox/x/manifest.\(form.ending)")
         try fixture.expectClosed(exact, is: manifest)
 
@@ -182,8 +181,7 @@ import Testing
         ("x.plist", "<plist><dict><key>images</key><string>URL</string>", "manifest.plist"),
     ])
     func whatIsRefusedIsClosed(name: String, text: String, file: String) async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         let manifest = text.replacing("URL", with: Self.url("0.png", fixture))
         try fixture.spool.drop(name, manifest)
         let status = try await fixture.spool.finish("x", daemon)
@@ -197,8 +195,7 @@ import Testing
     @Test(arguments: [true, false]) func otherBytesThatAreRefusedAreClosed(isBinary: Bool)
         async throws
     {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         let url = Self.url("0.png", fixture)
         var manifest: [UInt8] = [0xFE, 0xFF]
         for unit in "images: {a: \"\(url)\"}".utf16 {
@@ -217,8 +214,8 @@ import Testing
 
     /// Its submitter lets everybody read the manifest. It may have secrets that cannot be replaced.
     @Test(arguments: [true, false]) func theOriginalsShowNoMore(isRedacted: Bool) async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run(["retention.originals": "true"])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 1, ["retention.originals": "true"])
         let url = Self.url("0.png", fixture)
         // A value of the query that is also a name cannot be replaced.
         let other = url.replacing("#", with: "&view=large-one#")
@@ -310,12 +307,12 @@ import Testing
         let (fixture, daemon) = try await answersOfAMember()
         let work = try work()
         let page = try await client(["page", "shown", "-o", "of-shown"], fixture, work.path)
-        #expect(page == .init(exit: 0, output: "\(work.path)/of-shown/index.html\n", errors: ""))
+        page.expect(exit: 0, output: "\(work.path)/of-shown/index.html\n")
         let html = try String(contentsOfFile: work.path + "/of-shown/index.html", encoding: .utf8)
         #expect(html.contains("<li>sepia, intensity 1</li>"))
         #expect(html.contains("0.png?…"))
         let closed = try await client(["page", "closed", "-o", "of-closed"], fixture, work.path)
-        #expect(closed == .init(exit: 0, output: "\(work.path)/of-closed/index.html\n", errors: ""))
+        closed.expect(exit: 0, output: "\(work.path)/of-closed/index.html\n")
         let other = try String(contentsOfFile: work.path + "/of-closed/index.html", encoding: .utf8)
         #expect(!other.contains("<li>sepia"))
         var found = ReadableFiles()
@@ -382,8 +379,8 @@ import Testing
         // The other one has the exact manifest in its answer.
         try Data(DaemonFixture.picture).write(
             to: fixture.documents.url.appending(path: "late.png"))
-        let closed = try await client(["retry", "closed", "--wait"], fixture, work.path)
-        #expect(closed == .init(exit: 0, output: "closed is reopened\n", errors: ""))
+        try await client(["retry", "closed", "--wait"], fixture, work.path).expect(
+            exit: 0, output: "closed is reopened\n")
         #expect(try await daemon.stop() == .exited(0))
     }
 }

@@ -5,8 +5,7 @@ import Testing
 /// `darkroomd --self-test`, as an administrator runs it. Tests/run.sh faults lets it kill more.
 @Suite(.fewAtATime) struct SelfTestTests {
     @Test func passesBesideARunningDaemon() async throws {
-        let fixture = try DaemonFixture(pictures: 2)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 2)
         try fixture.drop("before", images: [("a", fixture.url("0.png"))])
         _ = try await fixture.spool.finish("before", daemon)
         let folders = names(fixture)
@@ -15,7 +14,7 @@ import Testing
         try await test.waitUntil("its folder") { _ in fixture.spool.list("").contains(where: isOurs)
         }
         try fixture.drop("meanwhile", images: [("a", fixture.url("1.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("meanwhile", daemon))
+        try await fixture.complete("meanwhile", daemon)
         let ending = try await eventually("the end of the self-test", within: .seconds(300)) {
             test.currentEnding()
         }

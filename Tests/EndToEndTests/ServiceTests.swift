@@ -1,25 +1,20 @@
-import DarkroomCore
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
-import TestSupport
 import Testing
 
 /// What the service manager sees: readiness, reload, watchdog, status text.
 @Suite(.fewAtATime) struct ServiceTests {
     @Test func isReadyWhenTheInboxIsWatched() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running()
         // Dropped right after READY=1: neither the scan nor the watch may miss it.
         try fixture.drop("first", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("first", daemon))
+        try await fixture.complete("first", daemon)
         #expect(daemon.notifications.lines.count { $0 == "READY=1" } == 1)
         try await daemon.waitForStatusText("Idle")
     }
 
     @Test func saysWhatItIsDoing() async throws {
-        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
-        let daemon = try await fixture.run(["downloads.concurrency": "2"])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: DaemonFixture.many, ["downloads.concurrency": "2"])
         for batch in ["one", "two"] {
             try fixture.drop(batch, images: fixture.slowImages())
         }
@@ -31,8 +26,7 @@ import Testing
 
     @Test(.tags(.concurrency)) func reloadsAGoodConfiguration() async throws {
         let file = try ConfigurationText("manifests: {maxImages: 1}\n")
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(arguments: ["--config", file.path])
+        let (fixture, daemon) = try await DaemonFixture.running(arguments: ["--config", file.path])
         try fixture.drop("two", images: [("a", fixture.url("0.png")), ("b", fixture.url("1.png"))])
         #expect(try await fixture.spool.finish("two", daemon).state == .rejected)
 
@@ -40,13 +34,12 @@ import Testing
         try await daemon.reload()
         try fixture.drop(
             "again", images: [("a", fixture.url("0.png")), ("b", fixture.url("1.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("again", daemon))
+        try await fixture.complete("again", daemon)
     }
 
     @Test func keepsTheOldConfigurationForABadOne() async throws {
         let file = try ConfigurationText("manifests: {maxImages: 1}\n")
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(arguments: ["--config", file.path])
+        let (fixture, daemon) = try await DaemonFixture.running(arguments: ["--config", file.path])
         // One good key beside one bad: nothing of it counts.
         try file.write("manifests: {maxImages: 2}\nlog: {level: loud}\n")
         try await daemon.reload()
@@ -54,20 +47,18 @@ import Testing
         try fixture.drop("two", images: [("a", fixture.url("0.png")), ("b", fixture.url("1.png"))])
         #expect(try await fixture.spool.finish("two", daemon).state == .rejected)
         try fixture.drop("one", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("one", daemon))
+        try await fixture.complete("one", daemon)
     }
 
     @Test(.tags(.concurrency)) func reloadsInTheMiddleOfABatch() async throws {
         let file = try ConfigurationText("downloads: {concurrency: 1}\n")
-        let fixture = try DaemonFixture(pictures: 60)
-        let daemon = try await fixture.run(arguments: ["--config", file.path])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 60, arguments: ["--config", file.path])
         try fixture.drop("work", images: (0..<60).map { ("\($0)", fixture.slowURL("\($0).png")) })
-        _ = try await fixture.spool.waitForStatus(of: "work", daemon, "under way") {
-            $0.counts.filtered >= 1
-        }
+        _ = try await fixture.spool.waitForStatus(of: "work", daemon, filtered: 1)
         try file.write("downloads: {concurrency: 32}\nfilters: {concurrency: 1}\n")
         try await daemon.reload()
-        try fixture.checkCompleted(try await fixture.spool.finish("work", daemon))
+        try await fixture.complete("work", daemon)
     }
 
     @Test func feedsTheWatchdog() async throws {
@@ -78,8 +69,7 @@ import Testing
             $0.notifications.lines.count { $0 == "WATCHDOG=1" } >= 3
         }
         // Also while paused, for then the queues have nothing to do.
-        daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused")
+        try await daemon.pause()
         let count = daemon.notifications.lines.count { $0 == "WATCHDOG=1" }
         try await daemon.waitUntil("two more pings") {
             $0.notifications.lines.count { $0 == "WATCHDOG=1" } >= count + 2
@@ -87,10 +77,9 @@ import Testing
     }
 
     @Test func hasNoWatchdogWhereNoneIsAskedFor() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running()
         try fixture.drop("one", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("one", daemon))
+        try await fixture.complete("one", daemon)
         #expect(try await daemon.stop() == .exited(0))
         #expect(!daemon.notifications.lines.contains("WATCHDOG=1"))
     }

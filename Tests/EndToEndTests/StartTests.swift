@@ -1,10 +1,3 @@
-import DarkroomConfiguration
-import DarkroomCore
-import DarkroomDaemon
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing

@@ -1,6 +1,3 @@
-import DarkroomBatch
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -52,8 +49,7 @@ import Testing
     @Test(arguments: manifests.indices)
     func manifestsOfMarksHoldUpNobody(row: Int) async throws {
         let (name, content) = Self.manifests[row]
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try await fixture.withstands(daemon) { try fixture.spool.drop(name, content) }
         // It has its answer, if not before then after the next start.
         let next = try await fixture.run()
@@ -63,8 +59,7 @@ import Testing
 
     /// 118 URLs, each with a host of its own of some 8 KB.
     @Test func hostsOfMarksHoldUpNobody() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         let images = (0..<118).map {
             (name: "\($0)", source: "http://\(1000 + $0)\(Self.marks(8100))/a.png")
         }
@@ -72,8 +67,7 @@ import Testing
     }
 
     @Test func hostsThatNoNameServerKnowsFailWithTheirReason() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try fixture.drop("hosts", images: [("a", "http://\(Self.marks(8100))/a.png")])
         let status = try await fixture.spool.finish("hosts", daemon)
         let error = try #require(try status.image("a").error)
@@ -91,9 +85,7 @@ import Testing
                 "Location: /\(Self.marks(bytes, turned: true))",
             ])
         }
-        defer { origin.stop() }
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         let images = (0..<20).map { (name: "\($0)", source: "\(origin.baseURL)/\($0).png") }
         try await fixture.withstands(daemon) { try fixture.drop("redirected", images: images) }
     }
@@ -109,9 +101,7 @@ import Testing
                 "Location: /\(Self.marks(bytes, turned: true))",
             ])
         }
-        defer { origin.stop() }
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try fixture.drop("redirected", images: [("a", "\(origin.baseURL)/a.png")])
         let error = try #require(
             try await fixture.spool.finish("redirected", daemon).image("a").error)

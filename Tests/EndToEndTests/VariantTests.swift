@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -52,26 +51,6 @@ import Testing
                 $0.error?.message, $0.source, $0.from, $0.sourceSHA256,
             ]
         }
-    }
-
-    /// Each is an image of the status, with the bytes of a separate image. The source is fetched once.
-    @Test func areImagesOfTheStatus() async throws {
-        let daemon = try await fixture.run(["cache.maxBytes": "0"])
-        let urls = ["0.png", "1.png"].map(fixture.url)
-        try fixture.spool.drop("v.yaml", Self.variants(urls[0], urls[1]))
-        let status = try await fixture.spool.finish("v", daemon)
-        #expect(status.images.map(\.name) == Self.names)
-        #expect(status.state == .completedWithErrors)
-        #expect(status.counts.filtered == 5 && status.counts.failed == 2)
-        for image in status.images where image.name.hasSuffix("-cut") {
-            #expect(image.error?.code == "filter-outside")
-        }
-        try fixture.checkOutcome(status)
-        for path in ["/0.png", "/1.png"] { #expect(try fixture.requests(for: path) == 1) }
-        try fixture.spool.drop("s.yaml", Self.separate(urls[0], urls[1]))
-        let separate = try await fixture.spool.finish("s", daemon)
-        #expect(Self.results(status) == Self.results(separate))
-        #expect(try await daemon.stop() == .exited(0))
     }
 
     /// A retry repeats only those that failed, and one whose output has gone.

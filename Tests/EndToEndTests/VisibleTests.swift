@@ -1,10 +1,4 @@
 import DarkroomAnswer
-import DarkroomCore
-import DarkroomDaemon
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -18,8 +12,7 @@ import Testing
     // MARK: inbox.json
 
     @Test func tellsWhyAFileIsNotTaken() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(["inbox.settle": "1h"])
+        let (fixture, daemon) = try await DaemonFixture.running(["inbox.settle": "1h"])
         let first = try await fixture.waitForReport(daemon, "an empty inbox") { $0.scanned != nil }
         #expect(first.files == [] && first.total == 0 && first.claiming && !first.paused)
         #expect(first.watch == .inotify)
@@ -29,8 +22,7 @@ import Testing
             try fixture.spool.drop(name, "{}")
         }
         try fixture.spool.drop([0x66, 0xfc] + Array(".txt".utf8), [])
-        try FileManager.default.createDirectory(
-            at: inbox.appending(path: "folder.json"), withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: inbox.appending(path: "folder.json"))
         try await fixture.spool.writeInPlace("slow.yaml", parts: ["images: [a]"], pause: .zero)
         let open = creat(inbox.appending(path: "open.json").path, 0o644)
         defer { close(open) }
@@ -62,42 +54,12 @@ import Testing
         #expect(end.why?.code == "stopped")
     }
 
-    @Test func tellsWhenTooManyBatchesWait() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(["batches.maxWaiting": "1"])
-        daemon.send(SIGUSR1)
-        try await daemon.waitForStatusText("Paused")
-        let paused = try await fixture.waitForReport(daemon, "the pause") { $0.paused }
-        // Paused queues keep no manifest from being taken.
-        #expect(paused.claiming)
-        // One by one, for those that are found together may be taken together.
-        try fixture.drop("a", images: [("a", fixture.url("0.png"))])
-        try await daemon.waitForStatusText("Paused: 1 batch")
-        for id in ["b", "c"] { try fixture.drop(id, images: [("a", fixture.url("0.png"))]) }
-        let report = try await fixture.waitForReport(daemon, "two over the limit") {
-            $0.counts["over-limit"] == 2
-        }
-        #expect(!report.claiming)
-        #expect(report.why?.code == "over-limit")
-        daemon.send(SIGUSR2)
-        for id in ["a", "b", "c"] {
-            try fixture.checkCompleted(try await fixture.spool.finish(id, daemon))
-        }
-        let last = try await fixture.waitForReport(daemon, "an empty inbox") { $0.total == 0 }
-        #expect(last.claiming && last.why == nil && !last.paused)
-    }
-
     /// Whether a file can be made that the daemon may not take: root reads everything, but moves nothing that
     /// is immutable, where the file system knows that.
     private static func makeUntakable(_ path: String, _ isOn: Bool) -> Bool {
         guard geteuid() == 0 else { return chmod(path, isOn ? 0 : 0o644) == 0 }
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/chattr")
-        process.arguments = [isOn ? "+i" : "-i", path]
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        let words = [isOn ? "+i" : "-i", path]
+        return (try? SystemProgram.run("/usr/bin/chattr", words))?.status == 0
     }
 
     private static let canMakeUntakable: Bool = {
@@ -126,12 +88,11 @@ import Testing
             "Idle; 0 batches finished since the start; 1 file in the inbox cannot be taken "
                 + "(1 unreadable)")
         #expect(Self.makeUntakable(path, false))
-        try fixture.checkCompleted(try await fixture.spool.finish("secret", daemon))
+        try await fixture.complete("secret", daemon)
     }
 
     @Test func saysWhatToDoWithAPicture() async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running()
         for name in ["IMG_0001.jpg", "b.HEIC"] { try fixture.spool.drop(name, "") }
         let report = try await fixture.waitForReport(daemon, "the pictures") {
             $0.counts["picture"] == 2
@@ -173,13 +134,10 @@ import Testing
             "mixed", images: [("a", fixture.url("0.png")), ("b", fixture.url("none.png"))])
         try fixture.spool.drop("bad.json", "{\"imagse\": []}")
         try fixture.drop("slow", images: fixture.slowImages())
-        _ = try await fixture.spool.waitForStatus(of: "slow", daemon, "under way") {
-            $0.counts.filtered >= 4
-        }
+        _ = try await fixture.spool.waitForStatus(of: "slow", daemon, filtered: 4)
         // Each resumption looks through the inbox, and must not take what it finds for missed.
         for id in 0..<5 {
-            daemon.send(SIGUSR1)
-            try await daemon.waitForStatusText("Paused")
+            try await daemon.pause()
             try fixture.drop("x\(id)", images: [("a", fixture.url("\(id).png"))])
             daemon.send(SIGUSR2)
             try await daemon.waitUntil("the resumption") { !$0.statusText.hasPrefix("Paused") }
@@ -253,7 +211,7 @@ import Testing
         for id in ["a", "b", "c"] { try fixture.drop(id, images: [("a", fixture.url("0.png"))]) }
         daemon.send(SIGCONT)
         for id in ["a", "b", "c"] {
-            try fixture.checkCompleted(try await fixture.spool.finish(id, daemon))
+            try await fixture.complete(id, daemon)
         }
         #expect(try await daemon.stop() == .exited(0))
         let found = try metrics(fixture)
@@ -273,10 +231,9 @@ import Testing
     /// What happens to each image is told to those who look for trouble, and to nobody else.
     @Test(arguments: ["debug", "info"])
     func tellsOfEachImageForDebugging(level: String) async throws {
-        let fixture = try DaemonFixture()
-        let daemon = try await fixture.run(["log.level": level])
+        let (fixture, daemon) = try await DaemonFixture.running(["log.level": level])
         try fixture.drop("x", images: [("a", fixture.url("0.png"))])
-        try fixture.checkCompleted(try await fixture.spool.finish("x", daemon))
+        try await fixture.complete("x", daemon)
         #expect(try await daemon.stop() == .exited(0))
         let lines = daemon.outputText.split(separator: "\n")
         #expect(
@@ -293,7 +250,7 @@ import Testing
             "metrics.textfile": folder.path + "/darkroom.prom", "metrics.interval": "1s",
         ])
         try await daemon.waitUntil("the failure") { $0.outputText.contains("cannot be written: ") }
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: folder)
         try await daemon.waitUntil("the metrics") { _ in
             FileManager.default.fileExists(atPath: folder.path + "/darkroom.prom")
         }

@@ -1,13 +1,9 @@
-import DarkroomManifest
-import DarkroomSelfTest
-import TestSupport
 import Testing
 
 /// Many images, many manifests.
 @Suite(.fewAtATime) struct VolumeTests {
     @Test func twoThousandImages() async throws {
-        let fixture = try DaemonFixture(pictures: 2000)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 2000)
         try fixture.drop(
             "large", images: (0..<2000).map { ("image-\($0)", fixture.url("\($0).png")) })
         let status = try await fixture.spool.finish("large", daemon, within: .seconds(240))
@@ -23,8 +19,7 @@ import Testing
     }
 
     @Test func aThousandManifests() async throws {
-        let fixture = try DaemonFixture(pictures: 8)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 8)
         for index in 0..<1000 {
             try fixture.drop(
                 "burst-\(index)", images: [("only", fixture.url("\(index % 8).png"))])

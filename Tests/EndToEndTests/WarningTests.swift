@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSelfTest
 import Foundation
 import Glibc
 import TestSupport
@@ -39,14 +38,7 @@ import Testing
 
         """
 
-    struct Line: Sendable, CustomTestStringConvertible {
-        let words: String
-        let exit: Int32
-        var output = ""
-        var errors = ""
-
-        var testDescription: String { words }
-    }
+    typealias Line = CommandLineCase
 
     private static let noEnd = "the end-of-image marker is missing; all rows are complete"
     private static let aByte = "1 byte between the segments of the header"
@@ -82,16 +74,15 @@ import Testing
 
     @Test(arguments: filters) func filterPrintsThem(line: Line) async throws {
         let words = line.words.split(separator: " ").map(String.init)
-        let result = try await ClientProcess.end(words, folder: fixture.scratch.path)
-            .replacing(fixture.scratch.path)
-        #expect(result == .init(exit: line.exit, output: line.output, errors: line.errors))
+        try await ClientProcess.end(words, folder: fixture.scratch.path)
+            .replacing(fixture.scratch.path).expect(
+                exit: line.exit, output: line.output, errors: line.errors)
         #expect(fixture.exists("r") == (line.exit == 0))
         // Into a pipe, too.
         let before = "exec >p"
-        let piped = try await ClientProcess.end(
+        try await ClientProcess.end(
             words.map { $0 == "r" ? "-" : $0 }, folder: fixture.scratch.path, before: before
-        ).replacing(fixture.scratch.path)
-        #expect(piped == .init(exit: line.exit, output: "", errors: line.errors))
+        ).replacing(fixture.scratch.path).expect(exit: line.exit, errors: line.errors)
         #expect(try fixture.bytes("p").isEmpty == (line.exit != 0))
     }
 
@@ -99,8 +90,7 @@ import Testing
         let result = try await fixture.darkroom(
             "filter", "odder.jpg", "--watermark", "odd.jpg", "-o", "r", "--json")
         #expect(result.exit == 0)
-        let object = try #require(
-            try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+        let object = try jsonObject(result.output.utf8)
         let warnings = try #require(object["warnings"] as? [[String: String]])
         #expect(
             warnings == [
@@ -153,8 +143,7 @@ import Testing
             try await fixture.darkroom("show", "out/").output.hasSuffix(
                 "\nWarnings: darkroom show out --warnings\n"))
         let listed = try await fixture.darkroom("show", "out/", "--warnings", "--json")
-        let object = try #require(
-            try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [String: Any])
+        let object = try jsonObject(listed.output.utf8)
         let images = try #require(object["images"] as? [[String: Any]])
         #expect(images.map { $0["name"] as? String } == ["odd", "odder"])
         for other in ["--images", "--failed"] {
@@ -306,31 +295,25 @@ import Testing
             fixture.readsDocuments.merging(["metrics.textfile": metrics]) { $1 })
         let fine = try await fixture.client(
             "submit", "0.png", "odd.jpg", "odder.jpg", "--name", "fine", "--wait")
-        #expect(
-            fine
-                == .init(
-                    exit: 0, output: "fine\n",
-                    errors:
-                        "darkroom: fine has ended: 2 with warnings. darkroom show fine --warnings lists them.\n"
-                ))
+        fine.expect(
+            exit: 0, output: "fine\n",
+            errors:
+                "darkroom: fine has ended: 2 with warnings. darkroom show fine --warnings lists them.\n"
+        )
         let poor = try await fixture.client(
             "submit", "odd.jpg", "cut.jpg", "--name", "poor", "--wait")
-        #expect(
-            poor
-                == .init(
-                    exit: 3, output: "poor\n",
-                    errors:
-                        "darkroom: poor has ended: 1 of 2 images failed, 1 with warnings. darkroom show poor tells more.\n"
-                ))
+        poor.expect(
+            exit: 3, output: "poor\n",
+            errors:
+                "darkroom: poor has ended: 1 of 2 images failed, 1 with warnings. darkroom show poor tells more.\n"
+        )
         let strict = try await fixture.client(
             "submit", "odd.jpg", "0.png", "--strict", "--name", "strict", "--wait")
-        #expect(
-            strict
-                == .init(
-                    exit: 3, output: "strict\n",
-                    errors:
-                        "darkroom: strict has ended: 1 of 2 images failed. darkroom show strict tells more.\n"
-                ))
+        strict.expect(
+            exit: 3, output: "strict\n",
+            errors:
+                "darkroom: strict has ended: 1 of 2 images failed. darkroom show strict tells more.\n"
+        )
         let json = try await fixture.client(
             "submit", "odd.jpg", "--name", "one", "--wait", "--json")
         #expect(json.exit == 0 && json.output.contains(#""total":1,"warnings":1}"#), "\(json)")
@@ -375,8 +358,7 @@ import Testing
             environment: ["DARKROOM_FAULT": point.rawValue])
         #expect(try await dying.waitForEnding() == .killed(signal: SIGKILL))
         let daemon = try await fixture.run(fixture.readsDocuments)
-        let status = try await fixture.spool.finish("x", daemon)
-        try fixture.checkCompleted(status)
+        let status = try await fixture.complete("x", daemon)
         #expect(status.counts.warnings == 2)
         #expect(
             status.images.map(\.warnings) == [[Self.noEnd], [Self.aByte, Self.noEnd], nil])
@@ -388,8 +370,7 @@ import Testing
     func aRecipeIsStrict(recipe: String, failed: Int) async throws {
         let fixture = try Self.daemonFixture()
         let folder = fixture.documents.url
-        try FileManager.default.createDirectory(
-            at: folder.appending(path: "recipes"), withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: folder.appending(path: "recipes"))
         try "\(recipe)filters: mono\n".write(
             to: folder.appending(path: "recipes/exact.yaml"), atomically: true, encoding: .utf8)
         let configuration = "\(fixture.documents.path)/darkroomd.yaml"

@@ -1,6 +1,4 @@
-import DarkroomManifest
 import DarkroomPicture
-import DarkroomSelfTest
 import Glibc
 
 /// A colour filter as the Filter Effects Module defines it, worked out anew in numbers that are exact.

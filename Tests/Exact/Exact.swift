@@ -1,5 +1,4 @@
 import CDarkroomPixels
-import DarkroomManifest
 import Dispatch
 import Glibc
 import Synchronization

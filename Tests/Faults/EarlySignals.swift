@@ -1,6 +1,4 @@
-import DarkroomConfiguration
 import DarkroomCore
-import DarkroomManifest
 import DarkroomSelfTest
 import Foundation
 

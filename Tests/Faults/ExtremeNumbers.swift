@@ -1,6 +1,4 @@
 import DarkroomCore
-import DarkroomDaemon
-import DarkroomManifest
 import DarkroomSelfTest
 import Foundation
 

@@ -1,8 +1,5 @@
 import ArgumentParser
 import DarkroomCore
-import DarkroomDaemon
-import DarkroomManifest
-import DarkroomPicture
 import DarkroomSelfTest
 import DarkroomSpool
 import Foundation

@@ -1,7 +1,4 @@
-import DarkroomBatch
 import DarkroomCore
-import DarkroomDaemon
-import DarkroomManifest
 import DarkroomSelfTest
 import Foundation
 

@@ -1,8 +1,5 @@
-import DarkroomBatch
 import DarkroomCore
-import DarkroomManifest
 import DarkroomSelfTest
-import DarkroomSpool
 import Foundation
 import Synchronization
 

@@ -1,8 +1,5 @@
 import ArgumentParser
-import DarkroomCore
-import DarkroomManifest
 import DarkroomPicture
-import DarkroomSpool
 import SystemPackage
 import TestSupport
 

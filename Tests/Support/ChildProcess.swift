@@ -33,8 +33,12 @@ package final class ChildProcess: Sendable {
         try Self.check(socketpair(AF_UNIX, kind, 0, &pipe) == 0 ? 0 : errno)
         defer { close(pipe[0]) }
         do {
-            shell = try Self.spawn(
-                ["/bin/sh", "-c", Self.guardian, program] + arguments, input: pipe[0], log: log)
+            shell = try Self.spawn(["/bin/sh", "-c", Self.guardian, program] + arguments) {
+                posix_spawn_file_actions_adddup2(&$0, pipe[0], 0)
+                posix_spawn_file_actions_addopen(
+                    &$0, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+                posix_spawn_file_actions_adddup2(&$0, 1, 2)
+            }
         } catch {
             close(pipe[1])
             throw error
@@ -67,13 +71,25 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    private static func spawn(_ words: [String], input: CInt, log: String) throws -> pid_t {
+    /// Starts a program that begins with its standard streams alone.
+    ///
+    /// - Parameters:
+    ///   - words: the program and its arguments.
+    ///   - environment: nil for that of the tests.
+    ///   - blocked: the signals that it begins with as blocked. The tests' threads may block others, and a child would
+    ///     inherit that.
+    ///   - defaults: whether it begins with no signal ignored.
+    ///   - isLeader: whether it begins a session of its own.
+    ///   - open: opens its standard streams.
+    package static func spawn(
+        _ words: [String], environment: [String: String]? = nil, blocked: [CInt] = [],
+        defaults: Bool = true, isLeader: Bool = false,
+        open: (inout posix_spawn_file_actions_t) -> Void
+    ) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, input, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        open(&actions)
         inheritNothingElse(&actions)
 
         var attributes = posix_spawnattr_t()
@@ -81,23 +97,33 @@ package final class ChildProcess: Sendable {
         defer { posix_spawnattr_destroy(&attributes) }
         var signals = sigset_t()
         sigemptyset(&signals)
+        for signal in blocked { sigaddset(&signals, signal) }
         posix_spawnattr_setsigmask(&attributes, &signals)
         sigfillset(&signals)
         posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        var flags = Int16(POSIX_SPAWN_SETSIGMASK)
+        if defaults { flags |= Int16(POSIX_SPAWN_SETSIGDEF) }
+        // POSIX_SPAWN_SETSID, which Swift's module of glibc does not have.
+        if isLeader { flags |= 0x80 }
+        posix_spawnattr_setflags(&attributes, flags)
 
-        var pointers = words.map { strdup($0) }
-        defer { pointers.forEach { free($0) } }
-        pointers.append(nil)
+        let arguments = words.map { strdup($0) } + [nil]
+        let variables = environment.map { $0.map { strdup("\($0.key)=\($0.value)") } + [nil] }
+        defer { (arguments + (variables ?? [])).forEach { free($0) } }
         var child: pid_t = 0
-        try check(posix_spawn(&child, words[0], &actions, &attributes, pointers, environ))
+        let error =
+            if let variables {
+                posix_spawn(&child, words[0], &actions, &attributes, arguments, variables)
+            } else {
+                posix_spawn(&child, words[0], &actions, &attributes, arguments, environ)
+            }
+        try check(error)
         return child
     }
 
     /// Has a child begin with standard input, output and error alone: pipes and connections of the tests that run at the
     /// same time would not end before it does.
-    package static func inheritNothingElse(_ actions: inout posix_spawn_file_actions_t) {
+    private static func inheritNothingElse(_ actions: inout posix_spawn_file_actions_t) {
         // Swift's module of glibc does not have it.
         typealias CloseFrom =
             @convention(c) (

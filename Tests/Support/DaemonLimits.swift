@@ -10,13 +10,10 @@ extension DaemonProcess {
 
     /// Sets one of its limits while it runs, by prlimit(1): `nofile` or `fsize`.
     package func limit(_ resource: String, to value: Int) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/prlimit")
         // The colon leaves the hard limit as it is.
-        process.arguments = ["--pid", "\(identifier)", "--\(resource)=\(value):"]
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw POSIXError(.EPERM) }
+        let (status, _) = try SystemProgram.run(
+            "/usr/bin/prlimit", ["--pid", "\(identifier)", "--\(resource)=\(value):"])
+        guard status == 0 else { throw POSIXError(.EPERM) }
     }
 
     // MARK: Without inotify
@@ -30,12 +27,6 @@ extension DaemonProcess {
     ]
 
     package static var canForbidInotify: Bool {
-        let process = Process()
-        process.executableURL = URL(filePath: unshare)
-        process.arguments = withoutInotify + ["/bin/true"]
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        (try? SystemProgram.run(unshare, withoutInotify + ["/bin/true"]))?.status == 0
     }
 }

@@ -49,9 +49,15 @@ package final class DaemonProcess: Sendable {
             words = ["/bin/sh", "-c", "ulimit \(limit) && exec \"$0\" \"$@\""] + words
         }
         if let user { words = Self.asUser(user) + words }
-        identifier = try Self.spawn(
-            words[0], arguments: Array(words.dropFirst()), environment: variables,
-            output: output.path, blocked: blocked)
+        let path = output.path
+        identifier = try ChildProcess.spawn(
+            words, environment: variables, blocked: blocked, defaults: false
+        ) {
+            posix_spawn_file_actions_addopen(&$0, 0, "/dev/null", O_RDONLY, 0)
+            posix_spawn_file_actions_addopen(
+                &$0, 1, path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            posix_spawn_file_actions_adddup2(&$0, 1, 2)
+        }
     }
 
     deinit {
@@ -121,6 +127,12 @@ package final class DaemonProcess: Sendable {
         try await waitUntil("a status text that begins with '\(prefix)'") {
             $0.statusText.hasPrefix(prefix)
         }
+    }
+
+    /// Has it begin nothing more, and waits until it says so.
+    package func pause() async throws {
+        send(SIGUSR1)
+        try await waitForStatusText("Paused")
     }
 
     /// Has it read its configuration again, taken or refused: RELOADING=1 with its moment, and READY=1 after it.
@@ -197,37 +209,5 @@ package final class DaemonProcess: Sendable {
         if let path = ProcessInfo.processInfo.environment["TEST_DARKROOMD"] { return path }
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return URL(filePath: tests).deletingLastPathComponent().appending(path: "darkroomd").path
-    }
-
-    private static func spawn(
-        _ program: String, arguments: [String], environment: [String: String], output: String,
-        blocked: [CInt]
-    ) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(
-            &actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        ChildProcess.inheritNothingElse(&actions)
-
-        // The tests' threads may block signals, and a child would inherit that.
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var mask = sigset_t()
-        sigemptyset(&mask)
-        for signal in blocked { sigaddset(&mask, signal) }
-        posix_spawnattr_setsigmask(&attributes, &mask)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-
-        var argv = ([program] + arguments).map { strdup($0) } + [nil]
-        var envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { (argv + envp).forEach { free($0) } }
-        var identifier: pid_t = 0
-        let error = posix_spawn(&identifier, program, &actions, &attributes, &argv, &envp)
-        guard error == 0 else { throw POSIXError(.init(rawValue: error) ?? .EIO) }
-        return identifier
     }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// An origin on 127.0.0.1 that serves one picture under every path, but not at the first attempt.
+/// An origin on 127.0.0.1 that serves one picture under every path, but not at the first attempt. Whoever lets go of it
+/// stops it.
 package final class FlakyOrigin: Sendable {
     package enum Fault: Sendable {
         /// Such a status, with these fields beside it.
@@ -89,7 +90,8 @@ package final class FlakyOrigin: Sendable {
     /// Lets go of what is held, and holds nothing from now on.
     package func release() { log.isReleased.store(true, ordering: .relaxed) }
 
-    /// To be called by every user.
+    deinit { stop() }
+
     package func stop() {
         release()
         origin.stop()

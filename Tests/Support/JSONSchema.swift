@@ -6,14 +6,55 @@ package struct JSONSchema {
     private let root: [String: Any]
 
     package init(_ data: Data) throws {
-        guard let root = try JSONSerialization.jsonObject(with: data) as? [String: Any] else {
-            throw CocoaError(.fileReadCorruptFile)
-        }
-        self.root = root
+        root = try jsonObject(data)
     }
 
     package init(file name: String) throws {
         try self.init(Data(contentsOf: Repository.root.appending(path: "etc/\(name)")))
+    }
+
+    /// The members that an object must have.
+    package var required: Set<String> { Set(root["required"] as? [String] ?? []) }
+
+    /// The schemas of all members by their paths, such as `files.name`. Arrays are passed through.
+    package var members: [String: [String: Any]] { members(of: root, "") }
+
+    private func members(of schema: [String: Any], _ prefix: String) -> [String: [String: Any]] {
+        var members: [String: [String: Any]] = [:]
+        for (key, value) in schema["properties"] as? [String: [String: Any]] ?? [:] {
+            let value = resolved(value)
+            members[prefix + key] = value
+            members.merge(self.members(of: value, prefix + key + ".")) { first, _ in first }
+        }
+        if let items = schema["items"] as? [String: Any] {
+            members.merge(self.members(of: resolved(items), prefix)) { first, _ in first }
+        }
+        return members
+    }
+
+    private func resolved(_ schema: [String: Any]) -> [String: Any] {
+        guard let reference = schema["$ref"] as? String,
+            let definitions = root["$defs"] as? [String: [String: Any]]
+        else { return schema }
+        return definitions[String(reference.dropFirst("#/$defs/".count))] ?? schema
+    }
+
+    /// The paths of all members of a JSON text, as those of a schema.
+    ///
+    /// - Parameter open: a member whose own members may have any names.
+    package static func paths(
+        of json: some Sequence<UInt8>, open: String? = nil
+    ) throws -> Set<String> {
+        func add(_ value: Any, _ prefix: String, to paths: inout Set<String>) {
+            for element in value as? [Any] ?? [] { add(element, prefix, to: &paths) }
+            for (key, value) in value as? [String: Any] ?? [:] {
+                paths.insert(prefix + key)
+                if prefix + key != open { add(value, prefix + key + ".", to: &paths) }
+            }
+        }
+        var paths: Set<String> = []
+        add(try JSONSerialization.jsonObject(with: Data(json)), "", to: &paths)
+        return paths
     }
 
     /// Whether a JSON text conforms.
@@ -144,4 +185,12 @@ package struct JSONSchema {
     private static func areEqual(_ first: Any, _ second: Any) -> Bool {
         isBoolean(first) == isBoolean(second) && (first as? NSObject)?.isEqual(second) == true
     }
+}
+
+/// The object that a JSON text is.
+package func jsonObject(_ text: some Sequence<UInt8>) throws -> [String: Any] {
+    guard let object = try JSONSerialization.jsonObject(with: Data(text)) as? [String: Any] else {
+        throw CocoaError(.fileReadCorruptFile)
+    }
+    return object
 }

@@ -24,9 +24,9 @@ final class LoopbackServer: Sendable {
     /// Whether `stop()` was called: who serves an open connection is to end when it sees it.
     var isStopped: Bool { stopped.load(ordering: .relaxed) }
 
-    /// Ends all connections and waits for their threads.
+    /// Ends all connections and waits for their threads; once.
     func stop() {
-        stopped.store(true, ordering: .relaxed)
+        if stopped.exchange(true, ordering: .relaxed) { return }
         shutdown(listener, CInt(SHUT_RDWR))
         threads.wait()
         close(listener)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An HTTP origin on 127.0.0.1 that breaks the rules, each path in its own way.
+/// An HTTP origin on 127.0.0.1 that breaks the rules, each path in its own way. Whoever lets go of it stops it.
 package final class MisbehavingOrigin: Sendable {
     package enum Behaviour: String, Sendable, CaseIterable {
         /// Promises 1,000 bytes, sends 100 and closes.
@@ -38,78 +38,86 @@ package final class MisbehavingOrigin: Sendable {
     private let server: LoopbackServer
 
     package init() throws {
-        server = try LoopbackServer()
-        server.start { [self] in answer($0) }
+        let server = try LoopbackServer()
+        self.server = server
+        server.start { Script(server: server).answer($0) }
     }
+
+    deinit { stop() }
 
     package func url(_ behaviour: Behaviour) -> String { "\(baseURL)/\(behaviour.rawValue)" }
 
-    /// Ends all connections and waits for their threads. To be called by every user.
+    /// Ends all connections and waits for their threads.
     package func stop() { server.stop() }
 
-    private func answer(_ connection: CInt) {
-        let target = readRequest(connection).split(separator: " ").dropFirst().first ?? ""
-        let name = target.dropFirst().prefix { $0 != "?" }
-        guard let behaviour = Behaviour(rawValue: String(name)) else { return }
-        let ok = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n"
-        switch behaviour {
-        case .truncated: send(ok + "Content-Length: 1000\r\n\r\n" + body(100), to: connection)
-        case .truncatedChunks:
-            send(ok + "Transfer-Encoding: chunked\r\n\r\n40\r\n" + body(20), to: connection)
-        case .reset:
-            send(ok + "Content-Length: 1000\r\n\r\n" + body(100), to: connection)
-            server.reset(connection)
-        case .nothing: break
-        case .endless:
-            send(ok + "\r\n", to: connection)
-            sendEndlessly(connection)
-        case .huge:
-            send(ok + "Content-Length: 1073741824\r\n\r\n", to: connection)
-            sendEndlessly(connection)
-        case .endlessPage:
-            send("HTTP/1.1 404 Not Found\r\n\r\n", to: connection)
-            sendEndlessly(connection)
-        case .overlong: send(ok + "Content-Length: 100\r\n\r\n" + body(300), to: connection)
-        case .stalled:
-            send(ok + "Content-Length: 1000\r\n\r\n" + body(100), to: connection)
-            server.waitForEnd(connection)
-        case .silent: server.waitForEnd(connection)
-        case .garbage: send("\u{1B}]0;owned\u{7}\r\n\r\n", to: connection)
-        case .partial:
-            send(
-                "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-99/1000\r\n"
-                    + "Content-Length: 100\r\n\r\n" + body(100), to: connection)
-        case .toFTP:
-            send(
-                "HTTP/1.1 302 Found\r\nLocation: ftp://ann:secret@127.0.0.1/a\r\n"
-                    + "Content-Length: 0\r\n\r\n", to: connection)
-        case .wildType:
-            send(
-                "HTTP/1.1 200 OK\r\nContent-Type: text/\u{1B}[31mhtml; a=b\r\n"
-                    + "Content-Length: 20\r\n\r\n" + "<!DOCTYPE html><html", to: connection)
+    /// What the threads of the connections do. They do not hold the origin, which waits for them when it goes.
+    private struct Script: Sendable {
+        let server: LoopbackServer
+
+        func answer(_ connection: CInt) {
+            let target = readRequest(connection).split(separator: " ").dropFirst().first ?? ""
+            let name = target.dropFirst().prefix { $0 != "?" }
+            guard let behaviour = Behaviour(rawValue: String(name)) else { return }
+            let ok = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n"
+            switch behaviour {
+            case .truncated: send(ok + "Content-Length: 1000\r\n\r\n" + body(100), to: connection)
+            case .truncatedChunks:
+                send(ok + "Transfer-Encoding: chunked\r\n\r\n40\r\n" + body(20), to: connection)
+            case .reset:
+                send(ok + "Content-Length: 1000\r\n\r\n" + body(100), to: connection)
+                server.reset(connection)
+            case .nothing: break
+            case .endless:
+                send(ok + "\r\n", to: connection)
+                sendEndlessly(connection)
+            case .huge:
+                send(ok + "Content-Length: 1073741824\r\n\r\n", to: connection)
+                sendEndlessly(connection)
+            case .endlessPage:
+                send("HTTP/1.1 404 Not Found\r\n\r\n", to: connection)
+                sendEndlessly(connection)
+            case .overlong: send(ok + "Content-Length: 100\r\n\r\n" + body(300), to: connection)
+            case .stalled:
+                send(ok + "Content-Length: 1000\r\n\r\n" + body(100), to: connection)
+                server.waitForEnd(connection)
+            case .silent: server.waitForEnd(connection)
+            case .garbage: send("\u{1B}]0;owned\u{7}\r\n\r\n", to: connection)
+            case .partial:
+                send(
+                    "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-99/1000\r\n"
+                        + "Content-Length: 100\r\n\r\n" + body(100), to: connection)
+            case .toFTP:
+                send(
+                    "HTTP/1.1 302 Found\r\nLocation: ftp://ann:secret@127.0.0.1/a\r\n"
+                        + "Content-Length: 0\r\n\r\n", to: connection)
+            case .wildType:
+                send(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/\u{1B}[31mhtml; a=b\r\n"
+                        + "Content-Length: 20\r\n\r\n" + "<!DOCTYPE html><html", to: connection)
+            }
         }
-    }
 
-    private func body(_ count: Int) -> String { String(repeating: "x", count: count) }
+        private func body(_ count: Int) -> String { String(repeating: "x", count: count) }
 
-    /// The request's head, up to its empty line.
-    private func readRequest(_ connection: CInt) -> String {
-        var head = ""
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while !head.contains("\r\n\r\n") {
-            let count = recv(connection, &buffer, buffer.count, 0)
-            if count <= 0 { break }
-            head += String(decoding: buffer[..<count], as: UTF8.self)
+        /// The request's head, up to its empty line.
+        private func readRequest(_ connection: CInt) -> String {
+            var head = ""
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while !head.contains("\r\n\r\n") {
+                let count = recv(connection, &buffer, buffer.count, 0)
+                if count <= 0 { break }
+                head += String(decoding: buffer[..<count], as: UTF8.self)
+            }
+            return head
         }
-        return head
-    }
 
-    private func send(_ text: String, to connection: CInt) {
-        server.send(Array(text.utf8), to: connection)
-    }
+        private func send(_ text: String, to connection: CInt) {
+            server.send(Array(text.utf8), to: connection)
+        }
 
-    private func sendEndlessly(_ connection: CInt) {
-        let piece = Array(body(16384).utf8)
-        while !server.isStopped, server.send(piece, to: connection) {}
+        private func sendEndlessly(_ connection: CInt) {
+            let piece = Array(body(16384).utf8)
+            while !server.isStopped, server.send(piece, to: connection) {}
+        }
     }
 }

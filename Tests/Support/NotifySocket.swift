@@ -1,7 +1,3 @@
-import DarkroomBatch
-import DarkroomFetch
-import DarkroomManifest
-import DarkroomSpool
 import Dispatch
 import Foundation
 import Synchronization

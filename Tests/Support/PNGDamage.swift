@@ -1,4 +1,3 @@
-import DarkroomFetch
 import DarkroomPicture
 
 /// A way in which a PNG file can be broken.

@@ -1,5 +1,3 @@
-import DarkroomFetch
-import DarkroomManifest
 import DarkroomPicture
 
 /// A PNG decoder of the tests' own for what the daemon writes: 8 and 16 bits, and palettes, not

@@ -1,7 +1,3 @@
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSpool
-
 /// Makes PNG files of every kind from plain arrays of samples, with nothing of libpng or zlib in
 /// it, so that the arrays are what the reader under test is compared with.
 package struct PNGMaker: Sendable {

@@ -1,4 +1,3 @@
-import DarkroomManifest
 import DarkroomPicture
 
 /// Pixels as the pipeline hands them on, in plain arrays.

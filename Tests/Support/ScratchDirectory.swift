@@ -21,8 +21,7 @@ package final class ScratchDirectory: Sendable {
     /// Writes a file at a path in it, and creates the folders above.
     package func write(_ text: String, _ path: String) throws {
         let file = url.appending(path: path)
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: file.deletingLastPathComponent())
         try Data(text.utf8).write(to: file)
     }
 

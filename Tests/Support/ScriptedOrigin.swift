@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// An HTTP/1.1 origin on this machine that answers each request as the test says, and remembers what it was
-/// asked. Every connection has one request.
+/// asked. Every connection has one request. Whoever lets go of it stops it.
 package final class ScriptedOrigin: Sendable {
     package struct Request: Sendable {
         /// The target with its query.
@@ -42,8 +42,12 @@ package final class ScriptedOrigin: Sendable {
     package let address: String
     package var baseURL: String { "http://\(address):\(port)" }
     private let server: LoopbackServer
-    private let answer: @Sendable (Request) -> Reply
-    private let asked = Mutex<[Request]>([])
+    private let asked: Log
+
+    /// What the threads of the connections share. They do not hold the origin, which waits for them when it goes.
+    private final class Log: Sendable {
+        let requests = Mutex<[Request]>([])
+    }
 
     /// `answer` is called on a thread of the connection's own.
     ///
@@ -52,22 +56,25 @@ package final class ScriptedOrigin: Sendable {
         address: String = "127.0.0.1", port: UInt16 = 0,
         _ answer: @escaping @Sendable (Request) -> Reply
     ) throws {
-        self.answer = answer
-        self.address = address
-        server = try LoopbackServer(address: address, port: port)
-        server.start { [self] in serve($0) }
+        let server = try LoopbackServer(address: address, port: port)
+        let log = Log()
+        (self.server, self.address, asked) = (server, address, log)
+        server.start { connection in
+            guard let request = Self.read(connection) else { return }
+            log.requests.withLock { $0.append(request) }
+            Self.send(answer(request), to: connection, of: server)
+        }
     }
 
-    /// What was asked so far.
-    package var requests: [Request] { asked.withLock { $0 } }
+    deinit { stop() }
 
-    /// Ends all connections and waits for their threads. To be called by every user.
+    /// What was asked so far.
+    package var requests: [Request] { asked.requests.withLock { $0 } }
+
+    /// Ends all connections and waits for their threads.
     package func stop() { server.stop() }
 
-    private func serve(_ connection: CInt) {
-        guard let request = Self.read(connection) else { return }
-        asked.withLock { $0.append(request) }
-        let reply = answer(request)
+    private static func send(_ reply: Reply, to connection: CInt, of server: LoopbackServer) {
         guard server.send(reply.bytes, to: connection) else { return }
         switch reply.ending {
         case .close: break
@@ -79,7 +86,7 @@ package final class ScriptedOrigin: Sendable {
     }
 
     /// A reset drops what the other side has not taken, so it waits for that.
-    private func waitUntilSent(_ connection: CInt) {
+    private static func waitUntilSent(_ connection: CInt) {
         var unsent: CInt = 1
         while ioctl(connection, UInt(TIOCOUTQ), &unsent) == 0, unsent > 0 { usleep(1000) }
     }

@@ -12,7 +12,7 @@ package final class SmallDisk: Sendable {
     package init(kilobytes: Int) throws {
         scratch = try ScratchDirectory()
         root = scratch.url.appending(path: "disk")
-        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: root)
         guard mount("tmpfs", root.path, "tmpfs", 0, "size=\(kilobytes)k") == 0 else {
             throw POSIXError(.init(rawValue: errno) ?? .EPERM)
         }

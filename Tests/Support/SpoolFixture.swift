@@ -1,7 +1,4 @@
 import DarkroomAnswer
-import DarkroomCore
-import DarkroomManifest
-import DarkroomSelfTest
 import Foundation
 
 /// A spool in a folder of its own, seen from outside: manifests go in, status and pictures come out.
@@ -16,7 +13,7 @@ package final class SpoolFixture: Sendable {
         let scratch = try ScratchDirectory()
         self.scratch = scratch
         root = scratch.url.appending(path: "spool")
-        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: root)
     }
 
     /// The folder `root`, which is the caller's, as a spool.
@@ -28,8 +25,7 @@ package final class SpoolFixture: Sendable {
     /// Makes `tmp` and `inbox` where no daemon has yet done so.
     package func makeFolders() throws {
         for name in ["tmp", "inbox"] {
-            try FileManager.default.createDirectory(
-                at: root.appending(path: name), withIntermediateDirectories: true)
+            try FileManager.default.makeFolder(at: root.appending(path: name))
         }
     }
 
@@ -84,6 +80,20 @@ package final class SpoolFixture: Sendable {
             }
             return nil
         }
+    }
+
+    /// Waits until the batch is in a state, and returns that status.
+    package func waitForStatus(
+        of id: String, _ daemon: DaemonProcess, _ state: BatchState
+    ) async throws -> Status {
+        try await waitForStatus(of: id, daemon, "\(state)") { $0.state == state }
+    }
+
+    /// Waits until so many images of the batch are filtered, and returns that status.
+    package func waitForStatus(
+        of id: String, _ daemon: DaemonProcess, filtered count: Int
+    ) async throws -> Status {
+        try await waitForStatus(of: id, daemon, "under way") { $0.counts.filtered >= count }
     }
 
     /// Waits until the batch is in a final state, whichever it is, and the daemon has cleared up behind it.

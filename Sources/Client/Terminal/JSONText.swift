@@ -45,8 +45,7 @@ package enum JSONText {
         for scalar in text.unicodeScalars {
             if isUnsafe(scalar) {
                 // All of them are in the first plane, so that one unit of UTF-16 is enough.
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+                result += Hexadecimal.escape(scalar)
             } else {
                 result.unicodeScalars.append(scalar)
             }

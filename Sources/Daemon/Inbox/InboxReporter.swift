@@ -88,15 +88,7 @@ extension InboxReport.File {
         let text = file.text
         let isWhole = Array(text.utf8) == file.bytes
         self.init(
-            name: text, nameBytes: isWhole ? nil : file.hexadecimal, reason: reason,
+            name: text, nameBytes: isWhole ? nil : Hexadecimal.text(of: file.bytes), reason: reason,
             message: message, since: since, help: reason.help)
-    }
-}
-
-extension FileName {
-    /// Two digits for each byte.
-    var hexadecimal: String {
-        let digits = Array("0123456789abcdef")
-        return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 }

@@ -72,7 +72,7 @@ extension Intake {
             count += 1
             let isWhole = arrival.isWhole || hasSettled(arrival.name, examination.settle)
             let verdict = examination.examine(
-                arrival.name, in: inbox, isWhole: isWhole, largest: largestAtOnce)
+                arrival.name, in: inbox, isWhole: isWhole, effort: effortAtOnce)
             if case .large = verdict {
                 queueLarge(arrival.name, isWhole: isWhole)
             } else if let candidate = note(verdict, arrival.name) {

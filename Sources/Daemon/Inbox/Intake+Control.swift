@@ -165,7 +165,7 @@ extension Intake {
                 || hasSettled(name, examination.settle)
             if dealsUnread(with: request, name, information, isWhole, examination) { return true }
             switch examination.examine(
-                name, in: inbox, isWhole: isWhole, largest: largestAtOnce)
+                name, in: inbox, isWhole: isWhole, effort: effortAtOnce)
             {
             case .gone, .ignored, .control, .interrupted: continue
             case .settling(let identity):

@@ -25,7 +25,9 @@ extension Intake {
 
     /// The maximum bytes of a manifest that is taken with the others. When the intake tests whether the spool accepts
     /// writes again, it takes one group, which may contain large ones.
-    var largestAtOnce: Int { refusals.isTrying ? .max : Self.largeBytes }
+    var effortAtOnce: Examination.Effort {
+        refusals.isTrying ? .whole : .quick(Self.largeBytes)
+    }
 
     /// Has a manifest wait for its turn. If there is no room for its name, a scan finds it later.
     func queueLarge(_ name: FileName, isWhole: Bool) {

@@ -217,18 +217,6 @@ package final class CrashRecords: Sendable {
     private static func write(
         _ bytes: [UInt8], _ slot: Int, _ file: borrowing Descriptor, _ path: String
     ) throws(FileError) {
-        var rest = bytes[...]
-        var offset = off_t(slot * CrashRecord.length)
-        while !rest.isEmpty {
-            do {
-                let count = try retryingInterrupts {
-                    rest.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, offset) }
-                }
-                rest = rest.dropFirst(count)
-                offset += off_t(count)
-            } catch {
-                throw FileError("write", path, error)
-            }
-        }
+        try file.write(bytes, at: slot * CrashRecord.length, path: path)
     }
 }

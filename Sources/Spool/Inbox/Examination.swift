@@ -93,11 +93,29 @@ package struct Examination: Sendable {
         return examination
     }
 
-    /// - Parameter isWhole: whether the file is known to be complete: it was renamed into the inbox, or it has not
-    ///   changed for the settle time.
-    /// - Parameter largest: the maximum size of a manifest that is read now, in bytes.
+    /// What is read at once.
+    package enum Effort: Sendable {
+        /// Everything, however long that takes.
+        case whole
+        /// What takes little time: no manifest of more than so many bytes, and nothing that has to be looked up in
+        /// folders.
+        case quick(Int)
+
+        fileprivate var looksUp: Bool {
+            if case .whole = self { true } else { false }
+        }
+
+        fileprivate func reads(_ size: Int) -> Bool {
+            if case .quick(let largest) = self { size <= largest } else { true }
+        }
+    }
+
+    /// - Parameters:
+    ///   - isWhole: whether the file is known to be complete: it was renamed into the inbox, or it has not changed for
+    ///     the settle time.
+    ///   - effort: what is read now. For the rest, the verdict is `.large`.
     package func examine(
-        _ name: FileName, in inbox: Directory, isWhole: Bool, largest: Int = .max
+        _ name: FileName, in inbox: Directory, isWhole: Bool, effort: Effort = .whole
     ) -> Verdict {
         var seen: stat?
         do {
@@ -109,7 +127,7 @@ package struct Examination: Sendable {
             }
             if information.isFolder {
                 return try examineFolder(
-                    name, information, in: inbox, isWhole: isWhole, largest: largest)
+                    name, information, in: inbox, isWhole: isWhole, effort: effort)
             }
             guard information.isRegularFile else { return .ignored(.notAFile) }
             if let file = ControlFile(name) {
@@ -129,8 +147,8 @@ package struct Examination: Sendable {
             let whole = isWhole || identity.age(at: Clock.steady) >= settle
             if format.mayEndAnywhere, !whole { return .settling(identity) }
             // A file above the limit takes no time, because it is not read.
-            if identity.size > largest, identity.size <= limits.bytes { return .large }
-            let reading = try read(OpenManifest(name, format, in: inbox), looksUp: largest == .max)
+            if !effort.reads(identity.size), identity.size <= limits.bytes { return .large }
+            let reading = try read(OpenManifest(name, format, in: inbox), looksUp: effort.looksUp)
             if reading.awaitsLookUp { return .large }
             if case .failure = reading.outcome, !whole { return .settling(identity) }
             return .ready(
@@ -148,7 +166,7 @@ package struct Examination: Sendable {
 
     /// Examines a folder, which nobody reports to be complete unless it was renamed into the inbox.
     private func examineFolder(
-        _ name: FileName, _ information: stat, in inbox: Directory, isWhole: Bool, largest: Int
+        _ name: FileName, _ information: stat, in inbox: Directory, isWhole: Bool, effort: Effort
     ) throws(FileError) -> Verdict {
         let folder: Directory
         do {
@@ -178,7 +196,7 @@ package struct Examination: Sendable {
         case .pictures(let pictures):
             if let verdict = try settling() { return verdict }
             // It takes as long as a pattern.
-            guard largest == .max else { return .large }
+            guard effort.looksUp else { return .large }
             switch try look(at: pictures) {
             case .unusable(let problem): return .ignored(.folder(problem))
             case .manifest(let manifest):
@@ -190,8 +208,8 @@ package struct Examination: Sendable {
         case .found(let manifest):
             if let verdict = try settling() { return verdict }
             let identity = FileIdentity(manifest.information)
-            if identity.size > largest, identity.size <= limits.bytes { return .large }
-            let reading = try read(manifest, looksUp: largest == .max)
+            if !effort.reads(identity.size), identity.size <= limits.bytes { return .large }
+            let reading = try read(manifest, looksUp: effort.looksUp)
             if reading.awaitsLookUp { return .large }
             return .ready(
                 Candidate(

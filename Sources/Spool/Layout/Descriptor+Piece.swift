@@ -9,7 +9,9 @@ extension Descriptor {
         var failure: Errno?
         let piece = [UInt8](unsafeUninitializedCapacity: min(256 << 10, most)) { buffer, count in
             do throws(Errno) {
-                count = try retryingInterrupts { read(number, buffer.baseAddress, buffer.count) }
+                count = try retryingInterrupts {
+                    Glibc.read(number, buffer.baseAddress, buffer.count)
+                }
             } catch {
                 failure = error
             }

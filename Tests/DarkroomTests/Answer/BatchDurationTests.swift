@@ -2,7 +2,6 @@ import DarkroomCore
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomSpool
 
 /// How long batches took.
 @Suite struct BatchDurationTests {

@@ -1,10 +1,7 @@
-import Foundation
 import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomCore
-@testable import DarkroomSpool
 
 @Suite struct FoldersReportTests {
     /// Every key that a report can have is described in the schema, the schema has no other, and it knows every word.
@@ -21,33 +18,16 @@ import Testing
                     since: "s", remembered: 1, batches: 2, counts: counts, files: [file])
             ])
         #expect(FoldersReport(decoding: report.encoded()) == report)
-        let url = Repository.root.appending(path: "etc/folders.schema.json")
-        let schema = try JSONSerialization.jsonObject(with: Data(contentsOf: url))
-        let object = try JSONSerialization.jsonObject(with: Data(report.encoded()))
-        func within(_ value: Any?, _ keys: String...) -> [String: Any] {
-            keys.reduce(value as? [String: Any] ?? [:]) { $0[$1] as? [String: Any] ?? [:] }
+        let members = try JSONSchema(file: "folders.schema.json").members
+        #expect(try JSONSchema.paths(of: report.encoded()) == Set(members.keys))
+        for (path, words) in [
+            ("folders.files.reason", HotFileReason.allCases.map(\.rawValue)),
+            ("folders.state", FoldersReport.State.allCases.map(\.rawValue)),
+            ("folders.originals", HotFolder.Originals.allCases.map(\.rawValue)),
+        ] {
+            #expect(members[path]?["enum"] as? [String] == words)
         }
-        func first(_ value: Any?) -> [String: Any] {
-            (value as? [Any])?.first as? [String: Any] ?? [:]
-        }
-        let top = within(schema, "properties")
-        #expect(Set(within(object).keys) == Set(top.keys))
-        let folder = within(top, "folders", "items", "properties")
-        let found = first(within(object)["folders"])
-        #expect(Set(found.keys) == Set(folder.keys))
-        #expect(
-            Set(within(found, "counts").keys) == Set(within(folder, "counts", "properties").keys))
-        let item = within(folder, "files", "items", "properties")
-        #expect(Set(first(found["files"]).keys) == Set(item.keys))
-        #expect(
-            within(item, "reason")["enum"] as? [String] == HotFileReason.allCases.map(\.rawValue))
-        #expect(
-            within(folder, "state")["enum"] as? [String]
-                == FoldersReport.State.allCases.map(\.rawValue))
-        #expect(
-            within(folder, "originals")["enum"] as? [String]
-                == HotFolder.Originals.allCases.map(\.rawValue))
-        #expect(within(folder, "files")["maxItems"] as? Int == FoldersReport.capacity)
+        #expect(members["folders.files"]?["maxItems"] as? Int == FoldersReport.capacity)
     }
 
     /// On a full disk.

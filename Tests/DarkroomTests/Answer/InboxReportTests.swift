@@ -3,11 +3,8 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomDaemon
-@testable import DarkroomManifest
-@testable import DarkroomSpool
 
 @Suite struct InboxReportTests {
     private static let start = "2026-11-21T08:00:00.000Z"
@@ -119,22 +116,11 @@ import Testing
         full.why = .init(code: "disk", message: "m")
         full.files = [InboxReport.File(FileName(bytes: [0xff]), .queued, "m", since: "s")]
         for reason in InboxReason.allCases { full.counts[reason.rawValue] = 1 }
-        let url = Repository.root.appending(path: "etc/inbox.schema.json")
-        let schema = try #require(
-            try JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [String: Any])
-        let properties = try #require(schema["properties"] as? [String: [String: Any]])
-        let report = try #require(
-            try JSONSerialization.jsonObject(with: Data(full.encoded())) as? [String: Any])
-        #expect(Set(report.keys) == Set(properties.keys))
-        func keys(_ value: Any?) -> Set<String> { Set((value as? [String: Any] ?? [:]).keys) }
-        for key in ["why", "counts"] {
-            #expect(keys(report[key]) == keys(properties[key]?["properties"]))
-        }
-        let items = try #require(properties["files"]?["items"] as? [String: Any])
-        #expect(keys((report["files"] as? [Any])?.first) == keys(items["properties"]))
-        let described = try #require(items["properties"] as? [String: [String: Any]])
-        #expect(described["reason"]?["enum"] as? [String] == InboxReason.allCases.map(\.rawValue))
-        #expect(properties["watch"]?["enum"] as? [String] == ["inotify", "polling"])
-        #expect(properties["files"]?["maxItems"] as? Int == InboxReport.capacity)
+        let members = try JSONSchema(file: "inbox.schema.json").members
+        #expect(try JSONSchema.paths(of: full.encoded()) == Set(members.keys))
+        let reasons = InboxReason.allCases.map(\.rawValue)
+        #expect(members["files.reason"]?["enum"] as? [String] == reasons)
+        #expect(members["watch"]?["enum"] as? [String] == ["inotify", "polling"])
+        #expect(members["files"]?["maxItems"] as? Int == InboxReport.capacity)
     }
 }

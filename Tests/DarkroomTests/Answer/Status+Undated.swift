@@ -1,5 +1,4 @@
 @testable import DarkroomAnswer
-@testable import DarkroomSpool
 
 extension Status {
     /// The same without the moment of its writing.

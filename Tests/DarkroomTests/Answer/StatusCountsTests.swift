@@ -1,10 +1,8 @@
 import Foundation
-import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
-@testable import DarkroomSpool
 
 /// How images with warnings are counted.
 @Suite struct StatusCountsTests {

@@ -3,12 +3,9 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
 @Suite struct StatusTests {
@@ -302,15 +299,8 @@ import Testing
 
     /// Every key that a status can have is described in the schema, and the schema has no other.
     @Test func agreesWithItsSchema() throws {
-        let url = Repository.root.appending(path: "etc/status.schema.json")
-        let schema = try #require(
-            try JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [String: Any])
-        let status = try #require(
-            try JSONSerialization.jsonObject(with: Data(Self.full.encoded())) as? [String: Any])
-        var described: Set<String> = []
-        Self.collect(schema, "", &described, root: schema)
-        var written: Set<String> = []
-        Self.keys(status, "", &written)
+        let described = Set(try JSONSchema(file: "status.schema.json").members.keys)
+        let written = try JSONSchema.paths(of: Self.full.encoded(), open: "images.metadata")
         #expect(written.subtracting(described) == [])
         #expect(described.subtracting(written) == [])
     }
@@ -322,35 +312,5 @@ import Testing
         for state in ImageState.allCases { #expect(text.contains("\"\(state.rawValue)\"")) }
         for format in OutputFormat.allCases { #expect(text.contains("\"\(format.rawValue)\"")) }
         for priority in Priority.allCases { #expect(text.contains("\"\(priority.rawValue)\"")) }
-    }
-
-    /// The paths of a schema's properties, arrays passed through.
-    private static func collect(
-        _ schema: [String: Any], _ path: String, _ keys: inout Set<String>, root: [String: Any]
-    ) {
-        var schema = schema
-        if let reference = schema["$ref"] as? String,
-            let definitions = root["$defs"] as? [String: Any],
-            let target = definitions[String(reference.dropFirst("#/$defs/".count))]
-                as? [String: Any]
-        {
-            schema = target
-        }
-        for (key, value) in schema["properties"] as? [String: Any] ?? [:] {
-            keys.insert("\(path)/\(key)")
-            collect(value as? [String: Any] ?? [:], "\(path)/\(key)", &keys, root: root)
-        }
-        if let items = schema["items"] as? [String: Any] { collect(items, path, &keys, root: root) }
-    }
-
-    private static func keys(_ value: Any, _ path: String, _ keys: inout Set<String>) {
-        if let list = value as? [Any] {
-            for element in list { Self.keys(element, path, &keys) }
-        } else if let map = value as? [String: Any], !path.hasSuffix("/metadata") {
-            for (key, value) in map {
-                keys.insert("\(path)/\(key)")
-                Self.keys(value, "\(path)/\(key)", &keys)
-            }
-        }
     }
 }

@@ -2,10 +2,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomBatch
-@testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// An `Admission` whose outcomes are followed as the board follows them, with the operations that are made.
 final class AdmissionFixture {

@@ -2,10 +2,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// Where work stands: each cell of the table of `Admission`, and random sequences of events.
 @Suite struct AdmissionTests {

@@ -1,10 +1,4 @@
-import TestSupport
-
 @testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// What must hold after each step: the sums, the places of all work, and the end.
 extension BoardMachine {

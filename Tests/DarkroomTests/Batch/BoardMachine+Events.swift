@@ -1,11 +1,7 @@
 import DarkroomAnswer
-import TestSupport
 
 @testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomPicture
 @testable import DarkroomSpool
 
 /// What comes from outside: manifests, commands, reloads, signals, disks that refuse writes, and new daemons.

@@ -1,12 +1,6 @@
 import DarkroomAnswer
-import TestSupport
 
 @testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// What must hold after each step: each image is in one place, and something will move it.
 extension BoardMachine {

@@ -1,11 +1,6 @@
-import TestSupport
-
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomManifest
-@testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// Random manifests.
 extension BoardMachine {

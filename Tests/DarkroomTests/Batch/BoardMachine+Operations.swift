@@ -1,11 +1,7 @@
-import TestSupport
-
 @testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// The operations in the queues, as `Scheduler+Operations`, `Scheduler+Download` and `Scheduler+Filter` have them.
 extension BoardMachine {

@@ -1,10 +1,7 @@
 import DarkroomAnswer
-import TestSupport
 
 @testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
 @testable import DarkroomSpool
 
 /// The publisher, the status keeper, the queue of preparations, the timers and the storage guard.

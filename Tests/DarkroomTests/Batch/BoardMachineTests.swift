@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomSpool
 
 /// The whole board in random sequences of the scheduler's calls, see `BoardMachine`.

@@ -3,9 +3,7 @@ import Testing
 
 @testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomFetch
 @testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// Which downloads get places. Batches are numbers; a batch's owner and level are fixed by its number where nothing else
 /// is said.

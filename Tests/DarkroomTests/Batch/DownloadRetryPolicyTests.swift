@@ -2,7 +2,6 @@ import Testing
 
 @testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomSpool
 
 @Suite struct DownloadRetryPolicyTests {
     private func verdict(

@@ -1,7 +1,6 @@
 import Testing
 
 @testable import DarkroomBatch
-@testable import DarkroomCore
 @testable import DarkroomManifest
 
 /// Who is handed to the filters' queues next. Images are written as `a0`: the batch, the image.

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomBatch
-@testable import DarkroomCore
 
 @Suite(.tags(.concurrency)) struct FilterQueuesTests {
     /// Each operation waits in its thread for the others: none of the threads is shared.

@@ -1,8 +1,6 @@
 import Testing
 
 @testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomSpool
 
 @Suite struct FilterSlotsTests {
     @Test func saysWhoMayHaveOneMore() {

@@ -1,8 +1,6 @@
-import TestSupport
 import Testing
 
 @testable import DarkroomBatch
-@testable import DarkroomCore
 @testable import DarkroomFetch
 
 /// Which contents are kept, and for how long.

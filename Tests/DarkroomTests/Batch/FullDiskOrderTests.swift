@@ -4,9 +4,7 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
-@testable import DarkroomFetch
 @testable import DarkroomManifest
-@testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
 /// Each step of a manifest's way on a disk with 0, 4, 8, … kilobytes left: whichever write is the first to be

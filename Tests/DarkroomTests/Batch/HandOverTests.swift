@@ -4,10 +4,8 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// Whose pixels are handed over, for how long, and what happens where they are missing.
 @Suite struct HandOverTests {

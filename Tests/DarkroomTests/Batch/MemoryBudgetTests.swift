@@ -1,9 +1,6 @@
 import Testing
 
 @testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomManifest
-@testable import DarkroomSelfTest
 
 /// The ledger moved by hand. Amounts are in megabytes.
 @Suite final class MemoryBudgetTests {

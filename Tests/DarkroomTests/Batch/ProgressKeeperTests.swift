@@ -4,7 +4,6 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomBatch
-@testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 

@@ -7,8 +7,6 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomPicture
-@testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
 /// The publisher on a disk that is really full.

@@ -7,8 +7,6 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomManifest
-@testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
 @Suite(.tags(.concurrency)) struct PublisherTests {

@@ -1,11 +1,8 @@
 import Testing
 
 @testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
 @testable import DarkroomManifest
-@testable import DarkroomSpool
 
 @Suite struct RequestCoalescerTests {
     private var flights = RequestCoalescer()

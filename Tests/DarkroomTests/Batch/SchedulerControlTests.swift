@@ -7,9 +7,7 @@ import Testing
 @testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomDaemon
-@testable import DarkroomFetch
 @testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// The table of `Board.obey`, cell by cell, and what holding does to a batch's images.
 @Suite struct SchedulerControlTests {

@@ -1,10 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// Images on a disk that is really full.
 @Suite(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))

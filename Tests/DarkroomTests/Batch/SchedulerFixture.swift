@@ -7,7 +7,6 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomManifest
-@testable import DarkroomPicture
 @testable import DarkroomSpool
 
 /// The real scheduler, with all that the daemon gives it, on a spool of its own.

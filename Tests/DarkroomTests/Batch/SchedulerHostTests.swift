@@ -4,9 +4,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomFetch
 @testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// Downloads that wait for their host.
 @Suite struct SchedulerHostTests {

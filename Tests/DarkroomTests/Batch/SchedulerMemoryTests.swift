@@ -5,8 +5,6 @@ import Testing
 @testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// Images that wait for memory, and those that are filtered alone or not at all.
 @Suite struct SchedulerMemoryTests {

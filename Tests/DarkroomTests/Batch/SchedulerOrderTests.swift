@@ -1,10 +1,7 @@
-import TestSupport
 import Testing
 
 @testable import DarkroomBatch
-@testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// Who is given the next place: by priority and quality of service, and in turns of owners and batches.
 @Suite struct SchedulerOrderTests {

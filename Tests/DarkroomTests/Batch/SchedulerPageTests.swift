@@ -2,10 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomPicture
 @testable import DarkroomSpool
 
 /// Pages that the scheduler makes between the last image and the last status.

@@ -3,9 +3,7 @@ import Testing
 
 @testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomFetch
 @testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// Suspending, resuming and stopping.
 @Suite struct SchedulerPauseTests {

@@ -1,11 +1,8 @@
-import Synchronization
 import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomSpool
 
 /// Commands whose files a disk without room for another file refuses. They go on when the guard's attempt succeeds,

@@ -4,10 +4,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomFetch
 @testable import DarkroomManifest
-@testable import DarkroomSelfTest
-@testable import DarkroomSpool
 
 /// Local sources that change between the step that finds them and the filter.
 @Suite struct SchedulerSourceTests {

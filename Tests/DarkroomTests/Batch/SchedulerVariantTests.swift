@@ -6,7 +6,6 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// Variants of an image: they are filtered together where they can be, and end each for itself.
 @Suite struct SchedulerVariantTests {

@@ -1,10 +1,8 @@
-import DarkroomManifest
 import Foundation
 import TestSupport
 import Testing
 
 @testable import DarkroomBatch
-@testable import DarkroomCore
 @testable import DarkroomSpool
 
 /// When the statuses of batches are written, which the real scheduler has in work.

@@ -3,10 +3,6 @@ import Testing
 
 @testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomFetch
-@testable import DarkroomSelfTest
-@testable import DarkroomSpool
 
 /// The table in `StorageBreaker`, row by row.
 @Suite struct StorageBreakerTests {

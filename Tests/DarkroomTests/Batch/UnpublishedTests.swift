@@ -2,11 +2,9 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// Images without an output: others get their pixels, and nothing of them is left.
 @Suite struct UnpublishedTests {

@@ -3,7 +3,6 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomBatch
-@testable import DarkroomCore
 @testable import DarkroomSpool
 
 /// Who finds room among the batches that wait.

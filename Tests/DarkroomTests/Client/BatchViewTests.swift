@@ -1,11 +1,7 @@
-import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomClient
-@testable import DarkroomCore
-@testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// What counts about a batch if its files differ.
 @Suite struct BatchViewTests {

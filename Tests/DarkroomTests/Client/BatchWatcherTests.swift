@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomClient
-import DarkroomCore
 import Foundation
 import TestSupport
 import Testing

@@ -14,8 +14,7 @@ final class ClientSpool: Sendable {
     init() throws {
         scratch = try ScratchDirectory()
         for name in ["inbox", "outbox", "tmp"] {
-            try FileManager.default.createDirectory(
-                at: scratch.url.appending(path: name), withIntermediateDirectories: false)
+            try FileManager.default.makeFolder(at: scratch.url.appending(path: name))
         }
     }
 
@@ -76,8 +75,7 @@ final class ClientSpool: Sendable {
     /// Replaces the file as a whole, as the daemon does.
     func write(_ bytes: [UInt8], _ file: String) throws {
         let url = scratch.url.appending(path: file)
-        try FileManager.default.createDirectory(
-            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: url.deletingLastPathComponent())
         let staged = url.deletingLastPathComponent().appending(path: ".new")
         try Data(bytes).write(to: staged)
         guard rename(staged.path, url.path) == 0 else {

@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomClient
-import DarkroomCore
 import DarkroomManifest
 import Foundation
 import TestSupport

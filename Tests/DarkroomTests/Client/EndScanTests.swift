@@ -4,9 +4,6 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomClient
-@testable import DarkroomCore
-@testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// What a look at an outbox finds, with files as a daemon writes them.
 @Suite struct EndScanTests {

@@ -1,9 +1,7 @@
 import DarkroomPicture
-import TestSupport
 import Testing
 
 @testable import DarkroomClient
-@testable import DarkroomManifest
 
 /// Filters as they are written on a command line.
 @Suite struct FilterTextTests {

@@ -1,5 +1,4 @@
 import DarkroomClient
-import DarkroomCore
 import Foundation
 import Testing
 

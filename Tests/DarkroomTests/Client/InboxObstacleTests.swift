@@ -1,11 +1,7 @@
 import Foundation
-import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomClient
-@testable import DarkroomCore
-@testable import DarkroomSpool
 
 /// Why a file stays in the inbox, in the daemon's own words.
 @Suite struct InboxObstacleTests {

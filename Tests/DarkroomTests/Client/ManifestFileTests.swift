@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomClient
-@testable import DarkroomCore
 @testable import DarkroomManifest
 
 /// Manifests before they are submitted.

@@ -6,10 +6,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomClient
 @testable import DarkroomCore
-@testable import DarkroomFetch
 @testable import DarkroomManifest
-@testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// What `check --sources` finds out about the images of a manifest.
 @Suite struct ManifestForecastTests {
@@ -235,7 +232,6 @@ import Testing
                     "Content-Range: bytes 0-\(part.count - 1)/\(file.count)",
                 ], body: part)
         }
-        defer { origin.stop() }
         let names = ["large", "padded", "busy", "large"]
         let images = try forecasts(
             "[\(names.map { "'\(origin.baseURL)/\($0).png'" }.joined(separator: ", "))]")
@@ -262,7 +258,6 @@ import Testing
         let origin = try ScriptedOrigin { _ in
             .init(["HTTP/1.1 401 Unauthorized", "Content-Length: 0"])
         }
-        defer { origin.stop() }
         let images = "['\(origin.baseURL)/a.png']"
         #expect(try forecasts(images)[0].complaint(of: "m")?.contains("[http-status]") == true)
         var limits = limits
@@ -312,7 +307,6 @@ import Testing
             inside.withLock { $0 -= 1 }
             return .init(["HTTP/1.1 200 OK", "Content-Length: \(picture.count)"], body: picture)
         }
-        defer { origin.stop() }
         let images = (0..<40).map { "'\(origin.baseURL)/\($0).png'" }.joined(separator: ", ")
         let found = try forecasts("[\(images)]")
         #expect(found.allSatisfy { $0.header != nil })

@@ -5,7 +5,6 @@ import Testing
 
 @testable import DarkroomClient
 @testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// Relative sources of a manifest that is submitted: beside it first.
 @Suite struct NearbySourcesTests {
@@ -18,8 +17,7 @@ import Testing
         scratch = try ScratchDirectory()
         root = try ScratchDirectory()
         for folder in [scratch, root] {
-            try FileManager.default.createDirectory(
-                atPath: folder.path + "/photos", withIntermediateDirectories: false)
+            try FileManager.default.makeFolder(atPath: folder.path + "/photos")
             try Data("a".utf8).write(to: folder.url.appending(path: "photos/a.png"))
         }
         try Data("b".utf8).write(to: scratch.url.appending(path: "photos/é b.png"))
@@ -158,7 +156,7 @@ import Testing
 
     @Test func refusesAFolderThatAPatternCannotName() throws {
         let odd = scratch.path + "/a*b"
-        try FileManager.default.createDirectory(atPath: odd, withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(atPath: odd)
         try Data("a".utf8).write(to: URL(filePath: odd + "/a.png"))
         let near = NearbySources(beside: odd, roots: nil)
         let error = #expect(throws: ClientError.self) { try near.placement(of: ["*.png"]) }

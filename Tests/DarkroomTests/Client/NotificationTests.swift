@@ -1,12 +1,9 @@
 import Foundation
-import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomClient
 @testable import DarkroomCore
-@testable import DarkroomManifest
-@testable import DarkroomSpool
 
 @Suite struct NotificationTests {
     // MARK: Pauses and tries

@@ -3,9 +3,6 @@ import TestSupport
 
 @testable import DarkroomAnswer
 @testable import DarkroomClient
-@testable import DarkroomCore
-@testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// A spool on the disk, and a daemon's answers that a test writes into it.
 struct OutboxFixture {
@@ -16,8 +13,7 @@ struct OutboxFixture {
     init() throws {
         scratch = try ScratchDirectory()
         for name in ["tmp", "inbox", "outbox"] {
-            try FileManager.default.createDirectory(
-                at: scratch.url.appending(path: name), withIntermediateDirectories: false)
+            try FileManager.default.makeFolder(at: scratch.url.appending(path: name))
         }
         spool = try SpoolFolder(path: scratch.path)
     }
@@ -28,7 +24,7 @@ struct OutboxFixture {
 
     private func folder(_ id: String) throws -> URL {
         let url = scratch.url.appending(path: "outbox/\(id)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: url)
         return url
     }
 

@@ -6,8 +6,6 @@ import Testing
 @testable import DarkroomClient
 @testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// Manifests for pictures that are named on a command line.
 @Suite struct PictureJobTests {
@@ -19,8 +17,7 @@ import Testing
 
     private func picture(_ name: String) throws -> PictureSource {
         let url = scratch.url.appending(path: name)
-        try FileManager.default.createDirectory(
-            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: url.deletingLastPathComponent())
         try Data("x".utf8).write(to: url)
         return try PictureSource(name, in: scratch.path)
     }

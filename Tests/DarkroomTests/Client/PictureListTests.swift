@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomClient
-@testable import DarkroomCore
 
 /// Lists of pictures: `--from`.
 @Suite struct PictureListTests {
@@ -115,8 +114,7 @@ import Testing
     private func put(_ names: String...) throws {
         for name in names {
             let url = scratch.url.appending(path: name)
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.makeFolder(at: url.deletingLastPathComponent())
             try Data("x".utf8).write(to: url)
         }
     }

@@ -2,7 +2,6 @@ import Testing
 
 @testable import DarkroomClient
 @testable import DarkroomCore
-@testable import DarkroomSpool
 
 @Suite struct SentSourcesTests {
     static let places: [(String, [FileName]?, [[FileName]])] = [

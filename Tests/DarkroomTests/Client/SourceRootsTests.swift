@@ -1,10 +1,8 @@
-import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomClient
 @testable import DarkroomManifest
-@testable import DarkroomSpool
 
 extension QueueReport.Limits {
     static func local(roots: [String]? = nil, readable: [String]) -> QueueReport.Limits {

@@ -1,7 +1,7 @@
 import DarkroomAnswer
 import DarkroomClient
-import DarkroomCore
 import Foundation
+import TestSupport
 import Testing
 
 /// `status`, compared whole.
@@ -143,8 +143,7 @@ import Testing
         #expect(try Self.status(spool).state == .paused)
         withExtendedLifetime(lock) {}
         let text = try SpoolOverview(of: spool.open(), now: ClientSpool.now).json
-        let object = try #require(
-            try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        let object = try jsonObject(text.utf8)
         #expect(object["state"] as? String == "paused")
         #expect(
             (object["inbox"] as? [String: Any])?["counts"] as? [String: Int] == [

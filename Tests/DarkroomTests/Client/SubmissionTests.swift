@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import Testing
 
 @testable import DarkroomClient
@@ -93,8 +92,7 @@ import Testing
     ]) func namesPicturesByTheirFolder(files: [String], name: String) throws {
         for file in files where !file.contains("://") {
             let url = URL(filePath: outbox.path).appending(path: file)
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.makeFolder(at: url.deletingLastPathComponent())
             try Data().write(to: url)
         }
         let pictures = try files.map { try PictureSource($0, in: outbox.path) }

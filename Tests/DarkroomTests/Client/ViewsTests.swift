@@ -3,6 +3,7 @@ import DarkroomClient
 import DarkroomCore
 import DarkroomManifest
 import Foundation
+import TestSupport
 import Testing
 
 /// `list` and `show` of spools without a daemon, compared whole.
@@ -158,7 +159,7 @@ import Testing
         .jsonLines
         #expect(lines.count == 3)
         let objects = try lines.map {
-            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+            try jsonObject($0.utf8)
         }
         try #require(objects.map { $0["type"] as? String } == ["batch", "batch", "summary"])
         #expect(objects.map { $0["id"] as? String } == ["wrong", "held", nil])
@@ -322,8 +323,7 @@ import Testing
     @Test func showsJSON() throws {
         let spool = try Self.filled()
         let text = try BatchDetails(of: "failed", in: spool.open(), now: ClientSpool.now).json
-        let object = try #require(
-            try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        let object = try jsonObject(text.utf8)
         #expect(object["state"] as? String == "completedWithErrors")
         #expect(object["daemon"] as? String == "stopped")
         #expect(object["outputBytes"] as? Int == 2048)

@@ -2,8 +2,6 @@ import Foundation
 import Testing
 
 @testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomFetch
 @testable import DarkroomManifest
 
 @Suite struct ByteStringTests {

@@ -9,8 +9,7 @@ import Testing
 
     init() throws {
         scratch = try ScratchDirectory()
-        try FileManager.default.createDirectory(
-            at: scratch.url.appending(path: "a/b"), withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: scratch.url.appending(path: "a/b"))
     }
 
     private func write(_ file: String, _ text: String) throws {
@@ -165,15 +164,10 @@ import Testing
         let first = try #require(status.firstMatch(of: /Cpus_allowed_list:\t(\d+)/)?.1)
         let thread = try FileManager.default.destinationOfSymbolicLink(
             atPath: "/proc/thread-self")
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/taskset")
-        process.arguments = [
-            "-cp", String(first), String(try #require(thread.split(separator: "/").last)),
-        ]
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
+        let (status, _) = try SystemProgram.run(
+            "/usr/bin/taskset",
+            ["-cp", String(first), String(try #require(thread.split(separator: "/").last))])
+        try #require(status == 0)
     }
 
     @Test func theMachineHasMemoryAndABoot() {

@@ -1,4 +1,3 @@
-import Foundation
 import SystemPackage
 import TestSupport
 import Testing
@@ -6,15 +5,7 @@ import Testing
 @testable import DarkroomCore
 
 /// Renames on file systems that cannot refuse to replace a file, such as NFS.
-@Suite struct DirectoryLinkTests {
-    private let scratch: ScratchDirectory
-    private let folder: Directory
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        folder = try Directory(path: scratch.path)
-    }
-
+@Suite final class DirectoryLinkTests: FolderSuite {
     private var names: [String] { get throws { try folder.names().map(\.text).sorted() } }
 
     @Test func aFileGetsItsNewName() throws {

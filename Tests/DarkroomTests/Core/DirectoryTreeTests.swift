@@ -5,15 +5,7 @@ import Testing
 
 @testable import DarkroomCore
 
-@Suite struct DirectoryTreeTests {
-    let scratch: ScratchDirectory
-    let folder: Directory
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        folder = try Directory(path: scratch.path)
-    }
-
+@Suite final class DirectoryTreeTests: FolderSuite {
     /// Very many levels, and names that the removal itself could choose.
     @Test func removesATreeOfAnyDepth() throws {
         try folder.makeDirectory("tree")

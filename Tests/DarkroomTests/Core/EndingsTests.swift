@@ -2,7 +2,6 @@ import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomPicture
 @testable import DarkroomSpool
 
 @Suite struct EndingsTests {

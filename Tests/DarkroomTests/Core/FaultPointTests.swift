@@ -2,8 +2,6 @@ import Testing
 
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomManifest
 
 @Suite struct FaultPointTests {
     @Test func readsANameAndANumber() throws {

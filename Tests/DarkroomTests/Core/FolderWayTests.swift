@@ -13,8 +13,7 @@ import Testing
     init() throws {
         scratch = try ScratchDirectory()
         for name in ["above", "above/scans"] {
-            try FileManager.default.createDirectory(
-                at: scratch.url.appending(path: name), withIntermediateDirectories: false)
+            try FileManager.default.makeFolder(at: scratch.url.appending(path: name))
         }
         // Whatever the file mode mask is.
         try #require(chmod(scratch.path, 0o700) == 0 && chmod("\(scratch.path)/above", 0o755) == 0)

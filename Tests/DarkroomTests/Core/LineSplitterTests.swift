@@ -1,9 +1,7 @@
-import Foundation
 import TestSupport
 import Testing
 
 @testable import DarkroomCore
-@testable import DarkroomManifest
 
 @Suite struct LineSplitterTests {
     /// Lines come out the same wherever the pieces end.

@@ -4,10 +4,6 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// Many records of one kind, and of one batch, at once.
 @Suite struct RecordThrottleTests {

@@ -1,8 +1,6 @@
 import Glibc
 import Testing
 
-@testable import DarkroomCore
-
 /// Numbers from outside are as large as their types allow.
 @Suite struct SaturationTests {
     static let edges = [Int.min, .min + 1, -2, -1, 0, 1, 2, .max - 1, .max]

@@ -1,12 +1,9 @@
 import Foundation
-import TestSupport
 import Testing
 
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
-@testable import DarkroomManifest
 @testable import DarkroomSpool
 
 /// What a service sees, by its mount table and by its unit.

@@ -2,8 +2,6 @@ import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomDaemon
-@testable import DarkroomFetch
-@testable import DarkroomSpool
 
 @Suite struct ArrivalsTests {
     private static let attacker: UInt32 = 2001

@@ -3,10 +3,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// The message catalog, which `journalctl -x` shows, against the events.
 @Suite struct CatalogTests {

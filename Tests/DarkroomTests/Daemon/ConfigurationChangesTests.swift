@@ -3,9 +3,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomConfiguration
-@testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomManifest
 
 /// What a reload tells of the keys that have changed.
 @Suite struct ConfigurationChangesTests {

@@ -1,14 +1,9 @@
 import Foundation
-import Logging
 import TestSupport
 import Testing
 
 @testable import DarkroomConfiguration
-@testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomPicture
 
 @Suite struct ConfigurationTests {
     let scratch: ScratchDirectory

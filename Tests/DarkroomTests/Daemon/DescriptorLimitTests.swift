@@ -2,7 +2,6 @@ import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomDaemon
-@testable import DarkroomManifest
 
 @Suite struct DescriptorLimitTests {
     @Test(

@@ -4,7 +4,6 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomCore
 @testable import DarkroomDaemon
-@testable import DarkroomSpool
 
 /// When a picture of a hot folder is complete, and which share a batch.
 @Suite struct HotArrivalsTests {

@@ -4,7 +4,6 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomConfiguration
-@testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomSpool
 
@@ -15,8 +14,7 @@ import Testing
     init() throws {
         scratch = try ScratchDirectory()
         for name in ["recipes", "spool", "scans", "scans/deep"] {
-            try FileManager.default.createDirectory(
-                at: scratch.url.appending(path: name), withIntermediateDirectories: false)
+            try FileManager.default.makeFolder(at: scratch.url.appending(path: name))
         }
         for name in ["web", "archive"] {
             try "filters: mono\n".write(
@@ -215,8 +213,7 @@ import Testing
             ),
         ] as [(String, String?)])
     func warnsOfAFolderThatWouldNotBeWatched(name: String, words: String?) throws {
-        try FileManager.default.createDirectory(
-            at: scratch.url.appending(path: "open/scans"), withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: scratch.url.appending(path: "open/scans"))
         #expect(chmod("\(scratch.path)/open", 0o777) == 0)
         let unit = try #require(
             ServiceUnit(

@@ -7,15 +7,7 @@ import Testing
 @testable import DarkroomDaemon
 
 /// The copy of a picture whose owner still has it open.
-@Suite struct HotFolderCopyTests {
-    private let scratch: ScratchDirectory
-    private let folder: Directory
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        folder = try Directory(path: scratch.path)
-    }
-
+@Suite final class HotFolderCopyTests: FolderSuite {
     /// The content, the length that the copy has to have, and the bytes of the copy.
     static let contents: [(content: [UInt8], length: Int)] = [
         ([1, 2, 3], 3),

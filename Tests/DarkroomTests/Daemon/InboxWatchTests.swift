@@ -4,11 +4,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomDaemon
-@testable import DarkroomSelfTest
-@testable import DarkroomSpool
 
 @Suite(.tags(.concurrency)) struct InboxWatchTests {
     /// A record as the kernel writes it.
@@ -84,7 +81,7 @@ import Testing
     func tellsOfARealFolder(loss: Int) async throws {
         let scratch = try ScratchDirectory()
         let url = scratch.url.appending(path: "spool")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: url)
         let parent = try Directory(path: url.path)
         try parent.makeDirectory("inbox")
         let folder = try Directory("inbox", in: parent)

@@ -1,13 +1,9 @@
 import Foundation
-import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomDaemon
-@testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// Control files in the inbox.
 @Suite struct IntakeControlTests {

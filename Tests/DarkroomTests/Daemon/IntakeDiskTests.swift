@@ -1,11 +1,9 @@
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// Manifests on a disk that is really full.
 @Suite(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))

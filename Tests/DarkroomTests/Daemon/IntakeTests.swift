@@ -1,12 +1,9 @@
 import Foundation
-import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// What the intake takes out of the inbox, when, and what it leaves there.
 @Suite struct IntakeTests {

@@ -7,9 +7,6 @@ import Testing
 @testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomDaemon
-@testable import DarkroomFetch
-@testable import DarkroomPicture
-@testable import DarkroomSpool
 
 @Suite struct MetricsTests {
     private func read(_ metrics: Metrics, _ moment: MetricsMoment = MetricsMoment()) throws
@@ -193,8 +190,7 @@ import Testing
     @Test func leavesNothingWhereAFolderHasItsName() throws {
         let scratch = try ScratchDirectory()
         let path = scratch.path + "/darkroom.prom"
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(atPath: path)
         let error = #expect(throws: FileError.self) { try MetricsFile.replace(path, with: [1]) }
         #expect(error?.errno == .isDirectory)
         #expect(

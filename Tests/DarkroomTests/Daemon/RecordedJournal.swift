@@ -1,7 +1,6 @@
 import Logging
 import Synchronization
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 

@@ -2,8 +2,6 @@ import Testing
 
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomSpool
 
 @Suite struct ServiceUnitTests {
     /// As systemd 252 prints it, with drop-ins.

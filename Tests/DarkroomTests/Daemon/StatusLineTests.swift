@@ -2,9 +2,7 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomBatch
-@testable import DarkroomCore
 @testable import DarkroomDaemon
-@testable import DarkroomSpool
 
 /// The line that `systemctl status` shows.
 @Suite struct StatusLineTests {

@@ -6,8 +6,6 @@ import Testing
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
 @testable import DarkroomDaemon
-@testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// The units against what the daemon is. What they do is tried in a booted systemd (Tests/systemd/service.sh).
 @Suite struct UnitFileTests {

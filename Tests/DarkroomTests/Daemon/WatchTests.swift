@@ -1,12 +1,8 @@
 import Dispatch
-import Synchronization
 import Testing
 
 @testable import DarkroomBatch
-@testable import DarkroomCore
 @testable import DarkroomDaemon
-@testable import DarkroomManifest
-@testable import DarkroomSelfTest
 
 /// What the watchdog is fed from. Moments are given, in nanoseconds.
 @Suite struct WatchTests {

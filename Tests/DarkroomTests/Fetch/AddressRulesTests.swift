@@ -1,7 +1,6 @@
 import Glibc
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomFetch
 
 @Suite struct AddressRulesTests {

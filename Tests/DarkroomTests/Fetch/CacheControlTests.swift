@@ -1,6 +1,5 @@
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomFetch
 
 @Suite struct CacheControlTests {

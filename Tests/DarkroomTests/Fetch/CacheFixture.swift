@@ -4,11 +4,8 @@ import Synchronization
 import SystemPackage
 import TestSupport
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomSpool
 
 /// A cache in a folder of its own, which remembers what it has said.
 final class CacheFixture: Sendable {

@@ -1,8 +1,6 @@
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomManifest
 
 @Suite struct CacheIndexTests {
     private static func key(_ number: Int) -> CacheKey {

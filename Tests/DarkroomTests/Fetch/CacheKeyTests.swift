@@ -2,7 +2,6 @@ import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomManifest
 
 @Suite struct CacheKeyTests {
     private func key(_ url: ByteString, _ headers: [(name: String, value: String)] = []) throws

@@ -1,8 +1,6 @@
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomSelfTest
 
 @Suite struct CachePolicyTests {
     private let policy = CachePolicy(hasCredentials: false, userAgent: "Darkroom/1")

@@ -6,9 +6,7 @@ import Testing
 
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
-@testable import DarkroomSpool
 
 @Suite struct CacheStoreTests {
     private let fixture: CacheFixture
@@ -108,8 +106,7 @@ import Testing
         let folder = URL(filePath: fixture.path)
         let names = ["note", "00/note", "00/\(String(repeating: "G", count: 62))", "more"]
         for name in names.dropLast() { try Data([1]).write(to: folder.appending(path: name)) }
-        try FileManager.default.createDirectory(
-            at: folder.appending(path: "more"), withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: folder.appending(path: "more"))
         try Data([1]).write(to: folder.appending(path: "new/7"))
         let store = try fixture.open()
         #expect(store.summary.count == 0)

@@ -1,4 +1,3 @@
-import CDarkroomDeflate
 import TestSupport
 import Testing
 

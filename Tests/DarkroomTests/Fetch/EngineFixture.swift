@@ -1,13 +1,9 @@
 import Foundation
-import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomPicture
 
 /// An engine with a folder to download to. Stopped and removed with the last reference.
 final class EngineFixture: Sendable {

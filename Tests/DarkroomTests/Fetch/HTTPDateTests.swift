@@ -1,9 +1,7 @@
 import Foundation
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomSpool
 
 @Suite struct HTTPDateTests {
     /// 1 January 2026.

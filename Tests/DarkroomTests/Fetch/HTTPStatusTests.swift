@@ -1,9 +1,6 @@
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomSpool
 
 @Suite struct HTTPStatusTests {
     /// Exactly these may be answered otherwise on another attempt, and exactly these are a whole body.

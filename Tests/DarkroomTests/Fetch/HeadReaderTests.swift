@@ -1,9 +1,7 @@
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomManifest
 
 /// Heads read line by line, and what becomes of the bodies behind them.
 @Suite struct HeadReaderTests {

@@ -1,9 +1,7 @@
 import Testing
 
 @testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
-@testable import DarkroomManifest
 
 @Suite struct HostRulesTests {
     private func rules(allow: [String] = [], deny: [String] = []) throws -> HostRules {

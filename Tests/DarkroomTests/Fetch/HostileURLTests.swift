@@ -2,7 +2,6 @@ import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomManifest
 
 @Suite struct HostileURLTests {
     /// What judges a source before anything is asked of the network.

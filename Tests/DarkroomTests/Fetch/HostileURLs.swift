@@ -1,4 +1,3 @@
-@testable import DarkroomCore
 @testable import DarkroomFetch
 
 /// Sources that must be refused, and the code of each.

@@ -14,8 +14,7 @@ import Testing
     init() throws {
         scratch = try ScratchDirectory()
         for folder in ["one/photos", "one/empty", "two/photos/sub.png", "two/only", "outside"] {
-            try FileManager.default.createDirectory(
-                at: scratch.url.appending(path: folder), withIntermediateDirectories: true)
+            try FileManager.default.makeFolder(at: scratch.url.appending(path: folder))
         }
         for file in [
             "one/photos/b.png", "one/photos/a.png", "one/photos/é.png", "one/photos/Z.png",
@@ -131,8 +130,7 @@ import Testing
     /// What was sent along comes first, and no link in it is followed.
     @Test func looksIntoTheSubmittedFolderFirst() throws {
         let sent = "\(scratch.path)/sent"
-        try FileManager.default.createDirectory(
-            atPath: "\(sent)/photos", withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(atPath: "\(sent)/photos")
         for name in ["s.png", "photos/t.png", "x:y.png"] {
             try "".write(toFile: "\(sent)/\(name)", atomically: false, encoding: .utf8)
         }

@@ -3,10 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomPicture
 
 @Suite(.tags(.concurrency)) struct LocalSourcesTests {
     /// Two roots, something forbidden beside them, and what may lie in a folder.
@@ -17,8 +14,7 @@ import Testing
         let base = scratch.url
         let manager = FileManager.default
         for folder in ["one/deep", "two", "outside", "one-more"] {
-            try manager.createDirectory(
-                at: base.appending(path: folder), withIntermediateDirectories: true)
+            try manager.makeFolder(at: base.appending(path: folder))
         }
         let files = [
             "one/a.png": "one", "one/deep/b.png": "deep", "two/a.png": "two", "two/c.png": "c",

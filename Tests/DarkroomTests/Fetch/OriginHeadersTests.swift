@@ -2,10 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomSelfTest
 
 @Suite struct OriginHeadersTests {
     /// Headers of a command line replace those of a file, for their origin only.

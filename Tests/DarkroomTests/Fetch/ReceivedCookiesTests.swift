@@ -102,7 +102,6 @@ import Testing
                     "Content-Length: 0",
                 ])
         }
-        defer { origin.stop() }
         let fixture = try EngineFixture()
         for _ in 0..<2 {
             let report = try await fixture.fetch("\(origin.baseURL)/p.png").get()
@@ -116,14 +115,12 @@ import Testing
     /// Other origins get none, and pages of errors and hints set none.
     @Test func goNowhereElse() async throws {
         let other = try ScriptedOrigin { _ in TransferRedirectTests.picture(["Set-Cookie: d=2"]) }
-        defer { other.stop() }
         let first = try ScriptedOrigin { request in
             ScriptedOrigin.Reply([
                 "HTTP/1.1 302 Found", "Location: \(other.baseURL)/b.png",
                 "Set-Cookie: c=1; Path=/; Domain=127.0.0.1", "Content-Length: 0",
             ])
         }
-        defer { first.stop() }
         let fixture = try EngineFixture()
         let report = try await fixture.fetch("\(first.baseURL)/a.png").get()
         #expect(!report.sentCookies)

@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 import Testing
 
@@ -33,7 +32,6 @@ import Testing
         let origin = try ScriptedOrigin { request in
             request.path == "/x/a" ? Self.found(location) : TransferRedirectTests.picture()
         }
-        defer { origin.stop() }
         _ = try await EngineFixture().fetch("\(origin.baseURL)/x/a").get()
         #expect(origin.requests.map(\.path) == ["/x/a", path])
     }
@@ -48,7 +46,6 @@ import Testing
     ])
     func judgesTheHost(location: String, code: FetchError.Code) async throws {
         let origin = try ScriptedOrigin { _ in Self.found(location) }
-        defer { origin.stop() }
         let error = try await EngineFixture().fetch("\(origin.baseURL)/a").failure
         #expect(error?.kind == code, "\(error?.message ?? "")")
         #expect(origin.requests.count == 1)

@@ -1,9 +1,7 @@
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomManifest
 
 @Suite struct ResponseHeadTests {
     private func head(_ lines: String...) throws -> ResponseHead {

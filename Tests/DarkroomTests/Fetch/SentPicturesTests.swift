@@ -14,8 +14,7 @@ import Testing
         scratch = try ScratchDirectory()
         let manager = FileManager.default
         for folder in ["sent/home/me", "root"] {
-            try manager.createDirectory(
-                at: scratch.url.appending(path: folder), withIntermediateDirectories: true)
+            try manager.makeFolder(at: scratch.url.appending(path: folder))
         }
         let files = [
             "sent/a.png": "sent", "sent/home/me/a.png": "home", "sent/large.png": "123456789",

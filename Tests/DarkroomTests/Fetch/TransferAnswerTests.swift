@@ -3,10 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomPicture
 
 /// Answers that are wrong, too large or unusual, each told by its own code.
 @Suite(.tags(.concurrency)) struct TransferAnswerTests {
@@ -14,7 +11,6 @@ import Testing
 
     static func error(_ reply: ScriptedOrigin.Reply) async throws -> FetchError? {
         let origin = try ScriptedOrigin { _ in reply }
-        defer { origin.stop() }
         let fixture = try EngineFixture(limits: limits)
         let error = try await fixture.fetch("\(origin.baseURL)/a?token=secret").failure
         #expect(error?.message.hasPrefix("\(origin.baseURL)/a?…: ") != false)
@@ -71,7 +67,6 @@ import Testing
                 ["HTTP/1.1 302 Found", "Location: /there", "Content-Encoding: \(coding)"],
                 body: body)
         }
-        defer { origin.stop() }
         let fixture = try EngineFixture(limits: Self.limits)
         for number in damaged.indices {
             let report = try await fixture.fetch("\(origin.baseURL)/\(number)").get()
@@ -189,7 +184,6 @@ import Testing
     ])
     func takesOddLengths(reply: ScriptedOrigin.Reply) async throws {
         let origin = try ScriptedOrigin { _ in reply }
-        defer { origin.stop() }
         let fixture = try EngineFixture(limits: Self.limits)
         let report = try await fixture.fetch(origin.baseURL).get()
         #expect(try EngineFixture.content(report) == Data([1, 2, 3]))
@@ -217,7 +211,6 @@ import Testing
         let origin = try ScriptedOrigin { _ in
             Self.ok(["Content-Encoding: gzip"], body: Self.gzip(body))
         }
-        defer { origin.stop() }
         let fixture = try EngineFixture(limits: Self.limits)
         let report = try await fixture.fetch(origin.baseURL).get()
         #expect(try EngineFixture.content(report) == Data(body))
@@ -234,7 +227,6 @@ import Testing
             let origin = try ScriptedOrigin { _ in
                 Self.ok(["Content-Encoding: x-gzip"] + Self.chunked, body: chunks)
             }
-            defer { origin.stop() }
             let fixture = try EngineFixture()
             let report = try await fixture.fetch(origin.baseURL).get()
             #expect(try EngineFixture.content(report) == Data(body))
@@ -253,7 +245,6 @@ import Testing
                     : request.path == "/short"
                         ? [1, 2, 3] : name.hasSuffix("gzip") ? Self.gzip(body) : body)
         }
-        defer { origin.stop() }
         let fixture = try EngineFixture()
         let report = try await fixture.fetch(origin.baseURL).get()
         #expect(try EngineFixture.content(report) == Data(body))
@@ -325,7 +316,6 @@ import Testing
         let origin = try ScriptedOrigin { _ in
             ScriptedOrigin.Reply(bytes: Array((hints + hints).utf8) + final)
         }
-        defer { origin.stop() }
         let fixture = try EngineFixture(limits: Self.limits)
         let report = try await fixture.fetch(origin.baseURL).get()
         #expect(try EngineFixture.content(report) == Data([1, 2, 3]))

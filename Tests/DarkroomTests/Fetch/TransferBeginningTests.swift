@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomFetch
 
 /// Transfers that want only the first bytes of a body.
@@ -90,7 +89,6 @@ import Testing
                 ? .init(["HTTP/1.1 200 OK", Self.length], body: Self.body)
                 : .init(answer.head, body: Array(Self.body[answer.body]))
         }
-        defer { origin.stop() }
         let report = try await fetch(origin.baseURL).get()
         #expect(report.bytes == answer.bytes && report.total == answer.total)
         #expect(
@@ -102,7 +100,6 @@ import Testing
     @Test(arguments: [MisbehavingOrigin.Behaviour.endless, .huge])
     func endsWithoutTheServer(behaviour: MisbehavingOrigin.Behaviour) async throws {
         let origin = try MisbehavingOrigin()
-        defer { origin.stop() }
         var limits = TransferLimits.patient
         limits.bytes = 1 << 40
         let fixture = try EngineFixture(limits: limits)

@@ -3,11 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomPicture
 
 /// Cancelling transfers, stopping the engine, and the operation that stands for a transfer.
 @Suite(.tags(.concurrency)) struct TransferEndTests {
@@ -25,7 +21,6 @@ import Testing
     @Test(arguments: [MisbehavingOrigin.Behaviour.stalled, .silent, .endless])
     func cancelsATransfer(behaviour: MisbehavingOrigin.Behaviour) async throws {
         let origin = try MisbehavingOrigin()
-        defer { origin.stop() }
         var limits = TransferLimits.patient
         limits.bytes = .max
         let fixture = try EngineFixture(limits: limits)
@@ -46,7 +41,6 @@ import Testing
         let origin = try ScriptedOrigin { _ in
             ScriptedOrigin.Reply(["HTTP/1.1 200 OK"], body: body, ending: .hold)
         }
-        defer { origin.stop() }
         var limits = TransferLimits.patient
         limits.bytes = .max
         let fixture = try EngineFixture(limits: limits)
@@ -63,7 +57,6 @@ import Testing
     /// What a server has begun to answer goes on, at the same time.
     @Test func cancelsWhatIsNotAnswered() async throws {
         let origin = try MisbehavingOrigin()
-        defer { origin.stop() }
         let listener = try DeafListener()
         let fixture = try EngineFixture()
         let answered = Collected<Result<TransferReport, FetchError>>()
@@ -83,7 +76,6 @@ import Testing
 
     @Test func stopsWithTransfersInFlight() async throws {
         let origin = try MisbehavingOrigin()
-        defer { origin.stop() }
         let fixture = try EngineFixture()
         let outcomes = Collected<Result<TransferReport, FetchError>>()
         for _ in 0..<20 {
@@ -179,7 +171,6 @@ import Testing
 
     @Test func operationCancelsWhileRunning() async throws {
         let origin = try MisbehavingOrigin()
-        defer { origin.stop() }
         let fixture = try EngineFixture()
         let outcomes = Collected<Outcome>()
         let started = Collected<Void>()

@@ -3,12 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomPicture
 
 /// Downloads from a real nginx.
 @Suite(.tags(.concurrency)) struct TransferEngineTests {

@@ -2,10 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomFetch
-@testable import DarkroomPicture
 
 /// Downloads that go wrong, each with its own code.
 @Suite(.tags(.concurrency)) struct TransferFailureTests {
@@ -28,7 +26,6 @@ import Testing
         behaviour: MisbehavingOrigin.Behaviour, code: FetchError.Code, isTransient: Bool
     ) async throws {
         let origin = try MisbehavingOrigin()
-        defer { origin.stop() }
         let fixture = try EngineFixture(limits: TransferLimits(bytes: 1 << 20))
         let error = try #require(
             try await fixture.fetch(origin.url(behaviour) + "?token=secret").failure)
@@ -41,7 +38,6 @@ import Testing
 
     @Test func showsAContentTypeWithoutControls() async throws {
         let origin = try MisbehavingOrigin()
-        defer { origin.stop() }
         let report = try await EngineFixture().fetch(origin.url(.wildType)).get()
         let message =
             "\(origin.url(.wildType)): the server answered with an HTML page, not a picture"
@@ -51,7 +47,6 @@ import Testing
     @Test(arguments: [MisbehavingOrigin.Behaviour.stalled, .silent])
     func endsAtTheTotalLimit(behaviour: MisbehavingOrigin.Behaviour) async throws {
         let origin = try MisbehavingOrigin()
-        defer { origin.stop() }
         let fixture = try EngineFixture(limits: TransferLimits(total: .milliseconds(50)))
         let error = try await fixture.fetch(origin.url(behaviour)).failure
         #expect(error?.kind == .timeout)
@@ -61,7 +56,6 @@ import Testing
     @Test(arguments: [MisbehavingOrigin.Behaviour.stalled, .silent])
     func endsAStall(behaviour: MisbehavingOrigin.Behaviour) async throws {
         let origin = try MisbehavingOrigin()
-        defer { origin.stop() }
         let fixture = try EngineFixture(limits: TransferLimits(stall: .seconds(1)))
         let error = try await fixture.fetch(origin.url(behaviour)).failure
         #expect(error?.kind == .stalled)

@@ -1,11 +1,8 @@
-import Foundation
 import TestSupport
 import Testing
 
 @testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
-@testable import DarkroomManifest
 
 /// The table of hostile URLs by the way that downloads go. The origins of this machine see no request.
 @Suite(.tags(.concurrency)) struct TransferHostileTests {
@@ -52,7 +49,6 @@ import Testing
         let gate = try ScriptedOrigin(address: "127.0.0.9") { request in
             TransferRedirectTests.found(locations[Int(request.path.dropFirst()) ?? 0])
         }
-        defer { gate.stop() }
         let rules = FetchRules(
             addresses: AddressRules(allowNetworks: [try IPNetwork("127.0.0.9")]))
         let fixture = try EngineFixture(rules: rules, resolve: resolve(origin.port))

@@ -2,12 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomPicture
 
 /// Redirects, hop by hop: who is told what, and where they may not lead.
 @Suite(.tags(.concurrency)) struct TransferRedirectTests {
@@ -27,7 +22,6 @@ import Testing
     /// to nobody. Back at the first origin they are told again.
     @Test func tellsCredentialsToTheirOriginOnly() async throws {
         let other = try ScriptedOrigin { _ in Self.picture() }
-        defer { other.stop() }
         let first = try ScriptedOrigin { request in
             switch request.path {
             case "/away": Self.found("http://eve:word@127.0.0.1:\(other.port)/b.png")
@@ -35,7 +29,6 @@ import Testing
             default: Self.picture()
             }
         }
-        defer { first.stop() }
         var rules = FetchRules.loopback
         let origin = Origin(scheme: "http", host: "127.0.0.1", port: Int(first.port))
         rules.headers = OriginHeaders([
@@ -59,7 +52,6 @@ import Testing
     /// A manifest's own user goes before the origin's Authorization; without one that is sent.
     @Test func choosesOneAuthorization() async throws {
         let origin = try ScriptedOrigin { _ in Self.picture() }
-        defer { origin.stop() }
         var rules = FetchRules.loopback
         rules.headers = OriginHeaders([
             Origin(scheme: "http", host: "127.0.0.1", port: Int(origin.port)): [
@@ -89,7 +81,6 @@ import Testing
     ])
     func refuses(location: String, code: FetchError.Code, word: String) async throws {
         let origin = try ScriptedOrigin { _ in Self.found(location) }
-        defer { origin.stop() }
         var rules = FetchRules.loopback
         rules.hosts.deny = [try HostPattern("denied.test")]
         let fixture = try EngineFixture(
@@ -111,7 +102,6 @@ import Testing
             request.path == "/x/a"
                 ? Self.found("../y%20z/é?q=1#part", status: status) : Self.picture()
         }
-        defer { origin.stop() }
         let fixture = try EngineFixture()
         let report = try await fixture.fetch("\(origin.baseURL)/x/a").get()
         #expect(try EngineFixture.content(report) == DocumentRoot.content(0))
@@ -122,7 +112,6 @@ import Testing
         let origin = try ScriptedOrigin { _ in
             ScriptedOrigin.Reply(["HTTP/1.1 302 Found", "Content-Length: 0"])
         }
-        defer { origin.stop() }
         #expect(try await EngineFixture().fetch(origin.baseURL).failure?.kind == .badResponse)
     }
 
@@ -134,7 +123,6 @@ import Testing
                     ["HTTP/1.1 302 Found", "Location: /b", "Content-Length: 1000000000000"],
                     body: [UInt8](repeating: 1, count: 100_000), ending: .hold) : Self.picture()
         }
-        defer { origin.stop() }
         let fixture = try EngineFixture()
         let report = try await fixture.fetch("\(origin.baseURL)/a").get()
         #expect(try EngineFixture.content(report) == DocumentRoot.content(0))
@@ -146,7 +134,6 @@ import Testing
             usleep(30_000)
             return Self.found("/\(request.path.utf8.count)\(request.path)")
         }
-        defer { origin.stop() }
         var limits = TransferLimits.patient
         limits.redirects = 100_000
         var error: FetchError?
@@ -163,7 +150,6 @@ import Testing
     /// A name is judged by what it resolves to, in every family, and only if none of its addresses is allowed.
     @Test func judgesWhatANameResolvesTo() async throws {
         let origin = try ScriptedOrigin { _ in Self.picture() }
-        defer { origin.stop() }
         let port = origin.port
         let fixture = try EngineFixture(resolve: [
             "private.test:\(port):10.0.0.1,192.168.0.1,[fe80::1],[::ffff:10.0.0.1]",
@@ -211,7 +197,6 @@ import Testing
     /// Names in other letters are resolved by their ASCII form, and judged by it.
     @Test func readsInternationalNames() async throws {
         let origin = try ScriptedOrigin { _ in Self.picture() }
-        defer { origin.stop() }
         let fixture = try EngineFixture(resolve: ["xn--bcher-kva.test:\(origin.port):127.0.0.1"])
         _ = try await fixture.fetch("http://bücher.test:\(origin.port)/a").get()
         #expect(origin.requests.map { $0.fields["host"] } == ["xn--bcher-kva.test:\(origin.port)"])

@@ -4,12 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomPicture
 
 /// Downloads that go on where another has ended, and requests about what is already here.
 @Suite(.tags(.concurrency)) struct TransferResumeTests {
@@ -39,7 +34,6 @@ import Testing
         ending: ScriptedOrigin.Reply.Ending, code: FetchError.Code
     ) async throws {
         let origin = try ScriptedOrigin { _ in Self.brokenOff([Self.tag], ending: ending) }
-        defer { origin.stop() }
         var limits = TransferLimits.patient
         var error: FetchError?
         var content = Data()
@@ -63,7 +57,6 @@ import Testing
     @Test(arguments: [["ETag: W/\"v1\""], [], ["ETag: \"v1\"", "Content-Encoding: deflate"]])
     func tellsOfNothingToResume(fields: [String]) async throws {
         let origin = try ScriptedOrigin { _ in Self.brokenOff(fields) }
-        defer { origin.stop() }
         let error = try await EngineFixture().fetch(origin.baseURL).failure
         #expect(error != nil)
         #expect(error?.partial == nil)
@@ -122,7 +115,6 @@ import Testing
                     body: [UInt8](Self.body))
                 : ScriptedOrigin.Reply(head, body: [UInt8](repeating: 0, count: 10))
         }
-        defer { origin.stop() }
         let fixture = try EngineFixture()
         var request = try fixture.request(origin.baseURL, holding: Self.body.prefix(300_000))
         request.resume = PartialBody(
@@ -154,7 +146,6 @@ import Testing
             ]
             return ScriptedOrigin.Reply(head, body: [UInt8](Self.body[start..<end]))
         }
-        defer { origin.stop() }
         let fixture = try EngineFixture()
         var request = try fixture.request(origin.baseURL)
         var arrived: [Int64?] = []
@@ -174,7 +165,6 @@ import Testing
     /// A scratch file that was emptied meanwhile is no reason to fail.
     @Test func resumesNothingThatIsGone() async throws {
         let origin = try ScriptedOrigin { _ in TransferRedirectTests.picture() }
-        defer { origin.stop() }
         let fixture = try EngineFixture()
         var request = try fixture.request(origin.baseURL, holding: Data([1, 2, 3]))
         request.resume = PartialBody(bytes: 4, validator: "\"v1\"", crc32: 0)

@@ -1,8 +1,6 @@
 import Testing
 
 @testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomPicture
 
 @Suite struct DependenciesTests {

@@ -1,11 +1,7 @@
 import Testing
 
-@testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomPicture
-@testable import DarkroomSpool
 
 @Suite struct ImageNameTests {
     @Test(arguments: [

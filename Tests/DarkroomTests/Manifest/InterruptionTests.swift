@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomManifest
 

@@ -1,9 +1,6 @@
 import Foundation
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomFetch
 @testable import DarkroomManifest
 
 /// Good manifests with some bytes changed: they are read or rejected, and nothing else happens.

@@ -3,10 +3,8 @@ import TestSupport
 import Testing
 
 @testable import DarkroomCore
-@testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// Holds `etc/manifest.schema.json` to the reader and the filter catalogue, and reads the samples.
 @Suite struct ManifestSchemaTests {

@@ -1,6 +1,4 @@
-@testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomPicture
 
 /// Reads a manifest given as text, with sepia at 0.8 as the configuration's filter.
 func read(

@@ -1,10 +1,8 @@
 import Foundation
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomPicture
 
 @Suite struct PropertyListReaderTests {
     /// Pictures by name and URL, as the tutorials on operations have them.

@@ -4,7 +4,6 @@ import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomPicture
 
 /// Recipes, what manifests make of them, and the folder that has them.
 @Suite struct RecipeTests {
@@ -272,8 +271,7 @@ import Testing
             try text.write(toFile: "\(scratch.path)/\(name)", atomically: false, encoding: .utf8)
         }
         try Data([0x66, 0xFF]).write(to: scratch.url.appending(path: "g.yaml"))
-        try FileManager.default.createDirectory(
-            at: scratch.url.appending(path: "h.yaml"), withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: scratch.url.appending(path: "h.yaml"))
         #expect(mkfifo("\(scratch.path)/i.yaml", 0o600) == 0)
         try FileManager.default.createSymbolicLink(
             atPath: "\(scratch.path)/j.yaml", withDestinationPath: "nowhere")

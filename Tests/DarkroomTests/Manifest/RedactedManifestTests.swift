@@ -1,4 +1,3 @@
-import DarkroomPicture
 import Testing
 
 @testable import DarkroomCore

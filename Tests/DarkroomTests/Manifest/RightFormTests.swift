@@ -1,6 +1,5 @@
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture

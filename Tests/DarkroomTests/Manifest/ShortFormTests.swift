@@ -1,9 +1,6 @@
-import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomPicture
 
 /// Short forms mean the same as their long forms, in every notation.
 @Suite struct ShortFormTests {

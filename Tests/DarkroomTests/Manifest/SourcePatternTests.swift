@@ -2,7 +2,6 @@ import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomPicture
 
 /// Sources that mean several files.
 @Suite struct SourcePatternTests {

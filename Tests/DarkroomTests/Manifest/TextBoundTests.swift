@@ -3,7 +3,6 @@ import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomPicture
 
 /// Texts of a manifest that are longer than any has use for, or stand in more places than any has.
 @Suite struct TextBoundTests {

@@ -1,9 +1,7 @@
-import TestSupport
 import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomPicture
 
 /// What a manifest with variants means. `ManifestProblemTests` has the errors, `RecipeTests` those of recipes.
 @Suite struct VariantTests {

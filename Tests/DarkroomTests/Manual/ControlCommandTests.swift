@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomCore
 @testable import DarkroomSpool
 
 /// Holds the tables of commands and signals against what people read of them.

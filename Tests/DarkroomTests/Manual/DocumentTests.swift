@@ -3,14 +3,12 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// Holds the README and the documents of `etc/doc` against the repository and the program. Their examples are run by
 /// `DocumentExamplesTests`.
@@ -308,15 +306,9 @@ import Testing
 
     @Test(arguments: [("plot.sh", "speed.svg"), ("frontier.sh", "frontier.svg")])
     func aPlotIsThatOfTheTables(_ script: String, plot: String) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/bash")
-        process.arguments = [Repository.root.appending(path: "etc/\(script)").path]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let drawn = try output.fileHandleForReading.readToEnd()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        let (status, drawn) = try SystemProgram.run(
+            "/bin/bash", [Repository.root.appending(path: "etc/\(script)").path])
+        #expect(status == 0)
         #expect(
             try drawn == Data(contentsOf: Repository.root.appending(path: "etc/doc/\(plot)")))
     }

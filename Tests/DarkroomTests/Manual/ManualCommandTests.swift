@@ -4,7 +4,6 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomClient
 @testable import DarkroomRun
-@testable import DarkroomSpool
 
 /// Holds darkroom(1) against the command. Its options and examples are run by `CommandManualTests`.
 @Suite struct ManualCommandTests {

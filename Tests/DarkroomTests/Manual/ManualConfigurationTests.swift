@@ -4,9 +4,7 @@ import Testing
 
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
-@testable import DarkroomManifest
 
 /// Holds darkroomd.yaml(5) against the settings: an item of each, whose first line says kind, range and default.
 @Suite struct ManualConfigurationTests {

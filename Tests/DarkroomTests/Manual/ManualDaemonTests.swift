@@ -4,8 +4,6 @@ import Testing
 
 @testable import DarkroomCore
 @testable import DarkroomDaemon
-@testable import DarkroomFetch
-@testable import DarkroomManifest
 @testable import DarkroomSpool
 
 /// Holds darkroomd(8) against the daemon. Its options and examples are run by `ManualExamplesTests`,

@@ -3,11 +3,9 @@ import TestSupport
 import Testing
 
 @testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// Holds darkroom-manifest(5) against the reader of manifests and the catalogue of filters.
 @Suite struct ManualManifestTests {

@@ -4,11 +4,9 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// Holds darkroom-status(5) against the schemas, the states and the codes of errors.
 @Suite struct ManualStatusTests {
@@ -21,7 +19,7 @@ import Testing
         let ofStatus = page.items("STATUS", "Keys of a status").flatMap(\.names)
         let ofImages = page.items("STATUS", "Keys of an image").flatMap(\.names)
         let described = ofStatus + ofImages.map { "images.\($0)" }
-        let keys = try SchemaKeys("status.schema.json").paths
+        let keys = Set(try JSONSchema(file: "status.schema.json").members.keys)
         // Of the last error the page says that it has the keys of the error.
         let lastError = "images.download.lastError."
         #expect(
@@ -40,7 +38,7 @@ import Testing
         let described = page.items("INBOX REPORT", "Keys of a report").flatMap(\.names)
         #expect(
             Set(described + reasons.map { "counts.\($0)" })
-                == (try SchemaKeys("inbox.schema.json").paths))
+                == Set(try JSONSchema(file: "inbox.schema.json").members.keys))
         let text = try #require(
             page.items("INBOX REPORT").first { $0.names == ["watch"] }
         ).text
@@ -54,7 +52,7 @@ import Testing
         let described = page.items("FOLDERS REPORT", "Keys of a folders report").flatMap(\.names)
         #expect(
             Set(described + reasons.map { "folders.counts.\($0)" })
-                == (try SchemaKeys("folders.schema.json").paths))
+                == Set(try JSONSchema(file: "folders.schema.json").members.keys))
         let text = try #require(
             page.items("FOLDERS REPORT").first { $0.names == ["folders.state"] }
         )
@@ -69,7 +67,7 @@ import Testing
     ])
     func hasEveryKey(section: String, subsection: String, schema: String) throws {
         let described = try Self.page.get().items(section, subsection).flatMap(\.names)
-        #expect(Set(described) == (try SchemaKeys(schema).paths))
+        #expect(Set(described) == Set(try JSONSchema(file: schema).members.keys))
         #expect(Set(described).count == described.count)
     }
 
@@ -198,34 +196,6 @@ import Testing
             #expect(report.total == report.files.count)
             for file in report.files { #expect(file.help == file.reason.help) }
         }
-    }
-}
-
-/// The paths of the properties of a schema of `etc`, joined by dots, arrays passed through.
-private struct SchemaKeys {
-    private(set) var paths: Set<String> = []
-    private let root: [String: Any]
-
-    init(_ name: String) throws {
-        let url = Repository.root.appending(path: "etc/\(name)")
-        root = try #require(
-            try JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [String: Any])
-        collect(root, "")
-    }
-
-    private mutating func collect(_ schema: [String: Any], _ prefix: String) {
-        var schema = schema
-        if let reference = schema["$ref"] as? String,
-            let definitions = root["$defs"] as? [String: [String: Any]],
-            let target = definitions[String(reference.dropFirst("#/$defs/".count))]
-        {
-            schema = target
-        }
-        for (key, value) in schema["properties"] as? [String: [String: Any]] ?? [:] {
-            paths.insert(prefix + key)
-            collect(value, prefix + key + ".")
-        }
-        if let items = schema["items"] as? [String: Any] { collect(items, prefix) }
     }
 }
 

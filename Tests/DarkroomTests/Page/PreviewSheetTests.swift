@@ -8,17 +8,10 @@ import Testing
 @testable import DarkroomSpool
 
 /// The small copies of a batch: their log, their sheets, and how they are found for a page.
-@Suite struct PreviewSheetTests {
-    let scratch: ScratchDirectory
-    let spool: Spool
-    let folders: BatchFolders
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        spool = try Spool(path: scratch.path)
-        folders = BatchFolders(spool: spool, id: "x")
-        try spool.active.makeDirectory("x", mode: 0o700)
-        try spool.outbox.makeDirectory("x")
+@Suite final class PreviewSheetTests: SpoolSuite {
+    override init() throws {
+        try super.init()
+        try makeFolders()
     }
 
     private static func copy(

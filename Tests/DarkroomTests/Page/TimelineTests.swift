@@ -4,7 +4,6 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomCore
 @testable import DarkroomPage
-@testable import DarkroomSpool
 
 /// What a timeline says about the operations of a batch. Times are in milliseconds after an arbitrary moment.
 @Suite struct TimelineTests {

@@ -3,10 +3,6 @@ import CDarkroomPixels
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
-@testable import DarkroomManifest
-@testable import DarkroomPicture
-
 /// What is deflated, inflated by a decoder that shares nothing with the writer.
 @Suite(.serialized) struct DeflateTests {
     static func deflate(_ bytes: [UInt8], onlyLongRuns: Bool = false) -> [UInt8] {

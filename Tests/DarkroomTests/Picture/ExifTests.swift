@@ -1,11 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// What becomes of Exif that is asked for.
 @Suite struct ExifTests {

@@ -1,12 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 
 /// What a picture hands over besides its output is what its output would be as a PNG.
 @Suite struct HandOverStageTests {

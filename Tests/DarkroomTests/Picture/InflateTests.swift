@@ -3,11 +3,6 @@ import CDarkroomPixels
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
-@testable import DarkroomManifest
-@testable import DarkroomPicture
-@testable import DarkroomSpool
-
 /// The inflater, at what no compressor writes: codes of any depth, and symbols that take as many bits as there are,
 /// one behind the other. (`Tests/fuzz/inflate.c` holds it against zlib, on what compressors write.)
 @Suite(.serialized) struct InflateTests {

@@ -1,9 +1,6 @@
 import Testing
 
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 @Suite struct InputFormatTests {
     struct Case: CustomTestStringConvertible, Sendable {

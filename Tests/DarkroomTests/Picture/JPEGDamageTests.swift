@@ -1,11 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomFetch
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 
 /// Files that are broken, too large or of a kind that is not read: each fails, with a code of its own.
 @Suite struct JPEGDamageTests {

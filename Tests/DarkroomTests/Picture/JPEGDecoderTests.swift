@@ -6,7 +6,6 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomPicture
 
 /// Darkroom's own decoder against libjpeg-turbo: the same rows, or libjpeg-turbo itself.

@@ -3,12 +3,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// JPEG at either end of the pipeline.
 @Suite struct JPEGPipelineTests {

@@ -2,11 +2,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 
 extension JPEGReader {
     /// All pixels of a JPEG file, and the reader that read them.

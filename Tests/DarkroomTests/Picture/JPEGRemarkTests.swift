@@ -2,7 +2,6 @@ import CDarkroomShims
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomPicture
 
 /// What is irregular in a JPEG and decides no pixel: the picture, and a warning that says what and how much. What is

@@ -3,10 +3,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 
 /// What the writer makes, read by the reader, which is held to a maker of its own, and taken apart.
 @Suite struct JPEGWriterTests {

@@ -1,11 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 @Suite struct OrientationTests {
     /// Where the stored pixels of a picture of 3 × 2 lie once it is upright, row by row, numbered from the

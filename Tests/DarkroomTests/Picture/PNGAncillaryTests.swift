@@ -1,11 +1,7 @@
 import Foundation
-import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
 @testable import DarkroomPicture
 
 /// Sloppiness in chunks that are not pixels is remarked and let pass, and costs little memory.

@@ -3,13 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
-@testable import DarkroomSpool
 
 /// Broken files fail, each with its own code, and never pass with gray pixels.
 @Suite struct PNGDamageTests {

@@ -2,12 +2,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// The reader's pixels against the arrays the files were made from.
 @Suite struct PNGReaderTests {

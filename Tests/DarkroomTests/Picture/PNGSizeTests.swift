@@ -1,7 +1,6 @@
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomPicture
 
 /// What is no photograph does not become much larger than zlib makes it.

@@ -1,13 +1,9 @@
-import Foundation
 import SystemPackage
 import TestSupport
 import Testing
 
 @testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 
 /// What is written, read back by the reader and by a decoder that shares nothing with it.
 @Suite struct PNGWriterTests {

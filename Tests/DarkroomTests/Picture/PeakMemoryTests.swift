@@ -1,11 +1,7 @@
-import Glibc
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomPicture
 
 /// The bound on a picture's memory, told from its header: nothing takes more, and it does not

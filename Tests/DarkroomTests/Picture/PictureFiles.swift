@@ -5,8 +5,6 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomPicture
 
 /// An open file without a name that lives as long as this does.

@@ -1,8 +1,6 @@
-import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomPicture
 
 /// Headers without their pixels, and what is calculated from them.

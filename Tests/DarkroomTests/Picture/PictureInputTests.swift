@@ -1,9 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 
 /// A picture that is read from memory has the pixels, the remarks and the errors that its file has.
 @Suite struct PictureInputTests {

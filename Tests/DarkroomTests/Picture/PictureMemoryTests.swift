@@ -1,8 +1,6 @@
-import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomPicture
 

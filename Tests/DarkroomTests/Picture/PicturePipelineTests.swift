@@ -1,14 +1,9 @@
 import Synchronization
-import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 
 @Suite struct PicturePipelineTests {
     /// Runs the pipeline; `stage` stands for the filters where a test has any.

@@ -3,7 +3,6 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomPicture
 
 /// Small copies of results, held against their definition.

@@ -3,7 +3,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomPicture
 
 extension PictureRows {

@@ -3,7 +3,6 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomPicture
 
 /// Several results of a picture, held against those that the pipeline makes one by one.

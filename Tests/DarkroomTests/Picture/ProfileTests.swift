@@ -1,9 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 
 /// Colour profiles that deviate from ICC.1: what libpng lets pass when reading is written, what it refuses is left
 /// out with a warning, and a good picture never fails for it. The same from PNG and from JPEG.

@@ -1,12 +1,8 @@
 import Synchronization
-import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 
 /// Reading ahead changes neither what is read nor how it ends.
 @Suite(.tags(.concurrency)) struct ReadAheadTests {

@@ -2,7 +2,6 @@ import CDarkroomDeflate
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomPicture
 
 /// How smooth strips are compressed: as the long runs of the chosen filters' bytes, or by a search.

@@ -1,13 +1,8 @@
-import Foundation
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 
 /// Strips on several cores: always the same bytes, and an end however it comes.
 @Suite(.tags(.concurrency)) struct StripEncoderTests {

@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomPicture
 
 /// Which row filters the parts of a strip speak for, by made pictures of two strips each and a short third one.

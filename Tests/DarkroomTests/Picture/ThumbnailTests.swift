@@ -1,5 +1,3 @@
-import DarkroomCore
-import TestSupport
 import Testing
 
 @testable import DarkroomManifest

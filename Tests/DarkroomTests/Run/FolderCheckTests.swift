@@ -1,10 +1,7 @@
 import Foundation
-import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
-@testable import DarkroomConfiguration
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomRun

@@ -4,12 +4,10 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomRun
-@testable import DarkroomSpool
 
 /// A stop before the work has begun. All others are tested end to end.
 @Suite struct FolderRunTests {

@@ -3,8 +3,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
-@testable import DarkroomConfiguration
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomRun
@@ -112,8 +110,7 @@ import Testing
     @Test(arguments: [[], ["manifest.json"], ["manifest.json", "status.new", "manifest.new"]])
     func aPlannedRunBegins(files: [FileName]) throws {
         _ = try open(try job())
-        try FileManager.default.createDirectory(
-            atPath: "\(scratch.path)/out/.darkroom/active/x", withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(atPath: "\(scratch.path)/out/.darkroom/active/x")
         for name in files { try active.write(Array("{".utf8), to: name, durably: false) }
         #expect(try prepare() == "new new")
         #expect(list("out/.darkroom/active/x") == ["manifest.json"])
@@ -173,8 +170,7 @@ import Testing
 
     @Test func leftoversOfAFinishedRunAreRemoved() throws {
         try finish()
-        try FileManager.default.createDirectory(
-            atPath: "\(scratch.path)/out/.darkroom/active/x", withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(atPath: "\(scratch.path)/out/.darkroom/active/x")
         try active.write(Self.text, to: "manifest.json", durably: false)
         #expect(try prepare() == "completedWithErrors")
         #expect(list("out/.darkroom/active") == [])
@@ -199,9 +195,7 @@ import Testing
 
     @Test func anIncompleteReopeningIsRemoved() throws {
         try finish()
-        try FileManager.default.createDirectory(
-            atPath: "\(scratch.path)/out/.darkroom/active/.retry-x",
-            withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(atPath: "\(scratch.path)/out/.darkroom/active/.retry-x")
         #expect(try prepare() == "completedWithErrors")
         #expect(list("out/.darkroom/active") == [])
     }
@@ -267,8 +261,7 @@ import Testing
 
     @Test(arguments: ["status.json", "progress.json", "sources.json"])
     func aForeignAnswerIsRefused(name: String) throws {
-        try FileManager.default.createDirectory(
-            atPath: "\(scratch.path)/out", withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(atPath: "\(scratch.path)/out")
         try outputs.write([1], to: FileName(name), durably: false)
         #expect(try refusal(try job()) == .inTheWay("\(scratch.path)/out/\(name)"))
         #expect(list("out") == [name])
@@ -292,8 +285,7 @@ import Testing
 
     @Test func anotherFolderOfSourcesIsRefusedWhileTheFormerExists() throws {
         for name in ["p", "q"] {
-            try FileManager.default.createDirectory(
-                atPath: "\(scratch.path)/\(name)", withIntermediateDirectories: false)
+            try FileManager.default.makeFolder(atPath: "\(scratch.path)/\(name)")
         }
         #expect(try refusal(try job(base: "\(scratch.path)/p")) == nil)
         #expect(try refusal(try job(base: "\(scratch.path)/q/../p")) == nil)
@@ -401,8 +393,7 @@ import Testing
     /// Whatever the file is, a run that has not begun replaces nothing.
     @Test(arguments: [[1, 2], Array(text.reversed())] as [[UInt8]])
     func aManifestInTheWayIsRefused(content: [UInt8]) throws {
-        try FileManager.default.createDirectory(
-            atPath: "\(scratch.path)/out", withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(atPath: "\(scratch.path)/out")
         let path = "\(scratch.path)/out/manifest.json"
         try outputs.write(content, to: "manifest.json", durably: false)
         #expect(try refusal(try job()) == .inTheWay(path))
@@ -443,8 +434,7 @@ import Testing
     /// Relative paths are looked for in them.
     @Test func otherRootsAreAnotherRun() throws {
         for name in ["p", "q"] {
-            try FileManager.default.createDirectory(
-                atPath: "\(scratch.path)/\(name)", withIntermediateDirectories: false)
+            try FileManager.default.makeFolder(atPath: "\(scratch.path)/\(name)")
         }
         let (p, q) = ("\(scratch.path)/p", "\(scratch.path)/q")
         #expect(try refusal(try job(roots: [p])) == nil)

@@ -10,8 +10,6 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomPicture
-@testable import DarkroomRun
-@testable import DarkroomSpool
 
 /// What a run takes from the configuration, and what is different from a daemon.
 @Suite struct RunSettingsTests {

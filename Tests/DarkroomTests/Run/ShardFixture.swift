@@ -1,9 +1,6 @@
-import Foundation
 import TestSupport
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
-@testable import DarkroomConfiguration
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomRun

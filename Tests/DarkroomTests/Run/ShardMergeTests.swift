@@ -3,8 +3,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
-@testable import DarkroomConfiguration
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomRun

@@ -1,6 +1,5 @@
 import Testing
 
-@testable import DarkroomManifest
 @testable import DarkroomRun
 
 /// `--shard`, the environment of a cluster, and the plan.

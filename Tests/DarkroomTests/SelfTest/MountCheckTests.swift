@@ -4,19 +4,10 @@ import TestSupport
 import Testing
 
 @testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
-@Suite struct MountCheckTests {
-    let scratch: ScratchDirectory
-    let folder: Directory
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        folder = try Directory(path: scratch.path)
-    }
-
+@Suite final class MountCheckTests: FolderSuite {
     @Test func findsNothingWrongHere() throws {
         let findings = MountCheck(folder: folder).findings()
         #expect(findings.filter(\.isProblem) == [])
@@ -30,7 +21,7 @@ import Testing
         try FileManager.default.removeItem(at: scratch.url)
         let problems = MountCheck(folder: gone).findings().filter(\.isProblem)
         #expect(problems.count == 8)
-        try FileManager.default.createDirectory(at: scratch.url, withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: scratch.url)
     }
 
     /// What is weaker on a file system without hard links, or without renames that refuse to replace, is said.

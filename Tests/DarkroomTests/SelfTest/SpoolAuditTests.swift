@@ -3,11 +3,8 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomPicture
 @testable import DarkroomSelfTest
-@testable import DarkroomSpool
 
 /// What the self-tests' audit finds wrong: each defect is made by hand, as no daemon should make it.
 @Suite struct SpoolAuditTests {
@@ -39,8 +36,7 @@ import Testing
 
     private func write(_ text: some Sequence<UInt8>, _ path: String) throws {
         let url = scratch.url.appending(path: "spool/\(path)")
-        try FileManager.default.createDirectory(
-            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: url.deletingLastPathComponent())
         try Data(text).write(to: url)
     }
 

@@ -6,17 +6,10 @@ import Testing
 @testable import DarkroomSpool
 
 /// The states of a page: each is made by hand, as a kill leaves it, and then the page is made.
-@Suite struct AnswerPageTests {
-    let scratch: ScratchDirectory
-    let spool: Spool
-    let folders: BatchFolders
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        spool = try Spool(path: scratch.path)
-        folders = BatchFolders(spool: spool, id: "x")
-        try spool.active.makeDirectory("x", mode: 0o700)
-        try spool.outbox.makeDirectory("x")
+@Suite final class AnswerPageTests: SpoolSuite {
+    override init() throws {
+        try super.init()
+        try makeFolders()
     }
 
     private func list(_ path: String) throws -> [String] {

@@ -5,22 +5,14 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomSpool
 
 /// How files get into an answer: by their paths if only the daemon's user may write to the outbox, else through the open
 /// folder.
-@Suite struct AnswerPlaceTests {
-    private let scratch: ScratchDirectory
-    private let spool: Spool
-    private let folders: BatchFolders
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        spool = try Spool(path: scratch.path)
-        folders = BatchFolders(spool: spool, id: "x")
-        try spool.active.makeDirectory("x", mode: 0o700)
-        try spool.outbox.makeDirectory("x")
+@Suite final class AnswerPlaceTests: SpoolSuite {
+    override init() throws {
+        try super.init()
+        try makeFolders()
         try folders.active().write([1], to: "output-0", durably: false)
     }
 

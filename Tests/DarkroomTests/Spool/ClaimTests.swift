@@ -2,25 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 
-@Suite(.tags(.concurrency)) struct ClaimTests {
-    let scratch: ScratchDirectory
-    let spool: Spool
-    let inbox: Directory
-    let examination = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0)
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        spool = try Spool(path: scratch.path)
-        inbox = try spool.openInbox()
-    }
-
+@Suite(.tags(.concurrency)) final class ClaimTests: SpoolSuite {
     private func drop(_ name: FileName, _ text: String = #"{"images": ["a.png"]}"#) throws {
         try inbox.write(Array(text.utf8), to: name, durably: false)
     }
@@ -30,8 +16,6 @@ import Testing
         else { throw Unexpected() }
         return candidate
     }
-
-    private struct Unexpected: Error {}
 
     private func take(_ names: FileName...) throws -> [ClaimedManifest] {
         let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: true)
@@ -227,9 +211,10 @@ import Testing
     func leavesWhatIsLarge(name: String, isWhole: Bool, expected: String) throws {
         try drop(FileName(name), "images: [a.png]")
         let patient = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 3600)
-        let verdict = patient.examine(FileName(name), in: inbox, isWhole: isWhole, largest: 14)
+        let verdict = patient.examine(
+            FileName(name), in: inbox, isWhole: isWhole, effort: .quick(14))
         #expect(Self.word(verdict) == expected)
-        let other = patient.examine(FileName(name), in: inbox, isWhole: true, largest: 15)
+        let other = patient.examine(FileName(name), in: inbox, isWhole: true, effort: .quick(15))
         #expect(Self.word(other) == "ready")
     }
 
@@ -257,7 +242,7 @@ import Testing
         guard case .failure(let rejection) = reading.outcome else { throw Unexpected() }
         #expect(rejection.problems.map(\.code) == ["too-large"])
         // Nor does it wait for those that take long to be read.
-        let verdict = small.examine("a.json", in: inbox, isWhole: true, largest: 10)
+        let verdict = small.examine("a.json", in: inbox, isWhole: true, effort: .quick(10))
         #expect(Self.word(verdict) == "ready")
     }
 

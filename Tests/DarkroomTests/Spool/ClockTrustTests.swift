@@ -3,10 +3,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomManifest
-@testable import DarkroomPicture
-@testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
 @Suite struct ClockTrustTests {

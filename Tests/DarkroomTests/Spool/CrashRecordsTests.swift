@@ -1,36 +1,23 @@
-import Foundation
 import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomManifest
-@testable import DarkroomPicture
-@testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
 /// What the next process learns from `spool/attempts`. A process that dies is played by one that never gets
 /// to the end of `record`.
-@Suite struct CrashRecordsTests {
-    let scratch: ScratchDirectory
-    let root: Directory
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        root = try Directory(path: scratch.path)
-    }
-
+@Suite final class CrashRecordsTests: FolderSuite {
     private func open(
         of victim: CrashVictim = .daemon, boot: String = "b1", kills: [String: Int] = [:]
     ) throws -> CrashRecords {
-        try CrashRecords(in: root, of: victim, boot: boot, outOfMemoryKills: kills)
+        try CrashRecords(in: folder, of: victim, boot: boot, outOfMemoryKills: kills)
     }
 
-    private func bytes() throws -> [UInt8] { try root.read(CrashRecords.fileName) }
+    private func bytes() throws -> [UInt8] { try folder.read(CrashRecords.fileName) }
 
     private func write(_ bytes: [UInt8]) throws {
-        try root.write(bytes, to: CrashRecords.fileName, replacing: true, durably: false)
+        try folder.write(bytes, to: CrashRecords.fileName, replacing: true, durably: false)
     }
 
     /// The file as it is while these pictures are being filtered.

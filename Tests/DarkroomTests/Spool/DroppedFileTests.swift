@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomSpool
 
 /// Holds the identity of a manifest's file against what GNU stat prints for its submitter.
@@ -32,8 +31,7 @@ import Testing
     func isWhatStatPrints(place: String) throws {
         guard access(place, W_OK) == 0 else { return }
         let path = place + "/darkroom-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(atPath: path)
         defer { try? FileManager.default.removeItem(atPath: path) }
         let folder = try Directory(path: path)
         try folder.write([1], to: "first", durably: false)

@@ -8,19 +8,8 @@ import Testing
 @testable import DarkroomSpool
 
 /// The manifest whose copy in the answer is redacted, and its life.
-@Suite struct ExactManifestsTests {
+@Suite final class ExactManifestsTests: SpoolSuite {
     private static let text = #"{"images": {"a": "https://ann:top5ecret@h/a.png?k=an0ther"}}"#
-
-    let scratch: ScratchDirectory
-    let spool: Spool
-    let examination = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0)
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        spool = try Spool(path: scratch.path)
-    }
-
-    private var folders: BatchFolders { BatchFolders(spool: spool, id: "x") }
 
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
@@ -107,8 +96,6 @@ import Testing
         #expect(prepared.status.manifest.redacted != nil)
         #expect(try folders.active().read("manifest.json") == bytes(Self.text))
     }
-
-    private struct Unexpected: Error {}
 
     @Test func aRetryWithoutItIsRefused() throws {
         try end(answer())

@@ -9,21 +9,12 @@ import Testing
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 
-@Suite(.tags(.concurrency)) struct FolderJobTests {
+@Suite(.tags(.concurrency)) final class FolderJobTests: SpoolSuite {
     static let text = #"{"images": {"a": "a.png", "b": "b.png"}}"#
 
-    let scratch: ScratchDirectory
-    let spool: Spool
-    let inbox: Directory
-    let examination = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 3600)
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        spool = try Spool(path: scratch.path)
-        inbox = try spool.openInbox()
+    override var examination: Examination {
+        Examination(limits: ManifestLimits(), defaultFilters: [], settle: 3600)
     }
-
-    private struct Unexpected: Error {}
 
     private func make(_ files: [FileName], in folder: FileName = "job") throws {
         try inbox.makeDirectory(folder)

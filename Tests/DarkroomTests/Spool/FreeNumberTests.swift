@@ -1,7 +1,5 @@
 import Testing
 
-@testable import DarkroomCore
-@testable import DarkroomDaemon
 @testable import DarkroomSpool
 
 @Suite struct FreeNumberTests {

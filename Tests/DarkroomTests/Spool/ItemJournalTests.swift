@@ -4,21 +4,9 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomManifest
-@testable import DarkroomPicture
-@testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
-@Suite struct ItemJournalTests {
-    let scratch: ScratchDirectory
-    let folder: Directory
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        folder = try Directory(path: scratch.path)
-    }
-
+@Suite final class ItemJournalTests: FolderSuite {
     private func record(_ index: Int, _ state: ImageState = .filtered) -> JournalRecord {
         var image = ImageStatus(name: "näme \(index)\n", source: "https://h/\(index)", state: state)
         if state == .failed { image.error = Failure(code: "png-crc", message: "damaged") }

@@ -1,6 +1,5 @@
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 

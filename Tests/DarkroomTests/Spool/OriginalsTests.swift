@@ -11,20 +11,15 @@ import Testing
 @testable import DarkroomSpool
 
 /// The pictures of submitted folders that are kept in their answers: each step, and what the folder's owner may do.
-@Suite struct OriginalsTests {
-    let scratch: ScratchDirectory
-    let spool: Spool
-    let inbox: Directory
-    let examination = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 3600)
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        spool = try Spool(path: scratch.path)
-        inbox = try spool.openInbox()
-        spool.keepsOriginals.store(true, ordering: .relaxed)
+@Suite final class OriginalsTests: SpoolSuite {
+    override var examination: Examination {
+        Examination(limits: ManifestLimits(), defaultFilters: [], settle: 3600)
     }
 
-    private struct Unexpected: Error {}
+    override init() throws {
+        try super.init()
+        spool.keepsOriginals.store(true, ordering: .relaxed)
+    }
 
     private static let text = #"{"images": {"a": "a.png"}}"#
 

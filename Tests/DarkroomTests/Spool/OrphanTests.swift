@@ -4,26 +4,13 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 
 /// What lies in `active` and `tmp` and nobody asked for.
-@Suite struct OrphanTests {
-    let scratch: ScratchDirectory
-    let spool: Spool
-    let recovery: Recovery
+@Suite final class OrphanTests: SpoolSuite {
     let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        spool = try Spool(path: scratch.path)
-        recovery = Recovery(
-            spool: spool,
-            examination: Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0),
-            durably: true)
-    }
 
     @Test func tellsBatchesFromWhatIsNone() throws {
         for name: FileName in ["b", "a", "empty", ".dotted", ".retry-a", ".expired-c"] {

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomClient
-@testable import DarkroomConfiguration
 @testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomManifest
@@ -32,11 +31,11 @@ import Testing
     private func make(_ paths: [String], in folder: String = "job") throws {
         let top = "\(inbox.path)/\(folder)"
         let files = FileManager.default
-        try files.createDirectory(atPath: top, withIntermediateDirectories: true)
+        try files.makeFolder(atPath: top)
         for path in paths {
             let parts = path.split(separator: "/", omittingEmptySubsequences: false)
             let place = ([top] + parts.dropLast().map(String.init)).joined(separator: "/")
-            try files.createDirectory(atPath: place, withIntermediateDirectories: true)
+            try files.makeFolder(atPath: place)
             if !path.hasSuffix("/") { try Data().write(to: URL(filePath: "\(top)/\(path)")) }
         }
     }
@@ -200,7 +199,7 @@ import Testing
         try make(["web.recipe", "a.png"])
         guard
             case .large = examination(nil).examine(
-                "job", in: inbox, isWhole: true, largest: 1 << 18)
+                "job", in: inbox, isWhole: true, effort: .quick(1 << 18))
         else { throw Unexpected() }
         guard case .settling = examination(nil).examine("job", in: inbox, isWhole: false) else {
             throw Unexpected()

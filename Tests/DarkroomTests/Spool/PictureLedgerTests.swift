@@ -7,15 +7,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// Which file of a hot folder is the same picture, and what the ledger forgets.
-@Suite struct PictureLedgerTests {
-    private let scratch: ScratchDirectory
-    private let folder: Directory
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        folder = try Directory(path: scratch.path)
-    }
-
+@Suite final class PictureLedgerTests: FolderSuite {
     static func path(_ text: String) -> RelativePath {
         text.split(separator: "/").reduce(.root) { $0.appending(FileName(String($1))) }
     }

@@ -3,32 +3,13 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomFetch
 @testable import DarkroomManifest
-@testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
 /// The table of states in `Spool`, row by row: what a start finds, and what it does about it.
-@Suite(.tags(.concurrency)) struct RecoveryTests {
+@Suite(.tags(.concurrency)) final class RecoveryTests: SpoolSuite {
     static let text = #"{"images": [{"name": "a", "source": "a"}, {"name": "b", "source": "b"}]}"#
-
-    let scratch: ScratchDirectory
-    let spool: Spool
-    let recovery: Recovery
-    let folders: BatchFolders
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        spool = try Spool(path: scratch.path)
-        recovery = Recovery(
-            spool: spool,
-            examination: Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0),
-            durably: true)
-        folders = BatchFolders(spool: spool, id: "x")
-    }
 
     /// As `Claim` leaves it before the manifest has its answer.
     ///
@@ -47,7 +28,7 @@ import Testing
     }
 
     /// As `Claim` leaves it afterwards.
-    private func claim(_ text: String = Self.text) throws {
+    private func claim(_ text: String = text) throws {
         try spool.active.makeDirectory("x", mode: 0o700)
         try folders.active().write(Array(text.utf8), to: "manifest.json", durably: false)
     }
@@ -58,8 +39,6 @@ import Testing
         }
         return prepared
     }
-
-    private struct Unexpected: Error {}
 
     /// An update between two starts; the first of them may be that of a version that did not write versions.
     @Test func versionsOfEarlierProcessesAreKept() throws {
@@ -324,7 +303,7 @@ import Testing
     }
 
     /// A rejected manifest goes into the receipt before that goes into the outbox; here is a crash between.
-    @Test(arguments: [(#"{"imagse": []}"#, BatchState.rejected), (Self.text, .pending)])
+    @Test(arguments: [(#"{"imagse": []}"#, BatchState.rejected), (RecoveryTests.text, .pending)])
     func takesTheManifestBackFromAReceiptThatWasNotSent(text: String, state: BatchState) throws {
         try claim()
         let active = try folders.active()
@@ -345,7 +324,7 @@ import Testing
     ]
 
     /// The group reads answers, but only the daemon reads a copy with a password that cannot be replaced.
-    @Test(arguments: secrets + [Self.text, #"{"imagse": []}"#])
+    @Test(arguments: secrets + [RecoveryTests.text, #"{"imagse": []}"#])
     func onlyTheDaemonReadsAManifestWithSecrets(text: String) throws {
         try claim(text)
         _ = try recovery.recover("x")

@@ -4,20 +4,11 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomSpool
 
 /// What `ID.remove` removes, and what it leaves alone.
-@Suite struct RemovalTests {
+@Suite final class RemovalTests: SpoolSuite {
     private static let owner: UInt32 = 1000
-
-    let scratch: ScratchDirectory
-    let spool: Spool
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        spool = try Spool(path: scratch.path)
-    }
 
     private func put(
         _ id: String, _ state: BatchState = .completed, called: String? = nil,

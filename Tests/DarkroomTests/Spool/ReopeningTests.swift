@@ -3,34 +3,18 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomFetch
 @testable import DarkroomManifest
-@testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
 /// Taking a finished batch up again, step by step, and what a start finds after a crash at each.
-@Suite struct ReopeningTests {
+@Suite final class ReopeningTests: SpoolSuite {
     static let text = #"""
         {"images": [{"name": "a", "source": "a"}, {"name": "b", "source": "b"},
                     {"name": "c", "from": "b"}, {"name": "d", "source": "d"}]}
         """#
 
-    let scratch: ScratchDirectory
-    let spool: Spool
-    let examination = Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0)
     let retry = ControlRecord(.retry, time: "later", uid: 1000)
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        spool = try Spool(path: scratch.path)
-    }
-
-    private var recovery: Recovery {
-        Recovery(spool: spool, examination: examination, durably: true)
-    }
 
     private var reopening: Reopening {
         Reopening(spool: spool, examination: examination, durably: true)
@@ -105,8 +89,6 @@ import Testing
         }
         return prepared
     }
-
-    private struct Unexpected: Error {}
 
     private func check(_ prepared: PreparedBatch) throws {
         let before = try finished()

@@ -6,9 +6,6 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
-@testable import DarkroomSelfTest
 @testable import DarkroomSpool
 
 /// Real folders and made-up times.

@@ -1,10 +1,8 @@
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomDaemon
-@testable import DarkroomFetch
 @testable import DarkroomSpool
 
 /// Why files are left in the inbox, and how many of them the journal tells of.

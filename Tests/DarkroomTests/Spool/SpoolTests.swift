@@ -2,9 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomCore
-@testable import DarkroomDaemon
-@testable import DarkroomManifest
 @testable import DarkroomSpool
 
 @Suite struct SpoolTests {

@@ -47,8 +47,8 @@ import Testing
     ]
 
     @Test(arguments: refused) func refuses(line: Line) async throws {
-        let result = try await ClientProcess.end(line.words)
-        #expect(result == .init(exit: 64, output: "", errors: "darkroom: \(line.errors)\n"))
+        try await ClientProcess.end(line.words).expect(
+            exit: 64, errors: "darkroom: \(line.errors)\n")
     }
 
     @Test(arguments: [

@@ -1,4 +1,3 @@
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -43,7 +42,6 @@ import Testing
     @Test func saysWhatTheDaemonSays() async throws {
         let fixture = try DaemonFixture(pictures: 2)
         let bad = try MisbehavingOrigin()
-        defer { bad.stop() }
         let dead = try unusedPort()
         let files: [(String, [UInt8])] = [
             (
@@ -145,7 +143,6 @@ import Testing
                 "filter-outside",
                 "dependency-failed", "too-many-pixels", "bad-response",
             ]), "\(codes)")
-        _ = try await daemon.stop()
     }
 
     @Test func printsLines() async throws {
@@ -164,28 +161,23 @@ import Testing
             return result
         }
         let line = "80×64  8-bit RGB PNG"
-        #expect(
-            try await check("good.yaml")
-                == .init(
-                    exit: 0,
-                    output: """
-                        0  \(line)  → 80×64 PNG  memory N
-                        1  \(line)  → 80×64 PNG  memory N
-                        good.yaml: 2 images, up to N of memory (limit N)
+        try await check("good.yaml").expect(
+            exit: 0,
+            output: """
+                0  \(line)  → 80×64 PNG  memory N
+                1  \(line)  → 80×64 PNG  memory N
+                good.yaml: 2 images, up to N of memory (limit N)
 
-                        """, errors: ""))
-        #expect(
-            try await check("bad.yaml")
-                == .init(
-                    exit: 65,
-                    output: """
-                        0  \(line)  → 80×64 PNG  memory N
-                        bad.yaml: 2 images, up to N of memory (limit N), 1 would fail
+                """)
+        try await check("bad.yaml").expect(
+            exit: 65,
+            output: """
+                0  \(line)  → 80×64 PNG  memory N
+                bad.yaml: 2 images, up to N of memory (limit N), 1 would fail
 
-                        """,
-                    errors:
-                        "bad.yaml: none: none.png: no such file in sources.roots (.) [source-missing]\n"
-                ))
+                """,
+            errors:
+                "bad.yaml: none: none.png: no such file in sources.roots (.) [source-missing]\n")
         let transient = try await check("dead.yaml")
         #expect(
             transient.exit == 75 && transient.errors.hasSuffix("[connect-failed] (this may pass)\n")
@@ -193,41 +185,34 @@ import Testing
         #expect(transient.output == "dead.yaml: 1 image, 1 would fail now\n")
         // A failure for good is worse than one that may pass.
         #expect(try await check("dead.yaml bad.yaml").exit == 65)
-        #expect(
-            try await check("0.png --filter resize=40 --format jpeg")
-                == .init(
-                    exit: 0,
-                    output: """
-                        0  \(line)  → 40×32 JPEG  memory N
-                        the manifest: 1 image, up to N of memory (limit N)
+        try await check("0.png --filter resize=40 --format jpeg").expect(
+            exit: 0,
+            output: """
+                0  \(line)  → 40×32 JPEG  memory N
+                the manifest: 1 image, up to N of memory (limit N)
 
-                        """, errors: ""))
+                """)
         #expect(try await check("0.png --filter crop:width=100,height=10,x=0,y=0").exit == 65)
-        #expect(
-            try await check("good.yaml --format png")
-                == .init(
-                    exit: 64, output: "",
-                    errors:
-                        "darkroom: --format is for pictures; good.yaml is a manifest and says itself what to do\n"
-                ))
+        try await check("good.yaml --format png").expect(
+            exit: 64,
+            errors:
+                "darkroom: --format is for pictures; good.yaml is a manifest and says itself what to do\n"
+        )
         _ = try await daemon.stop()
     }
 
     /// Nothing is on standard output, so that a part is not taken for the whole.
     @Test func endsWithCtrlC() async throws {
-        let fixture = try DaemonFixture(pictures: 0)
-        let daemon = try await fixture.run(DaemonFixture.patient)
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 0, DaemonFixture.patient)
         let silent = try ScriptedOrigin { _ in .init(bytes: [], ending: .hold) }
-        defer { silent.stop() }
         try fixture.write("images: ['\(silent.baseURL)/a.png']", to: "m.yaml")
         let client = try fixture.begin(["check", "--sources", "m.yaml", "--progress", "plain"])
         try await eventually("its request", context: { client.text("errors") }) {
             silent.requests.isEmpty ? nil : true
         }
         client.send(SIGINT)
-        #expect(
-            try await client.result()
-                == .init(exit: 130, output: "", errors: "darkroom: The check is not complete.\n"))
+        try await client.result().expect(
+            exit: 130, errors: "darkroom: The check is not complete.\n")
         _ = try await daemon.stop()
     }
 

@@ -11,6 +11,16 @@ final class ClientProcess: Sendable {
         var output: String
         var errors: String
 
+        /// That it ended so, and wrote this and nothing else.
+        func expect(
+            exit: Int32, output: String = "", errors: String = "",
+            sourceLocation: SourceLocation = #_sourceLocation
+        ) {
+            #expect(
+                self == Result(exit: exit, output: output, errors: errors),
+                sourceLocation: sourceLocation)
+        }
+
         /// With another text in place of a path that differs in each run.
         func replacing(_ path: String, with text: String = ".") -> Result {
             Result(
@@ -55,9 +65,23 @@ final class ClientProcess: Sendable {
                     + "--clear-groups /proc/self/fd/9"
             } ?? "exec \"$0\""
         let script = "cd \"$FOLDER\" || exit; \(before); \(start) \"$@\""
-        identifier = try Self.spawn(
-            ["/bin/sh", "-c", script, try Self.program()] + arguments, variables, scratch.path,
-            terminal)
+        let files = scratch.path
+        identifier = try ChildProcess.spawn(
+            ["/bin/sh", "-c", script, try Self.program()] + arguments, environment: variables,
+            isLeader: terminal != nil
+        ) {
+            if let terminal {
+                // The leader of a session gets the first terminal that it opens as its own.
+                posix_spawn_file_actions_addopen(&$0, 0, terminal.path, O_RDWR, 0)
+                posix_spawn_file_actions_adddup2(&$0, 0, 1)
+                posix_spawn_file_actions_adddup2(&$0, 0, 2)
+                return
+            }
+            let flags = O_WRONLY | O_CREAT | O_APPEND
+            posix_spawn_file_actions_addopen(&$0, 0, "\(files)/input", O_RDONLY, 0)
+            posix_spawn_file_actions_addopen(&$0, 1, "\(files)/output", flags, 0o600)
+            posix_spawn_file_actions_addopen(&$0, 2, "\(files)/errors", flags, 0o600)
+        }
     }
 
     deinit {
@@ -130,51 +154,6 @@ final class ClientProcess: Sendable {
         if let path = ProcessInfo.processInfo.environment["TEST_DARKROOM"] { return path }
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return URL(filePath: tests).deletingLastPathComponent().appending(path: "darkroom").path
-    }
-
-    /// POSIX_SPAWN_SETSID, which Swift's module of glibc does not have.
-    private static let session: Int16 = 0x80
-
-    private static func spawn(
-        _ words: [String], _ environment: [String: String], _ folder: String,
-        _ terminal: PseudoTerminal?
-    ) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        if let terminal {
-            // The leader of a session gets the first terminal that it opens as its own.
-            posix_spawn_file_actions_addopen(&actions, 0, terminal.path, O_RDWR, 0)
-            posix_spawn_file_actions_adddup2(&actions, 0, 1)
-            posix_spawn_file_actions_adddup2(&actions, 0, 2)
-        } else {
-            let flags = O_WRONLY | O_CREAT | O_APPEND
-            posix_spawn_file_actions_addopen(&actions, 0, "\(folder)/input", O_RDONLY, 0)
-            posix_spawn_file_actions_addopen(&actions, 1, "\(folder)/output", flags, 0o600)
-            posix_spawn_file_actions_addopen(&actions, 2, "\(folder)/errors", flags, 0o600)
-        }
-        ChildProcess.inheritNothingElse(&actions)
-
-        // The tests' threads may block signals, and a child would inherit that.
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(
-            &attributes,
-            Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | (terminal == nil ? 0 : session))
-
-        var argv = words.map { strdup($0) } + [nil]
-        var envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { (argv + envp).forEach { free($0) } }
-        var identifier: pid_t = 0
-        let error = posix_spawn(&identifier, words[0], &actions, &attributes, &argv, &envp)
-        guard error == 0 else { throw POSIXError(.init(rawValue: error) ?? .EIO) }
-        return identifier
     }
 }
 

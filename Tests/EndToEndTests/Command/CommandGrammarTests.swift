@@ -167,8 +167,7 @@ import Testing
         let whole = try? JSONSerialization.jsonObject(with: Data(output.utf8))
         if let object = whole as? [String: Any] { return object }
         let line = try #require(output.split(separator: "\n").last)
-        return try #require(
-            try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        return try jsonObject(line.utf8)
     }
 
     @Test func errorsAreTheLastObject() async throws {
@@ -200,8 +199,7 @@ import Testing
     }
 
     @Test func streamsEndWithASummary() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try fixture.drop("x", images: [("a", fixture.url("0.png"))])
         _ = try await fixture.spool.finish("x", daemon)
         try fixture.write("images: [\(fixture.url("0.png"))]\n", to: "good.yaml")
@@ -227,12 +225,11 @@ import Testing
 
     /// A name without a slash is an ID if there is such a batch, in each command that takes an ID or a folder.
     @Test func aNameIsAnIDBeforeItIsAFolder() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try fixture.drop("x", images: [("a", fixture.url("0.png"))])
         _ = try await fixture.spool.finish("x", daemon)
         let both = fixture.documents.url.appending(path: "x")
-        try FileManager.default.createDirectory(at: both, withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: both)
         let hint = "darkroom: x is a batch and a folder; this is the batch. ./x is the folder.\n"
         for row in try Self.rows() where row.operands.contains("id/dir") {
             let batch = try await fixture.client(row.name, "x")

@@ -1,5 +1,3 @@
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -57,7 +55,7 @@ import Testing
     /// Puts what the examples name into the folder to work in, and lets the daemon read it.
     private func begin(_ place: ManualFixture) async throws -> DaemonProcess {
         let photos = place.work.appending(path: "photos")
-        try FileManager.default.createDirectory(at: photos, withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: photos)
         for name in ["photos/1.jpg", "photos/my beach.jpg", "logo.png"] {
             try Data(DaemonFixture.picture).write(to: place.work.appending(path: name))
         }

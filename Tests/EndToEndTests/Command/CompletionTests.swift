@@ -1,6 +1,4 @@
 import DarkroomClient
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -52,8 +50,8 @@ import Testing
     @Test(arguments: IDCompletion.Shell.allCases) func completes(shell: IDCompletion.Shell)
         async throws
     {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run(["inbox.settle": "60s"])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 1, ["inbox.settle": "60s"])
         try await fill(fixture, daemon)
         let terminal = try PseudoTerminal(width: 200, height: 50)
         let beginning = Beginning(shell: shell)
@@ -103,6 +101,5 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: home.path).contains("caught")
                 == false)
         session.send(SIGKILL)
-        _ = try await daemon.stop()
     }
 }

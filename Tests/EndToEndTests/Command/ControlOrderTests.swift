@@ -1,5 +1,3 @@
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -7,12 +5,10 @@ import Testing
 /// `darkroom cancel`, `hold`, `release`, `retry` and `wait` with the real daemon.
 @Suite(.fewAtATime) struct ControlOrderTests {
     private func slowFixture() async throws -> (DaemonFixture, DaemonProcess) {
-        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
-        let daemon = try await fixture.run(["downloads.concurrency": "2"])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: DaemonFixture.many, ["downloads.concurrency": "2"])
         try fixture.drop("x", images: fixture.slowImages())
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "under way") {
-            $0.counts.filtered >= 1
-        }
+        _ = try await fixture.spool.waitForStatus(of: "x", daemon, filtered: 1)
         return (fixture, daemon)
     }
 
@@ -21,39 +17,27 @@ import Testing
         func run(_ words: String...) async throws -> ClientProcess.Result {
             try await fixture.begin(words).result()
         }
-        #expect(
-            try await run("release", "x") == .init(exit: 0, output: "x is not held\n", errors: ""))
-        #expect(
-            try await run("hold", "x", "--wait")
-                == .init(
-                    exit: 0, output: "x is held: no further image begins\n", errors: ""))
+        try await run("release", "x").expect(exit: 0, output: "x is not held\n")
+        try await run("hold", "x", "--wait").expect(
+            exit: 0, output: "x is held: no further image begins\n")
         let held = try #require(try fixture.spool.status(of: "x"))
         #expect(held.state == .held)
         #expect(held.counts.downloading + held.counts.downloaded + held.counts.filtering == 0)
-        #expect(
-            try await run("hold", "x") == .init(exit: 0, output: "x is held already\n", errors: ""))
-        #expect(
-            try await run("wait", "x", "--timeout", "0")
-                == .init(exit: 75, output: "", errors: "darkroom: x has not ended yet\n"))
-        #expect(
-            try await run("release", "x") == .init(exit: 0, output: "x is released\n", errors: ""))
-        #expect(
-            try await run("retry", "x")
-                == .init(exit: 1, output: "", errors: "darkroom: x is still in work\n"))
+        try await run("hold", "x").expect(exit: 0, output: "x is held already\n")
+        try await run("wait", "x", "--timeout", "0").expect(
+            exit: 75, errors: "darkroom: x has not ended yet\n")
+        try await run("release", "x").expect(exit: 0, output: "x is released\n")
+        try await run("retry", "x").expect(exit: 1, errors: "darkroom: x is still in work\n")
         let wait = try fixture.begin(["wait", "x"])
-        #expect(
-            try await run("cancel", "x", "--wait", "--json")
-                == .init(
-                    exit: 0,
-                    output: """
-                        {"command":"cancel","effect":"done","id":"x","message":"x is being cancelled","state":"cancelled","type":"control"}
-                        {"batches":1,"exit":0,"type":"summary"}
+        try await run("cancel", "x", "--wait", "--json").expect(
+            exit: 0,
+            output: """
+                {"command":"cancel","effect":"done","id":"x","message":"x is being cancelled","state":"cancelled","type":"control"}
+                {"batches":1,"exit":0,"type":"summary"}
 
-                        """, errors: ""))
-        #expect(try await wait.result() == .init(exit: 4, output: "", errors: ""))
-        #expect(
-            try await run("cancel", "x")
-                == .init(exit: 0, output: "x is cancelled already\n", errors: ""))
+                """)
+        try await wait.result().expect(exit: 4)
+        try await run("cancel", "x").expect(exit: 0, output: "x is cancelled already\n")
         let status = try await fixture.spool.finish("x", daemon)
         #expect(status.commands?.map(\.command) == [.hold, .release, .cancel])
         try fixture.checkOutcome(status)
@@ -61,40 +45,31 @@ import Testing
 
     /// Not for the end before the retry.
     @Test func retryWaitsForTheNewAnswer() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run(["downloads.retries": "0"])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 1, ["downloads.retries": "0"])
         try fixture.drop("x", images: [("a", fixture.url("0.png")), ("b", fixture.url("b.png"))])
         #expect(try await fixture.spool.finish("x", daemon).state == .completedWithErrors)
-        #expect(try await fixture.client("wait", "x") == .init(exit: 3, output: "", errors: ""))
+        try await fixture.client("wait", "x").expect(exit: 3)
         for _ in 1...3 {
-            #expect(
-                try await fixture.client("retry", "x", "--wait")
-                    == .init(exit: 3, output: "x is reopened\n", errors: ""))
-            #expect(
-                try await fixture.client("retry", "x")
-                    == .init(exit: 0, output: "x is reopened\n", errors: ""))
+            try await fixture.client("retry", "x", "--wait").expect(
+                exit: 3, output: "x is reopened\n")
+            try await fixture.client("retry", "x").expect(exit: 0, output: "x is reopened\n")
             // Without the option too: the wait is for what the retry has begun.
             #expect(try await fixture.client("wait", "x").exit == 3)
         }
         #expect(try await fixture.spool.finish("x", daemon).retries == 6)
         try Data(DaemonFixture.picture).write(
             to: fixture.documents.url.appending(path: "b.png"))
-        #expect(
-            try await fixture.client("retry", "x", "--wait")
-                == .init(exit: 0, output: "x is reopened\n", errors: ""))
-        #expect(try await fixture.client("wait", "x") == .init(exit: 0, output: "", errors: ""))
-        let again = try await fixture.client("retry", "x")
-        #expect(
-            again
-                == .init(
-                    exit: 1, output: "",
-                    errors: "darkroom: x has nothing to repeat: all images are filtered\n"))
-        try fixture.checkCompleted(try await fixture.spool.finish("x", daemon))
+        try await fixture.client("retry", "x", "--wait").expect(exit: 0, output: "x is reopened\n")
+        try await fixture.client("wait", "x").expect(exit: 0)
+        try await fixture.client("retry", "x").expect(
+            exit: 1,
+            errors: "darkroom: x has nothing to repeat: all images are filtered\n")
+        try await fixture.complete("x", daemon)
     }
 
     @Test func saysWhyNothingHappens() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try fixture.drop("done", images: [("a", fixture.url("0.png"))])
         try fixture.spool.drop("bad.json", "{}")
         for id in ["done", "bad"] { _ = try await fixture.spool.finish(id, daemon) }
@@ -108,37 +83,28 @@ import Testing
             ),
         ]
         for row in table {
-            #expect(
-                try await fixture.begin(row.words).result()
-                    == .init(
-                        exit: row.exit, output: row.output, errors: "darkroom: \(row.errors)\n"))
+            try await fixture.begin(row.words).result().expect(
+                exit: row.exit, output: row.output, errors: "darkroom: \(row.errors)\n")
         }
         for verb in ["cancel", "hold", "release", "retry", "remove", "wait"] {
-            #expect(
-                try await fixture.client(verb, "none")
-                    == .init(
-                        exit: 66, output: "",
-                        errors: """
-                            darkroom: none: there is no such batch
-                            darkroom: Did you mean done?
+            try await fixture.client(verb, "none").expect(
+                exit: 66,
+                errors: """
+                    darkroom: none: there is no such batch
+                    darkroom: Did you mean done?
 
-                            """))
+                    """)
         }
-        #expect(
-            try await fixture.client("wait", "done", "bad")
-                == .init(exit: 65, output: "", errors: ""))
+        try await fixture.client("wait", "done", "bad").expect(exit: 65)
         #expect(try await fixture.client("wait", "done", "--timeout", "soon").exit == 64)
         #expect(try await daemon.stop() == .exited(0))
-        let absent = try await fixture.client("cancel", "done")
-        #expect(
-            absent
-                == .init(
-                    exit: 69, output: "",
-                    errors: """
-                        darkroom: no daemon works on the spool SPOOL
-                        darkroom: Nothing has changed.
+        try await fixture.client("cancel", "done").expect(
+            exit: 69,
+            errors: """
+                darkroom: no daemon works on the spool SPOOL
+                darkroom: Nothing has changed.
 
-                        """))
+                """)
         #expect(fixture.spool.list("inbox") == [])
     }
 
@@ -147,26 +113,22 @@ import Testing
         let scratch = try ScratchDirectory()
         try #require(chmod(scratch.path, 0o755) == 0)
         let spool = scratch.url.appending(path: "spool")
-        try FileManager.default.createDirectory(at: spool, withIntermediateDirectories: false)
-        let fixture = try DaemonFixture(pictures: 1, spool: SpoolFixture(root: spool))
-        let daemon = try await fixture.run()
+        try FileManager.default.makeFolder(at: spool)
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 1, spool: SpoolFixture(root: spool))
         try fixture.drop("x", images: [("a", fixture.url("0.png"))])
         _ = try await fixture.spool.finish("x", daemon)
         for verb in ["cancel", "hold", "release", "retry", "remove"] {
-            let result = try await ClientProcess.end([verb, "x"], spool: spool.path, user: 64001)
-            #expect(
-                result
-                    == .init(
-                        exit: 77, output: "",
-                        errors: """
-                            darkroom: x: you may not \(verb) it: it belongs to root
-                            darkroom: Only its owner, the owner of the spool and root may.
+            try await ClientProcess.end([verb, "x"], spool: spool.path, user: 64001).expect(
+                exit: 77,
+                errors: """
+                    darkroom: x: you may not \(verb) it: it belongs to root
+                    darkroom: Only its owner, the owner of the spool and root may.
 
-                            """))
+                    """)
         }
         // Everybody who may read may wait.
-        let wait = try await ClientProcess.end(["wait", "x"], spool: spool.path, user: 64001)
-        #expect(wait == .init(exit: 0, output: "", errors: ""))
+        try await ClientProcess.end(["wait", "x"], spool: spool.path, user: 64001).expect(exit: 0)
         #expect(fixture.spool.list("inbox") == [])
     }
 }

@@ -1,8 +1,6 @@
 import Foundation
 import TestSupport
 
-@testable import DarkroomSpool
-
 /// A spool with a daemon's origin, programs that are called, and the command that calls them.
 final class HookFixture: Sendable {
     let daemons: DaemonFixture

@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import DarkroomCore
 import Foundation
 import TestSupport
 import Testing
@@ -33,12 +32,11 @@ import Testing
     }
 
     @Test func ofCommandsThatWaitForABatch() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try fixture.write("images: [\(fixture.url("0.png"))]\n", to: "x.yaml")
         let again = "The work goes on without this command. To wait again: darkroom wait x"
         let submit = try fixture.begin(["submit", "--hold", "--wait", "x.yaml", "--json"])
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "held") { $0.state == .held }
+        _ = try await fixture.spool.waitForStatus(of: "x", daemon, .held)
         check(
             try await interrupt(submit) { $0.text("output").contains(#""id":"x""#) },
             Self.interrupted(again), errors: "darkroom: \(again)\n")
@@ -65,15 +63,12 @@ import Testing
             #"{"code":"interrupted","exit":130,"message":"The batch goes on. To watch again: darkroom watch x-2","retryable":false,"type":"error"}"#,
             errors: (ended.errors.split(separator: "\n").first ?? "")
                 + "\ndarkroom: The batch goes on. To watch again: darkroom watch x-2\n")
-        _ = try await daemon.stop()
     }
 
     /// The source of the manifest never answers.
     @Test func ofACheck() async throws {
-        let fixture = try DaemonFixture(pictures: 0)
-        let daemon = try await fixture.run(DaemonFixture.patient)
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 0, DaemonFixture.patient)
         let silent = try ScriptedOrigin { _ in .init(bytes: [], ending: .hold) }
-        defer { silent.stop() }
         try fixture.write("images: ['\(silent.baseURL)/a.png']", to: "m.yaml")
         let client = try fixture.begin(["check", "--sources", "m.yaml", "--json"])
         let result = try await interrupt(client) { _ in !silent.requests.isEmpty }
@@ -128,7 +123,6 @@ import Testing
     /// What finishes its pictures ends with its own object.
     @Test func ofARun() async throws {
         let origin = try ScriptedOrigin { _ in .init(bytes: [], ending: .hold) }
-        defer { origin.stop() }
         let fixture = try RunFixture()
         try fixture.write("images: {a: '\(origin.baseURL)/a.png'}\n", to: "m.yaml")
         let run = try fixture.begin(
@@ -137,8 +131,7 @@ import Testing
             ])
         let result = try await interrupt(run) { _ in !origin.requests.isEmpty }
         #expect(result.exit == 75, "\(result)")
-        let object = try #require(
-            try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+        let object = try jsonObject(result.output.utf8)
         #expect(object["type"] as? String == "run" && object["exit"] as? Int == 75)
         #expect((object["error"] as? [String: Any])?["code"] as? String == "stopped")
     }

@@ -181,14 +181,13 @@ import Testing
     ]
 
     @Test(arguments: lines) func prints(line: Line) async throws {
-        let result = try await run(line.words, input: line.input)
-        #expect(
-            result == .init(exit: line.exit, output: line.output, errors: line.errors))
+        try await run(line.words, input: line.input).expect(
+            exit: line.exit, output: line.output, errors: line.errors)
     }
 
     @Test func writesIntoAFile() async throws {
         let made = try await run(["make", "a.jpg", "--filter", "mono", "-o", "made.yaml"])
-        #expect(made == .init(exit: 0, output: "", errors: ""))
+        made.expect(exit: 0)
         let text = try String(contentsOfFile: scratch.path + "/made.yaml", encoding: .utf8)
         #expect(
             text.replacing(scratch.path, with: ".")
@@ -199,17 +198,15 @@ import Testing
     /// Swift would change the argument, and no manifest can name such a file.
     @Test(arguments: ["make", "submit"]) func refusesNamesThatAreNotUTF8(verb: String) async throws
     {
-        let result = try await run(
-            [verb], before: #"name=$(printf 'caf\351.jpg'); touch "$name"; set -- "$@" "$name""#)
-        #expect(
-            result
-                == .init(
-                    exit: 65, output: "",
-                    errors: """
-                        darkroom: caf\u{FFFD}.jpg: the name is not UTF-8
-                        darkroom: A manifest is UTF-8 text and cannot name such a file. Rename it, or give it a second name with ln.
+        try await run(
+            [verb], before: #"name=$(printf 'caf\351.jpg'); touch "$name"; set -- "$@" "$name""#
+        ).expect(
+            exit: 65,
+            errors: """
+                darkroom: caf\u{FFFD}.jpg: the name is not UTF-8
+                darkroom: A manifest is UTF-8 text and cannot name such a file. Rename it, or give it a second name with ln.
 
-                        """))
+                """)
     }
 
     @Test(arguments: [

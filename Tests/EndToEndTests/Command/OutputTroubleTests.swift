@@ -14,15 +14,14 @@ import Testing
         try Data(DaemonFixture.picture).write(to: scratch.url.appending(path: "a.png"))
         try Data(#"{"images": ["http://h/a.png"]}"#.utf8).write(
             to: scratch.url.appending(path: "good.json"))
-        let result = try await ClientProcess.end(
-            words, folder: scratch.path, before: "exec >/dev/full")
-        #expect(result == .init(exit: 74, output: "", errors: Self.message))
+        try await ClientProcess.end(
+            words, folder: scratch.path, before: "exec >/dev/full"
+        ).expect(exit: 74, errors: Self.message)
     }
 
     /// What is submitted is said on standard error.
     @Test func namesWhatIsSubmitted() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         for name in ["x", "y"] {
             try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "\(name).yaml")
         }
@@ -32,15 +31,13 @@ import Testing
         ] {
             let result = try await fixture.begin(["submit"] + words, before: "exec >/dev/full")
                 .result()
-            #expect(
-                result
-                    == .init(
-                        exit: 74, output: "",
-                        errors: Self.message + "darkroom: Submitted: \(names).\n"), "\(words)")
+            result.expect(
+                exit: 74,
+                errors: Self.message + "darkroom: Submitted: \(names).\n")
         }
         for words in [["list", "--all"], ["remove", "y"], ["status"]] {
-            let result = try await fixture.begin(words, before: "exec >/dev/full").result()
-            #expect(result == .init(exit: 74, output: "", errors: Self.message), "\(words)")
+            try await fixture.begin(words, before: "exec >/dev/full").result().expect(
+                exit: 74, errors: Self.message)
         }
         #expect(try await daemon.stop() == .exited(0))
     }

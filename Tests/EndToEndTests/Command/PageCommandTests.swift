@@ -1,4 +1,3 @@
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -69,8 +68,7 @@ import Testing
         let before = fixture.identities(of: ["index.html"], in: "p")
         let again = try await fixture.darkroom("page", "out", "-o", "p", "--json")
         #expect(again.exit == 0)
-        let report = try #require(
-            try JSONSerialization.jsonObject(with: Data(again.output.utf8)) as? [String: Any])
+        let report = try jsonObject(again.output.utf8)
         #expect(report["images"] as? Int == 4 && report["pages"] as? Int == 1)
         #expect(fixture.identities(of: ["index.html"], in: "p") != before)
         #expect(!fixture.list(".").contains { $0.hasPrefix(".p.") })
@@ -128,9 +126,7 @@ import Testing
             if options.isEmpty {
                 #expect(result.output.hasSuffix("\n./p/index.html\n"), "\(result)")
             } else {
-                let report = try #require(
-                    try JSONSerialization.jsonObject(with: Data(result.output.utf8))
-                        as? [String: Any])
+                let report = try jsonObject(result.output.utf8)
                 #expect(report["page"] as? String == "./p/index.html")
             }
             let html = try page("p/index.html")

@@ -1,6 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -34,36 +32,26 @@ import Testing
             ["downloads.retries": "0", "downloads.concurrency": "2"])
         try await finish(["holiday", "my trip", "poor", "full"], fixture, daemon)
         try fixture.drop("work", images: fixture.slowImages())
-        _ = try await fixture.spool.waitForStatus(of: "work", daemon, "in work") {
-            $0.state == .processing
-        }
+        _ = try await fixture.spool.waitForStatus(of: "work", daemon, .processing)
         let mine = fixture.spool.root.appending(path: "outbox/full/mine")
-        try FileManager.default.createDirectory(at: mine, withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: mine)
 
-        #expect(
-            try await fixture.client("remove", "holiday", "my trip")
-                == .init(exit: 0, output: "holiday removed\nmy trip removed\n", errors: ""))
-        #expect(
-            try await fixture.client("remove", "work")
-                == .init(
-                    exit: 1, output: "",
-                    errors:
-                        "darkroom: work is still in work: end it first with darkroom cancel work\n"
-                ))
-        #expect(
-            try await fixture.client("remove", "full")
-                == .init(
-                    exit: 1, output: "",
-                    errors: "darkroom: full stays: it contains a folder, mine\n"))
-        #expect(
-            try await fixture.client("remove", "poor", "--json")
-                == .init(
-                    exit: 0,
-                    output: """
-                        {"command":"remove","effect":"done","id":"poor","message":"poor removed","type":"control"}
-                        {"batches":1,"exit":0,"type":"summary"}
+        try await fixture.client("remove", "holiday", "my trip").expect(
+            exit: 0, output: "holiday removed\nmy trip removed\n")
+        try await fixture.client("remove", "work").expect(
+            exit: 1,
+            errors:
+                "darkroom: work is still in work: end it first with darkroom cancel work\n")
+        try await fixture.client("remove", "full").expect(
+            exit: 1,
+            errors: "darkroom: full stays: it contains a folder, mine\n")
+        try await fixture.client("remove", "poor", "--json").expect(
+            exit: 0,
+            output: """
+                {"command":"remove","effect":"done","id":"poor","message":"poor removed","type":"control"}
+                {"batches":1,"exit":0,"type":"summary"}
 
-                        """, errors: ""))
+                """)
         let gone = try await fixture.client("remove", "holiday")
         #expect(gone.exit == 66 && gone.output == "")
         #expect(gone.errors.hasPrefix("darkroom: holiday: there is no such batch\n"))
@@ -78,8 +66,7 @@ import Testing
 
     @Test(.enabled(if: geteuid() == 0, "only root can make files of other users"))
     func obeysNoStranger() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         func drop(_ name: String, _ content: String, by uid: uid_t) throws {
             let staged = fixture.spool.root.appending(path: "tmp/\(name)").path
             try content.write(toFile: staged, atomically: false, encoding: .utf8)
@@ -96,7 +83,6 @@ import Testing
         try drop("x.remove", "", by: 1000)
         try await waitUntilIdle(fixture, daemon)
         #expect(fixture.spool.list("outbox") == [])
-        _ = try await daemon.stop()
     }
 
     /// A crash between any two steps: the next daemon ends the removal, and the next answer with this ID stays.
@@ -125,8 +111,7 @@ import Testing
     /// Whichever comes first, nothing is done by halves.
     @Test(arguments: [["retry", "remove"], ["remove", "retry"]])
     func aRetryAtTheSameMoment(verbs: [String]) async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run(Self.quick)
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1, Self.quick)
         try await finish(["poor"], fixture, daemon)
         for verb in verbs { try fixture.spool.drop("poor.\(verb)", "") }
         try await waitUntilIdle(fixture, daemon)
@@ -135,12 +120,10 @@ import Testing
             return
         }
         #expect(status.state == .completedWithErrors && status.retries == 1)
-        _ = try await daemon.stop()
     }
 
     @Test func aNewManifestAtTheSameMoment() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try await finish(["x"], fixture, daemon)
         let old = try #require(try fixture.spool.status(of: "x")?.manifest.identity)
         try fixture.drop("x", images: [("b", fixture.url("0.png"))])
@@ -151,14 +134,13 @@ import Testing
         let status = try await fixture.spool.finish(try #require(ids.first), daemon)
         try fixture.checkCompleted(status)
         #expect(status.manifest.identity != old && status.images.map(\.name) == ["b"])
-        _ = try await daemon.stop()
     }
 
     @Test(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
     func aFullDiskGetsSpace() async throws {
         let disk = try SmallDisk(kilobytes: 4096)
-        let fixture = try DaemonFixture(pictures: 1, spool: SpoolFixture(root: disk.root))
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 1, spool: SpoolFixture(root: disk.root))
         try await finish(["x"], fixture, daemon)
         try Data().write(to: fixture.spool.root.appending(path: "tmp/x.remove"))
         try disk.fill(butFor: 0)
@@ -168,6 +150,5 @@ import Testing
         try await waitUntilIdle(fixture, daemon)
         #expect(fixture.spool.list("outbox") == [])
         #expect(!daemon.outputText.contains("No space left"))
-        _ = try await daemon.stop()
     }
 }

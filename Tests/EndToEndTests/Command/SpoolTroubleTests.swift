@@ -1,7 +1,4 @@
-import DarkroomCore
-import DarkroomSpool
 import Foundation
-import Glibc
 import TestSupport
 import Testing
 
@@ -33,9 +30,7 @@ import Testing
         disk.empty()
         try disk.setFreeFiles(nil)
         let daemon = try await fixture.run()
-        #expect(
-            try await fixture.client("submit", "x.yaml", "--wait")
-                == .init(exit: 0, output: "x\n", errors: ""))
+        try await fixture.client("submit", "x.yaml", "--wait").expect(exit: 0, output: "x\n")
         #expect(try await daemon.stop() == .exited(0))
     }
 
@@ -44,8 +39,7 @@ import Testing
     /// All that only reads works, and the rest says why it does not.
     @Test(.enabled(if: SmallDisk.isAvailable, "only root can mount"))
     func aReadOnlyShareIsRead() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "x.yaml")
         #expect(try await fixture.client("submit", "x.yaml", "--wait").exit == 0)
         let share = try ReadOnlyShare(of: fixture.spool.path)

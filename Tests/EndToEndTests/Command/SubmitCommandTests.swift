@@ -1,6 +1,3 @@
-import DarkroomManifest
-import DarkroomPicture
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -15,16 +12,14 @@ import Testing
         for file in files.dropFirst() {
             try Data(DaemonFixture.picture).write(to: fixture.documents.url.appending(path: file))
         }
-        let result = try await fixture.begin(
+        try await fixture.begin(
             ["submit"] + files + [
                 fixture.url("1.png"), "--filter", "sepia=0.8", "--filter", "thumbnail=16",
                 "--watermark", "2.png", "--format", "jpeg", "--priority", "high", "--name", "trip",
                 "--wait",
             ]
-        ).result()
-        #expect(result == .init(exit: 0, output: "trip\n", errors: ""))
-        let status = try await fixture.spool.finish("trip", daemon)
-        try fixture.checkCompleted(status)
+        ).result().expect(exit: 0, output: "trip\n")
+        let status = try await fixture.complete("trip", daemon)
         #expect(status.priority == .high)
         let names = ["2", "0", "with 'quotes\", a #, a ? and é", "new_line", "1"]
         #expect(status.images.map(\.name) == names)
@@ -52,23 +47,18 @@ import Testing
         let text = form.text.replacing("URL", with: fixture.url("0.png"))
         try fixture.write(text, to: form.file)
         let id = String(form.file.prefix { $0 != "." }) + (form.file.contains("b") ? ".b" : "")
-        #expect(
-            try await fixture.client("submit", form.file, "--wait")
-                == .init(exit: 0, output: "\(id)\n", errors: ""))
-        let status = try await fixture.spool.finish(id, daemon)
-        try fixture.checkCompleted(status)
+        try await fixture.client("submit", form.file, "--wait").expect(exit: 0, output: "\(id)\n")
+        let status = try await fixture.complete(id, daemon)
         let copy = try #require(status.manifest.file)
         #expect(try fixture.spool.bytes("outbox/\(id)/\(copy)") == Array(text.utf8))
     }
 
     @Test func readsStandardInput() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         let text = "images: {a: \(fixture.url("0.png"))}\n"
-        #expect(
-            try await fixture.client(
-                "submit", "-", "--name", "piped", "--priority", "veryLow", "--wait", input: text)
-                == .init(exit: 0, output: "piped\n", errors: ""))
+        try await fixture.client(
+            "submit", "-", "--name", "piped", "--priority", "veryLow", "--wait", input: text
+        ).expect(exit: 0, output: "piped\n")
         let status = try await fixture.spool.finish("piped", daemon)
         #expect(status.priority == .veryLow)
         #expect(
@@ -77,21 +67,18 @@ import Testing
     }
 
     @Test func tellsHowItEnded() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run(["downloads.retries": "0"])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 1, ["downloads.retries": "0"])
         for (name, source) in [("good", "0.png"), ("poor", "none.png")] {
             try fixture.write("images: {a: \(fixture.url(source))}\n", to: "\(name).yaml")
         }
-        #expect(
-            try await fixture.client("submit", "good.yaml", "poor.yaml", "--wait")
-                == .init(
-                    exit: 3, output: "good\npoor\n",
-                    errors:
-                        "darkroom: poor has ended: 1 of 1 image failed. darkroom show poor tells more.\n"
-                ))
+        try await fixture.client("submit", "good.yaml", "poor.yaml", "--wait").expect(
+            exit: 3, output: "good\npoor\n",
+            errors:
+                "darkroom: poor has ended: 1 of 1 image failed. darkroom show poor tells more.\n")
         let json = try await fixture.client("submit", "good.yaml", "--wait", "--json")
         let lines = try json.output.split(separator: "\n").map {
-            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+            try jsonObject($0.utf8)
         }
         #expect(json.exit == 0 && json.errors == "")
         try #require(lines.map { $0["type"] as? String } == ["submission", "batch", "summary"])
@@ -105,8 +92,7 @@ import Testing
     // MARK: Nothing is dropped
 
     @Test func dropsNothingIfAnythingIsWrong() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "good.yaml")
         try fixture.write("images: {a: \(fixture.url("0.png")), b: [3]}\n", to: "bad.yaml")
         let table: [(words: [String], exit: Int32, errors: String)] = [
@@ -135,9 +121,8 @@ import Testing
             ),
         ]
         for row in table {
-            let result = try await fixture.begin(["submit"] + row.words).result()
-            #expect(
-                result == .init(exit: row.exit, output: "", errors: "darkroom: \(row.errors)\n"))
+            try await fixture.begin(["submit"] + row.words).result().expect(
+                exit: row.exit, errors: "darkroom: \(row.errors)\n")
         }
         let bad = try await fixture.client("submit", "good.yaml", "bad.yaml")
         #expect(bad.exit == 65 && bad.output == "")
@@ -154,23 +139,19 @@ import Testing
 
         var daemon = try await fixture.run()
         try await daemon.killAtOnce()
-        #expect(
-            try await fixture.client("submit", "a.yaml")
-                == .init(
-                    exit: 69, output: "",
-                    errors: """
-                        darkroom: no daemon works on the spool SPOOL
-                        darkroom: Nothing was submitted. Start the daemon (systemctl start darkroomd), or submit with --anyway.
+        try await fixture.client("submit", "a.yaml").expect(
+            exit: 69,
+            errors: """
+                darkroom: no daemon works on the spool SPOOL
+                darkroom: Nothing was submitted. Start the daemon (systemctl start darkroomd), or submit with --anyway.
 
-                        """))
+                """)
         #expect(fixture.spool.list("inbox") == [])
-        #expect(
-            try await fixture.client("submit", "a.yaml", "--anyway")
-                == .init(
-                    exit: 0, output: "",
-                    errors:
-                        "darkroom: No daemon works on the spool SPOOL. It takes the manifest when it starts.\n"
-                ))
+        try await fixture.client("submit", "a.yaml", "--anyway").expect(
+            exit: 0,
+            errors:
+                "darkroom: No daemon works on the spool SPOOL. It takes the manifest when it starts.\n"
+        )
         #expect(fixture.spool.list("inbox") == ["a.yaml"])
         // A second one waits, and gets its own answer.
         let waiting = try fixture.begin(["submit", "a.yaml", "--anyway", "--wait"])
@@ -184,12 +165,11 @@ import Testing
             second.errors
                 == "darkroom: No daemon works on the spool \(fixture.spool.path). It takes the manifest when it starts.\n"
         )
-        try fixture.checkCompleted(try await fixture.spool.finish("a", daemon))
+        try await fixture.complete("a", daemon)
     }
 
     @Test func saysWhyItTakesLong() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try await daemon.killAtOnce()
         try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "a.yaml")
         let client = try fixture.begin(["submit", "a.yaml", "--anyway", "--wait"])
@@ -201,13 +181,10 @@ import Testing
             """
         try await eventually("its words") { client.text("errors") == expected ? true : nil }
         client.send(SIGINT)
-        let result = try await client.result()
-        #expect(
-            result
-                == .init(
-                    exit: 130, output: "",
-                    errors: expected
-                        + "darkroom: Submitted: a.yaml. darkroom list shows the batches.\n"))
+        try await client.result().expect(
+            exit: 130,
+            errors: expected
+                + "darkroom: Submitted: a.yaml. darkroom list shows the batches.\n")
         #expect(fixture.spool.list("inbox") == ["a.yaml"])
     }
 
@@ -215,8 +192,7 @@ import Testing
     @Test func saysWhatTheDaemonCannotRead() async throws {
         let fixture = try DaemonFixture(pictures: 1)
         try fixture.spool.makeFolders()
-        try FileManager.default.createDirectory(
-            atPath: fixture.spool.path + "/outbox", withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(atPath: fixture.spool.path + "/outbox")
         let lock = open(fixture.spool.path + "/lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o644)
         try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
         defer { close(lock) }
@@ -235,16 +211,14 @@ import Testing
             """
         try Data(report.utf8).write(to: fixture.spool.root.appending(path: "queue.json"))
         let path = fixture.documents.path
-        #expect(
-            try await fixture.client("submit", "0.png")
-                == .init(
-                    exit: 65, output: "",
-                    errors: """
-                        darkroom: darkroomd cannot read \(path)/0.png: it is not in one of sources.roots (/srv/pictures)
-                        darkroom: Nothing was submitted. Send the pictures along with --copy, put them into /srv/pictures, or name them by URLs.
-                        darkroom: With --anyway it is submitted nevertheless.
+        try await fixture.client("submit", "0.png").expect(
+            exit: 65,
+            errors: """
+                darkroom: darkroomd cannot read \(path)/0.png: it is not in one of sources.roots (/srv/pictures)
+                darkroom: Nothing was submitted. Send the pictures along with --copy, put them into /srv/pictures, or name them by URLs.
+                darkroom: With --anyway it is submitted nevertheless.
 
-                        """))
+                """)
         // Its limits count too.
         let many = try await fixture.client("submit", "0.png", "0.png", "0.png", "--name", "x")
         #expect(many.exit == 65)
@@ -263,11 +237,11 @@ import Testing
     /// Each gets the ID of its own manifest, and no other.
     @Test(.tags(.concurrency)) func theIDIsTheRightOneAmongMany() async throws {
         let count = 100
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run(["batches.maxWaiting": "200"])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 1, ["batches.maxWaiting": "200"])
         for number in 0..<count {
             let folder = fixture.documents.url.appending(path: "\(number)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            try FileManager.default.makeFolder(at: folder)
             let text = "images: {\"mine-\(number)\": \(fixture.url("0.png"))}\n"
             try Data(text.utf8).write(to: folder.appending(path: "x.yaml"))
         }
@@ -293,8 +267,7 @@ import Testing
 
     /// Killed at any moment, it leaves a whole manifest or none.
     @Test(.tags(.concurrency)) func aKillLeavesNothingHalf() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "x.yaml")
         for milliseconds in 0..<30 {
             let client = try fixture.begin(["submit", "x.yaml", "--hold"])
@@ -316,24 +289,19 @@ import Testing
     }
 
     @Test func ctrlCLeavesTheBatchAlone() async throws {
-        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
-        let daemon = try await fixture.run(["downloads.concurrency": "2"])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: DaemonFixture.many, ["downloads.concurrency": "2"])
         let manifest = ["images": fixture.slowImages().map { ["source": $0.source] }]
         try fixture.write(try DaemonFixture.json(manifest), to: "x.json")
         let client = try fixture.begin(["submit", "x.json", "--wait"])
         try await eventually("the ID") { client.text("output") == "x\n" ? true : nil }
         // It says so from the moment on at which it waits.
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "under way") {
-            $0.counts.filtered >= 1
-        }
+        _ = try await fixture.spool.waitForStatus(of: "x", daemon, filtered: 1)
         client.send(SIGINT)
-        #expect(
-            try await client.result()
-                == .init(
-                    exit: 130, output: "x\n",
-                    errors:
-                        "darkroom: The work goes on without this command. To wait again: darkroom wait x\n"
-                ))
+        try await client.result().expect(
+            exit: 130, output: "x\n",
+            errors:
+                "darkroom: The work goes on without this command. To wait again: darkroom wait x\n")
         #expect(try fixture.spool.status(of: "x")?.state == .processing)
         try await daemon.killAtOnce()
     }
@@ -342,8 +310,7 @@ import Testing
     @Test func theUmaskDoesNotMatter() async throws {
         let fixture = try DaemonFixture(pictures: 1)
         try fixture.spool.makeFolders()
-        try FileManager.default.createDirectory(
-            atPath: fixture.spool.path + "/outbox", withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(atPath: fixture.spool.path + "/outbox")
         try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "x.yaml")
         let result = try await fixture.client("submit", "x.yaml", "--anyway", before: "umask 077")
         #expect(result.exit == 0)
@@ -353,22 +320,17 @@ import Testing
     }
 
     @Test func holdsWhatItSubmits() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "x.yaml")
         for id in ["x", "x-2"] {
-            #expect(
-                try await fixture.client("submit", "x.yaml", "--hold")
-                    == .init(exit: 0, output: "\(id)\n", errors: ""))
-            let status = try await fixture.spool.waitForStatus(of: id, daemon, "held") {
-                $0.state == .held
-            }
+            try await fixture.client("submit", "x.yaml", "--hold").expect(
+                exit: 0, output: "\(id)\n")
+            let status = try await fixture.spool.waitForStatus(of: id, daemon, .held)
             #expect(status.times.started == nil)
         }
-        #expect(
-            try await fixture.client("release", "x", "--wait")
-                == .init(exit: 0, output: "x is released\n", errors: ""))
-        try fixture.checkCompleted(try await fixture.spool.finish("x", daemon))
+        try await fixture.client("release", "x", "--wait").expect(
+            exit: 0, output: "x is released\n")
+        try await fixture.complete("x", daemon)
         #expect(try fixture.spool.status(of: "x-2")?.state == .held)
         #expect(try fixture.requests(for: "/0.png") == 1)
     }

@@ -1,5 +1,3 @@
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -9,8 +7,7 @@ import Testing
     // MARK: Sent
 
     @Test func sendsPicturesAlong() async throws {
-        let fixture = try DaemonFixture(pictures: 3)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 3)
         let files = ["0.png", "with 'quotes\", a #, a ? and é.png", "new\nline.png"]
         for file in files.dropFirst() {
             try Data(DaemonFixture.picture).write(to: fixture.documents.url.appending(path: file))
@@ -22,15 +19,13 @@ import Testing
                 "darkroom: Nothing was submitted. Send the pictures along with --copy, or name them by URLs.\n"
                     + "darkroom: With --anyway it is submitted nevertheless.\n"
             ))
-        let result = try await fixture.begin(
+        try await fixture.begin(
             ["submit"] + files + [
                 fixture.url("1.png"), "--copy", "--watermark", "2.png", "--format", "jpeg",
                 "--priority", "high", "--name", "trip", "--wait",
             ]
-        ).result()
-        #expect(result == .init(exit: 0, output: "trip\n", errors: ""))
-        let status = try await fixture.spool.finish("trip", daemon)
-        try fixture.checkCompleted(status)
+        ).result().expect(exit: 0, output: "trip\n")
+        let status = try await fixture.complete("trip", daemon)
         #expect(status.priority == .high && status.manifest.name == "trip")
         let path = fixture.documents.path
         #expect(try status.image("0").source == "\(path)/0.png")
@@ -57,10 +52,8 @@ import Testing
                 "<plist><dict><key>a</key><string>@/sub/../0.png</string><key>b</key><string>1.png</string><key>c</key><string>@/./sub/c d.png</string></dict></plist>"
         ),
     ]) func sendsThePicturesOfAManifest(form: Form) async throws {
-        let fixture = try DaemonFixture(pictures: 2)
-        let daemon = try await fixture.run()
-        try FileManager.default.createDirectory(
-            atPath: fixture.documents.path + "/sub", withIntermediateDirectories: false)
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 2)
+        try FileManager.default.makeFolder(atPath: fixture.documents.path + "/sub")
         try Data(DaemonFixture.picture).write(
             to: fixture.documents.url.appending(path: "sub/c d.png"))
         let text = form.text.replacing("@", with: fixture.documents.path)
@@ -71,10 +64,9 @@ import Testing
             spool: fixture.spool.path, folder: "/")
         let result = try await client.result()
         #expect(result.exit == 0 && result.errors == "")
-        let status = try await fixture.spool.finish("a", daemon)
-        try fixture.checkCompleted(status)
+        let status = try await fixture.complete("a", daemon)
         let lines = try result.output.split(separator: "\n").map {
-            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+            try jsonObject($0.utf8)
         }
         try #require(lines.map { $0["type"] as? String } == ["submission", "batch", "summary"])
         #expect(lines[0]["file"] as? String == "a" && lines[0]["id"] as? String == "a")
@@ -91,9 +83,9 @@ import Testing
         let daemon = try await fixture.run(["sources.roots": "[\(roots.path)]"])
         try fixture.write("images: [root.png, 0.png]\n", to: "mixed.yaml")
         try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "remote.yaml")
-        let result = try await fixture.client(
-            "submit", "mixed.yaml", "remote.yaml", "--copy", "--wait")
-        #expect(result == .init(exit: 0, output: "mixed\nremote\n", errors: ""))
+        try await fixture.client(
+            "submit", "mixed.yaml", "remote.yaml", "--copy", "--wait"
+        ).expect(exit: 0, output: "mixed\nremote\n")
         let mixed = try await fixture.spool.finish("mixed", daemon)
         #expect(mixed.manifest.isFolder == true)
         // Without pictures it is a file.
@@ -102,37 +94,30 @@ import Testing
     }
 
     @Test func holdsWhatItSends() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         for id in ["x", "x-2"] {
-            #expect(
-                try await fixture.client("submit", "0.png", "--copy", "--hold", "--name", "x")
-                    == .init(exit: 0, output: "\(id)\n", errors: ""))
-            let status = try await fixture.spool.waitForStatus(of: id, daemon, "held") {
-                $0.state == .held
-            }
+            try await fixture.client("submit", "0.png", "--copy", "--hold", "--name", "x").expect(
+                exit: 0, output: "\(id)\n")
+            let status = try await fixture.spool.waitForStatus(of: id, daemon, .held)
             #expect(status.times.started == nil)
         }
-        #expect(
-            try await fixture.client("release", "x", "--wait")
-                == .init(exit: 0, output: "x is released\n", errors: ""))
-        try fixture.checkCompleted(try await fixture.spool.finish("x", daemon))
+        try await fixture.client("release", "x", "--wait").expect(
+            exit: 0, output: "x is released\n")
+        try await fixture.complete("x", daemon)
     }
 
     /// A name of pictures that would mean something else in the inbox.
     @Test func namesAFolderSoThatItIsTaken() async throws {
-        let fixture = try DaemonFixture(pictures: 0)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 0)
         let folder = fixture.documents.url.appending(path: "raw.hold")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: folder)
         for name in ["a.png", "b.png"] {
             try Data(DaemonFixture.picture).write(to: folder.appending(path: name))
         }
-        #expect(
-            try await fixture.client(
-                "submit", "raw.hold/a.png", "raw.hold/b.png", "--copy", "--wait")
-                == .init(exit: 0, output: "raw.hold_\n", errors: ""))
-        try fixture.checkCompleted(try await fixture.spool.finish("raw.hold_", daemon))
+        try await fixture.client(
+            "submit", "raw.hold/a.png", "raw.hold/b.png", "--copy", "--wait"
+        ).expect(exit: 0, output: "raw.hold_\n")
+        try await fixture.complete("raw.hold_", daemon)
     }
 
     // MARK: Copies
@@ -190,7 +175,7 @@ import Testing
         let client = try ClientProcess(
             ["submit", "0.png", "1.png", "--copy", "--hold", "--name", "x"],
             spool: fixture.spool.path, folder: path, user: submitter)
-        #expect(try await client.result() == .init(exit: 0, output: "x\n", errors: ""))
+        try await client.result().expect(exit: 0, output: "x\n")
         let sent = "\(fixture.spool.path)/active/x/submitted/x"
         // The bits of the group show the mask of the list.
         #expect(try status(sent).st_mode & 0o777 == 0o770)
@@ -205,16 +190,15 @@ import Testing
     // MARK: Nothing is dropped
 
     @Test func sendsNothingIfAnythingIsWrong() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run(["downloads.maxBytes": "64KiB"])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 1, ["downloads.maxBytes": "64KiB"])
         let path = fixture.documents.path
         try Data(DaemonFixture.picture).write(to: fixture.documents.url.appending(path: "a.png"))
         let copy = path + "/sub" + path
-        try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(atPath: copy)
         try Data(DaemonFixture.picture).write(to: URL(filePath: copy + "/0.png"))
         try Data(count: 70_000).write(to: fixture.documents.url.appending(path: "large.png"))
-        try FileManager.default.createDirectory(
-            atPath: path + "/folder.png", withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(atPath: path + "/folder.png")
         let table: [(source: String, exit: Int32, errors: String)] = [
             ("/nowhere/a.png", 66, "/nowhere/a.png: cannot find it: No such file or directory"),
             ("folder.png", 65, "folder.png: it is not a file"),
@@ -247,13 +231,10 @@ import Testing
                     == .init(exit: row.exit, output: "", errors: "darkroom: \(row.errors)\n"),
                 "\(row.source)")
         }
-        let named = try await fixture.client("submit", "0.png", "--copy", "--name", "x.hold")
-        #expect(
-            named
-                == .init(
-                    exit: 64, output: "",
-                    errors:
-                        "darkroom: --name x.hold: with --copy, the name cannot have this ending\n"))
+        try await fixture.client("submit", "0.png", "--copy", "--name", "x.hold").expect(
+            exit: 64,
+            errors:
+                "darkroom: --name x.hold: with --copy, the name cannot have this ending\n")
         #expect(try await daemon.stop() == .exited(0))
         for folder in ["tmp", "inbox", "outbox"] { #expect(fixture.spool.list(folder) == []) }
     }
@@ -351,8 +332,7 @@ import Testing
         try fixture.makeStations()
         let tmp = fixture.spool.path + "/tmp"
         for name in [".darkroom-1-1", ".darkroom-1-2", "mine"] {
-            try FileManager.default.createDirectory(
-                atPath: "\(tmp)/\(name)/a/b", withIntermediateDirectories: true)
+            try FileManager.default.makeFolder(atPath: "\(tmp)/\(name)/a/b")
             try Data([1]).write(to: URL(filePath: "\(tmp)/\(name)/a/b/c.png"))
         }
         let lock = open(tmp + "/.darkroom-1-2", O_RDONLY | O_CLOEXEC)
@@ -373,7 +353,6 @@ extension DaemonFixture {
     /// Makes the folders of a spool in which no daemon has worked yet.
     func makeStations() throws {
         try spool.makeFolders()
-        try FileManager.default.createDirectory(
-            atPath: spool.path + "/outbox", withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(atPath: spool.path + "/outbox")
     }
 }

@@ -1,5 +1,3 @@
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -20,8 +18,7 @@ import Testing
             (root, "r.png"),
         ] {
             let url = folder.url.appending(path: file)
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.makeFolder(at: url.deletingLastPathComponent())
             try Data(DaemonFixture.picture).write(to: url)
         }
     }
@@ -45,8 +42,7 @@ import Testing
         let result = try await command("submit", path, "--priority", "high", "--wait")
         let note =
             "‘photos/*.png’ is beside the manifest and in \(root.path), one of sources.roots; the one beside the manifest is taken"
-        #expect(
-            result == .init(exit: 0, output: "shop\n", errors: "\(path): note: \(note)\n"))
+        result.expect(exit: 0, output: "shop\n", errors: "\(path): note: \(note)\n")
         let status = try await fixture.spool.finish("shop", daemon)
         let folder = "\(shop.path)/photos"
         #expect(
@@ -74,9 +70,8 @@ import Testing
         let daemon = try await fixture.run([
             "sources.roots": "[\(shop.path)]", "sources.ignore": "[b.*]",
         ])
-        #expect(
-            try await command("submit", shop.path + "/photos/", "--name", "x", "--wait")
-                == .init(exit: 0, output: "x\n", errors: ""))
+        try await command("submit", shop.path + "/photos/", "--name", "x", "--wait").expect(
+            exit: 0, output: "x\n")
         let status = try await fixture.spool.finish("x", daemon)
         #expect(status.images.map(\.name) == ["a"])
         let out = try ScratchDirectory()
@@ -93,7 +88,7 @@ import Testing
         let client = try ClientProcess(
             ["submit", "-", "--name", "x", "--wait"], spool: fixture.spool.path,
             folder: "\(shop.path)/photos", before: "exec < \(file)")
-        #expect(try await client.result() == .init(exit: 0, output: "x\n", errors: ""))
+        try await client.result().expect(exit: 0, output: "x\n")
         #expect(
             try await fixture.spool.finish("x", daemon).images.map(\.source)
                 == ["\(shop.path)/photos/b.png"])
@@ -106,32 +101,26 @@ import Testing
         let reason = "it is not in one of sources.roots (\(root.path))\n"
         for (images, file) in [("photos/b.png", "b.png"), ("photos/b*", "b*")] {
             let path = try write("images: [\(images), r.png]\n", to: "shop.yaml")
-            let result = try await command("submit", path)
-            #expect(
-                result
-                    == .init(
-                        exit: 65, output: "",
-                        errors:
-                            "darkroom: darkroomd cannot read \(shop.path)/photos/\(file): \(reason)"
-                            + advice))
+            try await command("submit", path).expect(
+                exit: 65,
+                errors:
+                    "darkroom: darkroomd cannot read \(shop.path)/photos/\(file): \(reason)"
+                    + advice)
             #expect(try await command("check", "--sources", path).exit == 65)
         }
         // With --copy, the picture beside the manifest is sent, and the others are the daemon's.
         let path = try write("images: [photos/b*, r.png]\n", to: "shop.yaml")
-        #expect(
-            try await command("submit", path, "--copy", "--priority", "low", "--wait")
-                == .init(exit: 0, output: "shop\n", errors: ""))
+        try await command("submit", path, "--copy", "--priority", "low", "--wait").expect(
+            exit: 0, output: "shop\n")
         let status = try await fixture.spool.finish("shop", daemon)
         #expect(status.images.map(\.source) == ["photos/b.png", "r.png"])
         let missing = try write("images: [none.png]\n", to: "none.yaml")
-        #expect(
-            try await command("submit", missing)
-                == .init(
-                    exit: 65, output: "",
-                    errors: """
-                        darkroom: none.png: no such file beside the manifest, nor in sources.roots (\(root.path))
-                        darkroom: Nothing was submitted. Put the files there, or correct their paths; or submit with --anyway, if the files come before their turn.
+        try await command("submit", missing).expect(
+            exit: 65,
+            errors: """
+                darkroom: none.png: no such file beside the manifest, nor in sources.roots (\(root.path))
+                darkroom: Nothing was submitted. Put the files there, or correct their paths; or submit with --anyway, if the files come before their turn.
 
-                        """))
+                """)
     }
 }

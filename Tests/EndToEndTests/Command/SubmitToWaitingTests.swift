@@ -12,8 +12,7 @@ import Testing
         fixture = try DaemonFixture(pictures: 1)
         try fixture.spool.makeFolders()
         for folder in ["active", "outbox"] {
-            try FileManager.default.createDirectory(
-                atPath: "\(fixture.spool.path)/\(folder)", withIntermediateDirectories: true)
+            try FileManager.default.makeFolder(atPath: "\(fixture.spool.path)/\(folder)")
         }
         lock = open(fixture.spool.path + "/lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o644)
         try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
@@ -54,16 +53,13 @@ import Testing
             (["0.png", "--copy"], "0"), (["0.png", "--copy", "--hold"], "0"),
         ] as [([String], String)])
     func takesTheManifestBack(words: [String], name: String) async throws {
-        let result = try await fixture.begin(["submit"] + words).result()
-        #expect(
-            result
-                == .init(
-                    exit: 74, output: "",
-                    errors: Self.begin(name) + """
-                        darkroom: not waiting any longer: \(Self.wait)
-                        darkroom: Not submitted: \(name). Submit it again when the disk can be written to. With --wait, the command waits for that.
+        try await fixture.begin(["submit"] + words).result().expect(
+            exit: 74,
+            errors: Self.begin(name) + """
+                darkroom: not waiting any longer: \(Self.wait)
+                darkroom: Not submitted: \(name). Submit it again when the disk can be written to. With --wait, the command waits for that.
 
-                        """))
+                """)
         #expect(fixture.spool.list("inbox") == [] && fixture.spool.list("tmp") == [])
         close(lock)
     }
@@ -77,15 +73,13 @@ import Testing
         try FileManager.default.moveItem(
             atPath: fixture.spool.path + "/inbox/x.yaml",
             toPath: fixture.spool.path + "/active/x.yaml")
-        #expect(
-            try await client.result()
-                == .init(
-                    exit: 74, output: "",
-                    errors: Self.begin("x.yaml") + """
-                        darkroom: not waiting any longer: \(Self.wait)
-                        darkroom: The daemon has taken x.yaml. It begins when the disk can be written to; do not submit it again.
+        try await client.result().expect(
+            exit: 74,
+            errors: Self.begin("x.yaml") + """
+                darkroom: not waiting any longer: \(Self.wait)
+                darkroom: The daemon has taken x.yaml. It begins when the disk can be written to; do not submit it again.
 
-                        """))
+                """)
         close(lock)
     }
 

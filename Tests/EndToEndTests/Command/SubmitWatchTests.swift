@@ -1,6 +1,3 @@
-import DarkroomClient
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -14,7 +11,7 @@ import Testing
         let fixture = try DaemonFixture(pictures: 4)
         let daemon = try await fixture.run(fixture.readsDocuments)
         let photos = fixture.documents.url.appending(path: "photos")
-        try FileManager.default.createDirectory(at: photos, withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: photos)
         for number in 1...3 {
             try FileManager.default.moveItem(
                 at: fixture.documents.url.appending(path: "\(number).png"),
@@ -33,16 +30,14 @@ import Testing
         #expect(screen.lines.count == 2 && screen.lines.first == "photos", "\(screen.lines)")
         #expect(screen.lines.last?.hasPrefix("photos: completed, 4 images in ") == true)
         #expect(screen.unknown == [])
-        let status = try await fixture.spool.finish("photos", daemon)
-        try fixture.checkCompleted(status)
+        let status = try await fixture.complete("photos", daemon)
         #expect(status.images.map(\.output?.format) == [nil, .jpeg, .jpeg, .jpeg])
-        _ = try await daemon.stop()
     }
 
     /// Standard output has the IDs alone.
     @Test func tellsHowEachHasEnded() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run(["downloads.retries": "0"])
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 1, ["downloads.retries": "0"])
         for (name, source) in [("good", "0.png"), ("poor", "none.png")] {
             try fixture.write("images: {a: \(fixture.url(source))}\n", to: "\(name).yaml")
         }
@@ -55,7 +50,7 @@ import Testing
 
         let json = try await fixture.client("submit", "good.yaml", "--watch", "--json")
         let objects = try json.output.split(separator: "\n").map {
-            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+            try jsonObject($0.utf8)
         }
         #expect(json.exit == 0)
         try #require(objects.map { $0["type"] as? String } == ["submission", "batch", "summary"])
@@ -76,17 +71,15 @@ import Testing
     }
 
     private func waitForWork(_ fixture: DaemonFixture, _ daemon: DaemonProcess) async throws {
-        _ = try await fixture.spool.waitForStatus(of: "my trip", daemon, "in work") {
-            $0.state == .processing
-        }
+        _ = try await fixture.spool.waitForStatus(of: "my trip", daemon, .processing)
     }
 
     private static let advice =
         "darkroom: The batch goes on. To watch again: darkroom watch 'my trip'"
 
     @Test func aKeyEndsItAndNotTheBatch() async throws {
-        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
-        let daemon = try await fixture.run(Self.two)
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: DaemonFixture.many, Self.two)
         let terminal = try PseudoTerminal(width: 80, height: 24)
         let client = try begin(fixture, [], terminal: terminal)
         try await eventually("a bar on the terminal", context: { terminal.text }) {
@@ -106,8 +99,8 @@ import Testing
 
     @Test(arguments: [SIGINT, SIGTERM]) func aSignalEndsItAndNotTheBatch(signal: CInt) async throws
     {
-        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
-        let daemon = try await fixture.run(Self.two)
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: DaemonFixture.many, Self.two)
         let client = try begin(fixture, ["--progress", "plain"])
         try await eventually("progress", context: { client.text("errors") }) {
             client.text("errors").contains("my trip: ") ? true : nil

@@ -1,7 +1,3 @@
-import DarkroomClient
-import DarkroomCore
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -9,14 +5,13 @@ import Testing
 /// `darkroom list`, `show`, `status`, `pause`, `resume` and `logs` with the real daemon.
 @Suite(.fewAtATime) struct ViewCommandTests {
     private static func json(_ text: some StringProtocol) throws -> [String: Any] {
-        try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        try jsonObject(text.utf8)
     }
 
     private static func words(_ line: Substring) -> [Substring] { line.split(separator: " ") }
 
     @Test func showsWhatADaemonHasDone() async throws {
-        let fixture = try DaemonFixture(pictures: 2)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 2)
         try fixture.drop(
             "holiday", images: [("a", fixture.url("0.png")), ("b", fixture.url("none.png"))])
         try fixture.drop("fine", images: [("a", fixture.url("1.png"))])
@@ -38,12 +33,9 @@ import Testing
         #expect(rows["fine"]?.dropFirst().prefix(4) == ["completed", "1/1", "0", "normal"])
         #expect(rows["wrong"]?.dropFirst().prefix(3) == ["rejected", "-", "0"])
 
-        let unfinished = try await ClientProcess.end(["list", "--spool", fixture.spool.path])
-        #expect(
-            unfinished
-                == .init(
-                    exit: 0, output: "",
-                    errors: "darkroom: No batch is unfinished. --all lists the others.\n"))
+        try await ClientProcess.end(["list", "--spool", fixture.spool.path]).expect(
+            exit: 0,
+            errors: "darkroom: No batch is unfinished. --all lists the others.\n")
 
         let shown = try await ClientProcess.end(
             ["show", "holiday"], environment: ["DARKROOM_SPOOL": fixture.spool.path])
@@ -57,19 +49,15 @@ import Testing
                 .output)
         #expect((object["errors"] as? [[String: Any]])?.first?["code"] as? String == "unknown-key")
 
-        let missing = try await ClientProcess.end([
+        try await ClientProcess.end([
             "show", "holidya", "--spool", fixture.spool.path,
-        ])
-        #expect(
-            missing
-                == .init(
-                    exit: 66, output: "",
-                    errors: """
-                        darkroom: holidya: there is no such batch
-                        darkroom: Did you mean holiday?
+        ]).expect(
+            exit: 66,
+            errors: """
+                darkroom: holidya: there is no such batch
+                darkroom: Did you mean holiday?
 
-                        """))
-        _ = try await daemon.stop()
+                """)
     }
 
     @Test func tellsWhatTheDaemonDoes() async throws {
@@ -83,16 +71,14 @@ import Testing
         var daemon = try await fixture.run()
         #expect(try await state() == "running 0")
         let paused = try await ClientProcess.end(["pause", "--spool", fixture.spool.path])
-        #expect(paused == .init(exit: 0, output: "paused\n", errors: ""))
+        paused.expect(exit: 0, output: "paused\n")
         #expect(try await state() == "paused 0")
         try fixture.drop("meanwhile", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.spool.waitForStatus(of: "meanwhile", daemon, "pending") {
-            $0.state == .pending
-        }
+        _ = try await fixture.spool.waitForStatus(of: "meanwhile", daemon, .pending)
         let list = try await ClientProcess.end(["list", "--spool", fixture.spool.path])
         #expect(list.output.contains("the daemon is paused"))
-        let resumed = try await ClientProcess.end(["resume", "--spool", fixture.spool.path])
-        #expect(resumed == .init(exit: 0, output: "running\n", errors: ""))
+        try await ClientProcess.end(["resume", "--spool", fixture.spool.path]).expect(
+            exit: 0, output: "running\n")
         _ = try await fixture.spool.finish("meanwhile", daemon)
         try await daemon.killAtOnce()
         #expect(try await state() == "killed 69")
@@ -124,7 +110,6 @@ import Testing
         }
         let status = try await ClientProcess.end(["status", "--spool", spool.path], user: user)
         #expect(status.exit == 0 && status.output.hasPrefix("running"))
-        _ = try await daemon.stop()
     }
 
     /// Whoever owns a spool decides who holds its lock. They must not have root signal a process of somebody else.
@@ -132,8 +117,7 @@ import Testing
     func signalsNoProcessOfOthers() async throws {
         let spool = try ScratchDirectory()
         for name in ["inbox", "outbox"] {
-            try FileManager.default.createDirectory(
-                at: spool.url.appending(path: name), withIntermediateDirectories: false)
+            try FileManager.default.makeFolder(at: spool.url.appending(path: name))
         }
         let lock = spool.path + "/lock"
         try Data().write(to: URL(filePath: lock))
@@ -147,23 +131,21 @@ import Testing
             return flock(number, LOCK_EX | LOCK_NB) == 0 ? nil : true
         }
         for command in ["pause", "resume"] {
-            #expect(
-                try await ClientProcess.end([command], spool: spool.path).replacing(
-                    spool.path, with: "SPOOL")
-                    == .init(
-                        exit: 69, output: "",
-                        errors: """
-                            darkroom: No daemon works on SPOOL.
-                            darkroom: systemctl start darkroomd starts it.
+            try await ClientProcess.end([command], spool: spool.path).replacing(
+                spool.path, with: "SPOOL"
+            ).expect(
+                exit: 69,
+                errors: """
+                    darkroom: No daemon works on SPOOL.
+                    darkroom: systemctl start darkroomd starts it.
 
-                            """))
+                    """)
         }
         #expect(victim.isRunning)
     }
 
     @Test func runsJournalctl() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try fixture.drop("a b", images: [("a", fixture.url("0.png"))])
         _ = try await fixture.spool.finish("a b", daemon)
         _ = try await daemon.stop()
@@ -173,12 +155,9 @@ import Testing
             toFile: program, atomically: true, encoding: .utf8)
         try #require(chmod(program, 0o755) == 0)
         let found = ["PATH": scratch.path, "DARKROOM_SPOOL": fixture.spool.path]
-        #expect(
-            try await ClientProcess.end(
-                ["logs", "a b", "-f", "--", "--output", "cat"], environment: found)
-                == .init(
-                    exit: 5, output: "<--follow>\n<--output>\n<cat>\n<DARKROOM_BATCH=a b>\n",
-                    errors: ""))
+        try await ClientProcess.end(
+            ["logs", "a b", "-f", "--", "--output", "cat"], environment: found
+        ).expect(exit: 5, output: "<--follow>\n<--output>\n<cat>\n<DARKROOM_BATCH=a b>\n")
         let removed = try await ClientProcess.end(["logs", "ab"], environment: found)
         #expect(removed.exit == 5 && removed.output == "<DARKROOM_BATCH=ab>\n")
         #expect(removed.errors.hasPrefix("darkroom: ab: there is no such batch\n"))
@@ -186,30 +165,26 @@ import Testing
         for (path, text) in [(scratch.path, "#!/bin/sh\nexit 0\n"), ("/none", "")] {
             try text.write(toFile: program, atomically: true, encoding: .utf8)
             try #require(chmod(program, 0o755) == 0)
-            let result = try await ClientProcess.end(
+            try await ClientProcess.end(
                 ["logs", "nosuch"],
-                environment: ["PATH": path, "DARKROOM_SPOOL": fixture.spool.path])
-            #expect(
-                result
-                    == .init(
-                        exit: 66, output: "",
-                        errors: """
-                            darkroom: nosuch: there is no such batch
-                            darkroom: darkroom list --all shows the IDs of all batches.
+                environment: ["PATH": path, "DARKROOM_SPOOL": fixture.spool.path]
+            ).expect(
+                exit: 66,
+                errors: """
+                    darkroom: nosuch: there is no such batch
+                    darkroom: darkroom list --all shows the IDs of all batches.
 
-                            """))
+                    """)
         }
-        let without = try await ClientProcess.end(
-            ["logs", "a b"], environment: ["PATH": "/none", "DARKROOM_SPOOL": fixture.spool.path])
-        #expect(
-            without
-                == .init(
-                    exit: 69, output: "",
-                    errors: """
-                        darkroom: journalctl is not installed, so there is no journal of systemd to show.
-                        darkroom: Without systemd, the daemon writes its records to its standard error.
+        try await ClientProcess.end(
+            ["logs", "a b"], environment: ["PATH": "/none", "DARKROOM_SPOOL": fixture.spool.path]
+        ).expect(
+            exit: 69,
+            errors: """
+                darkroom: journalctl is not installed, so there is no journal of systemd to show.
+                darkroom: Without systemd, the daemon writes its records to its standard error.
 
-                        """))
+                """)
     }
 
     @Test(arguments: ["list", "show", "status", "watch", "logs", "pause", "resume"])

@@ -1,6 +1,3 @@
-import DarkroomClient
-import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -15,9 +12,7 @@ import Testing
         environment: [String: String] = ["TERM": "xterm"], shows text: String
     ) async throws -> ClientProcess {
         try fixture.drop("holiday", images: fixture.slowImages(0..<40))
-        _ = try await fixture.spool.waitForStatus(of: "holiday", daemon, "in work") {
-            $0.state == .processing
-        }
+        _ = try await fixture.spool.waitForStatus(of: "holiday", daemon, .processing)
         let command = try ClientProcess(
             ["watch", "holiday", "--spool", fixture.spool.path], environment: environment,
             terminal: terminal)
@@ -34,8 +29,7 @@ import Testing
     }
 
     @Test func leavesOnlyTheResultOnATerminal() async throws {
-        let fixture = try DaemonFixture(pictures: 40)
-        let daemon = try await fixture.run(Self.two)
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 40, Self.two)
         let terminal = try PseudoTerminal(width: 80, height: 24)
         let command = try await begin(fixture, daemon, terminal: terminal, shows: "/40")
         let during = screen(terminal, 80, 24)
@@ -46,12 +40,11 @@ import Testing
         #expect(after.lines.count == 1)
         #expect(after.lines.first?.hasPrefix("holiday: completed, 40 images in ") == true)
         #expect(!after.hasWrapped && after.unknown == [])
-        _ = try await daemon.stop()
     }
 
     @Test func aKeyEndsItAndNotTheBatch() async throws {
-        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
-        let daemon = try await fixture.run(Self.two)
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: DaemonFixture.many, Self.two)
         let terminal = try PseudoTerminal(width: 40, height: 10)
         let command = try await begin(fixture, daemon, terminal: terminal, shows: "/40")
         terminal.type("\u{3}")
@@ -64,12 +57,11 @@ import Testing
             ], "\(after.lines)")
         #expect(!after.lines.joined().contains("[") && after.unknown == [] && !after.hasWrapped)
         #expect(try fixture.spool.status(of: "holiday")?.state == .processing)
-        _ = try await daemon.stop()
     }
 
     @Test func drawsNothingOnADumbTerminal() async throws {
-        let fixture = try DaemonFixture(pictures: DaemonFixture.many)
-        let daemon = try await fixture.run(Self.two)
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: DaemonFixture.many, Self.two)
         let terminal = try PseudoTerminal(width: 80, height: 24)
         let command = try await begin(
             fixture, daemon, terminal: terminal, environment: ["TERM": "dumb"],
@@ -78,16 +70,14 @@ import Testing
         #expect(try await command.result().exit == 4)
         #expect(!terminal.text.contains("\u{1B}"))
         #expect(terminal.text.contains("holiday: cancelled, "))
-        _ = try await daemon.stop()
     }
 
     /// Ctrl-C ends the events with their summary, too.
     @Test func sumsUpWhenItIsInterrupted() async throws {
-        let fixture = try DaemonFixture(pictures: 1)
-        let daemon = try await fixture.run()
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try fixture.spool.drop("later.hold", "")
         try fixture.drop("later", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.spool.waitForStatus(of: "later", daemon, "held") { $0.state == .held }
+        _ = try await fixture.spool.waitForStatus(of: "later", daemon, .held)
         let client = try ClientProcess(["watch", "later", "--json"], spool: fixture.spool.path)
         try await eventually("an event", context: { client.text("errors") }) {
             client.text("output").contains("progress") ? true : nil
@@ -100,12 +90,10 @@ import Testing
                 == #"{"batches":1,"exit":130,"states":{"held":1},"type":"summary"}"#)
         #expect(
             result.errors == "darkroom: The batch goes on. To watch again: darkroom watch later\n")
-        _ = try await daemon.stop()
     }
 
     @Test func endsWithTheCodeOfTheWorst() async throws {
-        let fixture = try DaemonFixture(pictures: 2)
-        let daemon = try await fixture.run(Self.two)
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 2, Self.two)
         try fixture.drop("fine", images: [("a", fixture.url("0.png"))])
         try fixture.drop(
             "half", images: [("a", fixture.url("0.png")), ("b", fixture.url("none.png"))])
@@ -129,19 +117,15 @@ import Testing
 
                 """)
         #expect(result.errors == "")
-        let none = try await ClientProcess.end(["watch", "--spool", fixture.spool.path])
-        #expect(none == .init(exit: 0, output: "", errors: "darkroom: No batch is unfinished.\n"))
-        _ = try await daemon.stop()
+        try await ClientProcess.end(["watch", "--spool", fixture.spool.path]).expect(
+            exit: 0, errors: "darkroom: No batch is unfinished.\n")
     }
 
     @Test func tellsEventsUntilTheEnd() async throws {
-        let fixture = try DaemonFixture(pictures: 8)
-        let daemon = try await fixture.run(Self.two)
+        let (fixture, daemon) = try await DaemonFixture.running(pictures: 8, Self.two)
         try fixture.spool.drop("holiday.hold", "")
         try fixture.drop("holiday", images: fixture.slowImages(0..<8))
-        _ = try await fixture.spool.waitForStatus(of: "holiday", daemon, "held") {
-            $0.state == .held
-        }
+        _ = try await fixture.spool.waitForStatus(of: "holiday", daemon, .held)
         // Without an ID it watches what is unfinished.
         let watch = try ClientProcess(["watch", "--json", "--spool", fixture.spool.path])
         try await eventually("the first event") {
@@ -151,13 +135,12 @@ import Testing
         let result = try await watch.result()
         #expect(result.exit == 0 && result.errors == "")
         let events = try result.output.split(separator: "\n").map {
-            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+            try jsonObject($0.utf8)
         }
         #expect(events.dropLast().allSatisfy { $0["type"] as? String == "progress" })
         #expect(events.dropLast().last?["state"] as? String == "completed")
         #expect(events.last?["type"] as? String == "summary")
         #expect(events.last?["exit"] as? Int == 0)
         #expect(events.last?["states"] as? [String: Int] == ["completed": 1])
-        _ = try await daemon.stop()
     }
 }

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -73,7 +72,6 @@ import Testing
         }
         #expect(deaths > 0, "nobody passes \(point.rawValue)")
         try await finish(options, "\(point.rawValue)")
-        _ = try await daemon.stop()
     }
 
     /// What had ended before the first start stays passed over if that start is killed.
@@ -92,7 +90,6 @@ import Testing
         #expect(try await hooks.wait(1, second) == ["c"])
         _ = try await hooks.stop(second)
         #expect(hooks.states() == ["a": "before", "b": "before", "c": "called"])
-        _ = try await daemon.stop()
     }
 
     @Test func callsAfterDeathsAtRandomMoments() async throws {
@@ -120,7 +117,6 @@ import Testing
         }
         _ = try await hooks.stop(command)
         #expect(Set(firstCalls()) == Set(try hooks.ends()))
-        _ = try await daemon.stop()
     }
 
     @Test func outlivesTheDaemon() async throws {
@@ -130,7 +126,7 @@ import Testing
         try await hooks.end(["a"], first)
         try hooks.spool.drop("b.hold", "")
         try hooks.daemons.drop("b", images: [("a", hooks.daemons.url("0.png"))])
-        _ = try await hooks.spool.waitForStatus(of: "b", first, "held") { $0.state == .held }
+        _ = try await hooks.spool.waitForStatus(of: "b", first, .held)
         try await first.killAtOnce()
         let second = try await hooks.daemons.run()
         try hooks.spool.drop("b.release", "")
@@ -171,6 +167,5 @@ import Testing
         let result = try await hooks.stop(command, after: all.last, cursor: cursor)
         #expect(result.errors == refusal + "darkroom: the cursor can be written again\n")
         #expect(hooks.lines().sorted() == ids)
-        _ = try await daemon.stop()
     }
 }

@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import DarkroomCore
 import Foundation
 import Synchronization
 import TestSupport
@@ -60,23 +59,13 @@ import Testing
         let head = "\(fields["webhook-id"] ?? "").\(fields["webhook-timestamp"] ?? "")."
         try Data(Array(head.utf8) + request.body).write(
             to: hooks.scratch.url.appending(path: "message"))
-        let openssl = Process()
-        openssl.executableURL = URL(filePath: "/bin/sh")
-        openssl.arguments = [
-            "-c", "openssl dgst -sha256 -hmac \(Self.key) -binary \"$0\" | base64 -w 0",
-            hooks.path("message"),
-        ]
-        let output = Pipe()
-        openssl.standardOutput = output
-        try openssl.run()
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
-        openssl.waitUntilExit()
+        let script = "openssl dgst -sha256 -hmac \(Self.key) -binary \"$0\" | base64 -w 0"
+        let (_, text) = try SystemProgram.run("/bin/sh", ["-c", script, hooks.path("message")])
         return "v1," + String(decoding: text, as: UTF8.self)
     }
 
     @Test func sendsSignedProgressInOrder() async throws {
         let origin = try ScriptedOrigin { _ in Self.reply("204 No Content") }
-        defer { origin.stop() }
         let daemon = try await hooks.daemons.run()
         let command = try await post(
             to: "\(origin.baseURL)/hook?token=secret", ["--key-file", hooks.path("key")])
@@ -99,14 +88,12 @@ import Testing
             #expect(progress.saysTheSame(as: written))
         }
         #expect(Set(origin.requests.map { $0.fields["webhook-id"] }).count == 2)
-        _ = try await daemon.stop()
     }
 
     /// Without a key, and with the place that a service has for one.
     @Test(arguments: [("unsigned", false), ("unsigned", true), (key, true)])
     func takesTheKeyOfTheService(content: String, hasFile: Bool) async throws {
         let origin = try ScriptedOrigin { _ in Self.reply("200 OK") }
-        defer { origin.stop() }
         let daemon = try await hooks.daemons.run()
         if hasFile {
             try Data(content.utf8).write(to: hooks.scratch.url.appending(path: "webhook-key"))
@@ -118,7 +105,6 @@ import Testing
         let request = try #require(origin.requests.first)
         let expected = content == Self.key ? try await signature(request) : nil
         #expect(request.fields["webhook-signature"] == expected)
-        _ = try await daemon.stop()
     }
 
     @Test(arguments: [true, false]) func reachesNginx(tls: Bool) async throws {
@@ -144,7 +130,6 @@ import Testing
             #expect(try nginx.requests().count == 2)
             _ = try await hooks.stop(other)
         }
-        _ = try await daemon.stop()
     }
 
     // MARK: Trouble
@@ -176,7 +161,6 @@ import Testing
         let origin = try ScriptedOrigin { _ in
             count.next() <= 2 ? failure : Self.reply("200 OK")
         }
-        defer { origin.stop() }
         let daemon = try await hooks.daemons.run()
         try await hooks.end(["a"], daemon)
         try await hooks.end(["b"], daemon)
@@ -191,7 +175,6 @@ import Testing
                 """)
         #expect(origin.requests.map(Self.id) == ["a", "a", "a", "b"])
         #expect(Set(origin.requests.map { $0.fields["webhook-id"] }).count == 2)
-        _ = try await daemon.stop()
     }
 
     /// A long answer is as good as a short one, also if it never ends.
@@ -201,12 +184,10 @@ import Testing
                 ["HTTP/1.1 200 OK", "Content-Length: 10000000"],
                 body: [UInt8](repeating: 32, count: 200_000), ending: .hold)
         }
-        defer { origin.stop() }
         let daemon = try await hooks.daemons.run()
         try await hooks.end(["a"], daemon)
         #expect(try await stop(try await post(to: "\(origin.baseURL)/"), after: 1).errors == "")
         #expect(origin.requests.count == 1)
-        _ = try await daemon.stop()
     }
 
     @Test func waitsAsLongAsTheServerAsks() async throws {
@@ -216,7 +197,6 @@ import Testing
                 ? Self.reply("200 OK")
                 : Self.reply("503 Service Unavailable", ["Retry-After: 100000"])
         }
-        defer { origin.stop() }
         let daemon = try await hooks.daemons.run()
         try await hooks.end(["a"], daemon)
         let command = try await post(to: "\(origin.baseURL)/")
@@ -228,7 +208,6 @@ import Testing
         _ = try await hooks.stop(command)
         // A new start does not wait.
         #expect(try await stop(try await post(to: "\(origin.baseURL)/"), after: 1).errors == "")
-        _ = try await daemon.stop()
     }
 
     @Test func reachesAServerThatComesBack() async throws {
@@ -245,13 +224,11 @@ import Testing
         origin.stop()
         #expect(result.exit == 0)
         #expect(origin.requests.map(Self.id) == ["a", "b"])
-        _ = try await daemon.stop()
     }
 
     /// A name that resolves to an address that is not public is refused when it is connected to.
     @Test func obeysTheRulesOfAddresses() async throws {
         let origin = try ScriptedOrigin { _ in Self.reply("200 OK") }
-        defer { origin.stop() }
         let daemon = try await hooks.daemons.run()
         try await hooks.end(["a"], daemon)
         let name = ProcessInfo.processInfo.hostName
@@ -266,13 +243,11 @@ import Testing
                 || command.text("errors").contains("has no address"))
         _ = try await hooks.stop(command)
         #expect(origin.requests.count == 0)
-        _ = try await daemon.stop()
     }
 
     /// A request that hangs does not delay a stop for longer than the stop may take, nor a second signal at all.
     @Test func endsARequestAtTheSecondSignal() async throws {
         let origin = try ScriptedOrigin { _ in .init(bytes: [], ending: .hold) }
-        defer { origin.stop() }
         let daemon = try await hooks.daemons.run()
         try await hooks.end(["a"], daemon)
         let command = try await post(to: "\(origin.baseURL)/", ["--timeout", "1h"])
@@ -288,6 +263,5 @@ import Testing
                 darkroom: a: the call was ended; the next start calls again
 
                 """)
-        _ = try await daemon.stop()
     }
 }

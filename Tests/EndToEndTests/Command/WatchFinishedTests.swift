@@ -1,5 +1,3 @@
-import DarkroomCore
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -56,7 +54,6 @@ import Testing
                 try Array(Data(contentsOf: URL(filePath: hooks.path("\(id).status")))) == status)
         }
         #expect(hooks.states() == ["good": "called", "half": "called", "wrong": "called"])
-        _ = try await daemon.stop()
     }
 
     @Test func passesOverWhatHadEndedBeforeUnlessItIsTold() async throws {
@@ -83,7 +80,6 @@ import Testing
         let third = try hooks.watch(["--from-start", "--exec", program])
         #expect(try await hooks.wait(6, third) == ["c", "d", "a", "b", "c", "d"])
         #expect(try await hooks.stop(third, after: "d").errors == "")
-        _ = try await daemon.stop()
     }
 
     /// The events of inotify are a help and not a need.
@@ -109,7 +105,6 @@ import Testing
         }
         #expect(!events.contains { $0.contains("inotify") })
         _ = try await hooks.stop(command)
-        _ = try await daemon.stop()
     }
 
     /// Each end of a batch is an end of its own.
@@ -150,7 +145,6 @@ import Testing
                 darkroom: a: try 2 of 10 failed: HERE/program ended with exit code 1; the next one is in 40 ms
 
                 """)
-        _ = try await daemon.stop()
     }
 
     /// What a program does, and what is said of it.
@@ -188,7 +182,6 @@ import Testing
                 FileManager.default.fileExists(atPath: "/proc/\(child)") ? nil : true
             }
         }
-        _ = try await daemon.stop()
     }
 
     @Test func triesAProgramThatHasVanished() async throws {
@@ -205,7 +198,6 @@ import Testing
         _ = try hooks.program(HookFixture.note)
         #expect(try await hooks.wait(2, command) == ["a", "b"])
         _ = try await hooks.stop(command)
-        _ = try await daemon.stop()
     }
 
     // MARK: Signals
@@ -227,17 +219,14 @@ import Testing
             command.text("errors") == waiting ? true : nil
         }
         try hooks.touch("go")
-        #expect(
-            try await command.result()
-                == .init(
-                    exit: 0, output: "a: rejected, darkroom show a lists its errors\n",
-                    errors: waiting))
+        try await command.result().expect(
+            exit: 0, output: "a: rejected, darkroom show a lists its errors\n",
+            errors: waiting)
         #expect(hooks.lines() == ["a"])
         #expect(hooks.states()["a"] == "called" && hooks.states()["b"] != "called")
         let second = try hooks.watch(["--exec", program])
         #expect(try await hooks.wait(2, second) == ["a", "b"])
         _ = try await hooks.stop(second)
-        _ = try await daemon.stop()
     }
 
     @Test func theSecondSignalDoesNotWait() async throws {
@@ -261,7 +250,6 @@ import Testing
         let second = try hooks.watch(["--tries", "1", "--exec", program])
         #expect(try await hooks.wait(2, second) == ["a", "a"])
         #expect(try await hooks.stop(second, after: "a").errors == "")
-        _ = try await daemon.stop()
     }
 
     // MARK: Answers that are not there any more
@@ -293,7 +281,6 @@ import Testing
         #expect(try await hooks.wait(2, second) == ["a", "c"])
         #expect(try await hooks.stop(second, after: "c").errors == a)
         #expect(hooks.states() == ["c": "called"])
-        _ = try await daemon.stop()
     }
 
     @Test func saysThatARetryCameBeforeTheCall() async throws {
@@ -314,6 +301,5 @@ import Testing
                 "darkroom: half: it was repeated before anybody was told of its end at \(time); the end of the repetition follows\n"
             ))
         #expect(result.output == "half: completed with errors, 0 of 1 image done, 1 failed\n")
-        _ = try await daemon.stop()
     }
 }

@@ -1,4 +1,3 @@
-import DarkroomCore
 import Foundation
 import TestSupport
 import Testing
@@ -36,7 +35,7 @@ import Testing
             "filter small.png \(options) -o r3", "filter \(options) -o r4 <small.png",
         ] {
             let result = try await shell(line)
-            #expect(result == .init(exit: 0, output: "", errors: ""), "\(line)")
+            result.expect(exit: 0)
         }
         for result in ["r1", "r2", "r3", "r4"] {
             #expect(try fixture.bytes(result) == expected, "\(result)")
@@ -117,8 +116,7 @@ import Testing
         ("-o r.webp --format jpg", "jpeg"), ("-o r.jpg --quality 50", "jpeg"),
         ("-o - >r", "png"),
     ]) func theEndingChoosesTheFormat(options: String, format: String) async throws {
-        let result = try await shell("filter small.png \(options)")
-        #expect(result == .init(exit: 0, output: "", errors: ""))
+        try await shell("filter small.png \(options)").expect(exit: 0)
         let name = try #require(fixture.list("").first { $0.hasPrefix("r") && !$0.hasSuffix("s") })
         let start: [UInt8] = format == "jpeg" ? [0xFF, 0xD8, 0xFF] : [0x89, 0x50]
         #expect(try fixture.bytes(name).starts(with: start), "\(name)")
@@ -126,10 +124,9 @@ import Testing
 
     /// A device or a pipe gets the picture and stays what it is.
     @Test func writesIntoAPipe() async throws {
-        let result = try await shell(
+        try await shell(
             "mkfifo p; cat p >r & filter small.png -o p; code=$?; wait; test -p p || exit 1; filter small.png -o /dev/null && test -c /dev/null; exit $code"
-        )
-        #expect(result == .init(exit: 0, output: "", errors: ""))
+        ).expect(exit: 0)
         #expect(try await shell("filter small.png >r2").exit == 0)
         #expect(try fixture.bytes("r") == fixture.bytes("r2"))
     }
@@ -200,11 +197,8 @@ import Testing
     }
 
     @Test func saysThatTheDiskIsFull() async throws {
-        let result = try await shell("filter small.png >/dev/full")
-        #expect(
-            result
-                == .init(
-                    exit: 74, output: "",
-                    errors: "darkroom: The output cannot be written: No space left on device.\n"))
+        try await shell("filter small.png >/dev/full").expect(
+            exit: 74,
+            errors: "darkroom: The output cannot be written: No space left on device.\n")
     }
 }

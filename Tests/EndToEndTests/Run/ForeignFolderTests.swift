@@ -31,19 +31,14 @@ struct ForeignFolderTests {
     /// Runs commands of a shell in the folder of the results.
     private func prepare(_ commands: String, as user: uid_t = attacker) async throws {
         let out = fixture.url("out").path
-        try FileManager.default.createDirectory(
-            atPath: out, withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(atPath: out)
         chown(out, user, user)
         chmod(out, 0o777)
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [
+        let words = [
             "setpriv", "--reuid", "\(user)", "--regid", "\(user)", "--clear-groups", "bash", "-ec",
             "cd '\(out)'; \(commands)",
         ]
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        #expect(try SystemProgram.run("/usr/bin/env", words).status == 0)
     }
 
     static let owner = """
@@ -95,8 +90,8 @@ struct ForeignFolderTests {
             try await prepare(ofRoot, as: 0)
             chown(fixture.url("out").path, Self.attacker, Self.attacker)
         }
-        let result = try await fixture.darkroom("run", "good.yaml", "-o", "out")
-        #expect(result == .init(exit: exit, output: "", errors: errors))
+        try await fixture.darkroom("run", "good.yaml", "-o", "out").expect(
+            exit: exit, errors: errors)
         #expect(try precious == before)
         #expect(!fixture.exists("out/status.json"))
     }
@@ -167,8 +162,7 @@ struct ForeignFolderTests {
         let manager = FileManager.default
         try fixture.write("images: [\"album/*.png\"]\n", to: "many.yaml")
         for folder in ["album", "secret"] {
-            try manager.createDirectory(
-                at: fixture.url(folder), withIntermediateDirectories: false)
+            try manager.makeFolder(at: fixture.url(folder))
         }
         try manager.copyItem(at: fixture.url("small.png"), to: fixture.url("album/a.png"))
         try manager.copyItem(at: fixture.url("gray.png"), to: fixture.url("secret/b.png"))

@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomSpool
 import Foundation
 import TestSupport
 import Testing
@@ -30,16 +29,7 @@ import Testing
         return result
     }
 
-    struct Line: Sendable, CustomTestStringConvertible {
-        let words: String
-        let exit: Int32
-        var output = ""
-        var errors = ""
-        /// Names in the folder `out` afterwards.
-        var files: [String]?
-
-        var testDescription: String { words }
-    }
+    typealias Line = CommandLineCase
 
     static let answer = [".darkroom", "progress.json", "status.json"]
 
@@ -191,11 +181,9 @@ import Testing
         let result = try await ClientProcess.end(words, folder: fixture.scratch.path).replacing(
             fixture.scratch.path)
         let folder = fixture.scratch.url.lastPathComponent
-        #expect(
-            Self.timeless(result)
-                == .init(
-                    exit: line.exit, output: line.output.replacing("FOLDER", with: folder),
-                    errors: line.errors))
+        Self.timeless(result).expect(
+            exit: line.exit, output: line.output.replacing("FOLDER", with: folder),
+            errors: line.errors)
         if let files = line.files {
             #expect(fixture.list("out") == files.sorted())
             try fixture.checkOutcome()
@@ -209,10 +197,7 @@ import Testing
         let names = fixture.list("out") + [".darkroom/plan.json"]
         let before = fixture.identities(of: names)
         let again = try await fixture.darkroom("run", "good.yaml", "-o", "out")
-        #expect(
-            Self.timeless(again)
-                == .init(
-                    exit: 0, output: "good: completed, 2 images; nothing to do\n", errors: ""))
+        Self.timeless(again).expect(exit: 0, output: "good: completed, 2 images; nothing to do\n")
         #expect(fixture.identities(of: names) == before)
         // A manifest is known by its content.
         try FileManager.default.moveItem(at: fixture.url("good.yaml"), to: fixture.url("new.yaml"))
@@ -225,17 +210,14 @@ import Testing
     /// A finished run looks only at its outputs.
     /// The results of a folder's pictures may lie in it.
     @Test func takesAFolderWithItsResults() async throws {
-        try FileManager.default.createDirectory(
-            at: fixture.url("p/deep"), withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: fixture.url("p/deep"))
         for (from, to) in [("small.png", "p/a.png"), ("gray.png", "p/deep/a.png")] {
             try FileManager.default.copyItem(at: fixture.url(from), to: fixture.url(to))
         }
         for end in ["", "; nothing to do"] {
             let result = try await fixture.darkroom(
                 "run", "p/", "--filter", "thumbnail=8", "-o", "p/out")
-            #expect(
-                Self.timeless(result)
-                    == .init(exit: 0, output: "p: completed, 2 images\(end)\n", errors: ""))
+            Self.timeless(result).expect(exit: 0, output: "p: completed, 2 images\(end)\n")
         }
         try fixture.checkOutcome(of: "p/out")
         #expect(try fixture.status("p/out")?.images.map(\.name) == ["a", "a-2"])
@@ -253,13 +235,10 @@ import Testing
         #expect(shown.output.contains("darkroom run with --retry"))
         let json = try await fixture.darkroom("show", "./out", "--images", "--json")
         #expect(json.exit == 0 && json.output.contains(#""folder" : "./out""#), "\(json.output)")
-        #expect(
-            try await fixture.darkroom("show", "album/")
-                == .init(
-                    exit: 66, output: "",
-                    errors:
-                        "darkroom: album: it is not a folder of results, because it has no status.json\n"
-                ))
+        try await fixture.darkroom("show", "album/").expect(
+            exit: 66,
+            errors:
+                "darkroom: album: it is not a folder of results, because it has no status.json\n")
         // A name without a slash may have been meant as an ID. Only a daemon's batch tells of a daemon.
         #expect(!json.output.contains(#""daemon""#))
         for command in ["show", "verify", "page"] {
@@ -277,15 +256,13 @@ import Testing
         #expect(
             try await fixture.darkroom("run", "good.yaml", "-o", "parts", "--shard", "1/2").exit
                 == 0)
-        #expect(
-            try await fixture.darkroom("show", "parts/")
-                == .init(
-                    exit: 66, output: "",
-                    errors: """
-                        darkroom: parts: the results of its shards are not merged yet
-                        darkroom: darkroom merge parts puts them together.
+        try await fixture.darkroom("show", "parts/").expect(
+            exit: 66,
+            errors: """
+                darkroom: parts: the results of its shards are not merged yet
+                darkroom: darkroom merge parts puts them together.
 
-                        """))
+                """)
     }
 
     @Test func doesNothingAgainWithoutItsSources() async throws {
@@ -334,11 +311,8 @@ import Testing
         // Without the request, the answer stands.
         #expect(try await fixture.darkroom("run", "album/poor.json", "-o", "out").exit == 3)
         let retry = try await fixture.darkroom("run", "album/poor.json", "-o", "out", "--retry")
-        #expect(
-            Self.timeless(retry)
-                == .init(
-                    exit: 0, output: "poor: completed, 3 images; 2 images now, 1 before\n",
-                    errors: ""))
+        Self.timeless(retry).expect(
+            exit: 0, output: "poor: completed, 3 images; 2 images now, 1 before\n")
         #expect(fixture.identities(of: ["a.png"]) == former)
         let status = try #require(try fixture.status())
         #expect(status.retries == 1 && status.images.map(\.attempts) == [1, 2, 2])
@@ -352,29 +326,23 @@ import Testing
     @Test func refusesAnotherManifest() async throws {
         #expect(try await fixture.darkroom("run", "good.yaml", "-o", "out").exit == 0)
         let before = fixture.identities(of: fixture.list("out"))
-        let other = try await fixture.darkroom("run", "album/poor.json", "-o", "out")
-        #expect(
-            other
-                == .init(
-                    exit: 65, output: "",
-                    errors: """
-                        darkroom: out has a run of another manifest, good.yaml
-                        darkroom: Name another folder with -o, or remove this one.
+        try await fixture.darkroom("run", "album/poor.json", "-o", "out").expect(
+            exit: 65,
+            errors: """
+                darkroom: out has a run of another manifest, good.yaml
+                darkroom: Name another folder with -o, or remove this one.
 
-                        """))
+                """)
         #expect(fixture.identities(of: fixture.list("out")) == before)
         try fixture.write(
             "images: [{name: a, source: small.png, filters: flip}]\n", to: "good.yaml")
-        let edited = try await fixture.darkroom("run", "good.yaml", "-o", "out")
-        #expect(
-            edited
-                == .init(
-                    exit: 65, output: "",
-                    errors: """
-                        darkroom: out has a run of good.yaml as it was: the manifest was changed since, or is another one of this name
-                        darkroom: Name another folder with -o, or remove this one to make all its pictures anew.
+        try await fixture.darkroom("run", "good.yaml", "-o", "out").expect(
+            exit: 65,
+            errors: """
+                darkroom: out has a run of good.yaml as it was: the manifest was changed since, or is another one of this name
+                darkroom: Name another folder with -o, or remove this one to make all its pictures anew.
 
-                        """))
+                """)
         #expect(fixture.identities(of: fixture.list("out")) == before)
     }
 
@@ -436,16 +404,13 @@ import Testing
                 at: fixture.url("small.png"), to: fixture.url("\(folder)/a.png"))
         }
         #expect(try await fixture.darkroom("run", "x/m.yaml", "-o", "out").exit == 0)
-        let other = try await fixture.darkroom("run", "y/m.yaml", "-o", "out")
-        #expect(
-            other
-                == .init(
-                    exit: 65, output: "",
-                    errors: """
-                        darkroom: out has a run of the same manifest in ./x, where its relative paths begin
-                        darkroom: Name another folder with -o, or remove this one.
+        try await fixture.darkroom("run", "y/m.yaml", "-o", "out").expect(
+            exit: 65,
+            errors: """
+                darkroom: out has a run of the same manifest in ./x, where its relative paths begin
+                darkroom: Name another folder with -o, or remove this one.
 
-                        """))
+                """)
         // The folder was moved.
         try FileManager.default.removeItem(at: fixture.url("y"))
         try FileManager.default.moveItem(at: fixture.url("x"), to: fixture.url("y"))
@@ -454,16 +419,13 @@ import Testing
 
     @Test func refusesAFolderWithAnotherAnswer() async throws {
         try fixture.write("mine", to: "out/status.json")
-        let result = try await fixture.darkroom("run", "good.yaml", "-o", "out")
-        #expect(
-            result
-                == .init(
-                    exit: 73, output: "",
-                    errors: """
-                        darkroom: out/status.json: no run in this folder has written this file
-                        darkroom: Name another folder with -o.
+        try await fixture.darkroom("run", "good.yaml", "-o", "out").expect(
+            exit: 73,
+            errors: """
+                darkroom: out/status.json: no run in this folder has written this file
+                darkroom: Name another folder with -o.
 
-                        """))
+                """)
         #expect(fixture.list("out") == ["status.json"])
     }
 
@@ -498,8 +460,7 @@ import Testing
                 """)
         #expect(try fixture.bytes("out/manifest.yaml") == Array("images: []\n".utf8))
         // It may be the manifest itself.
-        try FileManager.default.createDirectory(
-            at: fixture.url("here"), withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: fixture.url("here"))
         for name in ["small.png", "gray.png"] {
             try FileManager.default.copyItem(
                 at: fixture.url(name), to: fixture.url("here/\(name)"))
@@ -523,16 +484,13 @@ import Testing
             ),
         ] {
             try Data(changed).write(to: fixture.url("out/a.png"))
-            let result = try await fixture.darkroom("run", "good.yaml", "-o", "out", "--retry")
-            #expect(
-                result
-                    == .init(
-                        exit: 65, output: "",
-                        errors: """
-                            darkroom: out/a.png: it was changed: \(message)
-                            darkroom: Move it away. Then the same command makes it again.
+            try await fixture.darkroom("run", "good.yaml", "-o", "out", "--retry").expect(
+                exit: 65,
+                errors: """
+                    darkroom: out/a.png: it was changed: \(message)
+                    darkroom: Move it away. Then the same command makes it again.
 
-                            """))
+                    """)
             #expect(try fixture.bytes("out/a.png") == changed)
         }
         try FileManager.default.moveItem(at: fixture.url("out/a.png"), to: fixture.url("mine"))
@@ -541,16 +499,12 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0)) func refusesAFolderThatIsNotItsOwn() async throws {
-        try FileManager.default.createDirectory(
-            at: fixture.url("out"), withIntermediateDirectories: false)
+        try FileManager.default.makeFolder(at: fixture.url("out"))
         chmod(fixture.scratch.path, 0o755)
-        let result = try await fixture.darkroom("run", "good.yaml", "-o", "out", user: 65534)
-        #expect(
-            result
-                == .init(
-                    exit: 73, output: "",
-                    errors:
-                        "darkroom: out/.darkroom: cannot create folder: Permission denied\n"))
+        try await fixture.darkroom("run", "good.yaml", "-o", "out", user: 65534).expect(
+            exit: 73,
+            errors:
+                "darkroom: out/.darkroom: cannot create folder: Permission denied\n")
         #expect(fixture.list("out") == [])
     }
 
@@ -605,9 +559,7 @@ import Testing
     @Test func takesAManifestOnStandardInput() async throws {
         let result = try await fixture.darkroom(
             "run", "-", "-o", "out", input: #"{"images": ["small.png"]}"#)
-        #expect(
-            Self.timeless(result)
-                == .init(exit: 0, output: "manifest: completed, 1 image\n", errors: ""))
+        Self.timeless(result).expect(exit: 0, output: "manifest: completed, 1 image\n")
         try fixture.checkOutcome()
     }
 }

@@ -5,6 +5,18 @@ import Foundation
 import TestSupport
 import Testing
 
+/// A command line, and all that it says.
+struct CommandLineCase: Sendable, CustomTestStringConvertible {
+    let words: String
+    let exit: Int32
+    var output = ""
+    var errors = ""
+    /// Names in the folder `out` afterwards; nil where the test does not look.
+    var files: [String]?
+
+    var testDescription: String { words }
+}
+
 /// A folder with pictures and manifests, in which `darkroom run` is tested.
 final class RunFixture: Sendable {
     let scratch: ScratchDirectory
@@ -20,7 +32,7 @@ final class RunFixture: Sendable {
 
     func write(_ text: String, to name: String) throws {
         let parent = url(name).deletingLastPathComponent()
-        try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+        try FileManager.default.makeFolder(at: parent)
         try Data(text.utf8).write(to: url(name))
     }
 

@@ -1,8 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSelfTest
 import Foundation
-import TestSupport
 import Testing
 
 /// `darkroom run` is killed at each point that it passes, and at random moments. The same command continues: nothing is

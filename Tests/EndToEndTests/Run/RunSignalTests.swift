@@ -89,8 +89,7 @@ import Testing
             fixture, ["--progress", "none", "--set", "stop.timeout=1d"], before: "ulimit -c 0")
         try await waitForWork(fixture, run)
         run.send(SIGQUIT)
-        #expect(
-            try await run.result() == .init(exit: 128 + SIGQUIT, output: "", errors: ""))
+        try await run.result().expect(exit: 128 + SIGQUIT)
         let status = try #require(try status(fixture))
         #expect(status.state == .processing)
         let second = try begin(fixture, ["--progress", "none"])

@@ -47,12 +47,9 @@ import Testing
     func refusesOtherDefaultFilters(shard: String) async throws {
         let key = "manifests.defaultFilters"
         #expect(try await end("run m.yaml -o out\(shard) --set \(key)=[flip]").exit == 0)
-        let other = try await end("run m.yaml -o out\(shard)")
-        #expect(
-            other
-                == .init(
-                    exit: 65, output: "",
-                    errors: Self.refusal(key, "[flip]", "[{sepia: {intensity: 0.8}}]")))
+        try await end("run m.yaml -o out\(shard)").expect(
+            exit: 65,
+            errors: Self.refusal(key, "[flip]", "[{sepia: {intensity: 0.8}}]"))
         #expect(try await end("run m.yaml -o out\(shard) --set \(key)=flip").exit == 0)
     }
 
@@ -66,11 +63,9 @@ import Testing
             try await end("run p/m.yaml -o out --set sources.roots=[\(fixture.url(root).path)]")
         }
         #expect(try await run("p").exit == 0)
-        #expect(
-            try await run("q")
-                == .init(
-                    exit: 65, output: "",
-                    errors: Self.refusal("sources.roots", "[./p]", "[./q]")))
+        try await run("q").expect(
+            exit: 65,
+            errors: Self.refusal("sources.roots", "[./p]", "[./q]"))
         #expect(try await run("p").exit == 0)
     }
 
@@ -79,15 +74,13 @@ import Testing
         #expect(try await end("run m.yaml -o out --set \(key)=[flip]").exit == 0)
         #expect(try await end("verify out").exit == 0)
         #expect(try await end("verify out --again --set \(key)=[flip]").exit == 0)
-        #expect(
-            try await end("verify out --again --set \(key)=[flop]")
-                == .init(
-                    exit: 65, output: "",
-                    errors: """
-                        darkroom: out has a run of the same manifest with another \(key): it was [flip], and is [flop]
-                        darkroom: Add --set '\(key)=[flip]'.
+        try await end("verify out --again --set \(key)=[flop]").expect(
+            exit: 65,
+            errors: """
+                darkroom: out has a run of the same manifest with another \(key): it was [flip], and is [flop]
+                darkroom: Add --set '\(key)=[flip]'.
 
-                        """))
+                """)
     }
 
     // MARK: Files that were removed or changed by hand
@@ -217,14 +210,13 @@ import Testing
         let names = fixture.list("out").filter { $0 != ".darkroom" } + [damage.file]
         let before = fixture.identities(of: names)
         let path = "out/\(damage.file)"
-        let run = try await end("run m.yaml -o out --shard 1/1")
-        #expect(
-            run == .init(exit: 65, output: "", errors: "darkroom: \(path): \(damage.run)"))
+        try await end("run m.yaml -o out --shard 1/1").expect(
+            exit: 65, errors: "darkroom: \(path): \(damage.run)")
         let merge = try await end("merge out")
         let told =
             damage.merge.hasPrefix("darkroom: ")
             ? damage.merge : "darkroom: \(path): \(damage.merge)"
-        #expect(merge == .init(exit: 65, output: "", errors: told))
+        merge.expect(exit: 65, errors: told)
         #expect(fixture.identities(of: names) == before)
     }
 
@@ -274,12 +266,10 @@ import Testing
         #expect(try await end("run m.yaml -o out --shard 1/1").exit == 0)
         let merge = try await ClientProcess.end(
             ["merge", "out"], folder: fixture.scratch.path, before: "ulimit -f 1")
-        #expect(
-            merge
-                == .init(
-                    exit: 74, output: "",
-                    errors:
-                        "darkroom: out/.darkroom/status.new: cannot write: File too large\n"))
+        merge.expect(
+            exit: 74,
+            errors:
+                "darkroom: out/.darkroom/status.new: cannot write: File too large\n")
         #expect(!fixture.exists("out/status.json"))
         #expect(try await end("merge out").exit == 0)
     }
@@ -312,13 +302,11 @@ import Testing
             before: "ulimit -p \(limit)", user: 64_100 + UInt32(limit))
         guard result.exit != 0 else { return }
         #expect(limit <= ThreadLimit.least)
-        #expect(
-            result
-                == .init(
-                    exit: 74, output: "",
-                    errors:
-                        "darkroom: only \(limit - 1) of \(ThreadLimit.least) threads can be started: Resource temporarily unavailable; "
-                        + "raise the limit of threads (ulimit -u) or of memory (ulimit -v)\n"))
+        result.expect(
+            exit: 74,
+            errors:
+                "darkroom: only \(limit - 1) of \(ThreadLimit.least) threads can be started: Resource temporarily unavailable; "
+                + "raise the limit of threads (ulimit -u) or of memory (ulimit -v)\n")
         #expect(!fixture.exists("out"))
     }
 
@@ -365,15 +353,13 @@ import Testing
     func mergeReadsAReadOnlyMount() async throws {
         #expect(try await end("run m.yaml -o out --shard 1/2").exit == 0)
         let share = try ReadOnlyShare(of: fixture.url("out").path)
-        #expect(
-            try await end("merge \(share.path)")
-                == .init(
-                    exit: 8, output: "--array=2\n",
-                    errors: """
-                        darkroom: shard 2: it has not begun
-                        darkroom: 1 of 2 shards must run again.
+        try await end("merge \(share.path)").expect(
+            exit: 8, output: "--array=2\n",
+            errors: """
+                darkroom: shard 2: it has not begun
+                darkroom: 1 of 2 shards must run again.
 
-                        """))
+                """)
         let new = try await end("run m.yaml -o \(share.path) --shard 2/2")
         #expect(new.exit == 73 && new.errors.contains("Read-only file system"), "\(new)")
         #expect(try await end("run m.yaml -o out --shard 2/2").exit == 0)
@@ -397,15 +383,13 @@ import Testing
             let status = folder.flatMap { try? Status(in: $0) }
             return status?.counts.filtered == 3 ? true : nil
         }
-        #expect(
-            try await end("merge out")
-                == .init(
-                    exit: 8, output: "",
-                    errors: """
-                        darkroom: shard 1: it is in work; 3 of 4 images are done
-                        darkroom: 1 of 1 shard is in work.
+        try await end("merge out").expect(
+            exit: 8,
+            errors: """
+                darkroom: shard 1: it is in work; 3 of 4 images are done
+                darkroom: 1 of 1 shard is in work.
 
-                        """))
+                """)
         let json = try await end("merge out --json")
         #expect(json.exit == 8 && json.output.contains(#""inWork":true"#), "\(json)")
         #expect(!json.output.contains(#""array""#))

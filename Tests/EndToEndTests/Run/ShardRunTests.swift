@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSelfTest
 import Foundation
 import TestSupport
 import Testing
@@ -303,13 +302,7 @@ import Testing
 
     // MARK: Refusals
 
-    struct Line: Sendable, CustomTestStringConvertible {
-        let words: String
-        let exit: Int32
-        let errors: String
-
-        var testDescription: String { words }
-    }
+    typealias Line = CommandLineCase
 
     private static let other = "darkroom: Name another folder with -o, or remove this one.\n"
 

@@ -52,8 +52,7 @@ import Testing
         let result = try await fixture.darkroom("verify", "out", "--json")
         #expect(result.exit == 65 && result.errors == "")
         let lines = try result.output.split(separator: "\n").map {
-            try #require(
-                try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+            try jsonObject($0.utf8)
         }
         #expect(lines.compactMap { $0["kind"] as? String } == ["differs", "missing", "extra"])
         #expect(lines.compactMap { $0["file"] as? String } == ["a.png", "b.jpg", "d.png"])
@@ -161,12 +160,9 @@ import Testing
     @Test func saysThatThereIsNothingToVerify() async throws {
         try fixture.write("images: {a: none.png, b: nowhere.png}\n", to: "m.yaml")
         #expect(try await fixture.darkroom("run", "m.yaml", "-o", "out", "--quiet").exit == 3)
-        #expect(
-            try await fixture.darkroom("verify", "out")
-                == .init(
-                    exit: 0,
-                    output: "m: nothing to verify: no image has an output (2 images failed)\n",
-                    errors: ""))
+        try await fixture.darkroom("verify", "out").expect(
+            exit: 0,
+            output: "m: nothing to verify: no image has an output (2 images failed)\n")
     }
 
     /// The pictures that came in a folder, where the answer has kept them.

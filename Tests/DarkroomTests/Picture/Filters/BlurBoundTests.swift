@@ -1,8 +1,5 @@
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomPicture
 
 /// What a blur can be off by in any picture, from the kernel that the code really has.

@@ -2,11 +2,7 @@ import CDarkroomPixels
 import Glibc
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 
 /// Blur and sharpen against naive convolutions in double precision.
 @Suite struct BlurFilterTests {

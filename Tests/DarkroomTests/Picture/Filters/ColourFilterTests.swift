@@ -1,9 +1,6 @@
 import Glibc
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomPicture
 
 /// Colour filters against their definitions, computed here anew in double precision.

@@ -1,10 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
-@testable import DarkroomFetch
-@testable import DarkroomManifest
 @testable import DarkroomPicture
 
 /// Any filters of the catalogue, on any picture, end with the rows that they promise or with an error; also those that

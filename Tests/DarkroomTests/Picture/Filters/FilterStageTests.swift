@@ -1,10 +1,6 @@
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 
 /// What holds for every filter: the bands it is given make no difference, errors pass through, and small
 /// and narrow pictures are pictures.

@@ -1,8 +1,5 @@
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomPicture
 
 /// Crop, rotate, flip and flop against naive index mapping.

@@ -1,4 +1,3 @@
-import DarkroomBatch
 import DarkroomPicture
 import Testing
 

@@ -1,7 +1,5 @@
 import Testing
 
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomPicture
 
 /// Weights as whole numbers: exact sums, and as near to the real ones as their unit allows.

@@ -3,7 +3,6 @@ import TestSupport
 
 @testable import DarkroomCore
 @testable import DarkroomPicture
-@testable import DarkroomSpool
 
 /// The pictures that tests lay over others.
 enum OtherPictures {

@@ -1,11 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 
 /// Overlay against its definition in double precision, pixel by pixel.
 @Suite struct OverlayStageTests {

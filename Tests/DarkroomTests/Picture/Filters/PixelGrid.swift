@@ -1,4 +1,3 @@
-import DarkroomManifest
 import DarkroomPicture
 
 /// A small picture whose samples a test can read and write one by one.

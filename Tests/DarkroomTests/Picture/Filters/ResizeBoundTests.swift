@@ -1,6 +1,5 @@
 import Testing
 
-@testable import DarkroomCore
 @testable import DarkroomPicture
 
 /// The most that a resize comes to, against what it comes to for every size there may be.

@@ -1,10 +1,7 @@
 import Glibc
 import Testing
 
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 
 /// Resize against a naive convolution over both axes at once, in double precision.
 @Suite struct ResizeFilterTests {

@@ -1,9 +1,6 @@
 import Testing
 
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 
 /// The sizes that resize comes to, with sharp's meaning of the fits.
 @Suite struct ResizePlanTests {

@@ -2,10 +2,7 @@ import CDarkroomPixels
 import Glibc
 import Testing
 
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 
 /// Gamma, threshold, posterize, vignette and flatten against their definitions, computed here anew.
 @Suite struct ToneFilterTests {

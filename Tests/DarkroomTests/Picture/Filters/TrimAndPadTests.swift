@@ -1,9 +1,6 @@
 import Testing
 
-@testable import DarkroomCore
-@testable import DarkroomManifest
 @testable import DarkroomPicture
-@testable import DarkroomSelfTest
 
 /// Trim and pad against naive index mapping.
 @Suite struct TrimAndPadTests {

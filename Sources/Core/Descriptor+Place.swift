@@ -1,0 +1,69 @@
+import Glibc
+import SystemPackage
+
+/// Reading and writing at a place of the file, without a change of its position.
+extension Descriptor {
+    /// Reads once.
+    ///
+    /// - Returns: the number of bytes; 0 at the end of the file.
+    package func read(
+        into buffer: UnsafeMutableRawBufferPointer, at place: Int
+    ) throws(Errno) -> Int {
+        try retryingInterrupts { pread(number, buffer.baseAddress, buffer.count, place) }
+    }
+
+    /// At most `count` bytes; fewer only at the end of the file.
+    package func read(
+        _ count: Int, at place: Int, path: String
+    ) throws(FileError) -> [UInt8] {
+        var failure: Errno?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = 0
+            do throws(Errno) {
+                while filled < count {
+                    let rest = UnsafeMutableRawBufferPointer(buffer)[filled...]
+                    let length = try read(
+                        into: UnsafeMutableRawBufferPointer(rebasing: rest), at: place + filled)
+                    if length == 0 { return }
+                    filled += length
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw FileError("read", path, failure) }
+        return bytes
+    }
+
+    /// The byte at a place; nil after the end of the file.
+    package func byte(at place: Int, path: String) throws(FileError) -> UInt8? {
+        try read(1, at: place, path: path).first
+    }
+
+    /// Writes all bytes.
+    package func write(_ bytes: UnsafeRawBufferPointer, at place: Int) throws(Errno) {
+        var rest = bytes
+        var place = place
+        while !rest.isEmpty {
+            let count = try retryingInterrupts {
+                pwrite(number, rest.baseAddress, rest.count, place)
+            }
+            // This never happens with a file. An endless loop would block all other work of the thread.
+            if count == 0 { throw .ioError }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            place += count
+        }
+    }
+
+    package func write(_ bytes: [UInt8], at place: Int, path: String) throws(FileError) {
+        var failure: Errno?
+        bytes.withUnsafeBytes { bytes in
+            do throws(Errno) {
+                try write(bytes, at: place)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw FileError("write", path, failure) }
+    }
+}
