@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomFetch
 
 /// An `Admission` whose outcomes are followed as the board follows them, with the operations that are made.

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 
 /// Where work stands: each cell of the table of `Admission`, and random sequences of events.
 @Suite struct AdmissionTests {

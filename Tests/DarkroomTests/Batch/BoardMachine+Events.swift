@@ -1,6 +1,7 @@
 import DarkroomAnswer
 
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomSpool
 

@@ -1,6 +1,7 @@
 import DarkroomAnswer
 
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 
 /// What must hold after each step: each image is in one place, and something will move it.
 extension BoardMachine {

@@ -1,4 +1,5 @@
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomPicture

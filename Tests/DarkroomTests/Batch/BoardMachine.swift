@@ -2,6 +2,7 @@ import DarkroomAnswer
 import TestSupport
 
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomManifest

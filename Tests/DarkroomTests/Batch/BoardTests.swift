@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomManifest

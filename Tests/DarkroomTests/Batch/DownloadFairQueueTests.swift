@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomManifest
 

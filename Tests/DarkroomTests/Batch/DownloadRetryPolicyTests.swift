@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomCore
 
 @Suite struct DownloadRetryPolicyTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomManifest
 
 /// Who is handed to the filters' queues next. Images are written as `a0`: the batch, the image.

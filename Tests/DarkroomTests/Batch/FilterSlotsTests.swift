@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 
 @Suite struct FilterSlotsTests {
     @Test func saysWhoMayHaveOneMore() {

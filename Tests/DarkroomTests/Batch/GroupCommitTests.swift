@@ -6,6 +6,7 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomSpool

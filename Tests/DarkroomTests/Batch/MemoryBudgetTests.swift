@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 
 /// The ledger moved by hand. Amounts are in megabytes.
 @Suite final class MemoryBudgetTests {

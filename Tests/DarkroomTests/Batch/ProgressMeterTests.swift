@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 
 /// Rates and estimates from tables of times. Nothing here waits.
 @Suite struct ProgressMeterTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 

@@ -4,6 +4,7 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomManifest

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomManifest
 
 /// Who is given the next place: by priority and quality of service, and in turns of owners and batches.

@@ -3,6 +3,7 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomSpool
 
 /// Commands whose files a disk without room for another file refuses. They go on when the guard's attempt succeeds,

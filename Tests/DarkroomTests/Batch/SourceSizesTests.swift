@@ -3,6 +3,7 @@ import DarkroomPicture
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 
 @Suite struct SourceSizesTests {
     private static let fixed = 32_768.0

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomSpool
 
 /// When the statuses of batches are written, which the real scheduler has in work.

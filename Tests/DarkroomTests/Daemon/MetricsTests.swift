@@ -5,6 +5,7 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 

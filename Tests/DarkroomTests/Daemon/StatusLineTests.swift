@@ -2,6 +2,7 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomDaemon
 
 /// The line that `systemctl status` shows.

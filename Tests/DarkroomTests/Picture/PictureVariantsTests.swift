@@ -3,6 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import DarkroomBoard
 @testable import DarkroomPicture
 
 /// Several results of a picture, held against those that the pipeline makes one by one.
