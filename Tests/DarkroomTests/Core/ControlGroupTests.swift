@@ -164,10 +164,10 @@ import Testing
         let first = try #require(status.firstMatch(of: /Cpus_allowed_list:\t(\d+)/)?.1)
         let thread = try FileManager.default.destinationOfSymbolicLink(
             atPath: "/proc/thread-self")
-        let (status, _) = try SystemProgram.run(
+        let (exit, _) = try SystemProgram.run(
             "/usr/bin/taskset",
             ["-cp", String(first), String(try #require(thread.split(separator: "/").last))])
-        try #require(status == 0)
+        try #require(exit == 0)
     }
 
     @Test func theMachineHasMemoryAndABoot() {
