@@ -29,7 +29,7 @@ let exported = station + [.enableUpcomingFeature("InternalImportsByDefault")]
 /// All stations, in their order; tests and tools use any of them.
 let library: [Target.Dependency] = [
     "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest", "DarkroomAnswer",
-    "DarkroomSpool", "DarkroomBoard", "DarkroomClient", "DarkroomPage", "DarkroomBatch",
+    "DarkroomSpool", "DarkroomBoard", "DarkroomClient", "DarkroomPage", "DarkroomWork",
     "DarkroomConfiguration",
     "DarkroomRun", "DarkroomDaemon", "DarkroomSelfTest",
 ]
@@ -185,7 +185,7 @@ let package = Package(
             path: "Sources/Board", swiftSettings: station),
         // The work itself: operations on queues, publication.
         .target(
-            name: "DarkroomBatch",
+            name: "DarkroomWork",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
                 "DarkroomAnswer", "DarkroomSpool", "DarkroomBoard", "DarkroomPage",
@@ -193,13 +193,13 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Sources/Batch", swiftSettings: station),
+            path: "Sources/Work", swiftSettings: station),
         // The settings of the engine: the file, its layers, and what each station gets of them.
         .target(
             name: "DarkroomConfiguration",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomAnswer", "DarkroomSpool", "DarkroomBoard", "DarkroomBatch",
+                "DarkroomAnswer", "DarkroomSpool", "DarkroomBoard", "DarkroomWork",
                 "CDarkroomShims",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -212,7 +212,7 @@ let package = Package(
             name: "DarkroomRun",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomAnswer", "DarkroomSpool", "DarkroomBoard", "DarkroomBatch",
+                "DarkroomAnswer", "DarkroomSpool", "DarkroomBoard", "DarkroomWork",
                 "DarkroomConfiguration",
                 "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -223,7 +223,7 @@ let package = Package(
             name: "DarkroomDaemon",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomAnswer", "DarkroomSpool", "DarkroomBoard", "DarkroomBatch",
+                "DarkroomAnswer", "DarkroomSpool", "DarkroomBoard", "DarkroomWork",
                 "DarkroomConfiguration",
                 "CDarkroomShims",
                 "CDarkroomSystemd",
@@ -237,7 +237,7 @@ let package = Package(
             name: "DarkroomSelfTest",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomAnswer", "DarkroomSpool", "DarkroomBatch", "DarkroomDaemon",
+                "DarkroomAnswer", "DarkroomSpool", "DarkroomWork", "DarkroomDaemon",
                 "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -260,7 +260,7 @@ let package = Package(
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
                 "DarkroomAnswer", "DarkroomSpool", "DarkroomClient", "DarkroomPage",
-                "DarkroomBatch",
+                "DarkroomWork",
                 "DarkroomConfiguration", "DarkroomRun", "DarkroomDaemonCommand", "CDarkroomEntry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

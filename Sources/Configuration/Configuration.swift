@@ -1,11 +1,11 @@
 import DarkroomAnswer
-import DarkroomBatch
 import DarkroomBoard
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
+import DarkroomWork
 import Logging
 
 /// The daemon's settings, checked. `Setting.all` has the key, the default and the meaning of each.

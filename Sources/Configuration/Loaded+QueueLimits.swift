@@ -1,10 +1,10 @@
 import DarkroomAnswer
-import DarkroomBatch
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
+import DarkroomWork
 
 extension ConfigurationLoader.Loaded {
     /// What submitters need to know, for `queue.json`.

@@ -1,10 +1,10 @@
 import DarkroomAnswer
-import DarkroomBatch
 import DarkroomBoard
 import DarkroomCore
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
+import DarkroomWork
 import Foundation
 import Logging
 

@@ -1,9 +1,9 @@
 import DarkroomAnswer
-import DarkroomBatch
 import DarkroomConfiguration
 import DarkroomCore
 import DarkroomFetch
 import DarkroomSpool
+import DarkroomWork
 import Dispatch
 import Foundation
 import Logging

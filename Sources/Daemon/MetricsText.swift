@@ -1,10 +1,10 @@
 import DarkroomAnswer
-import DarkroomBatch
 import DarkroomBoard
 import DarkroomCore
 import DarkroomFetch
 import DarkroomPicture
 import DarkroomSpool
+import DarkroomWork
 import Synchronization
 
 /// The values at one moment that `Metrics` does not count.

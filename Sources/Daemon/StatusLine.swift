@@ -1,8 +1,8 @@
 import DarkroomAnswer
-import DarkroomBatch
 import DarkroomBoard
 import DarkroomCore
 import DarkroomSpool
+import DarkroomWork
 
 /// The line that `systemctl status` shows: what the daemon does, and what prevents it from doing more.
 struct StatusLine {

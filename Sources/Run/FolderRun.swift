@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import DarkroomBatch
 import DarkroomBoard
 import DarkroomConfiguration
 import DarkroomCore
@@ -7,6 +6,7 @@ import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
+import DarkroomWork
 import Dispatch
 import Glibc
 import Synchronization

@@ -1,7 +1,7 @@
-import DarkroomBatch
 import DarkroomConfiguration
 import DarkroomFetch
 import DarkroomPicture
+import DarkroomWork
 
 extension ConfigurationLoader.Loaded {
     /// The settings of a run: those of the daemon, except where a person at a terminal expects something else.

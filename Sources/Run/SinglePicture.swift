@@ -1,11 +1,11 @@
 import DarkroomAnswer
-import DarkroomBatch
 import DarkroomConfiguration
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
+import DarkroomWork
 import Glibc
 import SystemPackage
 

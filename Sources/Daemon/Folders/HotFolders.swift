@@ -1,8 +1,8 @@
 import DarkroomAnswer
-import DarkroomBatch
 import DarkroomConfiguration
 import DarkroomCore
 import DarkroomSpool
+import DarkroomWork
 import Dispatch
 import Synchronization
 

@@ -1,8 +1,8 @@
 import DarkroomAnswer
-import DarkroomBatch
 import DarkroomBoard
 import DarkroomCore
 import DarkroomSpool
+import DarkroomWork
 import Dispatch
 import Glibc
 import SystemPackage

@@ -1,7 +1,7 @@
 import DarkroomAnswer
-import DarkroomBatch
 import DarkroomCore
 import DarkroomSpool
+import DarkroomWork
 import Dispatch
 
 /// Commands to finished batches.

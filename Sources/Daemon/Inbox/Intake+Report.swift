@@ -1,9 +1,9 @@
 import DarkroomAnswer
-import DarkroomBatch
 import DarkroomBoard
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
+import DarkroomWork
 import Dispatch
 import Glibc
 import Synchronization

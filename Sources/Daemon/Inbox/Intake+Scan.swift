@@ -1,8 +1,8 @@
 import DarkroomAnswer
-import DarkroomBatch
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
+import DarkroomWork
 import Dispatch
 import Glibc
 

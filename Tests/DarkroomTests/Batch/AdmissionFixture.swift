@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomFetch
+@testable import DarkroomWork
 
 /// An `Admission` whose outcomes are followed as the board follows them, with the operations that are made.
 final class AdmissionFixture {

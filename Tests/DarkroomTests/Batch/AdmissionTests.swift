@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
+@testable import DarkroomWork
 
 /// Where work stands: each cell of the table of `Admission`, and random sequences of events.
 @Suite struct AdmissionTests {

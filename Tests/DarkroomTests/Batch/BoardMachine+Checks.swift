@@ -1,5 +1,5 @@
-@testable import DarkroomBatch
 @testable import DarkroomBoard
+@testable import DarkroomWork
 
 /// What must hold after each step: the sums, the places of all work, and the end.
 extension BoardMachine {

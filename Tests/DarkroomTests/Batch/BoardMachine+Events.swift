@@ -1,9 +1,9 @@
 import DarkroomAnswer
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomSpool
+@testable import DarkroomWork
 
 /// What comes from outside: manifests, commands, reloads, signals, disks that refuse writes, and new daemons.
 extension BoardMachine {

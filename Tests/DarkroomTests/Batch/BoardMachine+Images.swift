@@ -1,7 +1,7 @@
 import DarkroomAnswer
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
+@testable import DarkroomWork
 
 /// What must hold after each step: each image is in one place, and something will move it.
 extension BoardMachine {

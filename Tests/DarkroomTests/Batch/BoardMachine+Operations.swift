@@ -1,8 +1,8 @@
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomPicture
+@testable import DarkroomWork
 
 /// The operations in the queues, as `Scheduler+Operations`, `Scheduler+Download` and `Scheduler+Filter` have them.
 extension BoardMachine {

@@ -1,9 +1,9 @@
 import DarkroomAnswer
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomSpool
+@testable import DarkroomWork
 
 /// The publisher, the status keeper, the queue of preparations, the timers and the storage guard.
 extension BoardMachine {

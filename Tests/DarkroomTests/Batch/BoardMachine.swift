@@ -1,12 +1,12 @@
 import DarkroomAnswer
 import TestSupport
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomSpool
+@testable import DarkroomWork
 
 /// Plays the scheduler for a board, without threads, files and clocks: a generator decides what happens next.
 ///
@@ -106,7 +106,7 @@ final class BoardMachine {
             imageBudget: Int.random(in: 6...40, using: &random),
             batchesPerLevel: Int.random(in: 1...4, using: &random),
             preparedBudget: Int.random(in: 0...20, using: &random))
-        board = Board(Self.settings, bounds)
+        board = Board(Self.settings.board, bounds)
         limits = randomLimits()
         if chance(60) { cacheKeys = Self.allCacheKeys[0] }
         makeBoard()
@@ -125,7 +125,7 @@ final class BoardMachine {
         var settings = Self.settings
         settings.retryPolicy = DownloadRetryPolicy(
             retries: Int.random(in: 0...3, using: &random), longestRetryAfter: 50)
-        board = Board(settings, bounds)
+        board = Board(settings.board, bounds)
         board.pool.jitter = { 1 }
         setLimits(of: &board)
         cancelled = []

@@ -2,12 +2,12 @@ import DarkroomAnswer
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomSpool
+@testable import DarkroomWork
 
 /// The board alone, called as the scheduler calls it: what the random sequences of `BoardMachineTests` have found.
 @Suite struct BoardTests {
@@ -26,7 +26,7 @@ import Testing
         settings.filterConcurrency = 4
         settings.memory = 1 << 30
         settings.retryPolicy.retries = 0
-        return Board(settings, bounds)
+        return Board(settings.board, bounds)
     }
 
     /// A batch of images of these sources.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import DarkroomBatch
+@testable import DarkroomWork
 
 @Suite struct BurstPauseTests {
     private let pause = BurstPause()

@@ -1,8 +1,8 @@
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
+@testable import DarkroomWork
 
 @Suite struct DownloadRetryPolicyTests {
     private func verdict(

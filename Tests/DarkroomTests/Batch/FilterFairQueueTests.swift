@@ -1,8 +1,8 @@
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomManifest
+@testable import DarkroomWork
 
 /// Who is handed to the filters' queues next. Images are written as `a0`: the batch, the image.
 @Suite struct FilterFairQueueTests {

@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomPicture
+@testable import DarkroomWork
 
 /// Which files a filter reads at once.
 @Suite struct FilterInputTests {

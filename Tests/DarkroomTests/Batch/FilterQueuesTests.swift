@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
+@testable import DarkroomWork
 
 @Suite(.tags(.concurrency)) struct FilterQueuesTests {
     /// Each operation waits in its thread for the others: none of the threads is shared.

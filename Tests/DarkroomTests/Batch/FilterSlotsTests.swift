@@ -1,7 +1,7 @@
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
+@testable import DarkroomWork
 
 @Suite struct FilterSlotsTests {
     @Test func saysWhoMayHaveOneMore() {

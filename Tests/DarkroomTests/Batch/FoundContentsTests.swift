@@ -1,7 +1,7 @@
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomFetch
+@testable import DarkroomWork
 
 /// Which contents are kept, and for how long.
 @Suite struct FoundContentsTests {

@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomSpool
+@testable import DarkroomWork
 
 /// Several batches that share the waits for the disk, and of which one goes wrong: with one sync for all of them, and
 /// with a sync for each file.

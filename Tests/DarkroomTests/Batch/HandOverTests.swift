@@ -2,11 +2,11 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
+@testable import DarkroomWork
 
 /// Whose pixels are handed over, for how long, and what happens where they are missing.
 @Suite struct HandOverTests {

@@ -2,11 +2,11 @@ import DarkroomAnswer
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomSpool
+@testable import DarkroomWork
 
 /// Every cell of the table of stages: which stage leads to which, and what `Batch.move` changes with it.
 @Suite struct ImageStageTests {
@@ -63,9 +63,11 @@ import Testing
 
     private static func pool() -> Pool {
         Pool(
-            BatchSettings(
-                examination: Examination(
-                    limits: ManifestLimits(), defaultFilters: [], settle: 0)), Board.Bounds())
+            BoardSettings(
+                window: 8, saturation: 8, retryPolicy: DownloadRetryPolicy(),
+                downloads: DownloadFairQueue.Limits(places: 4, perHost: 2),
+                filters: FilterSlots(width: 2, keptForOwners: 0), memory: 1 << 30),
+            Board.Bounds())
     }
 
     private static let level = Level(.normal, .default).index

@@ -1,7 +1,7 @@
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
+@testable import DarkroomWork
 
 /// The ledger moved by hand. Amounts are in megabytes.
 @Suite final class MemoryBudgetTests {

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomManifest
 @testable import DarkroomSpool
+@testable import DarkroomWork
 
 /// When `progress.json` is written, and what it says, with the real scheduler. Its statuses are written at the end only.
 @Suite struct ProgressKeeperTests {

@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
+@testable import DarkroomWork
 
 /// Rates and estimates from tables of times. Nothing here waits.
 @Suite struct ProgressMeterTests {

@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomSpool
+@testable import DarkroomWork
 
 @Suite(.tags(.concurrency)) struct PublisherTests {
     let scratch: ScratchDirectory

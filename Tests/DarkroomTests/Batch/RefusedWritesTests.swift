@@ -4,8 +4,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
+@testable import DarkroomWork
 
 /// Which refused writes the guard has repeated, and when. Time stands still but for what a test moves it on.
 @Suite struct RefusedWritesTests {

@@ -1,9 +1,9 @@
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomFetch
 @testable import DarkroomManifest
+@testable import DarkroomWork
 
 @Suite struct RequestCoalescerTests {
     private var flights = RequestCoalescer()

@@ -4,11 +4,11 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomManifest
+@testable import DarkroomWork
 
 /// The table of `Board.obey`, cell by cell, and what holding does to a batch's images.
 @Suite struct SchedulerControlTests {

@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomSpool
+@testable import DarkroomWork
 
 /// The real scheduler, with all that the daemon gives it, on a spool of its own.
 ///
@@ -82,7 +82,7 @@ final class SchedulerFixture: Sendable {
 
     /// The daemon's board, with waits before further attempts that are always as long.
     private static func board(_ settings: BatchSettings, _ bounds: Board.Bounds) -> Board {
-        var board = Board(settings, bounds)
+        var board = Board(settings.board, bounds)
         board.pool.jitter = { 1 }
         return board
     }

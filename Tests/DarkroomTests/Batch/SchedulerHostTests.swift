@@ -2,10 +2,10 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomManifest
+@testable import DarkroomWork
 
 /// Downloads that wait for their host.
 @Suite struct SchedulerHostTests {

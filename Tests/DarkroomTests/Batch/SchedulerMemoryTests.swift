@@ -2,10 +2,10 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomManifest
+@testable import DarkroomWork
 
 /// Images that wait for memory, and those that are filtered alone or not at all.
 @Suite struct SchedulerMemoryTests {

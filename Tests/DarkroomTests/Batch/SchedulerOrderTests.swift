@@ -1,8 +1,8 @@
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomManifest
+@testable import DarkroomWork
 
 /// Who is given the next place: by priority and quality of service, and in turns of owners and batches.
 @Suite struct SchedulerOrderTests {

@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomManifest
+@testable import DarkroomWork
 
 /// Suspending, resuming and stopping.
 @Suite struct SchedulerPauseTests {

@@ -2,9 +2,9 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomSpool
+@testable import DarkroomWork
 
 /// Commands whose files a disk without room for another file refuses. They go on when the guard's attempt succeeds,
 /// one second after the refusal, and nothing moves the time on after that.

@@ -2,10 +2,10 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomManifest
+@testable import DarkroomWork
 
 /// Downloads that are tried again.
 @Suite struct SchedulerRetryTests {

@@ -2,9 +2,9 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomCore
 @testable import DarkroomManifest
+@testable import DarkroomWork
 
 /// Local sources that change between the step that finds them and the filter.
 @Suite struct SchedulerSourceTests {

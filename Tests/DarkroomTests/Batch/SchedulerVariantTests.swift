@@ -2,11 +2,11 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomPicture
+@testable import DarkroomWork
 
 /// Variants of an image: they are filtered together where they can be, and end each for itself.
 @Suite struct SchedulerVariantTests {

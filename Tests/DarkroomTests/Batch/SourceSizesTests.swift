@@ -2,8 +2,8 @@ import DarkroomManifest
 import DarkroomPicture
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
+@testable import DarkroomWork
 
 @Suite struct SourceSizesTests {
     private static let fixed = 32_768.0

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomSpool
+@testable import DarkroomWork
 
 /// When the statuses of batches are written, which the real scheduler has in work.
 @Suite struct StatusKeeperTests {

@@ -1,8 +1,8 @@
 import SystemPackage
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomCore
+@testable import DarkroomWork
 
 /// The table in `StorageBreaker`, row by row.
 @Suite struct StorageBreakerTests {

@@ -2,9 +2,9 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomSpool
+@testable import DarkroomWork
 
 /// Who finds room among the batches that wait.
 @Suite struct WaitingBatchesTests {
@@ -30,9 +30,7 @@ import Testing
         ] as [((Int, Int), (Int, Int), Int, WaitingBatches.Crowd?)])
     func tellsWhatKeepsOneOut(
         one: (Int, Int), other: (Int, Int), coming: Int, crowd: WaitingBatches.Crowd?
-    ) throws {
-        let scratch = try ScratchDirectory()
-        let spool = try Spool(path: scratch.path)
+    ) {
         var batches = WaitingBatches()
         var key = 0
         for (owner, counts) in [(UInt32(1), one), (2, other)] {

@@ -2,8 +2,9 @@ import Foundation
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomCore
+@testable import DarkroomWork
 
 /// Many records of one kind, and of one batch, at once.
 @Suite struct RecordThrottleTests {

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
@@ -13,6 +12,7 @@ import Testing
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 @testable import DarkroomSpool
+@testable import DarkroomWork
 
 /// Every kind of record, held against the table of its form and against the catalog.
 @Suite struct EventTests {
@@ -255,6 +255,7 @@ import Testing
             received: "2026-11-21T07:59:00.000Z", started: "2026-11-21T08:00:00.000Z",
             finished: "2026-11-21T08:01:30.500Z")
         status.commands = again.map { [ControlRecord(.retry, time: $0, uid: 1)] }
+        let scratch = try ScratchDirectory()
         let snapshot = StatusSnapshot(
             folders: BatchFolders(spool: try Spool(path: scratch.path), id: "holiday"),
             status: status, startedAt: Clock.nanoseconds - 9_000_000_000, isContinued: isContinued)

@@ -3,12 +3,12 @@ import Synchronization
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomManifest
 @testable import DarkroomSpool
+@testable import DarkroomWork
 
 /// The real intake before the real scheduler, on a spool of its own. Time stands still but for what the test moves it on.
 final class IntakeFixture: Sendable {

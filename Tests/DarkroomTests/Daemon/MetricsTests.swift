@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomDaemon
+@testable import DarkroomWork
 
 @Suite struct MetricsTests {
     private func read(_ metrics: Metrics, _ moment: MetricsMoment = MetricsMoment()) throws

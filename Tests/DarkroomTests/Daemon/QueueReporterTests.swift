@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
 @testable import DarkroomDaemon
 @testable import DarkroomManifest
 @testable import DarkroomSpool
+@testable import DarkroomWork
 
 /// When `queue.json` is written, and what it says of the daemon and its batches.
 @Suite struct QueueReporterTests {

@@ -1,9 +1,9 @@
 import Testing
 
 @testable import DarkroomAnswer
-@testable import DarkroomBatch
 @testable import DarkroomBoard
 @testable import DarkroomDaemon
+@testable import DarkroomWork
 
 /// The line that `systemctl status` shows.
 @Suite struct StatusLineTests {

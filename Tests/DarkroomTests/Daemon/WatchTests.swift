@@ -1,8 +1,8 @@
 import Dispatch
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomDaemon
+@testable import DarkroomWork
 
 /// What the watchdog is fed from. Moments are given, in nanoseconds.
 @Suite struct WatchTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import DarkroomBatch
+@testable import DarkroomBoard
 @testable import DarkroomPicture
 
 @Suite struct DependenciesTests {

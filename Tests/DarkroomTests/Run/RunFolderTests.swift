@@ -84,8 +84,8 @@ import Testing
         status.images[1].attempts = 1
         status.counts = Status.Counts(of: status.images)
         try outputs.write([1, 2, 3], to: "a.png", durably: false)
-        try batch.folders.writeLastStatus(status, durably: false)
-        try Receipt.finish(batch.folders, format: .json, durably: false)
+        try folder.folders.writeLastStatus(status, durably: false)
+        try Receipt.finish(folder.folders, format: .json, durably: false)
     }
 
     // MARK: The states

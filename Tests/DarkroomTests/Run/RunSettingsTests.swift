@@ -5,11 +5,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import DarkroomBatch
 @testable import DarkroomConfiguration
 @testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomPicture
+@testable import DarkroomWork
 
 /// What a run takes from the configuration, and what is different from a daemon.
 @Suite struct RunSettingsTests {

@@ -92,9 +92,9 @@ final class ShardFixture {
         status.counts = Status.Counts(of: status.images)
         status.state = status.counts.failed > 0 ? .completedWithErrors : .completed
         let progress = BatchProgress(of: status)
-        try batch.folders.writeLastStatus(
-            status, durably: false, moved: { batch.folders.writeProgress(progress) })
-        try Receipt.finish(batch.folders, format: .json, durably: false)
+        try folder.folders.writeLastStatus(
+            status, durably: false, moved: { folder.folders.writeProgress(progress) })
+        try Receipt.finish(folder.folders, format: .json, durably: false)
     }
 
     func merge(quick: Bool = false) throws(RunError) -> MergeReport {

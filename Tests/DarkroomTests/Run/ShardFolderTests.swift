@@ -95,12 +95,11 @@ import Testing
 
     /// Opens the shard, and closes it with its lock.
     private func prepare(
-        _ shard: String, then body: (PreparedBatch) throws -> Void = { _ in }
+        _ shard: String, then body: (PreparedBatch, BatchFolders) throws -> Void = { _, _ in }
     ) throws -> Manifest {
-        guard case .unfinished(let batch) = try open(try job(shard)).prepare() else {
-            throw Finished()
-        }
-        try body(batch)
+        let folder = try open(try job(shard))
+        guard case .unfinished(let batch) = try folder.prepare() else { throw Finished() }
+        try body(batch, folder.folders)
         return batch.manifest
     }
 
@@ -109,15 +108,15 @@ import Testing
     /// The journal's numbers are those of the shard's images, also after a start that reads the manifest anew.
     @Test func aShardContinues() throws {
         let shard = "\(try numberOfA)/2"
-        let manifest = try prepare(shard) { batch in
+        let manifest = try prepare(shard) { batch, folders in
             let last = batch.status.images.count - 1
             var image = batch.status.images[last]
             image.state = .failed
             image.error = Failure(code: "source-missing", message: "m")
             try ItemJournal.append(
-                [.ended(index: last, image)], in: batch.folders.active(), durably: false)
+                [.ended(index: last, image)], in: folders.active(), durably: false)
         }
-        let again = try prepare(shard) { batch in
+        let again = try prepare(shard) { batch, _ in
             #expect(batch.status.images.dropLast().allSatisfy { $0.state == .new })
             #expect(batch.status.images.last?.state == .failed)
             #expect(batch.status.images.last?.name == "c")
