@@ -154,6 +154,16 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Spool", swiftSettings: station),
+        // Who goes next, as a value: the stages of images, places, turns, memory.
+        .target(
+            name: "DarkroomBoard",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomAnswer",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            path: "Sources/Board", swiftSettings: station),
         // What a client program does with a spool: find it, drop files, find and read answers.
         .target(
             name: "DarkroomClient",
@@ -173,16 +183,6 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Page", swiftSettings: outer),
-        // Who goes next, as a value: the stages of images, places, turns, memory.
-        .target(
-            name: "DarkroomBoard",
-            dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomAnswer",
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "HeapModule", package: "swift-collections"),
-            ],
-            path: "Sources/Board", swiftSettings: station),
         // The work itself: operations on queues, publication.
         .target(
             name: "DarkroomWork",

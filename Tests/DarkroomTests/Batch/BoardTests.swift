@@ -64,6 +64,17 @@ import Testing
         effects.compactMap { if case .start(let start) = $0 { start.ticket } else { nil } }
     }
 
+    /// What becomes of one copy does not concern another one.
+    @Test func aBoardIsAValue() {
+        var board = board()
+        _ = settle(&board) { $0.accept(batch("a", ["s", "t"])) }
+        var other = board
+        _ = give(.cancel, to: "a", &other)
+        #expect(other.batches[1]?.status.counts.cancelled == 2)
+        #expect(board.batches[1]?.status.counts.cancelled == 0)
+        #expect(board.batches[1]?.isCancelled == false)
+    }
+
     // MARK: Turns
 
     /// Statuses of former versions may not name the owner.

@@ -313,7 +313,11 @@ import Testing
         try fixture.accept("a", images: 1)
         for _ in 0..<5 {
             let again = fixture.board { board in
-                board.downloadBegan(1, 0) == nil ? -1 : board.downloadDeferred(1, 0).count
+                board.downloadBegan(1, 0) == nil
+                    ? -1
+                    : board.downloadDeferred(1, 0).count {
+                        if case .enqueue(.download(1, source: 0)) = $0 { true } else { false }
+                    }
             }
             #expect(again == 1)
         }

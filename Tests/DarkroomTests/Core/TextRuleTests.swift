@@ -18,7 +18,7 @@ import Testing
 
     /// Files with collections that are keyed by texts of our own.
     static let ownKeys = [
-        "Batch/Board/EventLog+Batches.swift": "error codes",
+        "Work/Journal/EventLog+Batches.swift": "error codes",
         "Client/Notify/CursorLocation.swift": "the environment",
         "Client/Notify/ServiceManager.swift": "the environment",
         "Client/Notify/WebhookKey.swift": "the environment",
