@@ -103,7 +103,10 @@ package final class SpoolFixture: Sendable {
         let status = try await waitForStatus(of: id, daemon, "finished", within: limit) {
             $0.state.isFinal
         }
-        try await eventually("active/\(id) to be cleared") { exists("active/\(id)") ? nil : true }
+        // Its folder gets another name, and is removed after that.
+        try await eventually("active/\(id) to be cleared") {
+            list("active").contains { $0 == id || $0.hasPrefix(".ended-\(id).") } ? nil : true
+        }
         return status
     }
 
