@@ -1,21 +1,24 @@
 /// The stage of an image of a batch in work. `Batch.move(_:to:_:)` is the only function that changes it.
 ///
-/// | stage             | visible state               | its source          | its work in the admission      | waits for                                  | left by                                     |
-/// |-------------------|-----------------------------|---------------------|--------------------------------|--------------------------------------------|---------------------------------------------|
-/// | `new`             | `new`                       | any                 | –                              | its blockers, then a place                 | `Batch.admit`, or another variant           |
-/// | `waits(.queue)`   | `new`, *                    | `queued`            | `storage`, `queued`, or coming | the downloads queue                        | `downloadBegan`, `downloadWaits`            |
-/// | `waits(.turn)`    | `new`, *                    | `queued`            | `flight`, `turn`, then as above | another download, its host, its turn      | `downloadBegan`                             |
-/// |                   | `downloading`               | `retrying`          | –                              | the time of its next attempt               | `retryDue`                                  |
-/// | `downloading`     | `downloading`               | `running`           | `running`                      | the transfer                               | `downloadEnded`, `downloadDeferred`         |
-/// | `waits(.filter)`  | `downloaded`, or `new` (**) | `ready`, or none    | any, or – (***)                | the filters queue, memory                  | `filterBegan`                               |
-/// | `filtering`       | `filtering`                 | `ready`, or none    | `running`, or – (***)          | its own operation, or another variant's    | `filterEnded`, `filterDeferred`, …          |
-/// | `recording`       | as before                   | `ready`, `failed`   | –                              | the publisher: file, journal               | `imageEnded`; `filterDeferred`              |
-/// | `ended`           | `filtered`, `failed`, `cancelled` | any           | –                              | –                                          | –                                           |
+/// | stage            | users see         | its source       | its work           | waits for                   | left by                |
+/// |------------------|-------------------|------------------|--------------------|-----------------------------|------------------------|
+/// | `new`            | `new`             | any              | –                  | its blockers, then a place  | `admit`, `takeAlong`   |
+/// | `waits(.queue)`  | `new` (*)         | `queued`         | storage, queued    | the downloads queue         | `downloadBegan`        |
+/// | `waits(.turn)`   | `new` (*)         | `queued`         | flight, turn       | another download, its turn  | `downloadBegan`        |
+/// |                  | `downloading`     | `retrying`       | –                  | the time of the next try    | `retryDue`             |
+/// | `downloading`    | `downloading`     | `running`        | running            | the transfer                | `downloadEnded`        |
+/// | `waits(.filter)` | `downloaded` (**) | `ready`, or none | any, or none (***) | the filters queue, memory   | `filterBegan`          |
+/// | `filtering`      | `filtering`       | `ready`, or none | running (***)      | its own or another's filter | `filterEnded`          |
+/// | `recording`      | as before         | `ready`, failed  | –                  | the publisher               | `imageEnded`           |
+/// | `ended`          | its result        | any              | –                  | –                           | –                      |
+///
+/// "Its work" is the place of the download or the filter in the `Admission`. What is deferred goes back to the stage
+/// before it: by `downloadDeferred`, `filterDeferred`, `filterPostponed` or `sourceGivenBack`.
 ///
 /// A hold takes images in a stage `waits` back to `new`. A cancellation ends them, and new ones, at once.
 ///
-/// \* `downloading` after the first attempt for its source. \*\* For an image that is made from another one.
-/// \*\*\* An image has no operation of its own while it waits for memory, and while another variant takes it along.
+/// (\*) `downloading` after the first attempt for its source. (\*\*) `new` if it is made from another image.
+/// (\*\*\*) It has no operation of its own while it waits for memory, and while another variant takes it along.
 ///
 /// While an image is in the stage `waits(.turn)`, it uses none of the places of the batch and the level.
 package enum ImageStage: Hashable, Sendable, CaseIterable {
