@@ -155,9 +155,9 @@ final class DaemonFixture: Sendable {
     @discardableResult
     func complete(
         _ id: String, _ daemon: DaemonProcess, within limit: Duration = .seconds(60),
-        sourceLocation: SourceLocation = #_sourceLocation
+        mayRemove: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Status {
-        let status = try await spool.finish(id, daemon, within: limit)
+        let status = try await spool.finish(id, daemon, within: limit, mayRemove: mayRemove)
         try checkCompleted(status, sourceLocation: sourceLocation)
         return status
     }

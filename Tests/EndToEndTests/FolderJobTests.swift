@@ -262,7 +262,7 @@ import Testing
         try #require(chown(spool + "/tmp/job/sub", Self.submitter, Self.submitter) == 0)
         try #require(chmod(spool + "/tmp/job/sub", 0o700) == 0)
         for name in ["closed", "sticky", "job"] { try fixture.dropMade(name) }
-        try await fixture.complete("job", daemon)
+        try await fixture.complete("job", daemon, mayRemove: false)
         let left = try #require(fixture.spool.list("active").first)
         #expect(left.hasPrefix(".ended-job.") && fixture.spool.list("active").count == 1)
         _ = try await fixture.waitForReport(daemon, "the folders that cannot be removed") {

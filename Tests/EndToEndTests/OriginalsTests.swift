@@ -140,7 +140,7 @@ import Testing
         _ = try await fixture.spool.waitForStatus(of: "job", daemon, .held)
         try #require(chmod("\(fixture.spool.path)/active/job/submitted/job", 0o550) == 0)
         try fixture.spool.drop("job.release", "")
-        try await fixture.complete("job", daemon)
+        try await fixture.complete("job", daemon, mayRemove: false)
         try await daemon.says(
             "The pictures that came with batch job are not kept in its answer (retention.originals): "
         )

@@ -96,16 +96,19 @@ package final class SpoolFixture: Sendable {
         try await waitForStatus(of: id, daemon, "under way") { $0.counts.filtered >= count }
     }
 
-    /// Waits until the batch is in a final state, whichever it is, and the daemon has cleared up behind it.
+    /// Waits until the batch is in a final state, whichever it is, and the daemon has cleared up behind it; where it may
+    /// not remove what another user owns, until the ID is free.
     package func finish(
-        _ id: String, _ daemon: DaemonProcess, within limit: Duration = .seconds(60)
+        _ id: String, _ daemon: DaemonProcess, within limit: Duration = .seconds(60),
+        mayRemove: Bool = true
     ) async throws -> Status {
         let status = try await waitForStatus(of: id, daemon, "finished", within: limit) {
             $0.state.isFinal
         }
         // Its folder gets another name, and is removed after that.
         try await eventually("active/\(id) to be cleared") {
-            list("active").contains { $0 == id || $0.hasPrefix(".ended-\(id).") } ? nil : true
+            list("active").contains { $0 == id || mayRemove && $0.hasPrefix(".ended-\(id).") }
+                ? nil : true
         }
         return status
     }
