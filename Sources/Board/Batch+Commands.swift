@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import DarkroomCore
 import DarkroomManifest
 
 /// The effect of commands on a batch in work, see `Board.obey`.

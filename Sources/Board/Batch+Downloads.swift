@@ -2,7 +2,7 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
-import Foundation
+import FoundationEssentials
 
 /// The beginning and the end of a download, and the time between two attempts.
 extension Batch {

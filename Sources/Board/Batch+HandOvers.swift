@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomManifest
-import DarkroomPicture
 
 extension Batch {
     /// Has images filtered again whose pixels are needed and do not exist, and counts the users of each image.

@@ -1,6 +1,3 @@
-import DarkroomCore
-import DarkroomManifest
-
 /// How images get the memory for their filters, see `MemoryBudget`.
 ///
 /// An image that waits for memory is in the stage `waits(.filter)`, as is one in the filters queue. But it has no

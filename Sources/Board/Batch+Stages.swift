@@ -1,6 +1,36 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomManifest
+
+/// The admitted images of a batch, by their index, and how many of them are in each stage that others count.
+struct LiveImages {
+    /// An admitted image.
+    struct Live {
+        let stage: ImageStage
+        /// When the stage began, or the first of several stages `waits`, in nanoseconds.
+        let since: UInt64
+    }
+
+    private var images: [Int: Live] = [:]
+    /// The images in a queue for a transfer or a filter, or with one.
+    private(set) var workingCount = 0
+
+    var count: Int { images.count }
+    var isEmpty: Bool { images.isEmpty }
+    var indices: some Sequence<Int> { images.keys }
+
+    fileprivate(set) subscript(index: Int) -> Live? {
+        get { images[index] }
+        set {
+            if images[index]?.stage.isWorking == true { workingCount -= 1 }
+            if newValue?.stage.isWorking == true { workingCount += 1 }
+            images[index] = newValue
+        }
+    }
+}
+
+extension LiveImages: Sequence {
+    func makeIterator() -> Dictionary<Int, Live>.Iterator { images.makeIterator() }
+}
 
 /// How the images of a batch move through the stages of `ImageStage`.
 extension Batch {
@@ -10,8 +40,8 @@ extension Batch {
 
     /// Moves an image to another stage.
     ///
-    /// Nothing else changes an image's stage, its visible state and its times, the counts of the batch and of the pool,
-    /// and the turn of the batch. The status is marked for writing.
+    /// Nothing else changes an image's stage, its visible state and its times, and the counts of the batch and of the
+    /// pool. The status is marked for writing, and the batch gets a turn if one of its places is free now.
     ///
     /// - Parameter result: for `ended`: the image's final status. An image that was filtered again for others gets its
     ///   former one.

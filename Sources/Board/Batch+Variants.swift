@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import DarkroomCore
 import DarkroomManifest
 
 /// How variants of an image are filtered in one operation.

@@ -46,11 +46,11 @@ package struct Batch {
     let key: BatchKey
     package let id: String
     package let manifest: Manifest
-    /// The crashes of images during whose work a process died. They are filtered as in `Board.firstNeed`, or not at
+    /// The crashes of images during whose work a process died. They are filtered as in `firstNeed`, or not at
     /// all.
     let crashes: [Int: Crashes]
     /// The board's internal status, see `shownStatus`.
-    package var status: Status
+    package internal(set) var status: Status
     /// The sum of the sizes of the outputs.
     var outputBytes: Int
     var sizes = SourceSizes()
@@ -59,7 +59,7 @@ package struct Batch {
     /// The first variants of images whose variants are filtered one by one, because they need too much memory together.
     var apart: Set<Int> = []
     var live = LiveImages()
-    package var sources: [Source] = []
+    package internal(set) var sources: [Source] = []
     /// The attempts for a source, from the first one until no image needs it.
     var attempts: [Int: DownloadAttempts] = [:]
     /// The index in `sources` for each image; -1 for an image made from another one.
@@ -79,7 +79,7 @@ package struct Batch {
     private var freeSlots: [Int] = []
     private var slotCount = 0
     /// When its first image was admitted, in nanoseconds.
-    package var startedAt: UInt64?
+    package internal(set) var startedAt: UInt64?
     /// Whether parts of it were finished earlier: before a restart, a hold or a resumption.
     package let isContinued: Bool
     /// Whether the batch is in the board's rotation for places.
@@ -161,7 +161,7 @@ package struct Batch {
     }
 
     /// The sizes of sources are known now.
-    package mutating func learnSizes(_ found: [(source: Int, bytes: Int)]) {
+    mutating func learnSizes(_ found: [(source: Int, bytes: Int)]) {
         var images: [Int: [UInt8: Int]] = [:]
         for (source, _) in found {
             let users = sources[source].users
@@ -177,11 +177,6 @@ package struct Batch {
         for (source, bytes) in found {
             sizes.learn(source, bytes: bytes, images: images[source] ?? [:])
         }
-    }
-
-    /// - Returns: whether it is worth while to know the sizes of sources.
-    package mutating func beginExaminingSizes() -> Bool {
-        sizes.beginExamination(images: manifest.images.count)
     }
 
     private mutating func indexDependencies() {

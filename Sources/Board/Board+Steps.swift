@@ -20,7 +20,7 @@ extension Board {
 
     // MARK: Downloads
 
-    /// Begins a download; nil if nobody needs it any more.
+    /// Begins a download; nil if nobody needs it any more. What it requests is left to `settle`.
     ///
     /// - Parameter isTransfer: false for a local file, which is examined in place.
     mutating func downloadBegan(
@@ -105,11 +105,5 @@ extension Board {
     /// Whether the image's filter has handed its pixels over.
     package func isHandedOver(_ key: BatchKey, _ index: Int) -> Bool {
         batches[key]?.handOvers.isThere(index) ?? false
-    }
-
-    /// Changes the amount of memory and the number of places for filters.
-    package mutating func setMemory(limit: Int, places: FilterSlots) -> [Effect] {
-        pool.setMemory(limit: limit, places: places)
-        return pool.takeEffects()
     }
 }

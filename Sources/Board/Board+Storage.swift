@@ -1,17 +1,14 @@
-import DarkroomAnswer
-import DarkroomCore
-
 /// What the board does while the spool accepts no writes.
 extension Board {
     /// The free scratch files of all batches, reserved so that no source gets one; first those of downloads that would
     /// have been resumed, which begin anew.
     package mutating func takeFreeSlots() -> [(key: BatchKey, id: String, slots: [Int])] {
         var free: [(key: BatchKey, id: String, slots: [Int])] = []
-        for place in batches.indices {
-            batches.values[place].forgetPartials()
-            let slots = batches.values[place].takeFreeSlots()
-            if !slots.isEmpty {
-                free.append((batches.keys[place], batches.values[place].id, slots))
+        for key in Array(batches.keys) {
+            change(key) { batch, _ in
+                batch.forgetPartials()
+                let slots = batch.takeFreeSlots()
+                if !slots.isEmpty { free.append((key, batch.id, slots)) }
             }
         }
         return free

@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
-import DarkroomPicture
 
 /// The batches in work and the waiting ones: which comes next, and the result of each image.
 ///
@@ -67,9 +66,9 @@ package struct Board {
     var bounds: Bounds { pool.bounds }
 
     private var nextKey: BatchKey = 1
-    package var batches: [BatchKey: Batch] = [:]
+    package internal(set) var batches: [BatchKey: Batch] = [:]
     var waiting = [ActivationQueue](repeating: ActivationQueue(), count: Level.count)
-    package var waitingBatches = WaitingBatches()
+    package internal(set) var waitingBatches = WaitingBatches()
     /// By ID. Strings are not suitable: two spellings of é are equal as strings, but are two folders.
     package private(set) var keys: [FileName: BatchKey] = [:]
     /// The images of the batches that are not large.
@@ -94,10 +93,10 @@ package struct Board {
     init(_ settings: BoardSettings, _ bounds: Bounds) {
         pool = Pool(settings, bounds)
         admission = Admission(downloads: settings.downloads, filters: settings.filters)
-        pool.setMemory(limit: settings.memory, places: settings.filters)
+        pool.setLimits(settings)
     }
 
-    /// Changes the limits, without that of the memory.
+    /// Changes the limits.
     package mutating func setLimits(_ settings: BoardSettings) {
         pool.setLimits(settings)
         follow(admission.setLimits(downloads: settings.downloads, filters: settings.filters))

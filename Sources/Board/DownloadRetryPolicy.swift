@@ -1,4 +1,3 @@
-import DarkroomAnswer
 import DarkroomCore
 
 /// Whether and when a failed download is retried.

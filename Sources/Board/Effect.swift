@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import DarkroomManifest
 
 /// What the board requests. The caller carries it out after it has released the board's lock.
 package enum Effect: Sendable {

@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomManifest
-import DarkroomPicture
 
 /// The images whose pixels are handed over to other images of the batch, and the state of these pixels.
 ///

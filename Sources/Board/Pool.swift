@@ -1,5 +1,3 @@
-import DarkroomCore
-
 /// What all batches share: places, turns, memory and limits; and the effects that they request.
 package struct Pool {
     let bounds: Board.Bounds
@@ -40,6 +38,7 @@ package struct Pool {
         window = settings.window
         saturation = settings.saturation
         retryPolicy = settings.retryPolicy
+        enqueue(memory.setLimits(bytes: settings.memory, places: settings.filters))
     }
 
     mutating func nextRetry() -> Int {
@@ -120,11 +119,6 @@ package struct Pool {
     }
 
     // MARK: Memory
-
-    /// Changes the amount of memory and the number of places for filters.
-    mutating func setMemory(limit: Int, places: FilterSlots) {
-        enqueue(memory.setLimits(bytes: limit, places: places))
-    }
 
     /// Frees the memory of an image, or ends its wait for memory.
     mutating func giveBackMemory(_ ticket: MemoryBudget.Ticket) {

@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import DarkroomCore
 
 /// The waiting and the held batches, with their numbers for each owner.
 package struct WaitingBatches {

@@ -1,7 +1,3 @@
-import DarkroomAnswer
-import DarkroomCore
-import DarkroomManifest
-
 /// The work that the scheduler holds back while the spool accepts no writes.
 package struct StorageBacklog: Sendable {
     /// The piece of work for one attempt: an image on its way through all steps, identified by its source if it has

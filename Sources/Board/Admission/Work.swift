@@ -1,4 +1,3 @@
-import DarkroomAnswer
 import DarkroomManifest
 
 /// Identifies a batch while the daemon runs.

@@ -101,8 +101,10 @@ extension BoardMachine {
         if !cacheKeys.isEmpty { cacheKeys = Self.allCacheKeys[number(0...1)] }
         note("limits \(limits)")
         see("reloaded")
-        // The daemon changes them in two steps; nothing depends on it.
-        try advance { setLimits(of: &$0) }
+        try advance { board in
+            setLimits(of: &board)
+            return []
+        }
     }
 
     // MARK: Batches

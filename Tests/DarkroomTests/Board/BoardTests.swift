@@ -127,10 +127,11 @@ import Testing
     /// An image with an operation waits for memory only if that one says so.
     @Test func anOperationOfBeforeLetsNoImageWait() throws {
         var board = board()
-        _ = settle(&board) {
-            $0.setMemory(
-                limit: MemoryBudget.share, places: FilterSlots(width: 4, keptForOwners: 0))
-        }
+        board.setLimits(
+            BoardSettings(
+                window: 8, saturation: 8, retryPolicy: DownloadRetryPolicy(),
+                downloads: DownloadFairQueue.Limits(places: 8, perHost: 8),
+                filters: FilterSlots(width: 4, keptForOwners: 0), memory: MemoryBudget.share))
         _ = settle(&board) { $0.accept(batch("a", ["s", "t"])) }
         for source in 0...1 {
             _ = board.downloadBegan(1, source, isTransfer: false)

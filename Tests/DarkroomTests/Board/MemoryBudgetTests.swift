@@ -1,7 +1,6 @@
 import Testing
 
 @testable import DarkroomBoard
-@testable import DarkroomWork
 
 /// The ledger moved by hand. Amounts are in megabytes.
 @Suite final class MemoryBudgetTests {

@@ -2,7 +2,6 @@
 @testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomPicture
-@testable import DarkroomWork
 
 /// The operations in the queues, as `Scheduler+Operations`, `Scheduler+Download` and `Scheduler+Filter` have them.
 extension BoardMachine {

@@ -132,18 +132,15 @@ final class BoardMachine {
         allowed = Allowance()
     }
 
-    /// - Returns: what follows from it.
-    @discardableResult
-    func setLimits(of board: inout Board) -> [Effect] {
+    func setLimits(of board: inout Board) {
         let keys = cacheKeys
-        board.pool.saturation = limits.places + limits.filters.width
-        board.pool.window = limits.window
         board.cacheKey = { keys[$0] }
-        let outcome = board.admission.setLimits(
-            downloads: .init(places: limits.places, perHost: limits.perHost, keptForOwners: 1),
-            filters: limits.filters)
-        board.follow(outcome)
-        return board.setMemory(limit: limits.memory, places: limits.filters)
+        board.setLimits(
+            BoardSettings(
+                window: limits.window, saturation: limits.places + limits.filters.width,
+                retryPolicy: board.pool.retryPolicy,
+                downloads: .init(places: limits.places, perHost: limits.perHost, keptForOwners: 1),
+                filters: limits.filters, memory: limits.memory))
     }
 
     // MARK: The generator

@@ -2,7 +2,6 @@ import Testing
 
 @testable import DarkroomBoard
 @testable import DarkroomCore
-@testable import DarkroomWork
 
 @Suite struct DownloadRetryPolicyTests {
     private func verdict(

@@ -4,7 +4,6 @@ import Testing
 @testable import DarkroomBoard
 @testable import DarkroomCore
 @testable import DarkroomManifest
-@testable import DarkroomWork
 
 /// Which downloads get places. Batches are numbers; a batch's owner and level are fixed by its number where nothing else
 /// is said.

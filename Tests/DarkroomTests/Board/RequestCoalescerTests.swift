@@ -3,7 +3,6 @@ import Testing
 @testable import DarkroomBoard
 @testable import DarkroomFetch
 @testable import DarkroomManifest
-@testable import DarkroomWork
 
 @Suite struct RequestCoalescerTests {
     private var flights = RequestCoalescer()

@@ -6,7 +6,6 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomManifest
 @testable import DarkroomSpool
-@testable import DarkroomWork
 
 /// Every cell of the table of stages: which stage leads to which, and what `Batch.move` changes with it.
 @Suite struct ImageStageTests {

@@ -3,7 +3,6 @@ import DarkroomPicture
 import Testing
 
 @testable import DarkroomBoard
-@testable import DarkroomWork
 
 @Suite struct SourceSizesTests {
     private static let fixed = 32_768.0

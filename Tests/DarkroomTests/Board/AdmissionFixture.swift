@@ -3,7 +3,6 @@ import Testing
 
 @testable import DarkroomBoard
 @testable import DarkroomFetch
-@testable import DarkroomWork
 
 /// An `Admission` whose outcomes are followed as the board follows them, with the operations that are made.
 final class AdmissionFixture {

@@ -1,7 +1,6 @@
 import DarkroomAnswer
 
 @testable import DarkroomBoard
-@testable import DarkroomWork
 
 /// What must hold after each step: each image is in one place, and something will move it.
 extension BoardMachine {

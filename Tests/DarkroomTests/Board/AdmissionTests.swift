@@ -2,7 +2,6 @@ import TestSupport
 import Testing
 
 @testable import DarkroomBoard
-@testable import DarkroomWork
 
 /// Where work stands: each cell of the table of `Admission`, and random sequences of events.
 @Suite struct AdmissionTests {

@@ -1,7 +1,6 @@
 import Testing
 
 @testable import DarkroomBoard
-@testable import DarkroomWork
 
 @Suite struct FilterSlotsTests {
     @Test func saysWhoMayHaveOneMore() {

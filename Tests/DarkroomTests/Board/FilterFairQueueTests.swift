@@ -2,7 +2,6 @@ import Testing
 
 @testable import DarkroomBoard
 @testable import DarkroomManifest
-@testable import DarkroomWork
 
 /// Who is handed to the filters' queues next. Images are written as `a0`: the batch, the image.
 @Suite struct FilterFairQueueTests {

@@ -4,7 +4,6 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomBoard
 @testable import DarkroomSpool
-@testable import DarkroomWork
 
 /// Who finds room among the batches that wait.
 @Suite struct WaitingBatchesTests {
