@@ -30,8 +30,7 @@ let exported = station + [.enableUpcomingFeature("InternalImportsByDefault")]
 let library: [Target.Dependency] = [
     "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest", "DarkroomAnswer",
     "DarkroomSpool", "DarkroomBoard", "DarkroomClient", "DarkroomPage", "DarkroomWork",
-    "DarkroomConfiguration",
-    "DarkroomRun", "DarkroomDaemon", "DarkroomSelfTest",
+    "DarkroomConfiguration", "DarkroomRun", "DarkroomDaemon", "DarkroomSelfTest",
 ]
 
 /// The files of a folder of tests that DARKROOM_TESTS_LEFT_OUT names, as paths from the top folder with colons between:

@@ -9,8 +9,7 @@ enum MetadataLedger {
     ///   - exif: the entry for Exif.
     static func entries(
         of source: SourceMetadata, to format: OutputFormat, original: PictureColour,
-        sent: PictureColour,
-        written: Set<PictureColour.Item>, exif: String
+        sent: PictureColour, written: Set<PictureColour.Item>, exif: String
     ) -> [String: String] {
         source.meanings.mapValues { meaning in
             switch meaning {

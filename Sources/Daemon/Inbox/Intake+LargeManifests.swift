@@ -23,8 +23,8 @@ extension Intake {
         let answer: ReceiptIssuer.Answer
     }
 
-    /// The maximum bytes of a manifest that is taken with the others. When the intake tests whether the spool accepts
-    /// writes again, it takes one group, which may contain large ones.
+    /// What is read of a manifest that is taken with the others. When the intake tests whether the spool accepts writes
+    /// again, it takes one group, which may contain large ones.
     var effortAtOnce: Examination.Effort {
         refusals.isTrying ? .whole : .quick(Self.largeBytes)
     }

@@ -1,5 +1,3 @@
-import DarkroomBoard
-
 extension Double {
     /// The number with three significant digits, or with all digits before the point.
     package var shortened: Double {

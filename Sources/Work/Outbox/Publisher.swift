@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import DarkroomBoard
 import DarkroomCore
 import DarkroomSpool
 import DequeModule

@@ -1,4 +1,3 @@
-import DarkroomBoard
 import Dispatch
 import Foundation
 import Synchronization

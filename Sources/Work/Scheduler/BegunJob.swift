@@ -14,6 +14,6 @@ struct BegunJob<Job: Sendable>: Sendable {
 
 extension Scheduler {
     func begun<Job>(_ job: Job, of key: BatchKey, id: String) -> BegunJob<Job> {
-        BegunJob(job: job, folders: folders(of: id), cancellation: cancellations[key])
+        BegunJob(job: job, folders: folders(of: id), cancellation: cancellations.flag(of: key))
     }
 }

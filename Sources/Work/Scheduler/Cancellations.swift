@@ -6,8 +6,8 @@ import Synchronization
 final class Cancellations: Sendable {
     private let flags = Mutex<[BatchKey: CancellationFlag]>([:])
 
-    /// The flag of a batch until it leaves the board.
-    subscript(key: BatchKey) -> CancellationFlag {
+    /// The flag of a batch, the same one until the batch leaves the board.
+    func flag(of key: BatchKey) -> CancellationFlag {
         flags.withLock { flags in
             if let flag = flags[key] { return flag }
             let flag = CancellationFlag()

@@ -71,7 +71,7 @@ extension Scheduler {
             preparation.async { [self] in amendStatus(folders(of: id), control, commands, continued)
             }
         case .setCancelled(let key):
-            cancellations[key].set()
+            cancellations.flag(of: key).set()
         case .park(let key, let id):
             foundContents.drop(key)
             // After its pending entries in the journal, because it will be read from there.

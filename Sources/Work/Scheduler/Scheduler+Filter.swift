@@ -21,8 +21,7 @@ struct FilterStep {
 
     init(
         jobs: [BegunJob<FilterJob>], sources: LocalSources, content: [UInt8]?,
-        limits: PictureLimits,
-        durably: Bool, hasPage: Bool
+        limits: PictureLimits, durably: Bool, hasPage: Bool
     ) {
         self.jobs = jobs
         self.sources = sources

@@ -39,5 +39,6 @@ extension Scheduler {
             board.preparationFailed(key)
             return []
         }
+        cancellations.drop(key)
     }
 }

@@ -29,21 +29,3 @@ extension Scheduler {
         }
     }
 }
-
-extension Board {
-    /// The sources that have not begun; nil if it is not worth while to know their sizes.
-    mutating func beginExaminingSizes(
-        of key: BatchKey
-    ) -> (id: String, isFolder: Bool, sources: [(Int, ByteString)])? {
-        guard let place = batches.index(forKey: key),
-            batches.values[place].beginExaminingSizes()
-        else { return nil }
-        let batch = batches.values[place]
-        let sources = batch.sources.enumerated().filter { $1.phase == .idle && $1.users > 0 }
-        return (batch.id, batch.isFolder, sources.map { ($0, $1.text) })
-    }
-
-    mutating func learnSizes(of key: BatchKey, _ found: [(source: Int, bytes: Int)]) {
-        change(key) { batch, _ in batch.learnSizes(found) }
-    }
-}

@@ -1,4 +1,3 @@
-import DarkroomBoard
 import DarkroomCore
 import DarkroomFetch
 import Dispatch

@@ -120,7 +120,6 @@ package final class Scheduler: Sendable {
         currentSettings.withLock { $0 = settings }
         cache?.setLimit(settings.cacheBytes)
         setWidths(settings)
-        advance { $0.setMemory(limit: settings.memory, places: settings.filterSlots) }
         statusKeeper.setInterval(settings.statusInterval)
     }
 

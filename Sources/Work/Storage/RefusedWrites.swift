@@ -1,4 +1,3 @@
-import DarkroomBoard
 import DequeModule
 import Dispatch
 import Synchronization

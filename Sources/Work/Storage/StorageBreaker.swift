@@ -1,4 +1,3 @@
-import DarkroomBoard
 import DarkroomCore
 
 /// Whether the spool accepts writes, and when this is tested next: a circuit breaker without a clock and files.
