@@ -9,7 +9,7 @@ import DarkroomManifest
 /// file; if no image needs it, the step removes it. The file belongs to that step until the image's end
 /// is recorded, and then to the board. The board has it removed as soon as no unfinished image needs it.
 ///
-/// A line `filtered` of the journal guarantees that the file exists, as it does for the output: the publisher syncs
+/// A line `filtered` of the journal guarantees that the file exists, as it does for the output: the committer syncs
 /// both before. This is not so for a file that no image needs. The journal contains nothing else about it. If the file
 /// is missing (it was lost in a power failure, or the batch had ended and is repeated in part), the image is filtered
 /// again from its source, only for the file. Meanwhile users see the image's previous status, and its output does not
@@ -18,7 +18,7 @@ import DarkroomManifest
 /// | there is             | N in the journal       | its owner       | a restart                               |
 /// |----------------------|------------------------|-----------------|-----------------------------------------|
 /// | `pixels-N.new`       | nothing, or `filtered` | N's filter step | removes it                              |
-/// | `pixels-N`           | nothing                | the publisher   | removes it; N is filtered again         |
+/// | `pixels-N`           | nothing                | the committer   | removes it; N is filtered again         |
 /// | `pixels-N`           | `filtered`             | the board       | keeps it while it is needed             |
 /// | `pixels-N`           | `failed`, `cancelled`  | the board       | removes it                              |
 /// | no file, but a need  | `filtered`             | –               | N is filtered again, its output is kept |
@@ -54,7 +54,7 @@ struct HandOverTable {
     }
 
     /// The image's filter begins. A filter that has begun before writes the file again even if nobody needs it any
-    /// more: the publisher expects a file that exists or may exist.
+    /// more: the committer expects a file that exists or may exist.
     ///
     /// - Returns: whether it writes the file.
     mutating func begin(_ index: Int) -> Bool {

@@ -9,7 +9,7 @@
 /// | `downloading`    | `downloading`     | `running`        | running            | the transfer                | `downloadEnded`        |
 /// | `waits(.filter)` | `downloaded` (**) | `ready`, or none | any, or none (***) | the filters queue, memory   | `filterBegan`          |
 /// | `filtering`      | `filtering`       | `ready`, or none | running (***)      | its own or another's filter | `filterEnded`          |
-/// | `recording`      | as before         | `ready`, failed  | –                  | the publisher               | `imageEnded`           |
+/// | `recording`      | as before         | `ready`, failed  | –                  | the committer               | `imageEnded`           |
 /// | `ended`          | its result        | any              | –                  | –                           | –                      |
 ///
 /// "Its work" is the place of the download or the filter in the `Admission`. What is deferred goes back to the stage
@@ -45,7 +45,7 @@ package enum ImageStage: Hashable, Sendable, CaseIterable {
     /// Whether the image uses a place of its level: it is admitted, and does not wait outside the queues.
     var hasPlace: Bool { isAdmitted && self != .waits(.turn) }
 
-    /// Whether the image uses a place of its batch: it also does not only wait for the publisher.
+    /// Whether the image uses a place of its batch: it also does not only wait for the committer.
     var isWorking: Bool { hasPlace && self != .recording }
 
     /// Whether an image may go from this stage to another one.

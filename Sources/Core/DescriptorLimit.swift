@@ -7,7 +7,7 @@ import Glibc
 /// (`StorageFault.scarce`).
 package struct DescriptorLimit: CodedError, Equatable {
     /// An idle daemon has about 30 open files: signals, queues, the spool and the cache. A transfer, a filter, a
-    /// manifest and the publisher together need about 15.
+    /// manifest and the committer together need about 15.
     static let least = 48
 
     package let message: String

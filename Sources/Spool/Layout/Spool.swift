@@ -31,9 +31,8 @@ import SystemPackage
 ///
 /// An ID never begins with a dot, because a file with such a name is not a manifest.
 ///
-/// `Claim` moves a manifest from waiting to pending, `Recovery` does the work of the last column, and `Publisher` and
-/// `StatusKeeper` do the rest. `Retention` and `Removal` make finished batches expired, if they are removed at
-/// all.
+/// `Claim` moves a manifest from waiting to pending, `Recovery` does the work of the last column, and `Committer` does
+/// the rest. `Retention` and `Removal` make finished batches expired, if they are removed at all.
 ///
 /// The spool of a run has `active` and `attempts` only. It has no inbox, and `RunFolders` in place of the outbox.
 package final class Spool: Sendable {

@@ -37,21 +37,19 @@ struct StatusSnapshot: Sendable {
     }
 }
 
-/// Writes the status files: at intervals while a batch is in work, and a last time when it ends.
+/// Writes the status files of batches in work at intervals. The `Committer` writes the last ones.
 ///
 /// A file is rewritten at most once in each interval. Writing also takes at most a twentieth of the time: the file of
 /// 100,000 images takes a second to write, that of ten images a fraction of a millisecond. A batch that ends waits for
 /// at most one such file, and a stop interrupts the writing. The `ProgressKeeper` writes the sums more often.
 package final class StatusKeeper: Sendable {
-    struct Entry {
+    private struct Entry {
         var isDirty = false
         /// The file is not written again before this time, in nanoseconds.
         var notBefore: UInt64 = 0
-        /// The reported reason why the last status could not be written.
-        var refusal: FileError?
     }
 
-    struct State {
+    private struct State {
         /// The minimum time between two updates of a file, in nanoseconds.
         var interval: UInt64 = 0
         var entries: [BatchKey: Entry] = [:]
@@ -59,15 +57,13 @@ package final class StatusKeeper: Sendable {
         var nextTick: UInt64?
         /// The number of the present tick. Earlier ones do nothing.
         var tick = 0
-        /// While the daemon stops: the time after which no batch is finished any more, in nanoseconds; else nil.
-        var end: UInt64?
+        /// Whether the daemon stops, and only `leave` writes files.
+        var isClosed = false
         /// Batches in work whose status the disk has refused. It is written again after the next change of the batch,
         /// too.
         var refused: [BatchKey: any StatusSource] = [:]
         /// Held batches whose status the disk has not accepted yet.
         var parking: [Batch] = []
-        /// Batches that have ended, and wait for their last status.
-        var ending: [Batch] = []
 
         /// Requests a tick at `time`, unless an earlier one is planned.
         mutating func requestTick(at time: UInt64) -> Tick? {
@@ -78,35 +74,28 @@ package final class StatusKeeper: Sendable {
         }
     }
 
-    struct Tick: Sendable {
+    private struct Tick: Sendable {
         let number: Int
         let time: UInt64
     }
 
-    struct Batch: Sendable {
+    private struct Batch: Sendable {
         let key: BatchKey
         let source: any StatusSource
     }
 
     let queue = DispatchQueue(label: "darkroom.status", qos: .userInitiated)
     let progress: ProgressKeeper
-    let state = Mutex(State())
-    /// The last statuses of batches that have ended.
-    let refusedEnds: RefusedWrites
-    let durably: Bool
-    let burst = BurstPause()
-    let storage: StorageGuard
-    let log: EventLog
-    let time: TimeSource
+    private let state = Mutex(State())
+    private let storage: StorageGuard
+    private let log: EventLog
+    private let time: TimeSource
 
     /// - Parameter interval: in seconds.
     package init(
-        interval: Double, durably: Bool, storage: StorageGuard, log: EventLog,
-        time: TimeSource = .system
+        interval: Double, storage: StorageGuard, log: EventLog, time: TimeSource = .system
     ) {
-        self.durably = durably
         self.storage = storage
-        refusedEnds = RefusedWrites(queue: queue, storage: storage)
         self.log = log
         self.time = time
         progress = ProgressKeeper(time: time)
@@ -177,7 +166,7 @@ package final class StatusKeeper: Sendable {
             if isClosed || time.now - now > Self.turn { break }
         }
         let next = state.withLock { state -> Tick? in
-            guard state.nextTick == nil, state.end == nil else { return nil }
+            guard state.nextTick == nil, !state.isClosed else { return nil }
             let time = state.entries.values.filter(\.isDirty).map(\.notBefore).min()
             return time.flatMap { state.requestTick(at: $0) }
         }
@@ -196,7 +185,10 @@ package final class StatusKeeper: Sendable {
             // It finished before this change was reported.
             return state.withLock { $0.entries[key] = nil }
         }
-        guard !snapshot.status.state.isFinal else { return }
+        // The committer writes it.
+        guard !snapshot.status.state.isFinal else {
+            return state.withLock { $0.entries[key] = nil }
+        }
         var pause: UInt64 = 0
         do throws(FileError) {
             // The content can be reconstructed after a power failure, so the write does not wait for the disk.
@@ -238,7 +230,24 @@ package final class StatusKeeper: Sendable {
         return 0
     }
 
-    private var isClosed: Bool { state.withLock { $0.end != nil } }
+    private var isClosed: Bool { state.withLock(\.isClosed) }
+
+    /// The daemon stops. From now on, only `leave` writes statuses.
+    func close() {
+        state.withLock { $0.isClosed = true }
+    }
+
+    /// Calls a function that writes the last status of a batch, when no other status of it is being written. Its file is
+    /// not written here any more.
+    func handOver(_ key: BatchKey, to body: @escaping @Sendable () -> Void) {
+        queue.async { [self] in
+            state.withLock { state in
+                state.entries[key] = nil
+                state.refused[key] = nil
+            }
+            body()
+        }
+    }
 
     private func writeKept() {
         let kept = state.withLock { state in
@@ -281,12 +290,10 @@ package final class StatusKeeper: Sendable {
 }
 
 extension StatusKeeper: StorageClient {
-    package func tryStorage() -> Bool {
-        refusedEnds.tryStorage()
-    }
+    /// What is kept here is too small to show anything.
+    package func tryStorage() -> Bool { false }
 
     package func storageChanged() {
-        refusedEnds.storageChanged()
         guard storage.mayWork else { return }
         writeKept()
         parkKept()

@@ -78,7 +78,7 @@ final class FilterFiles {
             discard()
             throw error
         }
-        // The publisher waits less, and for several images at once.
+        // The committer waits less, and for several images at once.
         if durably, job.isPublished, !job.isAgain { output?.startWriting(bytes: bytes) }
         try Self.close(&output, path: active.path(of: outputName))
         FaultPoint.filterWritten.pass()
@@ -103,7 +103,7 @@ final class FilterFiles {
     private func completePixels() throws {
         guard pixelsFile != nil else { return }
         let path = active.path(of: pixelsName)
-        // For others, the publisher does this before the journal refers to the file.
+        // For others, the committer does this before the journal refers to the file.
         if job.isAgain, durably { try Self.sync(&pixels, path: path) }
         if !job.isAgain, durably { pixels?.startWriting() }
         try Self.close(&pixels, path: path)

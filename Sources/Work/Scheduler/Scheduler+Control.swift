@@ -30,13 +30,13 @@ extension Scheduler {
         return outcome
     }
 
-    /// Writes a command that has taken effect to the journal. The publisher keeps it if the disk refuses it.
+    /// Writes a command that has taken effect to the journal. The committer keeps it if the disk refuses it.
     func record(
         _ command: ControlRecord, of folders: BatchFolders,
         _ recorded: @escaping @Sendable (ControlRecord) -> Void
     ) {
         // If the folder does not exist, the batch has ended and the command need not be remembered.
-        publisher.record(.commanded(command), of: folders) { recorded(command) }
+        committer.record(.commanded(command), of: folders) { recorded(command) }
     }
 
     /// Writes the commands that a waiting batch was given into its status. Only the journal must have them. If the disk
@@ -47,15 +47,15 @@ extension Scheduler {
         _ folders: BatchFolders, _ control: ControlState, _ commands: [ControlRecord],
         _ continued: Status?
     ) {
-        let result = amend(folders, control, commands, continued)
-        guard result == .refused else { return }
-        refusedWrites.keep { [self] in
-            // A batch that has got another command, or has continued, writes its own status.
-            guard board.withLock({ $0.commands(of: folders.id) }) == commands else {
-                return .undecided
-            }
-            return amend(folders, control, commands, continued)
-        }
+        guard case .refused = amend(folders, control, commands, continued) else { return }
+        refusedWrites.keep(
+            RefusedWrites.Write { [self] in
+                // A batch that has got another command, or has continued, writes its own status.
+                guard board.withLock({ $0.commands(of: folders.id) }) == commands else {
+                    return .undecided
+                }
+                return amend(folders, control, commands, continued)
+            })
     }
 
     private func amend(

@@ -75,7 +75,7 @@ extension Scheduler {
         case .park(let key, let id):
             foundContents.drop(key)
             // After its pending entries in the journal, because it will be read from there.
-            publisher.afterwards(of: FileName(id)) { [self] in
+            committer.afterwards(of: FileName(id)) { [self] in
                 statusKeeper.park(key, self)
             }
         case .dropScratch(let key, let id):
@@ -90,10 +90,7 @@ extension Scheduler {
             statusChanged(key)
         case .finish(let key, let id):
             foundContents.drop(key)
-            // After its pending entries in the journal, for example a cancellation.
-            publisher.afterwards(of: FileName(id)) { [self] in
-                finish(key)
-            }
+            finish(key, folders(of: id))
         }
     }
 
@@ -105,7 +102,7 @@ extension Scheduler {
         let begin = Clock.nanoseconds
         let handsOver =
             status.state == .filtered && board.withLock { $0.isHandedOver(key, index) }
-        let item = Publisher.Item(
+        let item = Committer.Item(
             folders: folders, index: index, status: status, handsOver: handsOver
         ) { [self] recorded in
             log.metrics.ended(.publishing, since: begin)
@@ -120,14 +117,14 @@ extension Scheduler {
             }
             running.leave()
         }
-        publisher.publish(item)
+        committer.commit(item)
     }
 
     /// Ends an image that was filtered again, in its turn among those that are recorded. It does not end within the
     /// call that requests it, because a chain of images may end with it.
     private func endAgain(_ key: BatchKey, _ index: Int, _ image: ImageStatus) {
         running.enter()
-        publisher.queue.async { [self] in
+        committer.queue.async { [self] in
             endedWell(.filter(key, image: index))
             advance { $0.imageEnded(key, index, image) }
             running.leave()

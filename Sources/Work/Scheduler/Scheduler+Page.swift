@@ -18,26 +18,31 @@ extension Scheduler {
 
     /// Makes the page of an ended batch if it gets one, puts the originals of a hot folder into its answer, and has its
     /// last status written.
-    func finish(_ key: BatchKey) {
-        let (wish, isFolder, repeated) = board.withLock { board in
+    func finish(_ key: BatchKey, _ folders: BatchFolders) {
+        let (wish, isFolder, isRepeated) = board.withLock { board in
             let batch = board.batches[key]
-            let isRepeated = (batch?.status.retries ?? 0) > 0
             return (
                 batch?.manifest.wantsPage, batch?.status.manifest.isFolder == true,
-                isRepeated ? batch.map { folders(of: $0.id) } : nil
+                (batch?.status.retries ?? 0) > 0
             )
         }
         let page = makesPage(wish) ? ended(key) : nil
-        if page == nil, let repeated { withdrawFormerPage(of: repeated) }
+        if page == nil, isRepeated { withdrawFormerPage(of: folders) }
         guard page != nil || isFolder, let snapshot = snapshot(of: key) else {
-            return statusKeeper.finish(key, self)
+            return commitEnd(key, folders)
         }
         running.enter()
         queues.pages.add(images: snapshot.status.images.count) { [self] in
             if answerOriginals(snapshot), page.map({ make($0.1, of: $0.0) }) ?? true {
-                statusKeeper.finish(key, self)
+                commitEnd(key, folders)
             }
             running.leave()
+        }
+    }
+
+    private func commitEnd(_ key: BatchKey, _ folders: BatchFolders) {
+        statusKeeper.handOver(key) { [self] in
+            committer.commit(Committer.End(key: key, folders: folders, source: self))
         }
     }
 

@@ -40,10 +40,9 @@ extension Scheduler {
         within seconds: Double, progress: () -> Void, expired: () -> Void = {}
     ) {
         let deadline = DispatchTime.now() + seconds
-        publisher.leaveKept()
-        statusKeeper.close(
-            finishingUntil: time.now + UInt64(clamping: min(seconds, Self.finishing) * 1e9)
-        )
+        committer.close(
+            finishingUntil: time.now + UInt64(clamping: min(seconds, Self.finishing) * 1e9))
+        statusKeeper.close()
         engine.cancelUnanswered()
         while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
             progress()
@@ -56,7 +55,8 @@ extension Scheduler {
             }
         }
         _ = running.wait(timeout: .now() + 5)
-        publisher.drain()
+        statusKeeper.queue.sync {}
+        committer.drain()
         leaveStatuses()
     }
 

@@ -32,7 +32,7 @@ package final class Scheduler: Sendable {
     let queues = WorkQueues()
     /// The bytes of small local sources that wait for their filters.
     let foundContents: FoundContents
-    let publisher: Publisher
+    let committer: Committer
     let statusKeeper: StatusKeeper
     let time: TimeSource
     /// Checked by everything that reads manifests.
@@ -66,7 +66,7 @@ package final class Scheduler: Sendable {
     ///   - cache: nil for no cache.
     package init(
         spool: Spool, settings: BatchSettings, board: sending Board, engine: TransferEngine,
-        cache: CacheStore?, storage: StorageGuard, publisher: Publisher,
+        cache: CacheStore?, storage: StorageGuard, committer: Committer,
         statusKeeper: StatusKeeper, log: EventLog, time: TimeSource = .system
     ) {
         self.spool = spool
@@ -79,36 +79,36 @@ package final class Scheduler: Sendable {
         self.time = time
         foundContents = FoundContents(time: time)
         self.storage = storage
-        self.publisher = publisher
+        self.committer = committer
         self.statusKeeper = statusKeeper
         self.board = UnfairMutex(board)
         refusedWrites = RefusedWrites(queue: preparation, storage: storage)
         currentSettings = Mutex(settings)
         setWidths(settings)
-        queueWatch.add(publisher.queue, "the publisher")
+        queueWatch.add(committer.queue, "the committer")
         queueWatch.add(statusKeeper.queue, "the writer of status files")
         queueWatch.add(statusKeeper.progress.queue, "the writer of progress files")
         queueWatch.add(preparation, "the reader of waiting batches")
         queueWatch.add(fetched, "the processing of ended downloads")
-        storage.add(publisher)
+        storage.add(committer.backlog)
         storage.add(statusKeeper)
         storage.add(self)
     }
 
-    /// A scheduler with its publisher and its status keeper, all with these settings.
+    /// A scheduler with its status keeper and its committer, all with these settings.
     package convenience init(
         spool: Spool, settings: BatchSettings, engine: TransferEngine, cache: CacheStore?,
         storage: StorageGuard, log: EventLog
     ) {
+        let statusKeeper = StatusKeeper(
+            interval: settings.statusInterval, storage: storage, log: log)
         self.init(
             spool: spool, settings: settings, board: Board(settings.board), engine: engine,
-            cache: cache,
-            storage: storage,
-            publisher: Publisher(durably: settings.isDurable, storage: storage, log: log),
-            statusKeeper: StatusKeeper(
-                interval: settings.statusInterval, durably: settings.isDurable, storage: storage,
+            cache: cache, storage: storage,
+            committer: Committer(
+                durably: settings.isDurable, storage: storage, progress: statusKeeper.progress,
                 log: log),
-            log: log)
+            statusKeeper: statusKeeper, log: log)
     }
 
     func folders(of id: String) -> BatchFolders { BatchFolders(spool: spool, id: id) }
@@ -195,7 +195,7 @@ package final class Scheduler: Sendable {
     }
 
     /// Images that have ended and are not in the outbox yet.
-    package var publishingCount: Int { publisher.pendingCount }
+    package var publishingCount: Int { committer.pendingCount }
 
     /// Hosts that have asked for a pause.
     package var pausedHostCount: Int {
@@ -215,7 +215,7 @@ package final class Scheduler: Sendable {
         return [
             ("downloads", queues.downloadCount + waiting),
             ("filters", filters),
-            ("publisher", publisher.pendingCount),
+            ("publisher", committer.pendingCount),
         ]
     }
 

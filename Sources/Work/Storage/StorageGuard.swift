@@ -25,9 +25,9 @@ package protocol StorageClient: AnyObject, Sendable {
 ///
 /// | client         | keeps                                                                 | in                 |
 /// |----------------|-----------------------------------------------------------------------|--------------------|
-/// | `Publisher`    | ended images, and commands that have taken effect, for the journal    | groups of a batch  |
-/// | `StatusKeeper` | last statuses                                                         | `RefusedWrites`    |
-/// |                | statuses of batches in work, batches to be parked; not tried          | lists              |
+/// | `Committer`    | ended images, and commands that have taken effect, for the journal;   | `RefusedWrites`    |
+/// |                | last statuses                                                         |                    |
+/// | `StatusKeeper` | statuses of batches in work, batches to be parked; not tried          | lists              |
 /// | `Scheduler`    | commands for the statuses of waiting batches, reopenings              | `RefusedWrites`    |
 /// |                | work that has not begun, images for which there was no space          | `StorageBacklog`   |
 /// | `Intake`       | claims without receipt, folders to be recovered, control files that   | `IntakeRefusals`   |

@@ -5,9 +5,9 @@ import DarkroomAnswer
 @testable import DarkroomSpool
 @testable import DarkroomWork
 
-/// The publisher, the status keeper, the queue of preparations, the timers and the storage guard.
+/// The committer, the status keeper, the queue of preparations, the timers and the storage guard.
 extension BoardMachine {
-    // MARK: The publisher
+    // MARK: The committer
 
     /// Writes an entry into its journal.
     func publish() throws(Fault) -> Bool {

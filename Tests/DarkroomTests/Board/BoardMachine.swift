@@ -18,8 +18,8 @@ import TestSupport
 /// |---------------|--------------------------------------------------------------------------------------|
 /// | `threads`     | threads that have called the board and have not carried out all effects              |
 /// | `operations`  | operations in the queues of downloads and filters                                    |
-/// | `entries`     | what the publisher has to write into journals                                        |
-/// | `afterwards`  | what waits until the publisher has written a batch's entries                         |
+/// | `entries`     | what the committer has to write into journals                                        |
+/// | `afterwards`  | what waits until the committer has written a batch's entries                         |
 /// | `parking`     | held batches whose status is to be written                                           |
 /// | `finishing`   | ended batches whose last status is to be written                                     |
 /// | `preparation` | the queue on which folders of batches are read                                       |

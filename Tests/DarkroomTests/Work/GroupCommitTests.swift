@@ -185,20 +185,21 @@ import Testing
     }
 
     private func publish(_ batches: [BatchFolders]) -> [String: ImageStatus] {
-        let publisher = Publisher(durably: true, storage: storage, log: log)
-        storage.add(publisher)
+        let committer = Committer(
+            durably: true, storage: storage, progress: ProgressKeeper(time: .system), log: log)
+        storage.add(committer.backlog)
         let results = Mutex<[String: ImageStatus]>([:])
         // They arrive while the queue is busy, so they are one group.
-        publisher.queue.suspend()
+        committer.queue.suspend()
         for folders in batches {
-            publisher.publish(
-                Publisher.Item(folders: folders, index: 0, status: filtered("i")) { recorded in
+            committer.commit(
+                Committer.Item(folders: folders, index: 0, status: filtered("i")) { recorded in
                     results.withLock { $0[folders.id] = recorded }
                 })
         }
-        publisher.queue.resume()
-        publisher.drain()
-        publisher.drain()
+        committer.queue.resume()
+        committer.drain()
+        committer.drain()
         return results.withLock { $0 }
     }
 
@@ -258,7 +259,7 @@ import Testing
         try await fixture.wait(for: "the ends") {
             fixture.board { board in board.batches.values.count(where: \.isFinishing) == 40 }
         }
-        fixture.publisher.drain()
+        fixture.committer.drain()
         try fixture.spool.active.removeTree("b7")
         try fixture.spool.outbox.removeTree("b9")
         queue.resume()
@@ -268,5 +269,89 @@ import Testing
         }
         #expect(try fixture.spool.active.names().isEmpty)
         #expect(fixture.journal.all(.batchFinished).count == 40)
+    }
+
+    // MARK: Results and ends
+
+    /// Two batches end while images of two others do, and each goes its own way through the same passes.
+    @Test(arguments: [true, false])
+    func resultsAndEndsShareAPass(isTogether: Bool) async throws {
+        let fixture = try SchedulerFixture(
+            window: 64, groupSync: isTogether ? GroupSync() : nil
+        ) { $0.isDurable = true }
+        let ends = fixture.statusKeeper.queue
+        ends.suspend()
+        for id in ["e0", "e1"] { try fixture.accept(id, images: 1) }
+        try await fixture.wait(for: "the ends") {
+            fixture.board { board in board.batches.values.count(where: \.isFinishing) == 2 }
+        }
+        fixture.committer.queue.suspend()
+        ends.resume()
+        ends.sync {}
+        for id in ["r0", "r1"] { try fixture.accept(id, images: 2) }
+        try await fixture.wait(for: "the results") { fixture.committer.pendingCount == 4 }
+        // The end of one finds no place, and the images of another one no folder.
+        try fixture.spool.outbox.removeTree("e1")
+        try fixture.spool.active.removeTree("r1")
+        fixture.committer.queue.resume()
+        try await fixture.finish()
+        for id in ["e0", "e1", "r0"] {
+            #expect(try fixture.status(id)?.state == .completed, "\(id)")
+        }
+        #expect(try fixture.status("r1")?.counts.failed == 2)
+        #expect(try fixture.spool.active.names().isEmpty)
+        #expect(fixture.journal.all(.batchFinished).count == 4)
+    }
+
+    /// The results of a batch come before its end, in whichever order they are kept.
+    @Test func anEndWaitsBehindTheResultsOfItsBatch() throws {
+        let spool = try openSpool(isTogether: true)
+        let folders = try batches(1, spool)[0]
+        let committer = Committer(
+            durably: true, storage: storage, progress: ProgressKeeper(time: .system), log: log)
+        storage.add(committer.backlog)
+        let source = EndedBatch(folders: folders, image: filtered("i"))
+        committer.queue.suspend()
+        committer.commit(Committer.End(key: 1, folders: folders, source: source))
+        committer.commit(
+            Committer.Item(folders: folders, index: 0, status: filtered("i")) { _ in
+                source.note("result")
+            })
+        committer.queue.resume()
+        committer.drain()
+        #expect(source.notes == ["result", "end"])
+        #expect(try folders.outbox().read("i.png") == [0])
+        #expect(try Status(in: folders.outbox())?.state == .completed)
+        #expect(try !spool.active.exists(FileName(folders.id)))
+    }
+
+    /// A batch whose one image has ended.
+    private final class EndedBatch: StatusSource {
+        private let folders: BatchFolders
+        private let image: ImageStatus
+        private let log = Mutex<[String]>([])
+
+        init(folders: BatchFolders, image: ImageStatus) {
+            (self.folders, self.image) = (folders, image)
+        }
+
+        var notes: [String] { log.withLock { $0 } }
+        func note(_ text: String) { log.withLock { $0.append(text) } }
+
+        func snapshot(of key: BatchKey) -> StatusSnapshot? {
+            var status = Status(
+                id: folders.id,
+                manifest: Status.ManifestReference(
+                    name: "m.json", file: "manifest.json", sha256: "0", bytes: 1),
+                state: .completed,
+                times: Status.Times(received: "2026-01-01T00:00:00Z"),
+                counts: Status.Counts(), images: [image])
+            status.counts.filtered = 1
+            return StatusSnapshot(folders: folders, status: status, startedAt: nil)
+        }
+
+        func progress(of key: BatchKey) -> ProgressSnapshot? { nil }
+        func finished(_ key: BatchKey) { note("end") }
+        func parked(_ key: BatchKey) {}
     }
 }

@@ -97,7 +97,7 @@ import Testing
     }
 
     /// A filter that was put off writes what it was to write, though its last user has failed meanwhile: the
-    /// publisher syncs a file that may be there.
+    /// committer syncs a file that may be there.
     @Test func whatWasBegunIsHandedOver() throws {
         let fixture = try SchedulerFixture()
         fixture.holdOperations()

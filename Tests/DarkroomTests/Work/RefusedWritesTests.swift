@@ -32,8 +32,8 @@ import Testing
         var written: [String] { log.withLock(\.written) }
 
         /// - Parameter bytes: nil if it is not needed.
-        func write(_ name: String, _ bytes: Int?) -> RefusedWrites.Write {
-            { [self] in
+        func write(_ name: String, _ bytes: Int?, batch: FileName? = nil) -> RefusedWrites.Write {
+            RefusedWrites.Write(batch: batch) { [self] in
                 log.withLock { $0.attempts.append(name) }
                 guard let bytes else { return .undecided }
                 guard bytes <= space.load(ordering: .relaxed) else {
@@ -46,7 +46,7 @@ import Testing
         }
 
         func attempt(_ name: String, _ bytes: Int? = 1) {
-            queue.sync { writes.attempt(write(name, bytes)) }
+            queue.sync { writes.attempt(write(name, bytes).carryOut) }
         }
 
         /// Moves the time on, and waits for the attempts that this has begun.
@@ -144,5 +144,68 @@ import Testing
         #expect(station.attempts == ["unneeded"] && !station.storage.mayWork)
         station.advance(by: 0.01)
         #expect(station.storage.mayWork)
+    }
+
+    // MARK: Batches
+
+    /// The lines of a journal are read in their order.
+    @Test func theWritesOfABatchKeepTheirOrder() async throws {
+        let station = Station()
+        station.storage.writeRefused(Self.full)
+        for (name, batch) in [("a1", "a"), ("b1", "b"), ("a2", "a")] as [(String, FileName)] {
+            station.writes.keep(station.write(name, 1, batch: batch))
+        }
+        #expect(station.writes.holds("a") && !station.writes.holds("c"))
+        station.advance(by: 1)
+        #expect(station.attempts == ["a1"])
+        // Behind the other batch, and before what comes after it.
+        station.space.store(1, ordering: .relaxed)
+        station.advance(by: 2)
+        try await station.wait(for: "all") { station.written.count == 3 }
+        #expect(station.written == ["b1", "a1", "a2"])
+    }
+
+    @Test func whatComesAfterwardsWaitsForItsBatchOnly() async throws {
+        let station = Station()
+        let called = Mutex<[String]>([])
+        station.storage.writeRefused(Self.full)
+        station.writes.keep(station.write("a1", 1, batch: "a"))
+        for batch in ["a", "b"] as [FileName] {
+            station.queue.sync {
+                station.writes.afterwards(of: batch) { called.withLock { $0.append(batch.text) } }
+            }
+        }
+        #expect(called.withLock { $0 } == ["b"])
+        station.space.store(1, ordering: .relaxed)
+        station.advance(by: 1)
+        try await station.wait(for: "its write") { called.withLock { $0 } == ["b", "a"] }
+        #expect(station.written == ["a1"])
+    }
+
+    /// Of a write that was refused in part, the rest is repeated.
+    @Test func theRestIsRepeated() async throws {
+        let station = Station()
+        let rest = station.write("rest", 1)
+        station.queue.sync {
+            station.writes.attempt { [storage = station.storage] in
+                storage.writeRefused(Self.full)
+                return .refusedPartly(rest)
+            }
+        }
+        station.space.store(1, ordering: .relaxed)
+        station.advance(by: 1)
+        try await station.wait(for: "it") { station.written == ["rest"] }
+    }
+
+    @Test func nothingIsKeptAfterLeaving() {
+        let station = Station()
+        let left = Atomic(0)
+        station.storage.writeRefused(Self.full)
+        let write = RefusedWrites.Write(leave: { left.add(1, ordering: .relaxed) }) { .refused }
+        station.writes.keep(write)
+        station.queue.sync { station.writes.leave() }
+        #expect(left.load(ordering: .relaxed) == 1 && !station.writes.tryStorage())
+        station.writes.keep(write)
+        #expect(left.load(ordering: .relaxed) == 2 && !station.writes.tryStorage())
     }
 }

@@ -20,7 +20,7 @@ final class SchedulerFixture: Sendable {
     let journal = RecordedJournal()
     let time = ManualTime()
     let storage: StorageGuard
-    let publisher: Publisher
+    let committer: Committer
     let statusKeeper: StatusKeeper
     let scheduler: Scheduler
     private let engine: TransferEngine
@@ -70,13 +70,14 @@ final class SchedulerFixture: Sendable {
                 limits: .patient, rules: settings.fetchRules,
                 userAgent: TransferSettings.userAgent(version: "test")))
         storage = StorageGuard(log: log, time: time.source)
-        publisher = Publisher(durably: settings.isDurable, storage: storage, log: log)
         statusKeeper = StatusKeeper(
-            interval: settings.statusInterval, durably: settings.isDurable, storage: storage,
+            interval: settings.statusInterval, storage: storage, log: log, time: time.source)
+        committer = Committer(
+            durably: settings.isDurable, storage: storage, progress: statusKeeper.progress,
             log: log, time: time.source)
         scheduler = Scheduler(
             spool: spool, settings: settings, board: Self.board(settings, bounds), engine: engine,
-            cache: nil, storage: storage, publisher: publisher, statusKeeper: statusKeeper,
+            cache: nil, storage: storage, committer: committer, statusKeeper: statusKeeper,
             log: log, time: time.source)
     }
 
@@ -305,7 +306,7 @@ final class SchedulerFixture: Sendable {
     /// Whether all batches have ended or are put away.
     var isIdle: Bool {
         board { $0.batches.isEmpty && $0.waitingBatches.waitingCount == 0 }
-            && scheduler.runningCount == 0 && publisher.pendingCount == 0
+            && scheduler.runningCount == 0 && committer.pendingCount == 0
     }
 
     private func describe() -> String {

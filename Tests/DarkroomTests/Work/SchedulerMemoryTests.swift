@@ -110,7 +110,7 @@ import Testing
         try await fixture.wait(for: .imageFiltered, count: MemoryBudget.patience - 4)
         // From now on nobody is given anything before it.
         try await fixture.wait(for: "the standstill") {
-            fixture.scheduler.runningCount == 0 && fixture.publisher.pendingCount == 0
+            fixture.scheduler.runningCount == 0 && fixture.committer.pendingCount == 0
                 && fixture.scheduler.summary.imagesWaitingForMemory > 1
         }
         #expect((60...72).contains(fixture.filtered.count))

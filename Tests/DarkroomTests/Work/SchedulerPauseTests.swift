@@ -31,7 +31,7 @@ import Testing
             #expect(fixture.scheduler.gate.isSuspended)
             let filtered = fixture.filtered.count
             let fetched = fixture.fetched.count
-            fixture.publisher.drain()
+            fixture.committer.drain()
             #expect(fixture.fetched.count == fetched && fixture.filtered.count >= filtered)
             fixture.scheduler.resume()
         }

@@ -38,8 +38,8 @@ struct SchedulerRefusalTests {
         try acceptWaiting()
         fixture.obey("a", .hold)
         try await fixture.wait(for: "the status") { try fixture.status("a")?.state == .held }
-        fixture.publisher.drain()
-        fixture.publisher.drain()
+        fixture.committer.drain()
+        fixture.committer.drain()
         try disk.setFreeFiles(0)
         fixture.obey("a", .release)
         try await fixture.wait(for: .storageWaits)
@@ -59,8 +59,8 @@ struct SchedulerRefusalTests {
         try acceptWaiting()
         fixture.obey("a", .hold)
         fixture.scheduler.preparation.sync {}
-        fixture.publisher.drain()
-        fixture.publisher.drain()
+        fixture.committer.drain()
+        fixture.committer.drain()
         try disk.setFreeFiles(0)
         fixture.obey("a", .release)
         try await fixture.wait(for: .storageWaits)
@@ -84,7 +84,7 @@ struct SchedulerRefusalTests {
             fixture.scheduler.obey("a", ControlRecord(.hold, uid: 0), recorded: recorded.add)
                 == .acts)
         try await fixture.wait(for: .storageWaits)
-        fixture.publisher.drain()
+        fixture.committer.drain()
         fixture.scheduler.preparation.sync {}
         #expect(recorded.all.isEmpty)
         try recover()

@@ -39,7 +39,7 @@ import Testing
     private func waitForRetries(_ fixture: SchedulerFixture, count: Int) async throws {
         try await fixture.wait(for: "\(count) next tries") {
             fixture.scheduler.summary.retrying == count && fixture.scheduler.runningCount == 0
-                && fixture.publisher.pendingCount == 0
+                && fixture.committer.pendingCount == 0
         }
     }
 

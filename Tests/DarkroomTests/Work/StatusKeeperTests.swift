@@ -90,8 +90,8 @@ import Testing
         try await fixture.wait(for: "its end") {
             fixture.board { $0.batches[10]?.isFinishing == true }
         }
-        fixture.publisher.drain()
-        fixture.publisher.drain()
+        fixture.committer.drain()
+        fixture.committer.drain()
         queue.resume()
         try await fixture.wait(for: .batchFinished)
         #expect(fixture.finishedOrder == ["small"])
@@ -175,12 +175,14 @@ import Testing
                 board.batches.count == 2 && board.batches.values.allSatisfy(\.isFinishing)
             }
         }
-        fixture.publisher.drain()
-        fixture.publisher.drain()
+        fixture.committer.drain()
+        fixture.committer.drain()
         try disk.setFreeFiles(0)
         fixture.statusKeeper.queue.resume()
         try await fixture.wait(for: .storageWaits)
         fixture.statusKeeper.queue.sync {}
+        // The attempt has planned the next one when it has ended.
+        fixture.committer.drain()
         #expect(fixture.finishedOrder == [])
         try disk.setFreeFiles(nil)
         fixture.time.advance(by: 1)
@@ -194,7 +196,7 @@ import Testing
         defer { origin.stop() }
         let fixture = try await fixture(batches: 3)
         let keeper = fixture.statusKeeper
-        keeper.close(finishingUntil: .max)
+        keeper.close()
         // What changes while what runs is finished is written at the end, besides what is asked for.
         for key in 1...3 { fixture.scheduler.statusChanged(key) }
         keeper.leave([2], fixture.scheduler, before: .max)
@@ -210,7 +212,7 @@ import Testing
         defer { origin.stop() }
         let fixture = try await fixture(batches: 3)
         let keeper = fixture.statusKeeper
-        keeper.close(finishingUntil: .max)
+        keeper.close()
         fixture.time.step = 0.02
         keeper.leave([1, 2, 3], fixture.scheduler, before: fixture.time.now + 30_000_000)
         #expect(try written(fixture) == [])
@@ -226,7 +228,7 @@ import Testing
         let fixture = try await fixture(batches: 9)
         let keeper = fixture.statusKeeper
         // Once it looks what is due, and once for each that it begins.
-        fixture.time.afterReads(3) { keeper.close(finishingUntil: .max) }
+        fixture.time.afterReads(3) { keeper.close() }
         fixture.time.advance(by: 1)
         #expect(try written(fixture) == [])
         keeper.leave([], fixture.scheduler, before: 0)

@@ -26,6 +26,9 @@ import Testing
     private static func timeless(_ result: ClientProcess.Result) -> ClientProcess.Result {
         var result = result
         result.output = result.output.replacing(#/\ in [0-9.]+ m?s\b/#, with: "")
+        // How far it is, which a machine with much to do has the time to say.
+        let progress = #/[^\n]*: (pending|processing), [0-9]+ of [0-9]+ images[^\n]*\n/#
+        result.errors = result.errors.replacing(progress, with: "")
         return result
     }
 

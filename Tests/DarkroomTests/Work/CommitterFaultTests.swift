@@ -9,19 +9,19 @@ import Testing
 @testable import DarkroomSpool
 @testable import DarkroomWork
 
-/// The publisher on a disk that is really full.
+/// The committer on a disk that is really full.
 @Suite(
     .tags(.concurrency),
     .enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
-struct PublisherFaultTests {
+struct CommitterFaultTests {
     let disk: SmallDisk
     let spool: Spool
     let folders: BatchFolders
     let storage: StorageGuard
-    let publisher: Publisher
+    let committer: Committer
     let ends = Ends()
 
-    /// What the publisher has said of the images.
+    /// What the committer has said of the images.
     final class Ends: Sendable {
         private let state = Mutex<(recorded: [Int: ImageStatus], left: [Int], afterwards: Int)>(
             ([:], [], 0))
@@ -47,8 +47,9 @@ struct PublisherFaultTests {
         try spool.outbox.makeDirectory("x")
         let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         storage = StorageGuard(log: log)
-        publisher = Publisher(durably: true, storage: storage, log: log)
-        storage.add(publisher)
+        committer = Committer(
+            durably: true, storage: storage, progress: ProgressKeeper(time: .system), log: log)
+        storage.add(committer.backlog)
     }
 
     private func publish(_ indices: Range<Int>) throws {
@@ -63,16 +64,16 @@ struct PublisherFaultTests {
                 output: .init(
                     file: "i\(index).png", format: .png, sha256: "0", bytes: 1, width: 1,
                     height: 1, depth: 8, channels: 3))
-            publisher.publish(
-                Publisher.Item(folders: folders, index: index, status: status) { [ends] in
+            committer.commit(
+                Committer.Item(folders: folders, index: index, status: status) { [ends] in
                     ends.record(index, $0)
                 } unrecorded: { [ends] _ in
                     ends.leave(index)
                 })
         }
-        publisher.afterwards(of: "x") { [ends] in ends.noteAfterwards() }
-        publisher.drain()
-        publisher.drain()
+        committer.afterwards(of: "x") { [ends] in ends.noteAfterwards() }
+        committer.drain()
+        committer.drain()
     }
 
     /// Nothing is shown as done that the journal does not have; all of it is when there is room again.
@@ -100,21 +101,21 @@ struct PublisherFaultTests {
     /// A stop does not wait for room: what is kept is left to the next start.
     @Test func leavesWhatItKeepsAtAStop() throws {
         try publish(0..<3)
-        publisher.leaveKept()
+        committer.close(finishingUntil: .max)
         #expect(ends.left.sorted() == [0, 1, 2])
         #expect(ends.recorded.isEmpty && ends.afterwards == 0)
         #expect(try folders.active().exists(BatchFile.output(2)))
         // And what comes after is not kept either.
-        publisher.publish(
-            Publisher.Item(
+        committer.commit(
+            Committer.Item(
                 folders: folders, index: 9, status: ImageStatus(name: "j", state: .failed)
             ) { [ends] in
                 ends.record(9, $0)
             } unrecorded: { [ends] _ in
                 ends.leave(9)
             })
-        publisher.drain()
-        publisher.drain()
+        committer.drain()
+        committer.drain()
         #expect(ends.left.sorted() == [0, 1, 2, 9])
     }
 

@@ -9,18 +9,19 @@ import Testing
 @testable import DarkroomSpool
 @testable import DarkroomWork
 
-@Suite(.tags(.concurrency)) struct PublisherTests {
+@Suite(.tags(.concurrency)) struct CommitterTests {
     let scratch: ScratchDirectory
     let spool: Spool
     let folders: BatchFolders
-    let publisher: Publisher
+    let committer: Committer
     let storage: StorageGuard
 
     init() throws {
         let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         storage = StorageGuard(log: log)
-        publisher = Publisher(durably: true, storage: storage, log: log)
-        storage.add(publisher)
+        committer = Committer(
+            durably: true, storage: storage, progress: ProgressKeeper(time: .system), log: log)
+        storage.add(committer.backlog)
         scratch = try ScratchDirectory()
         // Files that refuse a sync are told apart only where each is asked for by itself.
         spool = try Spool(path: scratch.path, groupSync: nil)
@@ -40,13 +41,13 @@ import Testing
     private func publish(_ items: [(Int, ImageStatus)]) -> [Int: ImageStatus] {
         let results = Mutex<[Int: ImageStatus]>([:])
         for (index, status) in items {
-            publisher.publish(
-                Publisher.Item(folders: folders, index: index, status: status) { recorded in
+            committer.commit(
+                Committer.Item(folders: folders, index: index, status: status) { recorded in
                     results.withLock { $0[index] = recorded }
                 })
         }
-        publisher.drain()
-        publisher.drain()
+        committer.drain()
+        committer.drain()
         return results.withLock { $0 }
     }
 
@@ -77,15 +78,15 @@ import Testing
         try active.write([7], to: BatchFile.pixels(0), durably: false)
         let results = Mutex<[Int: ImageStatus]>([:])
         for index in 0..<2 {
-            publisher.publish(
-                Publisher.Item(
+            committer.commit(
+                Committer.Item(
                     folders: folders, index: index, status: filtered(index), handsOver: true
                 ) { recorded in
                     results.withLock { $0[index] = recorded }
                 })
         }
-        publisher.drain()
-        publisher.drain()
+        committer.drain()
+        committer.drain()
         // The second one's are not there.
         let ends = results.withLock { $0 }
         #expect(ends[0]?.state == .filtered && ends[1]?.state == .failed)
@@ -114,18 +115,18 @@ import Testing
             try spool.active.makeDirectory(FileName(batch.id))
             try spool.outbox.makeDirectory(FileName(batch.id))
             try batch.active().write([UInt8(index)], to: BatchFile.output(0), durably: false)
-            return Publisher.Item(folders: batch, index: 0, status: filtered(0)) { recorded in
+            return Committer.Item(folders: batch, index: 0, status: filtered(0)) { recorded in
                 if recorded.state == .filtered { ends.add(1, ordering: .relaxed) }
             }
         }
         // Handed in while the queue is busy with the first, the others make one group.
         let failed = ImageStatus(name: "f", source: "s", state: .failed)
-        publisher.publish(
-            Publisher.Item(folders: folders, index: 1, status: failed) { [publisher] _ in
-                for item in items { publisher.publish(item) }
+        committer.commit(
+            Committer.Item(folders: folders, index: 1, status: failed) { [committer] _ in
+                for item in items { committer.commit(item) }
             })
-        publisher.drain()
-        publisher.drain()
+        committer.drain()
+        committer.drain()
         #expect(ends.load(ordering: .relaxed) == 2)
         for (index, batch) in batches.enumerated() {
             #expect(try batch.outbox().read("i0.png") == [UInt8(index)])

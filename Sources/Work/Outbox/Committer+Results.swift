@@ -3,113 +3,108 @@ import DarkroomCore
 import DarkroomSpool
 import SystemPackage
 
-/// The steps of the groups, see the table at `Publisher`.
-extension Publisher {
-    /// Carries out the steps for groups of different batches, which share the waits for the disk.
-    ///
-    /// - Returns: the parts of the groups that must be retried; for some groups, this is nothing.
-    func publish(_ groups: [Group]) -> [Group] {
-        var rests: [Group] = []
-        var groups = groups
-        syncOutputs(&groups, &rests)
-        FaultPoint.publishOutputsSynced.pass()
-        writeJournals(&groups, &rests)
-        let byPath = groups.first?.folders.spool.ownsOutbox() ?? false
-        for var group in groups {
-            let folders = group.folders
-            rests.append(Group(folders: folders, items: rename(&group.items, folders, byPath)))
-            for item in group.items { item.completion(item.status) }
-            for record in group.records { record.completion() }
-        }
-        FaultPoint.publishOutputsMoved.pass()
-        return rests
-    }
-
-    /// Carries out a step for each group. Groups for which it fails leave the others, and `failed` returns what is
-    /// retried of them.
+/// The steps of results, see the table at `Committer`.
+extension Committer {
+    /// Carries out a step for the results of each batch. Those for which it fails leave the others, and `failed`
+    /// returns what is retried of them.
     private func carryOut(
-        _ groups: inout [Group], _ rests: inout [Group],
-        _ step: (inout Group) throws(FileError) -> Void,
-        failed: (inout Group, FileError) -> Group
+        _ pass: inout Pass, _ step: (inout Results) throws(FileError) -> Void,
+        failed: (inout Results, FileError) -> Results
     ) {
-        var left: [Group] = []
-        for var group in groups {
+        var left: [Results] = []
+        for var results in pass.results {
             do throws(FileError) {
-                try step(&group)
-                left.append(group)
+                try step(&results)
+                if results.isEmpty { pass.isUndecided = true } else { left.append(results) }
             } catch {
-                rests.append(failed(&group, error))
+                let rest = failed(&results, error)
+                if rest.isEmpty {
+                    pass.isUndecided = true
+                } else {
+                    pass.rest.append(.results(rest))
+                }
             }
         }
-        groups = left
+        pass.results = left
     }
 
-    /// The part of a group that must be retried after this error, none of whose images is in the journal.
-    private func rest(of group: Group, after error: FileError) -> Group {
+    /// The part of some results that must be retried after this error, none of whose images is in the journal.
+    private func rest(of results: Results, after error: FileError) -> Results {
         guard error.errno == .noSuchFileOrDirectory else {
-            storage.writeRefused(error, batch: group.folders.id)
-            return group
+            storage.writeRefused(error, batch: results.folders.id)
+            return results
         }
         // Another process has removed the folder. There is no place to write to, and nothing to retry.
-        for item in group.items { item.completion(item.status.removed(with: group.folders)) }
-        for record in group.records { record.completion() }
-        return Group(folders: group.folders)
+        for item in results.items { item.completion(item.status.removed(with: results.folders)) }
+        for record in results.records { record.completion() }
+        return Results(folders: results.folders)
     }
 
     /// Waits until all outputs are on the disk.
-    private func syncOutputs(_ groups: inout [Group], _ rests: inout [Group]) {
-        guard durably, let spool = groups.first?.folders.spool else { return }
-        let count = groups.reduce(0) { sum, group in
-            sum + group.items.filter(\.awaitsSync).reduce(0) { $0 + $1.files.count }
-        }
-        if count > 1, spool.syncTogether() { return }
-        carryOut(&groups, &rests) { group throws(FileError) in
-            try sync(&group.items, group.folders)
-        } failed: { group, error in
-            rest(of: group, after: error)
+    func syncOutputs(_ pass: inout Pass) {
+        carryOut(&pass) { results throws(FileError) in
+            try sync(&results.items, results.folders)
+        } failed: { results, error in
+            rest(of: results, after: error)
         }
     }
 
-    /// Appends the records to the journals, and waits until they are on the disk.
-    private func writeJournals(_ groups: inout [Group], _ rests: inout [Group]) {
-        let isTogether = durably && groups.count > 1
-        carryOut(&groups, &rests) { group throws(FileError) in
-            try journal(group, durably: durably && !isTogether)
-        } failed: { group, error in
-            error.step == FileError.sync ? refuse(&group, error) : rest(of: group, after: error)
-        }
-        guard isTogether, let spool = groups.first?.folders.spool, !spool.syncTogether()
-        else { return }
-        carryOut(&groups, &rests) { group throws(FileError) in
-            if !records(of: group).isEmpty { try ItemJournal.sync(in: group.folders.active()) }
-        } failed: { group, error in
-            refuse(&group, error)
-        }
-    }
-
-    private func records(of group: Group) -> [JournalRecord] {
-        group.items.filter(\.isUndecided).map(\.record) + group.records.map(\.record)
-    }
-
-    private func journal(_ group: Group, durably: Bool) throws(FileError) {
-        let records = records(of: group)
-        guard !records.isEmpty else { return }
-        try ItemJournal.append(records, of: group.folders, durably: durably)
-    }
-
-    /// The lines of a group may be in the journal but not on the disk. None of its images is shown as finished, and
-    /// later lines replace these.
+    /// Appends the records to the journals.
     ///
-    /// - Returns: the part of the group that must be retried.
-    private func refuse(_ group: inout Group, _ error: FileError) -> Group {
-        let folders = group.folders
+    /// - Parameter durably: waits until they are on the disk. Otherwise `syncJournals` does this, or a sync of all.
+    func writeJournals(_ pass: inout Pass, durably: Bool) {
+        carryOut(&pass) { results throws(FileError) in
+            let records = records(of: results)
+            guard !records.isEmpty else { return }
+            try ItemJournal.append(records, of: results.folders, durably: durably)
+        } failed: { results, error in
+            error.step == FileError.sync
+                ? refuse(&results, error) : rest(of: results, after: error)
+        }
+    }
+
+    func syncJournals(_ pass: inout Pass) {
+        carryOut(&pass) { results throws(FileError) in
+            if !records(of: results).isEmpty {
+                try ItemJournal.sync(in: results.folders.active())
+            }
+        } failed: { results, error in
+            refuse(&results, error)
+        }
+    }
+
+    private func records(of results: Results) -> [JournalRecord] {
+        results.items.filter(\.isUndecided).map(\.record) + results.records.map(\.record)
+    }
+
+    /// Renames the outputs of journaled images into the outbox, and reports the images.
+    func publishOutputs(_ pass: inout Pass, byPath: Bool) {
+        if pass.results.isEmpty { return }
+        for var results in pass.results {
+            let folders = results.folders
+            let refused = rename(&results.items, folders, byPath)
+            if !refused.isEmpty {
+                pass.rest.append(.results(Results(folders: folders, items: refused)))
+            }
+            for item in results.items { item.completion(item.status) }
+            for record in results.records { record.completion() }
+        }
+        FaultPoint.publishOutputsMoved.pass()
+    }
+
+    /// The lines may be in the journal but not on the disk. None of the images is shown as finished, and later lines
+    /// replace these.
+    ///
+    /// - Returns: the part of the results that must be retried.
+    private func refuse(_ results: inout Results, _ error: FileError) -> Results {
+        let folders = results.folders
         storage.writeRefused(error, batch: folders.id)
-        refuse(&group.items, error, folders)
-        for item in group.items where item.isUndecided { item.completion(item.status) }
+        refuse(&results.items, error, folders)
+        for item in results.items where item.isUndecided { item.completion(item.status) }
         // Images that were in the journal before, and whose rename was refused, still wait for the rename.
-        return Group(
-            folders: folders, items: group.items.filter { !$0.isUndecided },
-            records: group.records)
+        return Results(
+            folders: folders, items: results.items.filter { !$0.isUndecided },
+            records: results.records)
     }
 
     private func refuse(_ items: inout [Item], _ error: FileError, _ folders: BatchFolders) {
@@ -122,7 +117,7 @@ extension Publisher {
     }
 
     /// Waits until the outputs are on the disk. Outputs that cannot be written fail. Those for which there was no space
-    /// are made again, and leave the group.
+    /// are made again, and leave the results.
     ///
     /// - Throws: an error if this is not known yet.
     private func sync(_ items: inout [Item], _ folders: BatchFolders) throws(FileError) {

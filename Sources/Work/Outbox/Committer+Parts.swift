@@ -1,0 +1,169 @@
+import DarkroomAnswer
+import DarkroomBoard
+import DarkroomCore
+import DarkroomSpool
+
+/// What the committer is given: ended images, other lines of a batch's journal, and ends of batches.
+extension Committer {
+    /// An image that has ended.
+    package struct Item: Sendable {
+        package let folders: BatchFolders
+        package let index: Int
+        package var status: ImageStatus
+        /// Whether its pixels are in a file next to its output, for other images; see `HandOverTable`.
+        package let handsOver: Bool
+        /// Called with the status that was written to the journal: that of a failed image if publishing failed.
+        package let completion: @Sendable (ImageStatus) -> Void
+        /// Called instead if it is not written to the journal.
+        package let unrecorded: @Sendable (Unrecorded) -> Void
+        /// Whether it is not in the journal yet.
+        var isUndecided = true
+
+        package init(
+            folders: BatchFolders, index: Int, status: ImageStatus, handsOver: Bool = false,
+            completion: @escaping @Sendable (ImageStatus) -> Void,
+            unrecorded: @escaping @Sendable (Unrecorded) -> Void = { _ in }
+        ) {
+            self.folders = folders
+            self.index = index
+            self.status = status
+            self.handsOver = handsOver
+            self.completion = completion
+            self.unrecorded = unrecorded
+        }
+
+        /// Whether it has an output that may not be on the disk.
+        var awaitsSync: Bool { status.state == .filtered && isUndecided }
+
+        /// The files that exist according to the journal's record.
+        var files: [FileName] {
+            (status.published == false ? [] : [BatchFile.output(index)])
+                + (handsOver ? [BatchFile.pixels(index)] : [])
+        }
+
+        var record: JournalRecord { .ended(index: index, status) }
+    }
+
+    /// A line of a batch's journal that does not concern an image.
+    struct Record: Sendable {
+        let folders: BatchFolders
+        let record: JournalRecord
+        /// Called when it is written, or when the batch's folder does not exist any more.
+        let completion: @Sendable () -> Void
+    }
+
+    /// The reason why an image's result is not in the journal.
+    package enum Unrecorded: Sendable {
+        /// There was no space on the disk for its output. It must be made again.
+        case again
+        /// The daemon stops while the disk refuses it. The next start repeats it.
+        case left
+    }
+
+    /// A batch that has ended, and waits for its last status.
+    struct End: Sendable {
+        let key: BatchKey
+        let folders: BatchFolders
+        let source: any StatusSource
+        /// The reported reason why the last status could not be written.
+        var reported: FileError?
+    }
+
+    enum Entry: Sendable {
+        case item(Item)
+        case record(Record)
+        case end(End)
+
+        var folders: BatchFolders {
+            switch self {
+            case .item(let item): item.folders
+            case .record(let record): record.folders
+            case .end(let end): end.folders
+            }
+        }
+    }
+
+    /// The images and records of one batch.
+    struct Results: Sendable {
+        let folders: BatchFolders
+        var items: [Item] = []
+        var records: [Record] = []
+
+        var isEmpty: Bool { items.isEmpty && records.isEmpty }
+    }
+
+    /// What is retried as a whole.
+    enum Part: Sendable {
+        case results(Results)
+        case end(End)
+
+        var batch: FileName {
+            switch self {
+            case .results(let results): FileName(results.folders.id)
+            case .end(let end): FileName(end.folders.id)
+            }
+        }
+
+        var isResults: Bool { if case .results = self { true } else { false } }
+
+        /// The daemon stops. The next start finds what an end needs in the journal.
+        @Sendable func leave() {
+            guard case .results(let results) = self else { return }
+            for item in results.items { item.unrecorded(.left) }
+        }
+    }
+
+    /// A batch during the steps of its end.
+    struct Ending: Sendable {
+        var end: End
+        let snapshot: StatusSnapshot
+        var folders: BatchFolders { end.folders }
+    }
+
+    /// Parts of different batches that share the waits for the disk. A part for which a step fails leaves the others.
+    struct Pass {
+        var results: [Results] = []
+        var ends: [Ending] = []
+        /// What must be retried, because the disk has refused it.
+        var rest: [Part] = []
+        /// Whether a part has left without showing whether the disk accepts writes.
+        var isUndecided = false
+        private var batches: Set<FileName> = []
+        private var images = 0
+
+        /// Adds a part unless the pass is full or has one of the same batch.
+        ///
+        /// - Parameters:
+        ///   - limit: the number of batches at most.
+        ///   - images: so many images of ends fill the pass.
+        ///   - mayFinish: whether batches may end. Otherwise their ends are dropped.
+        /// - Returns: false if it must be in another pass.
+        mutating func take(_ part: Part, most limit: Int, _ images: Int, _ mayFinish: Bool) -> Bool
+        {
+            guard batches.count < limit, self.images < images || part.isResults,
+                batches.insert(part.batch).inserted
+            else { return false }
+            switch part {
+            case .results(let results):
+                self.results.append(results)
+            case .end(let end):
+                guard mayFinish, let snapshot = end.source.snapshot(of: end.key) else {
+                    isUndecided = true
+                    break
+                }
+                self.images += snapshot.status.images.count
+                ends.append(Ending(end: end, snapshot: snapshot))
+            }
+            return true
+        }
+
+        var spool: Spool? { results.first?.folders.spool ?? ends.first?.folders.spool }
+
+        /// The number of files that must be on the disk before the journals and the last statuses are.
+        var filesToSync: Int {
+            results.reduce(ends.count) { sum, results in
+                sum + results.items.filter(\.awaitsSync).reduce(0) { $0 + $1.files.count }
+            }
+        }
+    }
+}
