@@ -15,7 +15,7 @@ package struct SpoolFolder: Sendable {
         do throws(FileError) {
             root = try Directory(path: path)
             guard try root.exists("outbox") else {
-                throw FileError("find its outbox", path, .noSuchFileOrDirectory)
+                throw FileError(.find, path, .noSuchFileOrDirectory, detail: "its outbox")
             }
         } catch {
             throw ClientError(

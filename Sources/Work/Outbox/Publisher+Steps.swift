@@ -76,7 +76,7 @@ extension Publisher {
         carryOut(&groups, &rests) { group throws(FileError) in
             try journal(group, durably: durably && !isTogether)
         } failed: { group, error in
-            error.step == FileError.sync ? refuse(&group, error) : rest(of: group, after: error)
+            error.step == .sync ? refuse(&group, error) : rest(of: group, after: error)
         }
         guard isTogether, let spool = groups.first?.folders.spool, !spool.syncTogether()
         else { return }
@@ -135,12 +135,12 @@ extension Publisher {
                 for name in items[index].files.map(folders.pathInActive) {
                     try active.open(name).sync(path: active.path(of: name))
                 }
-            } catch  where error.step == FileError.sync && error.errno.storageFault == .full {
+            } catch  where error.step == .sync && error.errno.storageFault == .full {
                 // Unlike a journal's lines, an output can be written again from its beginning.
-                storage.writeRefused(FileError("write", error.path, error.errno))
+                storage.writeRefused(FileError(.write, error.path, error.errno))
                 items[index].unrecorded(.again)
                 unwritten.append(index)
-            } catch  where error.step == FileError.sync {
+            } catch  where error.step == .sync {
                 storage.writeRefused(error, batch: items[index].folders.id)
                 items[index].status.fail(error)
             } catch  where error.fault != nil {
