@@ -29,7 +29,7 @@ let exported = station + [.enableUpcomingFeature("InternalImportsByDefault")]
 /// All stations, in their order; tests and tools use any of them.
 let library: [Target.Dependency] = [
     "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest", "DarkroomAnswer",
-    "DarkroomSpool", "DarkroomBoard", "DarkroomClient", "DarkroomPage", "DarkroomWork",
+    "DarkroomSpool", "DarkroomBoard", "DarkroomPage", "DarkroomClient", "DarkroomWork",
     "DarkroomConfiguration", "DarkroomRun", "DarkroomDaemon", "DarkroomSelfTest",
 ]
 
@@ -163,6 +163,15 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             path: "Sources/Board", swiftSettings: station),
+        // The pages of a batch, for people: HTML and previews.
+        .target(
+            name: "DarkroomPage",
+            dependencies: [
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomAnswer", "DarkroomSpool", "CDarkroomShims",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Sources/Page", swiftSettings: outer),
         // What a client program does with a spool: find it, drop files, find and read answers.
         .target(
             name: "DarkroomClient",
@@ -173,15 +182,6 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ],
             path: "Sources/Client", swiftSettings: outer),
-        // The pages of a batch, for people: HTML and previews.
-        .target(
-            name: "DarkroomPage",
-            dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomAnswer", "DarkroomSpool", "DarkroomClient", "CDarkroomShims",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ],
-            path: "Sources/Page", swiftSettings: outer),
         // The work itself: operations on queues, publication.
         .target(
             name: "DarkroomWork",
@@ -258,7 +258,7 @@ let package = Package(
             name: "darkroom",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomAnswer", "DarkroomSpool", "DarkroomClient", "DarkroomPage",
+                "DarkroomAnswer", "DarkroomSpool", "DarkroomPage", "DarkroomClient",
                 "DarkroomWork",
                 "DarkroomConfiguration", "DarkroomRun", "DarkroomDaemonCommand", "CDarkroomEntry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -111,10 +111,3 @@ package final class BatchView {
         return batch
     }
 }
-
-extension stat {
-    /// Whether this file was written after another one.
-    func isNewer(than other: stat) -> Bool {
-        (st_mtim.tv_sec, st_mtim.tv_nsec) > (other.st_mtim.tv_sec, other.st_mtim.tv_nsec)
-    }
-}

@@ -43,6 +43,14 @@ package struct ClientError: CodedError, Equatable {
             .ioError, code: "unreadable-file", "\(path): \(reason)", remedy: otherForm)
     }
 
+    /// What Darkroom has written into the spool cannot be read.
+    package init(_ error: ReadingError) {
+        switch error {
+        case .file(let error): self.init(error)
+        case .unreadable(let path, let reason): self = .unreadable(path, reason)
+        }
+    }
+
     /// The status of an answer cannot be read. The error names the field that is wrong.
     package init(unreadableStatusIn answer: Directory) {
         self = .unreadable(

@@ -1,21 +1,19 @@
 import DarkroomAnswer
 import DarkroomCore
 import DarkroomSpool
-import Foundation
 import Glibc
 
 extension SpoolFolder {
     /// What the daemon wrote last about the files in the inbox; nil if it has not written yet.
     package func inboxReport() -> InboxReport? {
-        guard let bytes = try? root.read("inbox.json", upTo: Self.mostBytes) else { return nil }
-        return try? JSONDecoder().decode(InboxReport.self, from: Data(bytes))
+        try? root.decode(InboxReport.self, "inbox.json")
     }
 
     /// What the daemon wrote last about hot folders; nil if it never had one.
     package func foldersReport() -> FoldersReport? {
-        guard let bytes = try? root.read(FoldersReport.fileName, upTo: Self.mostBytes) else {
-            return nil
-        }
+        guard
+            let bytes = try? root.read(FoldersReport.fileName, upTo: Directory.mostReportBytes)
+        else { return nil }
         return FoldersReport(decoding: bytes)
     }
 

@@ -73,7 +73,7 @@ package struct ManifestFile: Sendable {
                     isInput ? dup(STDIN_FILENO) : Glibc.open(path, O_RDONLY | O_CLOEXEC)
                 })
         } catch {
-            throw FileError("open", FileName(path).text, error)
+            throw FileError(.open, FileName(path).text, error)
         }
     }
 

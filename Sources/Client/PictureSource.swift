@@ -112,7 +112,7 @@ package struct PictureSource: Sendable, Equatable {
                     .missing, code: "file-missing",
                     "\(shown): there is no such file, and addresses begin with http:// or https://")
             }
-            throw ClientError(FileError("find it", shown, error))
+            throw ClientError(FileError(.find, shown, error, detail: "it"))
         }
         switch information.st_mode & S_IFMT {
         case S_IFREG: return

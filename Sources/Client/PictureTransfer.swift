@@ -35,17 +35,18 @@ struct PictureTransfer: ~Copyable {
                     Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
                 })
         } catch {
-            throw FileError("open", shown, error)
+            throw FileError(.open, shown, error)
         }
     }
 
     private static func check(_ file: borrowing Descriptor, _ shown: String) throws(FileError) {
         var information = stat()
         guard fstat(file.number, &information) == 0 else {
-            throw FileError("examine", shown, Errno(rawValue: errno))
+            throw FileError(.examine, shown, Errno(rawValue: errno))
         }
         guard information.st_mode & S_IFMT == S_IFREG else {
-            throw FileError("send it along (it is not a regular file)", shown, .notSupported)
+            throw FileError(
+                .send, shown, .notSupported, detail: "it along (it is not a regular file)")
         }
     }
 
@@ -59,7 +60,7 @@ struct PictureTransfer: ~Copyable {
     }
 
     private func tell(_ count: Int, _ told: (Int) -> Bool) throws(FileError) {
-        guard told(count) else { throw FileError("copy", path, .canceled) }
+        guard told(count) else { throw FileError(.copy, path, .canceled) }
     }
 
     private func copy(
@@ -78,7 +79,7 @@ struct PictureTransfer: ~Copyable {
             } catch  where Self.needsReading.contains(error) {
                 break
             } catch {
-                throw FileError("copy to \(target)", path, error)
+                throw FileError(.copy, path, error, detail: "to \(target)")
             }
             if count == 0 { break }
             place += Int(count)
@@ -97,7 +98,7 @@ struct PictureTransfer: ~Copyable {
         from start: Int, to copy: borrowing Descriptor, _ target: String, _ told: (Int) -> Bool
     ) throws(FileError) {
         guard lseek(copy.number, start, SEEK_SET) >= 0 else {
-            throw FileError("write", target, Errno(rawValue: errno))
+            throw FileError(.write, target, Errno(rawValue: errno))
         }
         var place = start
         while true {

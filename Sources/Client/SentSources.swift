@@ -75,7 +75,8 @@ package struct SentSources: Sendable {
         var information = stat()
         guard stat(file, &information) == 0 else {
             if !isAbsolute { return nil }
-            throw ClientError(FileError("find it", FileName(path).text, Errno(rawValue: errno)))
+            throw ClientError(
+                FileError(.find, FileName(path).text, Errno(rawValue: errno), detail: "it"))
         }
         guard let (place, passed) = places(of: path) else {
             throw ClientError(
@@ -88,7 +89,8 @@ package struct SentSources: Sendable {
                 .rejected, code: "not-a-file", "\(FileName(path).text): it is not a file")
         }
         guard access(file, R_OK) == 0 else {
-            throw ClientError(FileError("read it", FileName(path).text, Errno(rawValue: errno)))
+            throw ClientError(
+                FileError(.read, FileName(path).text, Errno(rawValue: errno), detail: "it"))
         }
         if let limit, information.length > limit {
             throw ClientError(

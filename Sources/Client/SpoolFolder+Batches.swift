@@ -2,89 +2,41 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
-import Foundation
-import Glibc
-import SystemPackage
 
 extension SpoolFolder {
+    /// The IDs of all batches that have an answer, in alphabetical order.
+    package func batchIDs() throws(ClientError) -> [String] {
+        try file { () throws(FileError) in try answers.ids() }
+    }
+
     /// The folder of a batch in the outbox; nil if there is no such batch.
     package func folder(of id: String) throws(ClientError) -> Directory? {
-        guard !id.isEmpty, !id.hasPrefix("."), !id.contains("/"), !id.contains("\0") else {
-            return nil
-        }
-        let outbox = try outbox()
-        do throws(FileError) {
-            return try Directory(FileName(id), in: outbox)
-        } catch {
-            switch error.errno {
-            case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels,
-                .fileNameTooLong:
-                return nil
-            default: throw ClientError(error)
-            }
+        try file { () throws(FileError) in try answers.answer(of: id) }
+    }
+
+    /// The progress of a batch; nil if there is no such batch.
+    package func progress(of id: String) throws(ClientError) -> BatchProgress? {
+        guard let folder = try folder(of: id) else { return nil }
+        return try read { () throws(ReadingError) in
+            try folder.decode(BatchProgress.self, BatchProgress.fileName)
         }
     }
 
-    /// How far a batch is; nil if there is no such batch.
-    ///
-    /// `progress.json` is written just after `status.json`. It is missing in the answers of older versions, and at first
-    /// if a batch has few images. So the status decides if it is newer. It may have 36 MB, so somebody who looks twice a
-    /// second may wait for the progress file instead.
-    ///
-    /// - Parameter patience: the seconds in which a newer status is not read yet, unless the batch has ended according
-    ///   to its progress file.
+    /// How far a batch is; nil if there is no such batch. See `Outbox.summary`.
     package func summary(
         of id: String, patience: Double = 0
     ) throws(ClientError) -> BatchProgress? {
-        guard let folder = try folder(of: id) else { return nil }
-        var progress = try? decode(BatchProgress.self, BatchProgress.fileName, in: folder)
-        // An ID that is too long for the file is the name of the folder alone.
-        progress?.id = id
-        guard let status = try? folder.information(of: "status.json") else { return nil }
-        if let progress, let file = try? folder.information(of: BatchProgress.fileName) {
-            guard status.isNewer(than: file) else { return progress }
-            let age = Clock.wall - Double(status.st_mtim.tv_sec)
-            if age < patience, !progress.state.isFinal { return progress }
-        }
-        if progress == nil, status.length <= Self.smallStatus,
-            let whole = (try? Status(in: folder)) ?? nil
-        {
-            var batch = BatchProgress(of: whole)
-            batch.written = whole.written ?? batch.written
-            return batch
-        }
-        guard let frame = try frame(in: folder) else { return nil }
-        var batch = BatchProgress(olderAnswer: frame)
-        batch.outputBytes = progress?.outputBytes ?? 0
-        return batch
+        try read { () throws(ReadingError) in try answers.summary(of: id, patience: patience) }
     }
-
-    /// A status of at most this many bytes takes little time to read with its images, which have the sizes of the
-    /// outputs.
-    private static let smallStatus = 64 << 10
 
     /// The status of a batch without its images, of which there may be 100,000; nil if the folder is not an answer.
     package func frame(in folder: Directory) throws(ClientError) -> Status? {
-        let status: Status?
-        do throws(FileError) {
-            status = try Status(frameIn: folder)
-        } catch {
-            if error.errno == .noSuchFileOrDirectory { return nil }
-            throw ClientError(error)
-        }
-        guard let status else {
-            throw ClientError(unreadableStatusIn: folder)
-        }
-        return status
+        try read { () throws(ReadingError) in try Outbox.frame(in: folder) }
     }
 
     /// Whether the answer has a progress file; older versions wrote none.
     func hasProgress(_ answer: Directory) throws(ClientError) -> Bool {
-        do throws(FileError) {
-            return try answer.exists(BatchProgress.fileName)
-        } catch {
-            throw ClientError(error)
-        }
+        try file { () throws(FileError) in try answer.exists(BatchProgress.fileName) }
     }
 
     /// The error for an ID that does not exist, with what the user may have meant.

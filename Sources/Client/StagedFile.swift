@@ -77,7 +77,7 @@ package final class StagedFile {
         }
         let error = Errno(rawValue: errno)
         if [.notSupported, .isDirectory, .invalidArgument].contains(error) { return nil }
-        throw FileError("create a file", inbox.path, error)
+        throw FileError(.create, inbox.path, error, detail: "a file")
     }
 
     /// Tries it before anything is written, with another file: whoever has lost its only name gets none any more.
@@ -123,7 +123,7 @@ package final class StagedFile {
     ) throws(FileError) -> FileIdentity {
         var information = stat()
         guard fstat(number, &information) == 0 else {
-            throw FileError("examine", path, Errno(rawValue: errno))
+            throw FileError(.examine, path, Errno(rawValue: errno))
         }
         return FileIdentity(information)
     }
@@ -158,7 +158,7 @@ package final class StagedFile {
                 try tmp.rename(stagedName, to: inbox, as: name, rivals: .some)
                 self.stagedName = nil
             } else if !Self.link(file, to: name, in: inbox) {
-                throw FileError("create", inbox.path(of: name), Errno(rawValue: errno))
+                throw FileError(.create, inbox.path(of: name), Errno(rawValue: errno))
             }
             return true
         } catch {

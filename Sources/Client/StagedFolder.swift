@@ -54,7 +54,7 @@ package final class StagedFolder {
         of name: FileName, in tmp: Directory
     ) throws(FileError) -> String {
         guard let identity = try tmp.droppedIdentity(of: name) else {
-            throw FileError("examine", tmp.path(of: name), .noSuchFileOrDirectory)
+            throw FileError(.examine, tmp.path(of: name), .noSuchFileOrDirectory)
         }
         return identity
     }

@@ -14,7 +14,8 @@ package final class CancellationFlag: Sendable {
 
 extension CancellationFlag {
     /// Throws ECANCELED if the flag is set. For code that reads or writes files in pieces.
-    package func check(_ step: String, _ path: @autoclosure () -> String) throws(FileError) {
+    package func check(_ step: FileError.Step, _ path: @autoclosure () -> String) throws(FileError)
+    {
         if isSet { throw FileError(step, path(), .canceled) }
     }
 }

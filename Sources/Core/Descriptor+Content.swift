@@ -36,7 +36,7 @@ extension Descriptor {
                 failure = error
             }
         }
-        if let failure { throw FileError("read", path, failure) }
+        if let failure { throw FileError(.read, path, failure) }
         return bytes
     }
 
@@ -65,7 +65,7 @@ extension Descriptor {
         if done == nil {
             failure = Array(bytes).withUnsafeBytes { writeAll($0) }
         }
-        if let failure { throw FileError("write", path, failure) }
+        if let failure { throw FileError(.write, path, failure) }
     }
 
     /// Writes all bytes into an empty file. Whole blocks of zeros become holes.
@@ -89,7 +89,7 @@ extension Descriptor {
             // A new file is at its beginning.
             if place + start > 0 {
                 guard lseek(number, place + start, SEEK_SET) >= 0 else {
-                    throw FileError("write", path, Errno(rawValue: errno))
+                    throw FileError(.write, path, Errno(rawValue: errno))
                 }
             }
             try write(piece, path: path)
@@ -118,7 +118,7 @@ extension Descriptor {
         do {
             _ = try retryingInterrupts { fstat(number, &information) }
         } catch {
-            throw FileError("examine", path, error)
+            throw FileError(.examine, path, error)
         }
         return information
     }
@@ -148,7 +148,7 @@ extension Descriptor {
         do {
             _ = try retryingInterrupts { ftruncate(number, length) }
         } catch {
-            throw FileError("truncate", path, error)
+            throw FileError(.truncate, path, error)
         }
     }
 
@@ -166,7 +166,7 @@ extension Descriptor {
         do {
             _ = try retryingInterrupts { fsync(number) }
         } catch {
-            throw FileError(FileError.sync, path, error)
+            throw FileError(.sync, path, error)
         }
     }
 }

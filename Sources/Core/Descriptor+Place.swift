@@ -31,7 +31,7 @@ extension Descriptor {
                 failure = error
             }
         }
-        if let failure { throw FileError("read", path, failure) }
+        if let failure { throw FileError(.read, path, failure) }
         return bytes
     }
 
@@ -64,6 +64,6 @@ extension Descriptor {
                 failure = error
             }
         }
-        if let failure { throw FileError("write", path, failure) }
+        if let failure { throw FileError(.write, path, failure) }
     }
 }

@@ -26,7 +26,7 @@ package struct Descriptor: ~Copyable, Sendable {
         discard self
         // Linux has released the number even if the call was interrupted (close(2)).
         guard Glibc.close(number) == 0 || errno == EINTR else {
-            throw FileError("close", path, Errno(rawValue: errno))
+            throw FileError(.close, path, Errno(rawValue: errno))
         }
     }
 }

@@ -11,10 +11,10 @@ extension Directory {
         let file = Descriptor(owning: try open(path, shown))
         var information = stat()
         guard fstat(file.number, &information) == 0 else {
-            throw FileError("examine", shown, Errno(rawValue: errno))
+            throw FileError(.examine, shown, Errno(rawValue: errno))
         }
         guard information.st_mode & S_IFMT == S_IFREG else {
-            throw FileError("read (it is not a regular file)", shown, .notSupported)
+            throw FileError(.read, shown, .notSupported, detail: "(it is not a regular file)")
         }
         return file
     }
@@ -35,14 +35,14 @@ extension Directory {
                         path.withCString { darkroom_walk_beneath(number, $0, 0) }
                     }
                 } catch {
-                    throw FileError("open", shown, error)
+                    throw FileError(.open, shown, error)
                 }
             } catch let failure {
                 error = failure
                 break
             }
         }
-        throw FileError("open", shown, error)
+        throw FileError(.open, shown, error)
     }
 
     /// Opens a folder, none of whose names may be a symbolic link.

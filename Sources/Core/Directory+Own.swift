@@ -102,7 +102,7 @@ extension Directory {
         let mode = try attributes().st_mode
         guard mode & 0o077 != 0, fchmod(number, mode & 0o7700) != 0 else { return }
         guard ![EROFS, EPERM, EOPNOTSUPP].contains(errno) else { return }
-        throw .file(FileError("set the mode of", path, Errno(rawValue: errno)))
+        throw .file(FileError(.setMode, path, Errno(rawValue: errno)))
     }
 
     private func attributes() throws(OwnFolderError) -> stat {

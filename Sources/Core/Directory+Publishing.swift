@@ -39,7 +39,7 @@ extension Directory {
         rivals: Rivals = .none
     ) throws(FileError) {
         do {
-            _ = try Self.call("rename to \(folder.path(of: newName))", path(of: name)) {
+            _ = try Self.call(.rename, path(of: name), detail: "to \(folder.path(of: newName))") {
                 name.withCString { old in
                     newName.withCString { new in
                         replacing
@@ -96,13 +96,13 @@ extension Directory {
     func renameWithoutLinks(
         _ name: FileName, to folder: Directory, as newName: FileName, rivals: Rivals
     ) throws(FileError) {
-        let step = "rename to \(folder.path(of: newName))"
+        let target = "to \(folder.path(of: newName))"
         guard let old = try information(of: name) else {
-            throw FileError(step, path(of: name), .noSuchFileOrDirectory)
+            throw FileError(.rename, path(of: name), .noSuchFileOrDirectory, detail: target)
         }
         guard rivals == .some, old.st_mode & S_IFMT != S_IFDIR else {
             if try folder.exists(newName) {
-                throw FileError(step, path(of: name), .fileExists)
+                throw FileError(.rename, path(of: name), .fileExists, detail: target)
             }
             return try rename(name, to: folder, as: newName, replacing: true)
         }
@@ -121,7 +121,7 @@ extension Directory {
     package func link(
         _ name: FileName, to folder: Directory, as newName: FileName
     ) throws(FileError) {
-        _ = try Self.call("link to \(folder.path(of: newName))", path(of: name)) {
+        _ = try Self.call(.link, path(of: name), detail: "to \(folder.path(of: newName))") {
             name.withCString { old in
                 newName.withCString { new in linkat(number, old, folder.number, new, 0) }
             }

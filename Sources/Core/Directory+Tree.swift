@@ -46,7 +46,7 @@ extension Directory {
             removal.busy = nil
             for entry in entries {
                 guard mayGoOn() else {
-                    throw FileError("remove", top.path(of: entry), .canceled)
+                    throw FileError(.remove, top.path(of: entry), .canceled)
                 }
                 try top.removeEntry(entry, &removal) { folder, removal throws(FileError) in
                     try folder.empty(into: top, &removal)

@@ -25,7 +25,7 @@ package final class Directory: Sendable {
     ) throws(FileError) -> Descriptor {
         let follow = number == AT_FDCWD ? 0 : O_NOFOLLOW
         return Descriptor(
-            owning: try call("open", path) {
+            owning: try call(.open, path) {
                 name.withCString { openat(number, $0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow) }
             })
     }
@@ -37,12 +37,13 @@ package final class Directory: Sendable {
 
     /// Runs a call that sets errno. An error names the step and the file.
     static func call(
-        _ step: String, _ path: @autoclosure () -> String, _ body: () -> CInt
+        _ step: FileError.Step, _ path: @autoclosure () -> String,
+        detail: @autoclosure () -> String? = nil, _ body: () -> CInt
     ) throws(FileError) -> CInt {
         do {
             return try retryingInterrupts(body)
         } catch {
-            throw FileError(step, path(), error)
+            throw FileError(step, path(), error, detail: detail())
         }
     }
 
@@ -51,7 +52,7 @@ package final class Directory: Sendable {
     /// Opens a file for reading. Does not follow a symbolic link, and does not block on a FIFO.
     package func open(_ name: FileName) throws(FileError) -> Descriptor {
         Descriptor(
-            owning: try Self.call("open", path(of: name)) {
+            owning: try Self.call(.open, path(of: name)) {
                 name.withCString {
                     openat(
                         number, $0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
@@ -65,7 +66,7 @@ package final class Directory: Sendable {
     ) throws(FileError) -> Descriptor {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (replacing ? O_TRUNC : O_EXCL)
         return Descriptor(
-            owning: try Self.call("create", path(of: name)) {
+            owning: try Self.call(.create, path(of: name)) {
                 name.withCString { openat(number, $0, flags, mode) }
             })
     }
@@ -73,7 +74,7 @@ package final class Directory: Sendable {
     /// Opens a file for writing over its content, and creates it if it is missing.
     package func openScratch(_ name: FileName) throws(FileError) -> Descriptor {
         Descriptor(
-            owning: try Self.call("open", path(of: name)) {
+            owning: try Self.call(.open, path(of: name)) {
                 name.withCString {
                     openat(
                         number, $0,
@@ -85,7 +86,7 @@ package final class Directory: Sendable {
     /// Opens a file for appending, and creates it if it is missing.
     package func append(to name: FileName) throws(FileError) -> Descriptor {
         Descriptor(
-            owning: try Self.call("open", path(of: name)) {
+            owning: try Self.call(.open, path(of: name)) {
                 name.withCString {
                     openat(
                         number, $0, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o666)
@@ -145,7 +146,7 @@ package final class Directory: Sendable {
     package func information(of name: FileName) throws(FileError) -> stat? {
         var information = stat()
         do {
-            _ = try Self.call("examine", path(of: name)) {
+            _ = try Self.call(.examine, path(of: name)) {
                 name.withCString { fstatat(number, $0, &information, AT_SYMLINK_NOFOLLOW) }
             }
         } catch  where error.errno == .noSuchFileOrDirectory {
@@ -157,7 +158,7 @@ package final class Directory: Sendable {
     /// The attributes of the folder itself.
     package func information() throws(FileError) -> stat {
         var information = stat()
-        _ = try Self.call("examine", path) { fstat(number, &information) }
+        _ = try Self.call(.examine, path) { fstat(number, &information) }
         return information
     }
 
@@ -166,7 +167,7 @@ package final class Directory: Sendable {
     }
 
     package func remove(_ name: FileName) throws(FileError) {
-        _ = try Self.call("remove", path(of: name)) {
+        _ = try Self.call(.remove, path(of: name)) {
             name.withCString { unlinkat(number, $0, 0) }
         }
     }
@@ -175,13 +176,13 @@ package final class Directory: Sendable {
 
     /// Creates a folder; throws EEXIST if the name exists.
     package func makeDirectory(_ name: FileName, mode: mode_t = 0o777) throws(FileError) {
-        _ = try Self.call("create folder", path(of: name)) {
+        _ = try Self.call(.createFolder, path(of: name)) {
             name.withCString { mkdirat(number, $0, mode) }
         }
     }
 
     package func removeDirectory(_ name: FileName) throws(FileError) {
-        _ = try Self.call("remove folder", path(of: name)) {
+        _ = try Self.call(.removeFolder, path(of: name)) {
             name.withCString { unlinkat(number, $0, AT_REMOVEDIR) }
         }
     }
@@ -191,13 +192,13 @@ package final class Directory: Sendable {
     /// - Parameter most: when there are this many, the list ends. For a folder that others fill, whose names must not take
     ///   all memory.
     package func names(atMost most: Int = .max) throws(FileError) -> [FileName] {
-        let copy = try Self.call("list", path) {
+        let copy = try Self.call(.list, path) {
             openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
         guard let stream = fdopendir(copy) else {
             let error = Errno(rawValue: errno)
             _ = Glibc.close(copy)
-            throw FileError("list", path, error)
+            throw FileError(.list, path, error)
         }
         defer { closedir(stream) }
         var names: [FileName] = []
@@ -209,7 +210,7 @@ package final class Directory: Sendable {
             }
             if name != "." && name != ".." { names.append(name) }
         }
-        if errno != 0 { throw FileError("list", path, Errno(rawValue: errno)) }
+        if errno != 0 { throw FileError(.list, path, Errno(rawValue: errno)) }
         return names
     }
 
@@ -218,11 +219,11 @@ package final class Directory: Sendable {
 
     /// Waits until all written data of the folder's file system is on the disk.
     package func syncFileSystem() throws(FileError) {
-        _ = try Self.call(FileError.sync, path) { darkroom_sync_file_system(number) }
+        _ = try Self.call(.sync, path) { darkroom_sync_file_system(number) }
     }
 
     /// Waits until the folder's entries are on the disk.
     package func sync() throws(FileError) {
-        _ = try Self.call(FileError.sync, path) { fsync(number) }
+        _ = try Self.call(.sync, path) { fsync(number) }
     }
 }

@@ -2,14 +2,53 @@ import SystemPackage
 
 /// A failed system call on a file of the spool.
 package struct FileError: CodedError, Equatable {
-    /// What was attempted, as the end of "cannot …": "rename".
-    package var step: String
+    /// What was attempted; the word stands after "cannot".
+    package enum Step: String, Sendable {
+        case answer
+        case changeMode = "change the mode"
+        case close
+        case `continue`
+        case copy
+        case create
+        case createFolder = "create folder"
+        case examine
+        case find
+        case link
+        case list
+        case lock
+        /// Every use of a folder of the spool that is not in its place any more. It is a fault of the storage, and not of
+        /// the work: a restart makes the folder again.
+        case lost = "use it: it was removed or renamed while darkroomd runs"
+        case makeReadable = "make readable"
+        case open
+        case read
+        case remove
+        case removeFolder = "remove folder"
+        case rename
+        case replace
+        case reserve
+        case send
+        case setMode = "set the mode of"
+        case start
+        /// fsync(2), and what else waits for the disk.
+        case sync
+        case take
+        case truncate
+        case use
+        case watch
+        case write
+    }
+
+    package var step: Step
+    /// How the sentence goes on after the step: where to, or what is wrong.
+    package var detail: String?
     /// The path of the file, as users know it.
     package var path: String
     package var errno: Errno
 
-    package init(_ step: String, _ path: String, _ errno: Errno) {
+    package init(_ step: Step, _ path: String, _ errno: Errno, detail: String? = nil) {
         self.step = step
+        self.detail = detail
         self.path = path
         self.errno = errno
     }
@@ -34,7 +73,7 @@ package struct FileError: CodedError, Equatable {
     }
 
     private var kind: Code {
-        if step == Self.lost { return .folderLost }
+        if step == .lost { return .folderLost }
         return switch errno {
         case .noSpace, .diskQuotaExceeded: .diskFull
         case .ioError: .ioError
@@ -51,7 +90,10 @@ package struct FileError: CodedError, Equatable {
 
     package var code: String { kind.rawValue }
 
-    package var message: String { "\(path): cannot \(step): \(errno)" }
+    package var message: String {
+        let attempt = detail.map { "\(step.rawValue) \($0)" } ?? step.rawValue
+        return "\(path): cannot \(attempt): \(errno)"
+    }
 
     /// Problems of the machine are transient. Problems of the file itself are not, unless another process uses the
     /// file.
@@ -62,15 +104,8 @@ package struct FileError: CodedError, Equatable {
     /// A failed sync is lasting, whatever its cause: the kernel may have dropped the data that it could not write, and
     /// the next sync would succeed.
     package var fault: StorageFault? {
-        [Self.sync, Self.lost].contains(step) ? .lasting : errno.storageFault
+        [.sync, .lost].contains(step) ? .lasting : errno.storageFault
     }
 
     package static let diskFull = Code.diskFull.rawValue
-
-    /// The step of every use of a folder of the spool that is not in its place any more. It is a fault of the storage, and
-    /// not of the work: a restart makes the folder again.
-    package static let lost = "use it: it was removed or renamed while darkroomd runs"
-
-    /// The step of fsync(2).
-    package static let sync = "sync"
 }

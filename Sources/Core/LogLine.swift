@@ -11,14 +11,6 @@ package enum LogLine {
         // reported anywhere.
         _ = StandardStream.write(line, to: STDERR_FILENO)
     }
-
-    /// Names and URLs may contain control characters. They are escaped.
-    package static func oneLine(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: \.isControl) else { return text }
-        return text.unicodeScalars.map { scalar in
-            scalar.isControl ? scalar.escaped(asASCII: true) : String(scalar)
-        }.joined()
-    }
 }
 
 /// Writes each record as a line, of at least the level `LogLevel.value`.
@@ -37,6 +29,7 @@ package struct LineLogHandler: LogHandler {
     }
 
     package func log(event: LogEvent) {
-        LogLine.write(LogLine.oneLine(event.message.description), event.level)
+        // Names and URLs may contain control characters.
+        LogLine.write(event.message.description.visible, event.level)
     }
 }

@@ -89,7 +89,7 @@ extension Descriptor {
         } catch {
             failure = error
         }
-        if let failure { throw FileError("read", path, failure) }
+        if let failure { throw FileError(.read, path, failure) }
         return digest.hex()
     }
 }

@@ -14,7 +14,7 @@ package enum WholeFile {
             file = Descriptor(
                 owning: try retryingInterrupts { open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) })
         } catch {
-            throw FileError("open", path, error)
+            throw FileError(.open, path, error)
         }
         return try file.whole(upTo: maximum, path: path)
     }
@@ -45,6 +45,6 @@ extension Descriptor {
 extension FileError {
     /// The error of a file that is longer than the program wants to read.
     package static func tooLong(_ path: String, limit: Int) -> FileError {
-        FileError("read more than \(Units.bytes(limit)) of it", path, .fileTooLarge)
+        FileError(.read, path, .fileTooLarge, detail: "more than \(Units.bytes(limit)) of it")
     }
 }

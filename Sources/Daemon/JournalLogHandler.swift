@@ -30,7 +30,8 @@ package struct JournalLogHandler: LogHandler {
 
     package func log(event: LogEvent) {
         let all = metadata.merging(event.metadata ?? [:]) { $1 }
-        let message = LogLine.oneLine(event.message.description)
+        // Names and URLs may contain control characters.
+        let message = event.message.description.visible
         if sendsRecords { send(message, event, all) }
         if alsoWritesLines { LogLine.write(message, event.level) }
     }

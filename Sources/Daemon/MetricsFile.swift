@@ -94,7 +94,7 @@ final class MetricsFile: Sendable {
         do throws(FileError) {
             try file.write(bytes, path: folder.path(of: new))
             guard fchmod(file.number, 0o644) == 0 else {
-                throw FileError("make readable", folder.path(of: new), .init(rawValue: errno))
+                throw FileError(.makeReadable, folder.path(of: new), .init(rawValue: errno))
             }
             try folder.rename(new, to: folder, as: FileName(name), replacing: true)
         } catch {

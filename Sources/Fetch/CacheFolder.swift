@@ -29,13 +29,14 @@ package final class CacheFolder: Sendable {
     package init(path: String, makes: Bool) throws(CacheFolderError) {
         do throws(FileError) {
             if makes, mkdir(path, 0o750) != 0, errno != EEXIST {
-                throw FileError("create folder", path, Errno(rawValue: errno))
+                throw FileError(.createFolder, path, Errno(rawValue: errno))
             }
             root = try Directory(path: path)
             // A user who can put files there could replace pictures.
             guard try root.information().st_mode & S_IWOTH == 0 else {
                 throw FileError(
-                    "use it as a cache, because everyone may write to it", path, .notPermitted)
+                    .use, path, .notPermitted,
+                    detail: "it as a cache, because everyone may write to it")
             }
         } catch {
             throw .file(error)
@@ -82,7 +83,7 @@ package final class CacheFolder: Sendable {
                 return lock
             }
             let cause = Errno(rawValue: errno)
-            guard cause == .wouldBlock else { throw FileError("lock", path, cause) }
+            guard cause == .wouldBlock else { throw FileError(.lock, path, cause) }
         } catch {
             throw .file(error)
         }
@@ -137,7 +138,7 @@ package final class CacheFolder: Sendable {
         let number = key.file.withCString {
             openat(folder.number, $0, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
         }
-        guard number >= 0 else { throw FileError("open", path, Errno(rawValue: errno)) }
+        guard number >= 0 else { throw FileError(.open, path, Errno(rawValue: errno)) }
         let file = Descriptor(owning: number)
         var information = stat()
         guard fstat(file.number, &information) == 0, information.st_ino == inode else { return }
@@ -199,7 +200,7 @@ package final class CacheFolder: Sendable {
     func hasRoom(for bytes: Int) throws(FileError) -> Bool {
         var information = statvfs()
         guard fstatvfs(root.number, &information) == 0 else {
-            throw FileError("examine", root.path, Errno(rawValue: errno))
+            throw FileError(.examine, root.path, Errno(rawValue: errno))
         }
         let room = information.room
         let reserve = min(room.all / 20, 1 << 30)
@@ -257,7 +258,7 @@ extension Descriptor {
                     .improperLink, .invalidArgument, .noFunction, .notSupported,
                     .notPermitted,
                 ].contains(error)
-                guard isRefusal else { throw FileError("copy to", path, error) }
+                guard isRefusal else { throw FileError(.copy, path, error, detail: "to") }
                 return try copyByHand(done..<length, to: file, at: place, path: path)
             }
         }
@@ -283,6 +284,6 @@ extension Descriptor {
                 failure = error
             }
         }
-        if let failure { throw FileError("copy to", path, failure) }
+        if let failure { throw FileError(.copy, path, failure, detail: "to") }
     }
 }

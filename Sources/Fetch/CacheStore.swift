@@ -105,7 +105,7 @@ package final class CacheStore: Sendable {
         let path = folder.path(of: key)
         var information = stat()
         guard fstat(file.number, &information) == 0 else {
-            throw FileError("examine", path, Errno(rawValue: errno))
+            throw FileError(.examine, path, Errno(rawValue: errno))
         }
         let block = try heads.withLock { _ throws(FileError) in
             try file.read(CacheHead.length, at: 0, path: path)
@@ -135,9 +135,9 @@ package final class CacheStore: Sendable {
             }
         } catch {
             switch error {
-            case .writing(let errno): throw FileError("write", path, errno)
+            case .writing(let errno): throw FileError(.write, path, errno)
             case .reading(let errno):
-                troubled(FileError("read", folder.path(of: key), errno))
+                troubled(FileError(.read, folder.path(of: key), errno))
                 return false
             }
         }

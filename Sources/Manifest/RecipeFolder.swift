@@ -95,7 +95,7 @@ package enum RecipeFolder {
             file = Descriptor(
                 owning: try retryingInterrupts { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) })
         } catch {
-            throw FileError("open", path, error)
+            throw FileError(.open, path, error)
         }
         var information = stat()
         guard fstat(file.number, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {

@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import DarkroomClient
 import DarkroomCore
 import DarkroomSpool
 

@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import DarkroomClient
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
@@ -35,7 +34,7 @@ package struct BatchPages: Sendable {
     }
 
     /// Refuses a folder that is there and is not one of pages.
-    package static func refuseOther(_ path: String) throws(ClientError) {
+    package static func refuseOther(_ path: String) throws(PageError) {
         _ = try PageFolder(path)
     }
 
@@ -46,9 +45,9 @@ package struct BatchPages: Sendable {
     ///   - progress: called after each page.
     package func make(
         in path: String, progress: (_ done: Int, _ total: Int) -> Void
-    ) throws(ClientError) -> Report {
+    ) throws(PageError) -> Report {
         let folder = try PageFolder(path)
-        return try clientErrors {
+        return try pageErrors {
             try folder.replace {
                 try fill($0, path: folder.path, overview: nil, progress: progress)
             }
@@ -56,21 +55,19 @@ package struct BatchPages: Sendable {
     }
 
     /// Calls `body`, and says what is wrong with the status or a file.
-    func clientErrors<Value>(_ body: () throws -> Value) throws(ClientError) -> Value {
+    func pageErrors<Value>(_ body: () throws -> Value) throws(PageError) -> Value {
         do {
             return try body()
         } catch let error as FileError {
-            throw ClientError(error)
-        } catch let error as ClientError {
+            throw .file(error)
+        } catch let error as PageError {
             throw error
         } catch StatusStreamError.file(let error) {
-            throw ClientError(error)
+            throw .file(error)
         } catch StatusStreamError.changed {
-            throw ClientError(
-                .tryAgain, code: "status-changed",
-                "\(answer.path(of: BatchFile.status)): it has changed meanwhile. Try again")
+            throw .changed(answer.path(of: BatchFile.status))
         } catch {
-            throw ClientError(unreadableStatusIn: answer)
+            throw PageError(.unreadableStatus(in: answer))
         }
     }
 
@@ -117,9 +114,7 @@ package struct BatchPages: Sendable {
 
     private func stream() throws -> StatusStream {
         guard let stream = try StatusStream(in: answer) else {
-            throw ClientError(
-                .missing, code: "no-status",
-                "\(answer.path): there is no \(BatchFile.status.text) in this folder")
+            throw PageError.noStatus(folder: answer.path)
         }
         return stream
     }

@@ -41,7 +41,7 @@ package struct EndedPages {
             in: previews, of: status.images.count, while: mayGoOn)
         for number in 1...max(1, summary.failuresOfPages.count) {
             let name = FileName(BatchPage.fileName(number))
-            guard mayGoOn() else { throw FileError("write", folder.path(of: name), .canceled) }
+            guard mayGoOn() else { throw FileError(.write, folder.path(of: name), .canceled) }
             let start = (number - 1) * BatchPage.perPage
             let indices = start..<min(start + BatchPage.perPage, status.images.count)
             let entries = indices.map { entry(at: $0, &previews) }

@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import DarkroomClient
 import DarkroomCore
 import DarkroomSpool
 import Foundation
@@ -14,7 +13,7 @@ package struct OutboxPages: Sendable {
         /// Images whose output is there and has no preview.
         package let withoutPreview: Int
         /// Why batches have no page.
-        package let failures: [ClientError]
+        package let failures: [PageError]
     }
 
     /// One batch on the page.
@@ -25,11 +24,11 @@ package struct OutboxPages: Sendable {
         let folder: String?
     }
 
-    private let spool: SpoolFolder
+    private let outbox: Outbox
     private let settings: PageSettings
 
-    package init(of spool: SpoolFolder, _ settings: PageSettings) {
-        self.spool = spool
+    package init(of outbox: Outbox, _ settings: PageSettings) {
+        self.outbox = outbox
         self.settings = settings
     }
 
@@ -40,23 +39,23 @@ package struct OutboxPages: Sendable {
     ///   - progress: called after each batch.
     package func make(
         in path: String, progress: (_ done: Int, _ total: Int) -> Void
-    ) throws(ClientError) -> Report {
+    ) throws(PageError) -> Report {
         let target = try PageFolder(path)
-        let ids = try spool.batchIDs()
         do {
+            let ids = try outbox.ids()
             return try target.replace { folder in
                 var rows: [Row] = []
-                var failures: [ClientError] = []
+                var failures: [PageError] = []
                 var images = 0
                 var withoutPreview = 0
                 for (index, id) in ids.enumerated() {
                     progress(index, ids.count)
-                    guard let answer = try spool.folder(of: id),
-                        let frame = try spool.frame(in: answer)
+                    guard let answer = try outbox.answer(of: id),
+                        let frame = try Outbox.frame(in: answer)
                     else { continue }
-                    let bytes = try spool.summary(of: id)?.outputBytes
+                    let bytes = try outbox.summary(of: id)?.outputBytes
                     let name = "batch-\(rows.count + 1)"
-                    do throws(ClientError) {
+                    do throws(PageError) {
                         let report = try pages(
                             of: answer, in: folder, name, path: "\(target.path)/\(name)")
                         images += report.images
@@ -75,10 +74,12 @@ package struct OutboxPages: Sendable {
                     page: "\(target.path)/\(BatchPage.fileName(1))", batches: rows.count,
                     images: images, withoutPreview: withoutPreview, failures: failures)
             }
-        } catch let error as ClientError {
+        } catch let error as PageError {
             throw error
         } catch let error as FileError {
-            throw ClientError(error)
+            throw .file(error)
+        } catch let error as ReadingError {
+            throw PageError(error)
         } catch {
             preconditionFailure("an error of another type: \(error)")
         }
@@ -86,9 +87,9 @@ package struct OutboxPages: Sendable {
 
     private func pages(
         of answer: Directory, in folder: Directory, _ name: String, path: String
-    ) throws(ClientError) -> BatchPages.Report {
+    ) throws(PageError) -> BatchPages.Report {
         let pages = BatchPages(of: answer, settings)
-        return try pages.clientErrors {
+        return try pages.pageErrors {
             try folder.makeDirectory(FileName(name))
             return try pages.fill(
                 Directory(FileName(name), in: folder), path: path,

@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import DarkroomClient
 import DarkroomCore
 import DarkroomSpool
 import Foundation
@@ -24,21 +23,19 @@ struct PageFolder: Sendable {
     var path: String { parent.path(of: target) }
 
     /// - Throws: if there is a folder of this name that somebody else has made.
-    init(_ folder: String) throws(ClientError) {
+    init(_ folder: String) throws(PageError) {
         var path = folder.hasPrefix("/") ? folder : "\(Self.workingDirectory)/\(folder)"
         while path.hasSuffix("/") { path.removeLast() }
         let end = path.lastIndex(of: "/") ?? path.startIndex
         let name = path[end...].dropFirst()
         guard !name.isEmpty, name != ".", name != ".." else {
-            throw ClientError(
-                .usage, code: "bad-folder",
-                "-o \(folder.shellQuoted): name a folder for the pages")
+            throw .noName(folder: folder)
         }
         target = FileName(String(name))
         do throws(FileError) {
             parent = try Directory(path: end == path.startIndex ? "/" : String(path[..<end]))
         } catch {
-            throw ClientError(error)
+            throw .file(error)
         }
         try refuseOther()
     }
@@ -46,18 +43,16 @@ struct PageFolder: Sendable {
     private static var workingDirectory: String { FileManager.default.currentDirectoryPath }
 
     /// A folder that somebody else has made is not replaced.
-    private func refuseOther() throws(ClientError) {
+    private func refuseOther() throws(PageError) {
         do throws(FileError) {
             guard try parent.exists(target) else { return }
             let there = try Directory(target, in: parent)
             if try there.exists(Self.marker) { return }
             guard try !there.names().isEmpty else { return }
         } catch {
-            throw ClientError(error)
+            throw .file(error)
         }
-        throw ClientError(
-            .cannotCreate, code: "not-pages",
-            "\(parent.path(of: target)): it is not a folder of pages. Name another one with -o")
+        throw .notPages(folder: path)
     }
 
     /// Makes the folder with the content that `fill` gives it.

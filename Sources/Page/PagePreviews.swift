@@ -34,7 +34,7 @@ struct PagePreviews {
         var logged: [Int: Copies] = [:]
         var draft = PreviewSheet.Draft()
         func writeSheet() throws(FileError) {
-            guard mayGoOn() else { throw FileError("write", folders.new.path, .canceled) }
+            guard mayGoOn() else { throw FileError(.write, folders.new.path, .canceled) }
             try folders.new.write(draft.content, to: draft.sheet, durably: false)
             draft = PreviewSheet.Draft()
         }

@@ -60,11 +60,11 @@ package enum RunError: CodedError, Equatable {
     case failure(Failure)
 
     /// What is done with a file that exists. All other steps create or change something.
-    private static let looks: [ByteString] = ["open", "examine", "list", "read", "lock"]
+    private static let looks: [FileError.Step] = [.open, .examine, .list, .read, .lock]
 
     /// A file or folder of the run cannot be used. Whoever names a folder expects that files can be created in it.
     init(_ error: FileError) {
-        let looks = Self.looks.contains(ByteString(error.step))
+        let looks = Self.looks.contains(error.step)
         switch error.errno {
         case .permissionDenied where looks, .notPermitted where looks: self = .notPermitted(error)
         // Links are followed only in the path that the user has named, which `RunFolder` opens.

@@ -178,7 +178,7 @@ package final class RunFolder: Sendable {
         let finding = try find()
         if case .unfinished = finding, spool.isReadOnly {
             throw .cannotCreate(
-                FileError("continue", answer.path(of: BatchFile.status), .readOnlyFileSystem))
+                FileError(.continue, answer.path(of: BatchFile.status), .readOnlyFileSystem))
         }
         return finding
     }

@@ -108,7 +108,7 @@ package struct SinglePicture: Sendable {
         do throws(Errno) {
             count = try retryingInterrupts { pread(number, &head, head.count, 0) }
         } catch {
-            throw FileError("read", name, error)
+            throw FileError(.read, name, error)
         }
         if let refusal = InputFormat(prefix: head.prefix(count)).refusal(of: name) { throw refusal }
         var steps = image.steps(within: limits)
@@ -141,7 +141,7 @@ package struct SinglePicture: Sendable {
             do throws(Errno) {
                 return Descriptor(owning: try retryingInterrupts { dup(number) })
             } catch {
-                throw FileError("open", name, error)
+                throw FileError(.open, name, error)
             }
         }
         let file = try UnnamedFile.make()

@@ -13,7 +13,7 @@ package enum UnnamedFile {
             return Descriptor(owning: number)
         } catch {
             throw FileError(
-                "create a temporary file", folder.isEmpty ? "/tmp" : folder, error)
+                .create, folder.isEmpty ? "/tmp" : folder, error, detail: "a temporary file")
         }
     }
 }

@@ -28,7 +28,7 @@ package final class ChildDaemon {
         _ program: String, _ arguments: [String], environment: [String: String] = [:], log: String
     ) throws(FileError) {
         let output = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard output >= 0 else { throw FileError("open", log, Errno(rawValue: errno)) }
+        guard output >= 0 else { throw FileError(.open, log, Errno(rawValue: errno)) }
         defer { close(output) }
         var variables = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"]
         // The libraries of a toolchain may be found only by this variable.
@@ -38,7 +38,7 @@ package final class ChildDaemon {
         var pairs = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { (words + pairs).forEach { free($0) } }
         identifier = darkroom_spawn(program, &words, &pairs, output)
-        guard identifier > 0 else { throw FileError("start", program, Errno(rawValue: errno)) }
+        guard identifier > 0 else { throw FileError(.start, program, Errno(rawValue: errno)) }
     }
 
     deinit { end() }

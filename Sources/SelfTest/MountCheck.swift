@@ -202,7 +202,7 @@ struct MountCheck {
         let first = try folder.open("lock")
         let second = try folder.open("lock")
         guard flock(first.number, LOCK_EX | LOCK_NB) == 0 else {
-            throw FileError("lock", folder.path(of: "lock"), Errno(rawValue: errno))
+            throw FileError(.lock, folder.path(of: "lock"), Errno(rawValue: errno))
         }
         return flock(second.number, LOCK_EX | LOCK_NB) != 0
             ? .ok("flock excludes a second daemon")

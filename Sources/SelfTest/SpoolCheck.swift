@@ -103,7 +103,7 @@ struct SpoolCheck {
         var findings: [Finding] = []
         var own = stat()
         guard fstat(root.number, &own) == 0 else {
-            throw FileError("examine", root.path, Errno(rawValue: errno))
+            throw FileError(.examine, root.path, Errno(rawValue: errno))
         }
         let user = geteuid()
         if own.st_uid != user {
@@ -163,7 +163,7 @@ struct SpoolCheck {
     private func space() throws(FileError) -> [Finding] {
         var found = statvfs()
         guard fstatvfs(root.number, &found) == 0 else {
-            throw FileError("examine", root.path, Errno(rawValue: errno))
+            throw FileError(.examine, root.path, Errno(rawValue: errno))
         }
         let bytes = found.room.free
         // Some file systems do not count inodes and report 0 of 0.

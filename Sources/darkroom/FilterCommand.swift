@@ -249,7 +249,7 @@ struct FilterCommand: ParsableCommand {
                         : Glibc.open(file ?? "", O_RDONLY | O_CLOEXEC | O_NOCTTY)
                 })
         } catch {
-            throw ClientError(FileError("open", name, error))
+            throw ClientError(FileError(.open, name, error))
         }
     }
 

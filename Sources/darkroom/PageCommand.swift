@@ -70,22 +70,27 @@ struct PageCommand: ParsableCommand {
         let pages = BatchPages(of: answer, settings([answer.path + "/.."]))
         let reading = ReadingProgress("Making previews", mode: progress.mode)
         defer { reading.clear() }
-        let report = try pages.make(in: output ?? "\(name)-page") { reading.show($0, of: $1) }
+        let report = try ResultPage.made { () throws(PageError) in
+            try pages.make(in: output ?? "\(name)-page") { reading.show($0, of: $1) }
+        }
         reading.clear()
         try json ? Console.json(Report(report, .success)) : Console.line(report.page)
         ResultPage.tell(report.withoutPreview)
     }
 
     private func makeAll() throws {
-        let pages = OutboxPages(of: try spool.open(), settings([]))
+        let pages = OutboxPages(of: try spool.open().answers, settings([]))
         let reading = ReadingProgress("Making pages", "batch", "batches", mode: progress.mode)
         defer { reading.clear() }
-        let report = try pages.make(in: output ?? "darkroom-page") { reading.show($0, of: $1) }
+        let report = try ResultPage.made { () throws(PageError) in
+            try pages.make(in: output ?? "darkroom-page") { reading.show($0, of: $1) }
+        }
         reading.clear()
-        let worst = report.failures.map(\.exit).reduce(.success, ClientExit.worst)
+        let failures = report.failures.map { ClientError($0) }
+        let worst = failures.map(\.exit).reduce(.success, ClientExit.worst)
         try json ? Console.json(Report(report, worst)) : Console.line(report.page)
         ResultPage.tell(report.withoutPreview)
-        for error in report.failures { Console.complain(error) }
+        for error in failures { Console.complain(error) }
         if worst != .success { throw worst }
     }
 

@@ -20,7 +20,7 @@ struct ResultPage {
     init(
         in target: String, folders: [String], defaultFilters: [Filter]? = nil
     ) throws(ClientError) {
-        try BatchPages.refuseOther(target)
+        try Self.made { () throws(PageError) in try BatchPages.refuseOther(target) }
         self.target = target
         settings = PageSettings(
             roots: [FileManager.default.currentDirectoryPath] + folders,
@@ -39,8 +39,10 @@ struct ResultPage {
             } catch {
                 throw ClientError(error)
             }
-            let report = try BatchPages(of: folder, settings).make(in: target) {
-                progress.show($0, of: $1)
+            let report = try Self.made { () throws(PageError) in
+                try BatchPages(of: folder, settings).make(in: target) {
+                    progress.show($0, of: $1)
+                }
             }
             progress.clear()
             Self.tell(report.withoutPreview)
@@ -52,9 +54,37 @@ struct ResultPage {
         }
     }
 
+    /// Runs `body` and converts its error to one of the command.
+    static func made<Value>(_ body: () throws(PageError) -> Value) throws(ClientError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
     static func tell(_ withoutPreview: Int) {
         guard withoutPreview > 0 else { return }
         Console.complain(
             "\(Words.count(withoutPreview, "result")) cannot be shown; the page says why")
+    }
+}
+
+extension ClientError {
+    init(_ error: PageError) {
+        let exit: ClientExit
+        switch error {
+        case .noName: exit = .usage
+        case .notPages: exit = .cannotCreate
+        case .noStatus: exit = .missing
+        case .changed: exit = .tryAgain
+        case .unreadable(let path, let reason):
+            self = .unreadable(path, reason)
+            return
+        case .file(let error):
+            self.init(error)
+            return
+        }
+        self.init(exit, code: error.code, error.message)
     }
 }

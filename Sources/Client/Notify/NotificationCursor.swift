@@ -104,7 +104,7 @@ package final class NotificationCursor {
             let error = Errno(rawValue: errno)
             attempts += 1
             guard error == .wouldBlock, attempts < lockAttempts else {
-                throw FileError("lock", folder.path(of: name), error)
+                throw FileError(.lock, folder.path(of: name), error)
             }
             usleep(10_000)
         }

@@ -1,13 +1,4 @@
-import DarkroomCore
-
 extension String {
-    /// The text with control characters, and marks that change the direction of writing, in a visible form:
-    /// `\n`, `\u{202E}`.
-    package var visible: String {
-        guard unicodeScalars.contains(where: \.isControl) else { return self }
-        return unicodeScalars.map { $0.isControl ? $0.escaped(asASCII: true) : String($0) }.joined()
-    }
-
     /// The beginning of the text that fits into so many columns, with a mark at its end if anything is cut. A character
     /// with its combining marks is never cut in two.
     package func cut(to width: Int, _ ellipsis: String = "…") -> String {

@@ -1,3 +1,5 @@
+import DarkroomCore
+
 /// A table for people: aligned columns, no borders. Elsewhere than on a terminal nothing is cut.
 ///
 /// The first column names the row, and somebody may have to type it, so it is never cut. If the table is wider than the

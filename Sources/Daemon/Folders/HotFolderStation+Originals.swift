@@ -239,7 +239,7 @@ extension HotFolderStation {
             digest.update(piece)
             rest -= piece.count
         }
-        if isStopped { throw FileError("read", shown, .canceled) }
+        if isStopped { throw FileError(.read, shown, .canceled) }
         return ByteString(digest.hex()) == picture.sha256
     }
 }

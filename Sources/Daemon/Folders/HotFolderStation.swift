@@ -215,7 +215,7 @@ final class HotFolderStation: @unchecked Sendable {
         }
         do throws(FileError) {
             if let kind = InboxWatch.filesystemWithoutEvents(root) {
-                throw FileError("watch it (\(kind) has no events)", path, .notSupported)
+                throw FileError(.watch, path, .notSupported, detail: "it (\(kind) has no events)")
             }
             let watch = try FolderTreeWatch(queue: queue) { [weak self] in self?.handle($0) }
             try watch.add(root, at: .root)

@@ -71,7 +71,8 @@ package final class InboxWatch {
         handler: @escaping @Sendable ([InboxEvent]) -> Void
     ) throws(FileError) {
         if let kind = Self.filesystemWithoutEvents(folder) {
-            throw FileError("watch it (\(kind) has no events)", folder.path, .notSupported)
+            throw FileError(
+                .watch, folder.path, .notSupported, detail: "it (\(kind) has no events)")
         }
         let inotify = try Inotify(for: folder.path)
         _ = try inotify.add(folder, Self.mask)

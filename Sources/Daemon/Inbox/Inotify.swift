@@ -15,7 +15,7 @@ final class Inotify: Sendable {
                     inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
                 })
         } catch {
-            throw FileError("watch (inotify_init)", path, error)
+            throw FileError(.watch, path, error, detail: "(inotify_init)")
         }
     }
 
@@ -26,7 +26,7 @@ final class Inotify: Sendable {
                 inotify_add_watch(descriptor.number, "/proc/self/fd/\(folder.number)", mask)
             }
         } catch {
-            throw FileError("watch (inotify_add_watch)", folder.path, error)
+            throw FileError(.watch, folder.path, error, detail: "(inotify_add_watch)")
         }
     }
 

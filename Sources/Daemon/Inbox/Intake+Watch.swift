@@ -64,7 +64,7 @@ extension Intake {
                 // The open folder is not visible any more. A new start creates another one.
                 return onLoss(
                     FileError(
-                        FileError.lost, spool.root.path(of: name), .noSuchFileOrDirectory))
+                        .lost, spool.root.path(of: name), .noSuchFileOrDirectory))
             case .lost:
                 reopen()
                 return

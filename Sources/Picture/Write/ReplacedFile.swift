@@ -95,7 +95,7 @@ struct ReplacedFile: ~Copyable {
         do throws(Errno) {
             return try retryingInterrupts { pread(number, &piece, piece.count, place) }
         } catch {
-            throw FileError("read", path, error)
+            throw FileError(.read, path, error)
         }
     }
 

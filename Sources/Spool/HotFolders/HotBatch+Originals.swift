@@ -27,7 +27,7 @@ extension BatchFolders {
         let answer = try outbox()
         var failure: FileError?
         for picture in batch.done(by: status) {
-            guard mayGoOn() else { throw FileError("copy", answer.path, .canceled) }
+            guard mayGoOn() else { throw FileError(.copy, answer.path, .canceled) }
             do throws(FileError) {
                 try answerOriginal(
                     picture, batch.outputName(of: picture, in: status), pictures, answer,
@@ -76,7 +76,7 @@ extension BatchFolders {
         let copy = try active.create(Self.copyName, replacing: true)
         var digest = SHA256Digest()
         while true {
-            guard mayGoOn() else { throw FileError("copy", shown, .canceled) }
+            guard mayGoOn() else { throw FileError(.copy, shown, .canceled) }
             let piece = try file.readPiece(upTo: 1 << 20, path: source)
             if piece.isEmpty { break }
             digest.update(piece)

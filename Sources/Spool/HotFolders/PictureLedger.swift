@@ -70,8 +70,10 @@ package struct PictureLedger {
                 put(picture)
             } else {
                 throw FileError(
-                    "use it: its line \(lines) is damaged; without it pictures would be taken twice",
-                    folder.path(of: Self.fileName), .illegalByteSequence)
+                    .use, folder.path(of: Self.fileName), .illegalByteSequence,
+                    detail:
+                        "it: its line \(lines) is damaged; without it pictures would be taken twice"
+                )
             }
         }
     }

@@ -200,8 +200,8 @@ package struct Claim {
             manifest.format == candidate.format
         else {
             throw FileError(
-                "take it (it is not a regular file, or a folder with a manifest or a recipe)",
-                inbox.path(of: candidate.name), .notSupported)
+                .take, inbox.path(of: candidate.name), .notSupported,
+                detail: "it (it is not a regular file, or a folder with a manifest or a recipe)")
         }
         return (manifest.reading, manifest.uid)
     }
@@ -294,7 +294,7 @@ extension FileError {
     /// problem of the file in the inbox, where a sticky bit may prevent others from moving it. A single manifest that
     /// cannot be read does not mean a disk error.
     fileprivate var isOfTheMachine: Bool {
-        fault != nil || (errno == .ioError && step != "read")
+        fault != nil || (errno == .ioError && step != .read)
     }
 }
 

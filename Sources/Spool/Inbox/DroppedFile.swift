@@ -47,7 +47,7 @@ enum DroppedFile {
                 inode: UInt64(information.st_ino), birth: isKnown == 1 ? birth : nil)
             return (information, identity)
         } catch {
-            throw FileError("examine", path(), error)
+            throw FileError(.examine, path(), error)
         }
     }
 }

@@ -136,8 +136,8 @@ package struct Examination: Sendable {
                 guard information.st_nlink == 1 else {
                     return .unreadable(
                         FileError(
-                            "use it, because it has another name", inbox.path(of: name),
-                            .tooManyLinks))
+                            .use, inbox.path(of: name), .tooManyLinks,
+                            detail: "it, because it has another name"))
                 }
                 return .control(ControlRequest(file, information))
             }
@@ -227,7 +227,8 @@ package struct Examination: Sendable {
             let expected = try? inbox.information().st_gid, group != expected
         else { return error }
         var error = error
-        error.step += " (its group is \(group), but must be \(expected))"
+        let groups = "(its group is \(group), but must be \(expected))"
+        error.detail = error.detail.map { "\($0) \(groups)" } ?? groups
         return error
     }
 
@@ -258,7 +259,7 @@ package struct Examination: Sendable {
             looksUp ? finder(manifest.pictures, manifest.information.st_uid) : recordedFinder
         let outcome = check(bytes, manifest.format, finder)
         // If `stop` is set, the reader has ended with any error.
-        try stop.check("read", manifest.path)
+        try stop.check(.read, manifest.path)
         return ManifestReading(
             bytes: bytes, byteCount: bytes.count, sha256: sha256, outcome: outcome)
     }
@@ -275,7 +276,7 @@ package struct Examination: Sendable {
     private func digest(of bytes: [UInt8], _ path: String) throws(FileError) -> String {
         var digest = SHA256Digest()
         for start in stride(from: 0, to: bytes.count, by: 1 << 20) {
-            try stop.check("read", path)
+            try stop.check(.read, path)
             digest.update(bytes[start..<min(start + 1 << 20, bytes.count)])
         }
         return digest.hex()

@@ -56,7 +56,7 @@ extension Directory {
     /// into this folder.
     package func close(_ name: FileName, durably: Bool) throws(FileError) {
         guard name.withCString({ fchmodat(number, $0, 0o600, 0) }) == 0 else {
-            throw FileError("set the mode of", path(of: name), Errno(rawValue: errno))
+            throw FileError(.setMode, path(of: name), Errno(rawValue: errno))
         }
         // Otherwise the group could read it after a power cut.
         if durably { try open(name).sync(path: path(of: name)) }

@@ -36,7 +36,7 @@ package struct OpenManifest: ~Copyable {
     ) throws(FileError) -> stat {
         let information = try file.information(path: path)
         guard information.isRegularFile else {
-            throw FileError("read (it is not a regular file)", path, .notSupported)
+            throw FileError(.read, path, .notSupported, detail: "(it is not a regular file)")
         }
         return information
     }

@@ -88,7 +88,7 @@ extension Examination {
         let bytes = pictures.manifest
         let outcome = check(bytes, .json, found)
         // If `stop` is set, the reader has ended with any error.
-        try stop.check("read", pictures.directory.path)
+        try stop.check(.read, pictures.directory.path)
         let reading =
             switch outcome {
             case .success(let manifest): ManifestReading(bytes, accepted: manifest)

@@ -101,7 +101,7 @@ package enum Receipt {
         try active.write(to: receipt / BatchFile.status, durably: durably) {
             write throws(FileError) in
             try status.writtenNow.encode { piece throws(FileError) in
-                try stop.check("write", active.path(of: receipt / BatchFile.status))
+                try stop.check(.write, active.path(of: receipt / BatchFile.status))
                 try write(piece)
             }
         }

@@ -181,7 +181,7 @@ package struct BatchFolders: Sendable {
             write throws(FileError) in
             try status.writtenNow.encode { piece throws(FileError) in
                 guard mayGoOn() else {
-                    throw FileError("write", "\(id)/\(BatchFile.status.text)", .canceled)
+                    throw FileError(.write, "\(id)/\(BatchFile.status.text)", .canceled)
                 }
                 try write(piece)
             }
@@ -288,7 +288,7 @@ package struct BatchFolders: Sendable {
                 try spool.outbox.makeDirectory(FileName(id))
             } catch  where error.errno == .noSuchFileOrDirectory {
                 // Nothing can be created in a folder that was removed, although it is still open.
-                throw FileError(FileError.lost, spool.outbox.path, error.errno)
+                throw FileError(.lost, spool.outbox.path, error.errno)
             }
             return try outbox()
         }

@@ -16,7 +16,7 @@ extension Descriptor {
                 failure = error
             }
         }
-        if let failure { throw FileError("read", path, failure) }
+        if let failure { throw FileError(.read, path, failure) }
         return piece
     }
 }

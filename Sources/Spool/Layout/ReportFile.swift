@@ -62,7 +62,7 @@ package struct ReportFile<Content: Report> {
         } catch  where error == .notSupported {
             // The file system cannot reserve space.
         } catch {
-            throw FileError("reserve space for it", root.path(of: Self.next), error)
+            throw FileError(.reserve, root.path(of: Self.next), error, detail: "space for it")
         }
     }
 }

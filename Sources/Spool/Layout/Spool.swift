@@ -146,7 +146,8 @@ package final class Spool: Sendable {
                 let error = Errno(rawValue: errno)
                 let isRoot = folder == missing.first
                 throw FileError(
-                    isRoot ? "create folder" : "create the parent folder \(folder)", path, error)
+                    isRoot ? .createFolder : .create, path, error,
+                    detail: isRoot ? nil : "the parent folder \(folder)")
             }
         }
     }

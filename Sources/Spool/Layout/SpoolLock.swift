@@ -19,10 +19,10 @@ package enum SpoolLock {
             throw .locked(spool: root.path, holder: holder(root))
         }
         let number = openat(root.number, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
-        guard number >= 0 else { throw .file(FileError("open", path, Errno(rawValue: errno))) }
+        guard number >= 0 else { throw .file(FileError(.open, path, Errno(rawValue: errno))) }
         let lock = Descriptor(owning: number)
         if let cause = problem(locking: number, LOCK_EX) {
-            guard cause == .wouldBlock else { throw .file(FileError("lock", path, cause)) }
+            guard cause == .wouldBlock else { throw .file(FileError(.lock, path, cause)) }
             throw .locked(spool: root.path, holder: holder(root))
         }
         let text = "\(program), process \(getpid()), since \(Clock.timestamp)\n"

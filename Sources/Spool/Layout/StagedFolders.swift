@@ -47,7 +47,7 @@ package enum StagedFolders {
         guard lock(file.number) else { return false }
         var information = stat()
         guard fstat(file.number, &information) == 0 else {
-            throw FileError("examine", path, Errno(rawValue: errno))
+            throw FileError(.examine, path, Errno(rawValue: errno))
         }
         return information.st_nlink > 0
     }

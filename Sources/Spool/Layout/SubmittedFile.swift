@@ -129,7 +129,7 @@ package struct SubmittedFile {
     /// which belongs to the daemon and which everybody may use.
     func giveBackClosed(of active: Directory, to people: Directory) throws(FileError) -> FileName {
         guard fchmod(folder.number, Self.wrapperMode) == 0 else {
-            throw FileError("change the mode", folder.path, Errno(rawValue: errno))
+            throw FileError(.changeMode, folder.path, Errno(rawValue: errno))
         }
         return try move(Self.folderName, of: active, to: people, as: name.another())
     }

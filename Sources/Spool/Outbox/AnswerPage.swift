@@ -136,7 +136,7 @@ package struct AnswerPage: Sendable {
         let outbox = try folders.restoredOutbox()
         guard try outbox.exists(BatchFile.page) else { return }
         guard try Self.bytesOnDisk(in: outbox) != nil else {
-            throw FileError("replace", outbox.path(of: BatchFile.page), .fileExists)
+            throw FileError(.replace, outbox.path(of: BatchFile.page), .fileExists)
         }
         if try active.exists(BatchFile.formerPage) {
             try active.removeTree(BatchFile.formerPage)

@@ -51,8 +51,8 @@ package struct ExactManifests {
             case .file(let error): throw error
             case .foreign(let folder):
                 throw FileError(
-                    "use (it must belong to the daemon's user alone)", folder.path,
-                    .permissionDenied)
+                    .use, folder.path, .permissionDenied,
+                    detail: "(it must belong to the daemon's user alone)")
             }
         }
     }

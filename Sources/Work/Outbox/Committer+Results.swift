@@ -58,7 +58,7 @@ extension Committer {
             guard !records.isEmpty else { return }
             try ItemJournal.append(records, of: results.folders, durably: durably)
         } failed: { results, error in
-            error.step == FileError.sync
+            error.step == .sync
                 ? refuse(&results, error) : rest(of: results, after: error)
         }
     }
@@ -130,12 +130,12 @@ extension Committer {
                 for name in items[index].files.map(folders.pathInActive) {
                     try active.open(name).sync(path: active.path(of: name))
                 }
-            } catch  where error.step == FileError.sync && error.errno.storageFault == .full {
+            } catch  where error.step == .sync && error.errno.storageFault == .full {
                 // Unlike a journal's lines, an output can be written again from its beginning.
-                storage.writeRefused(FileError("write", error.path, error.errno))
+                storage.writeRefused(FileError(.write, error.path, error.errno))
                 items[index].unrecorded(.again)
                 unwritten.append(index)
-            } catch  where error.step == FileError.sync {
+            } catch  where error.step == .sync {
                 storage.writeRefused(error, batch: items[index].folders.id)
                 items[index].status.fail(error)
             } catch  where error.fault != nil {

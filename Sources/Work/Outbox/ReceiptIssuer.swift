@@ -70,7 +70,7 @@ package struct ReceiptIssuer {
         let isTogether = durably && claimed.count > 1
         let built = carryOut(claimed, { $0 }, &answer) {
             manifest throws(FileError) -> Answered in
-            try stop.check("answer", manifest.id)
+            try stop.check(.answer, manifest.id)
             let copy = ManifestCopy(of: manifest)
             let status = Receipt.status(of: manifest, copy)
             try Receipt.build(

@@ -143,7 +143,7 @@ final class FilterFiles {
             file = consume taken
         } catch  where error.errno.storageFault == .full {
             // Unlike a journal's lines, it can be written again from its beginning.
-            throw FileError("write", path, error.errno)
+            throw FileError(.write, path, error.errno)
         }
     }
 }

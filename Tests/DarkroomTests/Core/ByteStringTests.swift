@@ -76,7 +76,7 @@ import Testing
         #expect(RedactedURL.text("http://a.example/\(scalar)") == "http://a.example/\u{FFFD}")
         #expect(ImageName.derived(from: "a\(scalar)b") == "a_b")
         #expect(ImageName.fault(of: "a\(scalar)b") == "contains a control character")
-        #expect(!LogLine.oneLine("a\(scalar)b").unicodeScalars.contains(scalar))
+        #expect(!"a\(scalar)b".visible.unicodeScalars.contains(scalar))
         #expect(
             problems("{\"images\": [\"a\\u\(value.fourDigits)b\"]}").map(\.code) == ["bad-source"])
     }

@@ -98,7 +98,7 @@ import Testing
         }
         #expect(seen?.message == "no-such.png: no such file in sources.roots (/srv/none)")
 
-        let readOnly = SpoolError.file(FileError("create folder", "/data", .readOnlyFileSystem))
+        let readOnly = SpoolError.file(FileError(.createFolder, "/data", .readOnlyFileSystem))
         let told = readOnly.explained("/data/new", by: view)
         #expect(told.code == "read-only" && !told.isTransient)
         #expect(

@@ -49,7 +49,7 @@ import Testing
     @Test func aLongerFileIsAnError() throws {
         let file = try Directory(path: scratch.path).create("file")
         try file.truncate(to: 1 << 40, path: path)
-        let error = FileError("read more than 4 MiB of it", path, .fileTooLarge)
+        let error = FileError(.read, path, .fileTooLarge, detail: "more than 4 MiB of it")
         #expect(throws: error) { try WholeFile.bytes(of: path, upTo: 4 << 20) }
         #expect(error.message == "\(path): cannot read more than 4 MiB of it: File too large")
         #expect(error.code == "file-too-large")
@@ -72,7 +72,7 @@ import Testing
         #expect(throws: FileError.tooLong(path, limit: 4999)) {
             try WholeFile.bytes(of: path, upTo: 4999)
         }
-        #expect(throws: FileError("open", "\(path).none", .noSuchFileOrDirectory)) {
+        #expect(throws: FileError(.open, "\(path).none", .noSuchFileOrDirectory)) {
             try WholeFile.bytes(of: "\(path).none", upTo: 1)
         }
     }

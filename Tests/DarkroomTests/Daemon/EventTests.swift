@@ -17,7 +17,7 @@ import Testing
 /// Every kind of record, held against the table of its form and against the catalog.
 @Suite struct EventTests {
     private static let failure = Failure(code: "http-status", message: "m", isTransient: true)
-    private static let fileError = FileError("write", "x", .noSpace)
+    private static let fileError = FileError(.write, "x", .noSpace)
 
     private static func image(_ state: ImageState) -> ImageStatus {
         var image = StatusTests.full.images[0]

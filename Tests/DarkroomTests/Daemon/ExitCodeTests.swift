@@ -10,11 +10,11 @@ import Testing
 
     /// Which of them systemd does not start again stands in the unit, RestartPreventExitStatus=.
     @Test(arguments: [
-        (FileError("create folder", "/spool", .permissionDenied), ExitCode.noPermission, 77),
-        (FileError("create folder", "/spool", .notPermitted), .noPermission, 77),
-        (FileError("open", "/spool", .ioError), .ioError, 74),
-        (FileError("write", "/spool", .noSpace), .ioError, 74),
-        (FileError("open", "/spool", .tooManyOpenFiles), .systemError, 71),
+        (FileError(.createFolder, "/spool", .permissionDenied), ExitCode.noPermission, 77),
+        (FileError(.createFolder, "/spool", .notPermitted), .noPermission, 77),
+        (FileError(.open, "/spool", .ioError), .ioError, 74),
+        (FileError(.write, "/spool", .noSpace), .ioError, 74),
+        (FileError(.open, "/spool", .tooManyOpenFiles), .systemError, 71),
     ])
     func followsTheError(error: FileError, code: ExitCode, number: Int) {
         #expect(ExitCode(of: error) == code)

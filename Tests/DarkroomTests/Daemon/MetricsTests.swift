@@ -60,7 +60,7 @@ import Testing
         status.counts.cancelled = 2
         log.finished(status, microseconds: 1)
         log.eventsLost("inbox")
-        log.storageFailed(FileError("write", "x", .noSpace))
+        log.storageFailed(FileError(.write, "x", .noSpace))
         let exposition = try read(log.metrics)
         #expect(try exposition.value("darkroom_manifests_accepted_total") == 1)
         #expect(exposition.sum("darkroom_manifests_total") == 1)

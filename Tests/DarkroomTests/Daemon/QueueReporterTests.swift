@@ -65,7 +65,7 @@ import Testing
         stage.reporter.marked(isPaused: true)
         #expect(try stage.report().state == .paused)
         // A disk that refuses matters more.
-        stage.base.storage.writeRefused(FileError("write", "/s/x", .noSpace))
+        stage.base.storage.writeRefused(FileError(.write, "/s/x", .noSpace))
         stage.reporter.stateChanged()
         let waiting = try stage.report()
         #expect(waiting.state == .waiting && waiting.waiting?.code == "disk-full")

@@ -158,6 +158,21 @@ import Testing
         }
     }
 
+    /// The engine does not stand on the library of the command.
+    @Test func onlyTheCommandUsesTheClient() throws {
+        let sources = Repository.root.appending(path: "Sources").path
+        var users: Set<String> = []
+        let paths = FileManager.default.enumerator(atPath: sources)
+        while let path = paths?.nextObject() as? String {
+            guard path.hasSuffix(".swift"), let target = path.split(separator: "/").first else {
+                continue
+            }
+            let text = try String(contentsOfFile: "\(sources)/\(path)", encoding: .utf8)
+            if text.contains("import DarkroomClient\n") { users.insert(String(target)) }
+        }
+        #expect(users == ["darkroom"])
+    }
+
     // MARK: Names of the program
 
     @Test(arguments: names) func mentionsWhatThereIs(name: String) throws {

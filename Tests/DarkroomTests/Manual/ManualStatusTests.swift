@@ -123,9 +123,9 @@ import Testing
     /// Of the codes of files, those that a status may call retryable.
     @Test func saysWhichFileErrorsPass() throws {
         let failures = [
-            FileError("write", "/x", .noSpace), FileError("open", "/x", .tooManyOpenFiles),
-            FileError("open", "/x", .noMemory), FileError("write", "/x", .ioError),
-            FileError("open", "/x", .permissionDenied), FileError("write", "/x", .fileTooLarge),
+            FileError(.write, "/x", .noSpace), FileError(.open, "/x", .tooManyOpenFiles),
+            FileError(.open, "/x", .noMemory), FileError(.write, "/x", .ioError),
+            FileError(.open, "/x", .permissionDenied), FileError(.write, "/x", .fileTooLarge),
         ]
         for failure in failures {
             let text = try Self.text(of: failure.code)
@@ -137,9 +137,9 @@ import Testing
         let page = try Self.page.get()
         let item = try #require(page.items("STATUS").first { $0.names == ["waiting.code"] })
         for wait in [
-            FileError("write", "/x", .noSpace), FileError("open", "/x", .tooManyOpenFiles),
-            FileError("open", "/x", .noMemory), FileError("write", "/x", .readOnlyFileSystem),
-            FileError("sync", "/x", .ioError),
+            FileError(.write, "/x", .noSpace), FileError(.open, "/x", .tooManyOpenFiles),
+            FileError(.open, "/x", .noMemory), FileError(.write, "/x", .readOnlyFileSystem),
+            FileError(.sync, "/x", .ioError),
         ] {
             #expect(wait.fault != nil)
             #expect(item.text.contains(wait.code))

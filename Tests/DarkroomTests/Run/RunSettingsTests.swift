@@ -78,10 +78,10 @@ import Testing
         ) { failure in
             told.withLock { $0.append(failure.code) }
         }
-        storage.writeRefused(FileError("write", "f", .noSpace))
-        storage.writeRefused(FileError("open", "f", .tooManyOpenFiles))
-        storage.writeRefused(FileError(FileError.sync, "f", .ioError))
-        storage.singleWriteRefused(FileError("rename", "f", .permissionDenied))
+        storage.writeRefused(FileError(.write, "f", .noSpace))
+        storage.writeRefused(FileError(.open, "f", .tooManyOpenFiles))
+        storage.writeRefused(FileError(.sync, "f", .ioError))
+        storage.singleWriteRefused(FileError(.rename, "f", .permissionDenied))
         #expect(told.withLock { $0 } == ["disk-full", "io-error", "permission-denied"])
         storage.stop()
     }

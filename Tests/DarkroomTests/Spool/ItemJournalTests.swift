@@ -97,10 +97,10 @@ import Testing
         // /dev/full takes nothing; the file itself must be as it was.
         try ItemJournal.append([record(0)], in: folder, durably: false)
         let full = Descriptor(owning: Glibc.open("/dev/full", O_WRONLY))
-        #expect(throws: FileError("write", "/dev/full", .noSpace)) {
+        #expect(throws: FileError(.write, "/dev/full", .noSpace)) {
             try full.write([1, 2, 3], path: "/dev/full")
         }
-        #expect(FileError("write", "f", .noSpace).code == "disk-full")
-        #expect(FileError("write", "f", .noSpace).isTransient)
+        #expect(FileError(.write, "f", .noSpace).code == "disk-full")
+        #expect(FileError(.write, "f", .noSpace).isTransient)
     }
 }

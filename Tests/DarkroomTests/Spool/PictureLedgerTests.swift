@@ -88,7 +88,7 @@ import Testing
             let error = #expect(throws: FileError.self) {
                 try PictureLedger(in: folder, durably: false)
             }
-            #expect(error?.step.hasPrefix("use it: its line 1 is damaged") == true)
+            #expect(error?.detail?.hasPrefix("it: its line 1 is damaged") == true)
         }
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Why files are left in the inbox, and how many of them the journal tells of.
 @Suite struct SkipReasonTests {
-    private static let error = FileError("open", "/spool/inbox/a.json", .permissionDenied)
+    private static let error = FileError(.open, "/spool/inbox/a.json", .permissionDenied)
 
     static let all: [(SkipReason, InboxReason, Bool, String)] = [
         (.notYet(.dot), .ignoredName, false, "its name begins with a dot"),

@@ -154,23 +154,23 @@ import Testing
 
     /// What a refused write says of the machine.
     @Test func tellsTheMachinesFaultsFromAFiles() {
-        func fault(_ step: String, _ errno: Errno) -> StorageFault? {
+        func fault(_ step: FileError.Step, _ errno: Errno) -> StorageFault? {
             FileError(step, "f", errno).fault
         }
-        #expect(fault("write", .noSpace) == .full)
-        #expect(fault("write", .diskQuotaExceeded) == .full)
-        #expect(fault("open", .tooManyOpenFiles) == .scarce)
-        #expect(fault("open", .tooManyOpenFilesInSystem) == .scarce)
-        #expect(fault("open", .noMemory) == .scarce)
-        #expect(fault("create", .readOnlyFileSystem) == .lasting)
+        #expect(fault(.write, .noSpace) == .full)
+        #expect(fault(.write, .diskQuotaExceeded) == .full)
+        #expect(fault(.open, .tooManyOpenFiles) == .scarce)
+        #expect(fault(.open, .tooManyOpenFilesInSystem) == .scarce)
+        #expect(fault(.open, .noMemory) == .scarce)
+        #expect(fault(.create, .readOnlyFileSystem) == .lasting)
         // After a failed sync no other tells the truth, whatever its cause.
-        #expect(fault("sync", .ioError) == .lasting)
-        #expect(fault("sync", .noSpace) == .lasting)
+        #expect(fault(.sync, .ioError) == .lasting)
+        #expect(fault(.sync, .noSpace) == .lasting)
         for errno: Errno in [
             .ioError, .permissionDenied, .fileTooLarge, .fileNameTooLong, .noSuchFileOrDirectory,
             .resourceTemporarilyUnavailable,
         ] {
-            #expect(fault("write", errno) == nil)
+            #expect(fault(.write, errno) == nil)
         }
     }
 }

@@ -163,6 +163,71 @@ import Testing
         #expect(result.errors.contains("nowhere"), "\(result)")
     }
 
+    /// Why no page could be made, with the code of the exit.
+    private struct Refusal {
+        let words: [String]
+        let exit: Int32
+        let code: String
+        let message: String
+        var remedy: String?
+    }
+
+    private static let form =
+        "It is damaged, or a newer version has written it. A retry alone does not help."
+    private static let refusals = [
+        Refusal(
+            words: ["out", "-o", ".."], exit: 64, code: "bad-folder",
+            message: "-o ..: name a folder for the pages"),
+        Refusal(
+            words: ["out", "-o", "out"], exit: 73, code: "not-pages",
+            message: "./out: it is not a folder of pages. Name another one with -o"),
+        Refusal(
+            words: ["./empty"], exit: 66, code: "no-status",
+            message: "./empty: there is no status.json in this folder"),
+        Refusal(
+            words: ["./broken"], exit: 74, code: "unreadable-file",
+            message: "./broken/status.json: it is not what this version of darkroom can read",
+            remedy: form),
+        Refusal(
+            words: ["out", "-o", "no/such"], exit: 66, code: "file-missing",
+            message: "./no: cannot open: No such file or directory"),
+        Refusal(
+            words: ["--all", "--spool", "spool", "-o", "p"], exit: 74, code: "unreadable-file",
+            message:
+                "spool/outbox/bad/status.json: it is not what this version of darkroom can read",
+            remedy: form),
+        Refusal(
+            words: ["--all", "--spool", "spool", "-o", "out"], exit: 73, code: "not-pages",
+            message: "./out: it is not a folder of pages. Name another one with -o"),
+    ]
+
+    @Test func saysWhyThereIsNoPage() async throws {
+        try await run()
+        for name in ["broken", "spool/outbox/bad"] {
+            try fixture.write("{", to: "\(name)/status.json")
+        }
+        try fixture.write("", to: "empty/notes.txt")
+        for refusal in Self.refusals {
+            let words = ["page"] + refusal.words
+            let result = try await ClientProcess.end(words, folder: fixture.scratch.path)
+                .replacing(fixture.scratch.path)
+            #expect(result.exit == refusal.exit && result.output == "", "\(result)")
+            let lines = [refusal.message, refusal.remedy].compactMap { $0 }
+            #expect(result.errors == lines.map { "darkroom: \($0)\n" }.joined(), "\(words)")
+            let again = try await ClientProcess.end(
+                words + ["--json"], folder: fixture.scratch.path
+            ).replacing(fixture.scratch.path)
+            let error = try jsonObject(again.output.utf8)
+            #expect(again.exit == refusal.exit && again.errors == result.errors, "\(words)")
+            #expect(error["type"] as? String == "error" && error["code"] as? String == refusal.code)
+            #expect(error["message"] as? String == refusal.message)
+            #expect(error["remedy"] as? String == refusal.remedy)
+            #expect(error["retryable"] as? Bool == false)
+            #expect(error["exit"] as? Int == Int(refusal.exit))
+        }
+        #expect(!fixture.exists("p") && !fixture.list(".").contains { $0.hasPrefix(".") })
+    }
+
     @Test func showsAnAnswerInTheOutbox() async throws {
         let daemon = try DaemonFixture(pictures: 2)
         let process = try await daemon.run()

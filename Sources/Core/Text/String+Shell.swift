@@ -18,5 +18,5 @@ extension String {
     }
 
     /// The text between single quotes, between which a shell expands nothing.
-    var singleQuoted: String { "'\(replacing("'", with: "'\\''"))'" }
+    package var singleQuoted: String { "'\(replacing("'", with: "'\\''"))'" }
 }
