@@ -6,20 +6,20 @@ import DarkroomSpool
 /// What the committer is given: ended images, other lines of a batch's journal, and ends of batches.
 extension Committer {
     /// An image that has ended.
-    package struct Item: Sendable {
-        package let folders: BatchFolders
-        package let index: Int
-        package var status: ImageStatus
+    struct Item: Sendable {
+        let folders: BatchFolders
+        let index: Int
+        var status: ImageStatus
         /// Whether its pixels are in a file next to its output, for other images; see `HandOverTable`.
-        package let handsOver: Bool
+        let handsOver: Bool
         /// Called with the status that was written to the journal: that of a failed image if publishing failed.
-        package let completion: @Sendable (ImageStatus) -> Void
+        let completion: @Sendable (ImageStatus) -> Void
         /// Called instead if it is not written to the journal.
-        package let unrecorded: @Sendable (Unrecorded) -> Void
+        let unrecorded: @Sendable (Unrecorded) -> Void
         /// Whether it is not in the journal yet.
         var isUndecided = true
 
-        package init(
+        init(
             folders: BatchFolders, index: Int, status: ImageStatus, handsOver: Bool = false,
             completion: @escaping @Sendable (ImageStatus) -> Void,
             unrecorded: @escaping @Sendable (Unrecorded) -> Void = { _ in }
@@ -53,7 +53,7 @@ extension Committer {
     }
 
     /// The reason why an image's result is not in the journal.
-    package enum Unrecorded: Sendable {
+    enum Unrecorded: Sendable {
         /// There was no space on the disk for its output. It must be made again.
         case again
         /// The daemon stops while the disk refuses it. The next start repeats it.
@@ -69,17 +69,31 @@ extension Committer {
         var reported: FileError?
     }
 
-    enum Entry: Sendable {
-        case item(Item)
-        case record(Record)
-        case end(End)
+    /// What has come since the last pass.
+    struct Pending: Sendable {
+        var items: [Item] = []
+        var records: [Record] = []
+        var ends: [End] = []
 
-        var folders: BatchFolders {
-            switch self {
-            case .item(let item): item.folders
-            case .record(let record): record.folders
-            case .end(let end): end.folders
+        var isEmpty: Bool { items.isEmpty && records.isEmpty && ends.isEmpty }
+
+        /// The images and records of each batch together, and then the ends, because an end comes after all of its
+        /// batch.
+        var parts: [Part] {
+            // By the bytes of the ID: two IDs that are equal in Unicode are two folders.
+            var indices: [FileName: Int] = [:]
+            var batches: [Results] = []
+            func index(of folders: BatchFolders) -> Int {
+                let index = indices[FileName(folders.id), default: batches.count]
+                if index == batches.count {
+                    indices[FileName(folders.id)] = index
+                    batches.append(Results(folders: folders))
+                }
+                return index
             }
+            for item in items { batches[index(of: item.folders)].items.append(item) }
+            for record in records { batches[index(of: record.folders)].records.append(record) }
+            return batches.map(Part.results) + ends.map(Part.end)
         }
     }
 
@@ -115,7 +129,7 @@ extension Committer {
 
     /// A batch during the steps of its end.
     struct Ending: Sendable {
-        var end: End
+        let end: End
         let snapshot: StatusSnapshot
         var folders: BatchFolders { end.folders }
     }
@@ -129,18 +143,20 @@ extension Committer {
         /// Whether a part has left without showing whether the disk accepts writes.
         var isUndecided = false
         private var batches: Set<FileName> = []
+        /// The images of its ends.
         private var images = 0
+
+        /// So many batches share syncs at most, because each has a folder open meanwhile.
+        private static let mostBatches = 32
+        /// So many images of ends fill a pass, because the statuses of their batches are in memory.
+        static let mostImages = 4096
 
         /// Adds a part unless the pass is full or has one of the same batch.
         ///
-        /// - Parameters:
-        ///   - limit: the number of batches at most.
-        ///   - images: so many images of ends fill the pass.
-        ///   - mayFinish: whether batches may end. Otherwise their ends are dropped.
-        /// - Returns: false if it must be in another pass.
-        mutating func take(_ part: Part, most limit: Int, _ images: Int, _ mayFinish: Bool) -> Bool
-        {
-            guard batches.count < limit, self.images < images || part.isResults,
+        /// - Parameter mayFinish: whether batches may end. Otherwise their ends are dropped.
+        /// - Returns: false if it must be in another pass. An empty pass takes every part.
+        mutating func take(_ part: Part, mayFinish: Bool) -> Bool {
+            guard batches.count < Self.mostBatches, part.isResults || images < Self.mostImages,
                 batches.insert(part.batch).inserted
             else { return false }
             switch part {
@@ -151,7 +167,7 @@ extension Committer {
                     isUndecided = true
                     break
                 }
-                self.images += snapshot.status.images.count
+                images += snapshot.status.images.count
                 ends.append(Ending(end: end, snapshot: snapshot))
             }
             return true

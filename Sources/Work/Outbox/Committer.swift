@@ -25,14 +25,9 @@ import Synchronization
 ///
 /// A part that the disk refuses is kept, and is retried when the `StorageGuard` says so: no image is shown as finished
 /// before it is in the journal, and no batch ends without its answer. The parts of a batch are written in their order.
-package final class Committer: Sendable {
-    /// So many batches share syncs at most, because each has a folder open meanwhile.
-    private static let batchesAtOnce = 32
-    /// So many images of batches that end share syncs at most, because the statuses of these batches are in memory.
-    private static let imagesAtOnce = 4096
-
+final class Committer: Sendable {
     let queue = DispatchQueue(label: "darkroom.committer", qos: .userInitiated)
-    private let pending = Mutex<[Entry]>([])
+    private let pending = Mutex(Pending())
     /// What the disk has refused.
     let backlog: RefusedWrites
     let durably: Bool
@@ -57,39 +52,38 @@ package final class Committer: Sendable {
     }
 
     /// The number of images and records that have not been processed yet.
-    var pendingCount: Int {
-        pending.withLock { $0.count { if case .end = $0 { false } else { true } } }
-    }
+    var pendingCount: Int { pending.withLock { $0.items.count + $0.records.count } }
 
     // MARK: What is to be written
 
-    package func commit(_ item: Item) { add(.item(item)) }
+    func commit(_ item: Item) { add { $0.items.append(item) } }
 
     /// Writes a record that does not concern an image to the journal.
     ///
     /// - Parameter completion: called when it is written, or when the batch's folder does not exist any more.
-    package func record(
+    func record(
         _ record: JournalRecord, of folders: BatchFolders,
         completion: @escaping @Sendable () -> Void
     ) {
-        add(.record(Record(folders: folders, record: record, completion: completion)))
+        let record = Record(folders: folders, record: record, completion: completion)
+        add { $0.records.append(record) }
     }
 
     /// Writes the last status of a batch and removes its folder. If the disk refuses this, it is retried until it
     /// succeeds, or until the next start.
-    func commit(_ end: End) { add(.end(end)) }
+    func commit(_ end: End) { add { $0.ends.append(end) } }
 
     /// Calls a function when all previous entries of this batch are on the disk.
-    package func afterwards(of batch: FileName, _ body: @escaping @Sendable () -> Void) {
+    func afterwards(of batch: FileName, _ body: @escaping @Sendable () -> Void) {
         queue.async { [self] in backlog.afterwards(of: batch, body) }
     }
 
     /// Waits until all previous entries have been processed or kept.
-    package func drain() { queue.sync {} }
+    func drain() { queue.sync {} }
 
     /// Gives up what is kept, and keeps nothing from now on, because the daemon stops. Batches that have not ended by
     /// `time` end after the next start: many may be about to end at once, and a stop does not wait for all.
-    package func close(finishingUntil time: UInt64) {
+    func close(finishingUntil time: UInt64) {
         end.withLock { $0 = time }
         queue.sync { backlog.leave() }
     }
@@ -97,10 +91,10 @@ package final class Committer: Sendable {
     /// Whether a batch may end now.
     var mayFinish: Bool { end.withLock { $0 }.map { time.now <= $0 } ?? true }
 
-    private func add(_ entry: Entry) {
+    private func add(_ change: (inout Pending) -> Void) {
         let isFirst = pending.withLock { pending in
-            pending.append(entry)
-            return pending.count == 1
+            defer { change(&pending) }
+            return pending.isEmpty
         }
         if isFirst { queue.async { [self] in commitPending() } }
     }
@@ -110,11 +104,11 @@ package final class Committer: Sendable {
     /// Processes all entries so far.
     private func commitPending() {
         if durably { burst.wait() }
-        let entries = pending.withLock { pending in
-            defer { pending = [] }
+        let taken = pending.withLock { pending in
+            defer { pending = Pending() }
             return pending
         }
-        var parts = Self.parts(of: entries)
+        var parts = taken.parts
         let batches = Set(parts.map(\.batch)).count
         while !parts.isEmpty {
             var pass = Pass()
@@ -122,7 +116,7 @@ package final class Committer: Sendable {
             for part in parts {
                 if mustWait(part) {
                     keep(part)
-                } else if !pass.take(part, most: Self.batchesAtOnce, Self.imagesAtOnce, mayFinish) {
+                } else if !pass.take(part, mayFinish: mayFinish) {
                     left.append(part)
                 }
             }
@@ -133,32 +127,6 @@ package final class Committer: Sendable {
         burst.ended(batches: batches)
     }
 
-    /// The entries, with the images and records of each batch together, before its end.
-    private static func parts(of entries: [Entry]) -> [Part] {
-        // By the bytes of the ID: two IDs that are equal in Unicode are two folders.
-        var indices: [FileName: Int] = [:]
-        var results: [Results] = []
-        var ends: [Part] = []
-        for entry in entries {
-            if case .end(let end) = entry {
-                ends.append(.end(end))
-                continue
-            }
-            let folders = entry.folders
-            let index = indices[FileName(folders.id), default: results.count]
-            if index == results.count {
-                indices[FileName(folders.id)] = index
-                results.append(Results(folders: folders))
-            }
-            switch entry {
-            case .item(let item): results[index].items.append(item)
-            case .record(let record): results[index].records.append(record)
-            case .end: break
-            }
-        }
-        return results.map(Part.results) + ends
-    }
-
     /// A part waits behind earlier ones of its batch, because the journal's lines are read in their order. An end also
     /// waits while the spool accepts no writes.
     private func mustWait(_ part: Part) -> Bool {
@@ -167,14 +135,12 @@ package final class Committer: Sendable {
     }
 
     /// Keeps a part that the disk has refused, or that must wait.
-    private func keep(_ part: Part) {
-        backlog.keep(write(part))
-    }
+    private func keep(_ part: Part) { backlog.keep(write(part)) }
 
     private func write(_ part: Part) -> RefusedWrites.Write {
         RefusedWrites.Write(batch: part.batch, leave: part.leave) { [self] in
             var pass = Pass()
-            guard pass.take(part, most: 1, .max, mayFinish) else { return .undecided }
+            _ = pass.take(part, mayFinish: mayFinish)
             carryOut(&pass)
             if let rest = pass.rest.first { return .refusedPartly(write(rest)) }
             return pass.isUndecided ? .undecided : .succeeded

@@ -42,7 +42,7 @@ struct StatusSnapshot: Sendable {
 /// A file is rewritten at most once in each interval. Writing also takes at most a twentieth of the time: the file of
 /// 100,000 images takes a second to write, that of ten images a fraction of a millisecond. A batch that ends waits for
 /// at most one such file, and a stop interrupts the writing. The `ProgressKeeper` writes the sums more often.
-package final class StatusKeeper: Sendable {
+final class StatusKeeper: Sendable {
     private struct Entry {
         var isDirty = false
         /// The file is not written again before this time, in nanoseconds.
@@ -92,7 +92,7 @@ package final class StatusKeeper: Sendable {
     private let time: TimeSource
 
     /// - Parameter interval: in seconds.
-    package init(
+    init(
         interval: Double, storage: StorageGuard, log: EventLog, time: TimeSource = .system
     ) {
         self.storage = storage
@@ -291,9 +291,9 @@ package final class StatusKeeper: Sendable {
 
 extension StatusKeeper: StorageClient {
     /// What is kept here is too small to show anything.
-    package func tryStorage() -> Bool { false }
+    func tryStorage() -> Bool { false }
 
-    package func storageChanged() {
+    func storageChanged() {
         guard storage.mayWork else { return }
         writeKept()
         parkKept()

@@ -64,7 +64,7 @@ package final class Scheduler: Sendable {
     /// - Parameters:
     ///   - board: a board without batches.
     ///   - cache: nil for no cache.
-    package init(
+    init(
         spool: Spool, settings: BatchSettings, board: sending Board, engine: TransferEngine,
         cache: CacheStore?, storage: StorageGuard, committer: Committer,
         statusKeeper: StatusKeeper, log: EventLog, time: TimeSource = .system

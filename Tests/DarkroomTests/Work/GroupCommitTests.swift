@@ -247,47 +247,70 @@ import Testing
 
     // MARK: Last statuses
 
-    /// The batches end at the same moment, and one has lost its folder in the outbox, another one that in `active`.
-    @Test(arguments: [true, false])
-    func endsManyBatchesTogether(isTogether: Bool) async throws {
+    /// Batches of one image that wait for their last statuses, before the suspended queue of the committer.
+    private func ending(_ ids: [String], isTogether: Bool) async throws -> SchedulerFixture {
         let fixture = try SchedulerFixture(
             window: 64, groupSync: isTogether ? GroupSync() : nil
         ) { $0.isDurable = true }
-        let queue = fixture.statusKeeper.queue
-        queue.suspend()
-        for number in 0..<40 { try fixture.accept("b\(number)", images: 1) }
+        let statuses = fixture.statusKeeper.queue
+        statuses.suspend()
+        for id in ids { try fixture.accept(id, images: 1) }
         try await fixture.wait(for: "the ends") {
-            fixture.board { board in board.batches.values.count(where: \.isFinishing) == 40 }
+            fixture.board { board in
+                board.batches.values.count(where: \.isFinishing) == ids.count
+            }
         }
         fixture.committer.drain()
+        fixture.committer.queue.suspend()
+        statuses.resume()
+        statuses.sync {}
+        return fixture
+    }
+
+    /// The batches end at the same moment, and one has lost its folder in the outbox, another one that in `active`.
+    @Test(arguments: [true, false])
+    func endsManyBatchesTogether(isTogether: Bool) async throws {
+        let ids = (0..<40).map { "b\($0)" }
+        let fixture = try await ending(ids, isTogether: isTogether)
         try fixture.spool.active.removeTree("b7")
         try fixture.spool.outbox.removeTree("b9")
-        queue.resume()
+        fixture.committer.queue.resume()
         try await fixture.finish()
-        for number in 0..<40 {
-            #expect(try fixture.status("b\(number)")?.state == .completed, "\(number)")
-        }
+        for id in ids { #expect(try fixture.status(id)?.state == .completed, "\(id)") }
         #expect(try fixture.spool.active.names().isEmpty)
         #expect(fixture.journal.all(.batchFinished).count == 40)
     }
 
     // MARK: Results and ends
 
+    /// A pass has one part of each batch, and is full with 32 of them, or with ends of many images.
+    @Test func aPassTakesPartsOfDifferentBatches() throws {
+        let spool = try openSpool(isTogether: true)
+        func results(_ id: String) -> Committer.Part {
+            .results(Committer.Results(folders: BatchFolders(spool: spool, id: id)))
+        }
+        func end(_ id: String, images: Int = 1) -> Committer.Part {
+            let folders = BatchFolders(spool: spool, id: id)
+            let source = EndedBatch(folders: folders, image: filtered("i"), images: images)
+            return .end(Committer.End(key: 1, folders: folders, source: source))
+        }
+        var pass = Committer.Pass()
+        func take(_ part: Committer.Part) -> Bool { pass.take(part, mayFinish: true) }
+        #expect(take(results("a")) && !take(end("a")) && !take(results("a")))
+        #expect(take(end("b", images: Committer.Pass.mostImages - 1)))
+        #expect(take(end("c")) && !take(end("d")))
+        #expect((0..<29).allSatisfy { take(results("r\($0)")) } && !take(results("r29")))
+        #expect(pass.results.count == 30 && pass.ends.count == 2 && !pass.isUndecided)
+        // A daemon that stops drops the end.
+        pass = Committer.Pass()
+        let isTaken = pass.take(end("b"), mayFinish: false)
+        #expect(isTaken && pass.ends.isEmpty && pass.isUndecided)
+    }
+
     /// Two batches end while images of two others do, and each goes its own way through the same passes.
     @Test(arguments: [true, false])
-    func resultsAndEndsShareAPass(isTogether: Bool) async throws {
-        let fixture = try SchedulerFixture(
-            window: 64, groupSync: isTogether ? GroupSync() : nil
-        ) { $0.isDurable = true }
-        let ends = fixture.statusKeeper.queue
-        ends.suspend()
-        for id in ["e0", "e1"] { try fixture.accept(id, images: 1) }
-        try await fixture.wait(for: "the ends") {
-            fixture.board { board in board.batches.values.count(where: \.isFinishing) == 2 }
-        }
-        fixture.committer.queue.suspend()
-        ends.resume()
-        ends.sync {}
+    func resultsAndEndsDoNotDisturbEachOther(isTogether: Bool) async throws {
+        let fixture = try await ending(["e0", "e1"], isTogether: isTogether)
         for id in ["r0", "r1"] { try fixture.accept(id, images: 2) }
         try await fixture.wait(for: "the results") { fixture.committer.pendingCount == 4 }
         // The end of one finds no place, and the images of another one no folder.
@@ -325,14 +348,15 @@ import Testing
         #expect(try !spool.active.exists(FileName(folders.id)))
     }
 
-    /// A batch whose one image has ended.
+    /// A batch whose images have ended.
     private final class EndedBatch: StatusSource {
         private let folders: BatchFolders
-        private let image: ImageStatus
+        private let images: [ImageStatus]
         private let log = Mutex<[String]>([])
 
-        init(folders: BatchFolders, image: ImageStatus) {
-            (self.folders, self.image) = (folders, image)
+        init(folders: BatchFolders, image: ImageStatus, images: Int = 1) {
+            self.folders = folders
+            self.images = Array(repeating: image, count: images)
         }
 
         var notes: [String] { log.withLock { $0 } }
@@ -345,8 +369,8 @@ import Testing
                     name: "m.json", file: "manifest.json", sha256: "0", bytes: 1),
                 state: .completed,
                 times: Status.Times(received: "2026-01-01T00:00:00Z"),
-                counts: Status.Counts(), images: [image])
-            status.counts.filtered = 1
+                counts: Status.Counts(), images: images)
+            status.counts.filtered = images.count
             return StatusSnapshot(folders: folders, status: status, startedAt: nil)
         }
 
