@@ -206,15 +206,21 @@ import Testing
         return fixture
     }
 
-    /// They wait with the one that waits, are shown as downloaded, and go with it.
-    @Test func waitTogetherForMemory() async throws {
-        let fixture = try Self.fixture(megabytes: 128, side: 6000)
+    /// A batch whose variants do not find the memory that they need, because another image has half of it.
+    private static func shortOfMemory() throws -> SchedulerFixture {
+        let fixture = try fixture(megabytes: 128, side: 6000)
         let occupant = MemoryBudget.Ticket(batch: 99, image: 0)
         let isTaken = fixture.board { board in
-            board.pool.memory.take(.bytes(64 * Self.mega), for: occupant, owner: 1000)
+            board.pool.memory.take(.bytes(64 * mega), for: occupant, owner: 1000)
         }
         #expect(isTaken)
-        try fixture.accept("x", Self.manifest())
+        try fixture.accept("x", manifest())
+        return fixture
+    }
+
+    /// They wait with the one that waits, are shown as downloaded, and go with it.
+    @Test func waitTogetherForMemory() async throws {
+        let fixture = try Self.shortOfMemory()
         try await fixture.wait(for: .imageFiltered)
         try await fixture.wait(for: "the variants to wait") {
             fixture.scheduler.summary.imagesWaitingForMemory == 1
@@ -243,13 +249,7 @@ import Testing
     }
 
     @Test func areCancelledWhileTheyWait() async throws {
-        let fixture = try Self.fixture(megabytes: 128, side: 6000)
-        let occupant = MemoryBudget.Ticket(batch: 99, image: 0)
-        let isTaken = fixture.board { board in
-            board.pool.memory.take(.bytes(64 * Self.mega), for: occupant, owner: 1000)
-        }
-        #expect(isTaken)
-        try fixture.accept("x", Self.manifest())
+        let fixture = try Self.shortOfMemory()
         try await fixture.wait(for: "the variants to wait") {
             fixture.scheduler.summary.imagesWaitingForMemory == 1
                 && fixture.scheduler.runningCount == 0
