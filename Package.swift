@@ -168,7 +168,7 @@ let package = Package(
             name: "DarkroomPage",
             dependencies: [
                 "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
-                "DarkroomAnswer", "DarkroomSpool", "CDarkroomShims",
+                "DarkroomAnswer", "DarkroomSpool",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Page", swiftSettings: outer),

@@ -103,7 +103,7 @@ package final class BatchView {
             throw ClientError(error)
         }
         guard let status else {
-            throw ClientError(unreadableStatusIn: folder)
+            throw ClientError(.unreadableStatus(in: folder))
         }
         var batch = Batch(status)
         batch.lacksPictures = status.lacksPictures(in: folder)

@@ -50,10 +50,4 @@ package struct ClientError: CodedError, Equatable {
         case .unreadable(let path, let reason): self = .unreadable(path, reason)
         }
     }
-
-    /// The status of an answer cannot be read. The error names the field that is wrong.
-    package init(unreadableStatusIn answer: Directory) {
-        self = .unreadable(
-            answer.path(of: BatchFile.status), StatusDefect.sentence(in: answer))
-    }
 }

@@ -66,10 +66,11 @@ extension Directory {
             folder = try Directory(name, in: self)
         } catch {
             // For a link too, the system says that it is no folder.
+            var error = error
             if error.errno == .notDirectory, let found = try? information(of: name),
                 found.st_mode & S_IFMT == S_IFLNK
             {
-                throw .file(FileError(error.step, error.path, .tooManySymbolicLinkLevels))
+                error.errno = .tooManySymbolicLinkLevels
             }
             throw .file(error)
         }

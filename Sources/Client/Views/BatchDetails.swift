@@ -78,7 +78,7 @@ package struct BatchDetails: Sendable {
         } catch {
             throw ClientError(error)
         }
-        guard let status else { throw ClientError(unreadableStatusIn: answer) }
+        guard let status else { throw ClientError(.unreadableStatus(in: answer)) }
         return status
     }
 

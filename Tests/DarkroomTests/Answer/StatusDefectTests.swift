@@ -64,7 +64,7 @@ import Testing
         let path = folder.path(of: BatchFile.status)
         #expect(throws: ClientError.self) { try BatchDetails(ofRunIn: folder.path) }
         #expect(
-            ClientError(unreadableStatusIn: folder)
+            ClientError(.unreadableStatus(in: folder))
                 == ClientError.unreadable(path, change.sentence))
         #expect(
             RunError(unreadableStatusIn: folder).message == "\(path): \(change.sentence)")
