@@ -21,12 +21,12 @@ extension Batch {
     /// Takes back the places of images whose download or filter has not begun.
     private mutating func takeBackQueued(_ pool: inout Pool) {
         for source in sources.indices where sources[source].phase.isToBegin {
-            pool.request(.cancel(.download(key, source: source)))
+            pool.leave(.download(key, source: source))
             takeBack(source: source, &pool)
         }
         // From the last to the first, so that they continue in the manifest's order.
         for index in live.indices.sorted(by: >) where stage(of: index) == .waits(.filter) {
-            pool.request(.cancel(.filter(key, image: index)))
+            pool.leave(.filter(key, image: index))
             pool.giveBackMemory(ticket(index))
             move(index, to: .new, &pool)
         }
@@ -56,17 +56,17 @@ extension Batch {
             switch stage(of: index) {
             case .new, .waits(.queue), .waits(.turn): cancel(index, &pool)
             case .waits(.filter):
-                pool.request(.cancel(.filter(key, image: index)))
+                pool.leave(.filter(key, image: index))
                 cancel(index, &pool)
             case .downloading:
-                pool.request(.cancel(.download(key, source: sourceOfImage[index])))
+                pool.leave(.download(key, source: sourceOfImage[index]))
             // Its operation learns of it, or its end is being recorded.
             case .filtering, .recording, .ended: break
             }
         }
         for source in sources.indices where sources[source].phase.isToBegin {
             forgetAttempts(of: source)
-            pool.request(.cancel(.download(key, source: source)))
+            pool.leave(.download(key, source: source))
         }
     }
 }

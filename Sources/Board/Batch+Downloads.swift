@@ -17,7 +17,7 @@ extension Batch {
         case .idle, .ready, .failed:
             move(index, to: .waits(.queue), &pool)
             sources[source].phase = .queued
-            pool.request(.enqueue(.download(key, source: source)))
+            pool.enter(.download(key, source: source))
         }
     }
 
@@ -96,7 +96,7 @@ extension Batch {
     private mutating func requeue(_ source: Int, _ pool: inout Pool) {
         sources[source].waitsOutside = false
         move(waitersOf: source, to: .waits(.queue), &pool)
-        pool.request(.enqueue(.download(key, source: source)))
+        pool.enter(.download(key, source: source))
     }
 
     // MARK: The end
@@ -182,7 +182,7 @@ extension Batch {
             number: number, delay: delay, attempts: attempts[source]?.count ?? 0,
             mostAttempts: pool.retryPolicy.retries + 1, failure: failure, batch: id,
             image: manifest.images[first].name.string, source: sources[source].text)
-        pool.request(.enqueueLater(.download(key, source: source), retry))
+        pool.request(.enterLater(.download(key, source: source), retry))
     }
 
     /// The time of the next attempt has come. It begins if it is still needed.

@@ -6,7 +6,7 @@ import DarkroomPicture
 /// The beginning and the end of a filter.
 extension Batch {
     func enqueueFilter(_ index: Int, _ pool: inout Pool) {
-        pool.request(.enqueue(.filter(key, image: index)))
+        pool.enter(.filter(key, image: index))
     }
 
     // MARK: The beginning
@@ -63,7 +63,7 @@ extension Batch {
         pool.giveBackMemory(ticket(index))
         switch stage(of: index) {
         case .waits(.queue):
-            pool.request(.enqueue(.download(key, source: sourceOfImage[index])))
+            pool.enter(.download(key, source: sourceOfImage[index]))
         case .waits(.filter), .filtering, .recording:
             move(index, to: .waits(.filter), &pool)
             enqueueFilter(index, &pool)

@@ -50,7 +50,7 @@ extension Batch {
         // The limit may have become lower since the image was told to wait. It begins again, to be told so.
         if case .bytes(let bytes) = need, pool.memory.exceeds(bytes) {
             pool.memory.forget(ticket)
-            pool.enqueue([ticket])
+            pool.enter([ticket])
         } else {
             pool.memory.wait(ticket, for: need, level: level.index, owner: owner)
         }

@@ -50,7 +50,7 @@ extension Batch {
     /// Takes a variant along: it has no operation of its own any more.
     mutating func takeAlong(_ index: Int, _ pool: inout Pool) {
         if stage(of: index) == .waits(.filter) {
-            pool.request(.cancel(.filter(key, image: index), isDone: true))
+            pool.leave(.filter(key, image: index), isDone: true)
             return pool.giveBackMemory(ticket(index))
         }
         move(index, to: .waits(.filter), &pool)

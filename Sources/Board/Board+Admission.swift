@@ -1,38 +1,35 @@
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
-import DequeModule
 
 /// Carries out the board's requests; see `Admission`, which has the place of each piece of work.
 extension Board {
     // MARK: Entering
 
-    /// Passes requests to the admission, gives out the free places, and returns the effects that remain to be done
-    /// without the lock.
+    /// Passes requests to the admission, gives out the free places, and returns the effects: what remains to be done
+    /// without the lock. No other function returns any.
     ///
     /// - Parameter admits: whether work may begin.
-    package mutating func settle(_ wanted: [Effect], admits: Bool) -> [Effect] {
+    package mutating func settle(admits: Bool) -> [Effect] {
         var effects: [Effect] = []
-        settle(wanted, &effects)
+        takeRequests(&effects)
         // Work that waits outside the queues leaves its places to other work.
-        while admits, admit() { settle(pool.takeEffects(), &effects) }
+        while admits, admit() { takeRequests(&effects) }
         follow(admission.takeTurns())
-        settle(pool.takeEffects(), &effects)
+        takeRequests(&effects)
         return effects
     }
 
-    private mutating func settle(_ wanted: [Effect], _ effects: inout [Effect]) {
-        var rest = Deque(wanted)
-        while let effect = rest.popFirst() {
-            switch effect {
-            case .enqueue(let work): enter(work)
-            case .cancel(let work, let isDone):
+    private mutating func takeRequests(_ effects: inout [Effect]) {
+        while let request = pool.takeRequest() {
+            switch request {
+            case .enter(let work): enter(work)
+            case .leave(let work, let isDone):
                 let (operation, outcome) = admission.leave(work, isDone: isDone)
                 if let operation { effects.append(.stop(operation)) }
                 follow(outcome)
-            default: effects.append(effect)
+            case .effect(let effect): effects.append(effect)
             }
-            rest += pool.takeEffects()
         }
     }
 
@@ -74,7 +71,7 @@ extension Board {
             change(key) { $0.downloadWaits(source, &$1) }
         }
         for start in outcome.starts { pool.request(.start(start)) }
-        for request in outcome.again { pool.request(.enqueue(request.work)) }
+        for request in outcome.again { pool.enter(request.work) }
         if let failure {
             var shared = failure
             shared.message += " (fetched once for several manifests)"
@@ -88,10 +85,10 @@ extension Board {
     /// An operation's thread has begun.
     package mutating func begin(
         _ ticket: Admission.Ticket, key: CacheKey?
-    ) -> (Admission.Beginning, [Effect]) {
+    ) -> Admission.Beginning {
         let (beginning, outcome) = admission.begin(ticket, key: key)
         follow(outcome)
-        return (beginning, pool.takeEffects())
+        return beginning
     }
 
     /// Begins a download that the admission has let go; nil if it was taken back since, or if nobody needs it.
@@ -104,38 +101,34 @@ extension Board {
     }
 
     /// Begins a filter that the admission has let go, as `Batch.filterBegan`. Empty also if it was taken back since.
-    package mutating func filterBegan(
-        _ ticket: Admission.Ticket, _ effects: inout [Effect]
-    ) -> [FilterJob] {
+    package mutating func filterBegan(_ ticket: Admission.Ticket) -> [FilterJob] {
         guard case .filter(let key, let image) = ticket.work, admission.isCurrent(ticket)
         else { return [] }
-        return filterBegan(key, image, &effects)
+        return filterBegan(key, image)
     }
 
     // MARK: Leaving
 
     /// An operation was not allowed to begin. If its work was taken back since, this changes nothing.
     package mutating func deferred(
-        _ ticket: Admission.Ticket, _ change: (inout Board) -> [Effect]
-    ) -> [Effect] {
-        admission.isCurrent(ticket) ? left(ticket, isShared: false, change) : []
+        _ ticket: Admission.Ticket, _ change: (inout Board) -> Void
+    ) {
+        if admission.isCurrent(ticket) { left(ticket, isShared: false, change) }
     }
 
     /// An operation has ended or must enter again, and changes the board.
     ///
     /// - Parameter isShared: for a download: whether others can copy its content from the cache.
     package mutating func left(
-        _ ticket: Admission.Ticket, isShared: Bool, _ change: (inout Board) -> [Effect]
-    ) -> [Effect] {
+        _ ticket: Admission.Ticket, isShared: Bool, _ change: (inout Board) -> Void
+    ) {
         follow(admission.left(ticket))
-        var effects = pool.takeEffects()
-        effects += change(&self)
+        change(&self)
         if case .download(let key, let source) = ticket.work,
             let (ending, failure) = flightEnding(key, source, isShared: isShared)
         {
             follow(admission.ended(ticket.work, ending), failure: failure)
         }
-        return effects + pool.takeEffects()
     }
 
     /// The result of a source for the downloads that wait for it; nil if it continues.

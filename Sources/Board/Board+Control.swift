@@ -20,7 +20,7 @@ import DarkroomManifest
 extension Board {
     /// - Parameter isPrivileged: whether the user may give commands to every batch, not only to their own.
     package mutating func obey(
-        _ id: String, _ record: ControlRecord, isPrivileged: Bool, _ effects: inout [Effect]
+        _ id: String, _ record: ControlRecord, isPrivileged: Bool
     ) -> ControlOutcome {
         guard let key = keys[FileName(id)], let subject = subject(key) else { return .unknown }
         guard record.isPermitted(forBatchOf: subject.owner, isPrivileged: isPrivileged) else {
@@ -40,7 +40,6 @@ extension Board {
             } else {
                 change(key) { $0.set(control, record, &$1) }
             }
-            effects += pool.takeEffects()
             return .acts
         }
     }
@@ -109,9 +108,9 @@ extension Board {
     // MARK: Parking
 
     /// The status of a held batch has been written. If it is still held, it returns to the waiting batches.
-    package mutating func parked(_ key: BatchKey) -> [Effect] {
+    package mutating func parked(_ key: BatchKey) {
         guard batches[key]?.isIdle == true, var batch = batches.removeValue(forKey: key)
-        else { return [] }
+        else { return }
         batch.leaveRotation(&pool)
         release(images: batch.manifest.images.count, batch.level, of: batch.owner)
         waitingBatches[key] = Waiting(
@@ -119,7 +118,7 @@ extension Board {
             uid: batch.status.manifest.uid, priority: batch.manifest.priority,
             received: batch.status.times.received, counts: batch.shownCounts,
             outputBytes: batch.outputBytes, control: .held, commands: batch.status.commands ?? [])
-        return [.dropScratch(key, id: batch.id)]
+        pool.request(.dropScratch(key, id: batch.id))
     }
 
     /// The commands that a waiting batch was given; nil if no waiting batch has this ID.

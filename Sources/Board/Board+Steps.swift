@@ -10,17 +10,9 @@ extension Board {
         body(&batches.values[place], &pool)
     }
 
-    /// Changes a batch in work, and returns what it requests.
-    private mutating func effects(
-        _ key: BatchKey, _ body: (inout Batch, inout Pool) -> Void
-    ) -> [Effect] {
-        change(key, body)
-        return pool.takeEffects()
-    }
-
     // MARK: Downloads
 
-    /// Begins a download; nil if nobody needs it any more. What it requests is left to `settle`.
+    /// Begins a download; nil if nobody needs it any more.
     ///
     /// - Parameter isTransfer: false for a local file, which is examined in place.
     mutating func downloadBegan(
@@ -31,27 +23,27 @@ extension Board {
         return job
     }
 
-    package mutating func downloadDeferred(_ key: BatchKey, _ source: Int) -> [Effect] {
-        effects(key) { $0.downloadDeferred(source, &$1) }
+    package mutating func downloadDeferred(_ key: BatchKey, _ source: Int) {
+        change(key) { $0.downloadDeferred(source, &$1) }
     }
 
     package mutating func downloadEnded(
         _ key: BatchKey, _ source: Int, result: DownloadResult
-    ) -> [Effect] {
-        effects(key) { $0.downloadEnded(source, result: result, &$1) }
+    ) {
+        change(key) { $0.downloadEnded(source, result: result, &$1) }
     }
 
-    package mutating func retryDue(_ key: BatchKey, _ source: Int, number: Int) -> [Effect] {
-        effects(key) { $0.retryDue(source, number: number, &$1) }
+    package mutating func retryDue(_ key: BatchKey, _ source: Int, number: Int) {
+        change(key) { $0.retryDue(source, number: number, &$1) }
     }
 
     // MARK: Filters
 
     mutating func filterBegan(
-        _ key: BatchKey, _ index: Int, _ effects: inout [Effect]
+        _ key: BatchKey, _ index: Int
     ) -> [FilterJob] {
         var jobs: [FilterJob] = []
-        effects += self.effects(key) { jobs = $0.filterBegan(index, &$1) }
+        change(key) { jobs = $0.filterBegan(index, &$1) }
         return jobs
     }
 
@@ -64,42 +56,39 @@ extension Board {
         return isGranted ? .granted : .later
     }
 
-    package mutating func filterNotBegun(_ key: BatchKey, _ index: Int) -> [Effect] {
+    package mutating func filterNotBegun(_ key: BatchKey, _ index: Int) {
         guard batches[key] != nil else {
             pool.giveBackMemory(MemoryBudget.Ticket(batch: key, image: index))
-            return pool.takeEffects()
+            return
         }
         let hasAnother = admission.place(of: .filter(key, image: index)) != nil
-        return effects(key) { $0.filterNotBegun(index, hasAnother: hasAnother, &$1) }
+        change(key) { $0.filterNotBegun(index, hasAnother: hasAnother, &$1) }
     }
 
-    package mutating func filterNotAllowed(_ key: BatchKey, _ index: Int) -> [Effect] {
-        effects(key) { $0.filterNotAllowed(index, &$1) }
+    package mutating func filterNotAllowed(_ key: BatchKey, _ index: Int) {
+        change(key) { $0.filterNotAllowed(index, &$1) }
     }
 
-    package mutating func filterDeferred(_ key: BatchKey, _ index: Int) -> [Effect] {
-        effects(key) { $0.filterDeferred(index, &$1) }
+    package mutating func filterDeferred(_ key: BatchKey, _ index: Int) {
+        change(key) { $0.filterDeferred(index, &$1) }
     }
 
-    package mutating func filterPostponed(_ key: BatchKey, _ images: [Int], bytes: Int) -> [Effect]
-    {
-        effects(key) { $0.filterPostponed(images, bytes: bytes, &$1) }
+    package mutating func filterPostponed(_ key: BatchKey, _ images: [Int], bytes: Int) {
+        change(key) { $0.filterPostponed(images, bytes: bytes, &$1) }
     }
 
-    package mutating func filteredApart(_ key: BatchKey, _ images: [Int]) -> [Effect] {
-        effects(key) { $0.filteredApart(images, &$1) }
+    package mutating func filteredApart(_ key: BatchKey, _ images: [Int]) {
+        change(key) { $0.filteredApart(images, &$1) }
     }
 
     package mutating func filterEnded(
         _ key: BatchKey, _ index: Int, result: Result<DevelopedPicture, Failure>, share: Int = 1
-    ) -> [Effect] {
-        effects(key) { $0.filterEnded(index, result: result, share: share, &$1) }
+    ) {
+        change(key) { $0.filterEnded(index, result: result, share: share, &$1) }
     }
 
-    package mutating func imageEnded(_ key: BatchKey, _ index: Int, _ image: ImageStatus)
-        -> [Effect]
-    {
-        effects(key) { $0.ended(index, like: image, &$1) }
+    package mutating func imageEnded(_ key: BatchKey, _ index: Int, _ image: ImageStatus) {
+        change(key) { $0.ended(index, like: image, &$1) }
     }
 
     /// Whether the image's filter has handed its pixels over.

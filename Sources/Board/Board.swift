@@ -5,8 +5,8 @@ import DarkroomManifest
 
 /// The batches in work and the waiting ones: which comes next, and the result of each image.
 ///
-/// A value without threads, queues or files: each call changes the state and returns the necessary effects. The
-/// scheduler holds it under a lock.
+/// A value without threads, queues or files. Each call changes the state, and leaves what it requests in the pool.
+/// `settle` gives out the places and returns the effects. The scheduler holds it under a lock.
 ///
 /// Each batch has at most `window` images in work at once, and some more that wait to be published. The rest is only
 /// data, because queues become slower with more operations. Places rotate among the owners of the highest level that
@@ -105,7 +105,7 @@ package struct Board {
     // MARK: New batches
 
     /// Accepts a batch that has its receipt. If it was cancelled before a restart, it ends at once.
-    package mutating func accept(_ prepared: PreparedBatch) -> [Effect] {
+    package mutating func accept(_ prepared: PreparedBatch) {
         let key = nextKey
         nextKey += 1
         let images = prepared.manifest.images.count
@@ -136,15 +136,13 @@ package struct Board {
             // The file shows the states that its images had under the previous daemon.
             if isContinued { pool.mark(key) }
         }
-        return pool.takeEffects()
     }
 
     /// Continues with a batch that had to be prepared from its folder.
-    package mutating func prepared(_ key: BatchKey, _ prepared: PreparedBatch) -> [Effect] {
+    package mutating func prepared(_ key: BatchKey, _ prepared: PreparedBatch) {
         var prepared = prepared
         waitingBatches[key]?.hand(to: &prepared)
         begin(key, prepared)
-        return pool.takeEffects()
     }
 
     /// Gives up a batch that could not be prepared. The failure has been reported. Its folder stays for the next start.

@@ -1,17 +1,12 @@
 import DarkroomAnswer
 
-/// What the board requests. The caller carries it out after it has released the board's lock.
+/// What the board requests of its owner, which `Board.settle` returns. The owner carries it out after it has released
+/// the board's lock.
 package enum Effect: Sendable {
     /// Report that the first of a batch's images has been given a place.
     case begun(BatchBeginning)
-    /// Do this work when nothing delays it. The admission handles this under the board's lock.
-    case enqueue(Work)
-    /// The same, after some time.
-    case enqueueLater(Work, Retry)
-    /// Do not do this work any more. The admission handles this too.
-    ///
-    /// - Parameter isDone: whether another piece of work does it.
-    case cancel(Work, isDone: Bool = false)
+    /// Enter this work after some time.
+    case enterLater(Work, Retry)
     /// Create an operation and put it into its queue.
     case start(Admission.Start)
     /// Cancel an operation.

@@ -1,4 +1,6 @@
-/// What all batches share: places, turns, memory and limits; and the effects that they request.
+import DequeModule
+
+/// What all batches share: places, turns, memory and limits; and what they request.
 package struct Pool {
     let bounds: Board.Bounds
     /// Images of one batch that may have places at once.
@@ -24,7 +26,19 @@ package struct Pool {
     /// For each level: admitted images without places, because they wait outside the queues.
     private(set) var waitingPlaces = [Int](repeating: 0, count: Level.count)
 
-    private var effects: [Effect] = []
+    /// What is requested, in its order. `Board.settle` takes it.
+    package enum Request {
+        /// The admission: do this work when nothing delays it.
+        case enter(Work)
+        /// The admission: do not do this work any more.
+        ///
+        /// - Parameter isDone: whether another piece of work does it.
+        case leave(Work, isDone: Bool)
+        /// The owner of the board.
+        case effect(Effect)
+    }
+
+    private var requests: Deque<Request> = []
     private var lastMarked: BatchKey?
 
     init(_ settings: BoardSettings, _ bounds: Board.Bounds) {
@@ -38,7 +52,7 @@ package struct Pool {
         window = settings.window
         saturation = settings.saturation
         retryPolicy = settings.retryPolicy
-        enqueue(memory.setLimits(bytes: settings.memory, places: settings.filters))
+        enter(memory.setLimits(bytes: settings.memory, places: settings.filters))
     }
 
     mutating func nextRetry() -> Int {
@@ -46,24 +60,28 @@ package struct Pool {
         return lastRetry
     }
 
-    // MARK: Effects
+    // MARK: Requests
 
-    mutating func request(_ effect: Effect) { effects.append(effect) }
+    mutating func request(_ effect: Effect) { requests.append(.effect(effect)) }
+
+    mutating func enter(_ work: Work) { requests.append(.enter(work)) }
+
+    mutating func leave(_ work: Work, isDone: Bool = false) {
+        requests.append(.leave(work, isDone: isDone))
+    }
 
     /// Has the status of a batch written.
     mutating func mark(_ key: BatchKey) {
         guard lastMarked != key else { return }
         lastMarked = key
-        effects.append(.statusChanged(key))
+        request(.statusChanged(key))
     }
 
-    /// Returns what has been requested since the last call, in its order.
-    mutating func takeEffects() -> [Effect] {
-        defer {
-            effects = []
-            lastMarked = nil
-        }
-        return effects
+    /// The first request that has not been taken; nil if there is none.
+    mutating func takeRequest() -> Request? {
+        let next = requests.popFirst()
+        if requests.isEmpty { lastMarked = nil }
+        return next
     }
 
     // MARK: Places and turns
@@ -125,10 +143,10 @@ package struct Pool {
         if memory.forget(ticket) { serveMemory() }
     }
 
-    mutating func serveMemory() { enqueue(memory.serve()) }
+    mutating func serveMemory() { enter(memory.serve()) }
 
-    /// Requests operations for the images that got memory.
-    mutating func enqueue(_ served: [MemoryBudget.Ticket]) {
-        for ticket in served { request(.enqueue(.filter(ticket.batch, image: ticket.image))) }
+    /// The images that got memory are filtered.
+    mutating func enter(_ served: [MemoryBudget.Ticket]) {
+        for ticket in served { enter(.filter(ticket.batch, image: ticket.image)) }
     }
 }

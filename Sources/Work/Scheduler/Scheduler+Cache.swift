@@ -106,7 +106,6 @@ extension Scheduler {
             let outcome: Admission.Outcome
             (turn, outcome) = board.admission.rejoin(ticket, key)
             board.follow(outcome)
-            return []
         }
         use.turn = turn
         return turn != .waits

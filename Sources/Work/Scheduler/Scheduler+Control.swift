@@ -22,10 +22,8 @@ extension Scheduler {
     ) -> ControlOutcome {
         var outcome = ControlOutcome.unknown
         advance(recorded: recorded) { board in
-            var effects: [Effect] = []
             outcome = board.obey(
-                id, command, isPrivileged: spool.isPrivileged(command.uid), &effects)
-            return effects
+                id, command, isPrivileged: spool.isPrivileged(command.uid))
         }
         return outcome
     }

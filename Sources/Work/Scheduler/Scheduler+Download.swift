@@ -44,7 +44,7 @@ extension Scheduler {
         }
         guard let job = downloadBegan(ticket, isTransfer: true) else {
             endedUndecided(ticket.work)
-            ended(ticket) { _ in [] }
+            ended(ticket) { _ in }
             return .unwanted
         }
         begun.job = job
@@ -198,7 +198,7 @@ extension Scheduler {
 
     /// Has a failed download retried, if the board still needs it then. It waits without an operation, so a stop of the
     /// daemon does not wait for it.
-    func enqueueLater(_ work: Work, _ retry: Retry) {
+    func enterLater(_ work: Work, _ retry: Retry) {
         guard case .download(let key, let source) = work else { return }
         log.retried(retry)
         endedUndecided(work)
@@ -220,7 +220,7 @@ extension Scheduler {
         }
         guard let job = downloadBegan(ticket, isTransfer: false) else {
             endedUndecided(ticket.work)
-            return ended(ticket) { _ in [] }
+            return ended(ticket) { _ in }
         }
         let begin = Clock.nanoseconds
         do {

@@ -12,7 +12,7 @@ extension Scheduler {
     /// - Parameter recorded: called with each command that takes effect, when a restart would remember it.
     func advance(
         recorded: @escaping @Sendable (ControlRecord) -> Void = { _ in },
-        _ change: (inout Board) -> [Effect]
+        _ change: (inout Board) -> Void
     ) {
         settle(admits: true, recorded: recorded, change)
         progressed()
@@ -24,13 +24,12 @@ extension Scheduler {
     /// - Parameter admits: whether free places are given out. Ends and arrivals give them out, beginnings do not.
     func settle(
         admits: Bool = false, recorded: @escaping @Sendable (ControlRecord) -> Void = { _ in },
-        _ change: (inout Board) -> [Effect]
+        _ change: (inout Board) -> Void
     ) {
         let effects = board.withLock { board in
             board.admission.isStorageWorking = storage.mayWork
-            let wanted = change(&board)
-            return board.settle(
-                wanted, admits: admits && gate.mayStart && storage.mayWork)
+            change(&board)
+            return board.settle(admits: admits && gate.mayStart && storage.mayWork)
         }
         for effect in effects { perform(effect, recorded) }
     }
@@ -45,11 +44,8 @@ extension Scheduler {
         switch effect {
         case .begun(let beginning):
             log.begun(beginning)
-        case .enqueue, .cancel:
-            // The admission has handled it.
-            break
-        case .enqueueLater(let work, let retry):
-            enqueueLater(work, retry)
+        case .enterLater(let work, let retry):
+            enterLater(work, retry)
         case .start(let start):
             self.start(start)
         case .stop(let ticket):

@@ -252,11 +252,7 @@ extension Scheduler {
         case .goes: break
         }
         var begun: [FilterJob] = []
-        settle { board in
-            var effects: [Effect] = []
-            begun = board.filterBegan(ticket, &effects)
-            return effects
-        }
+        settle { begun = $0.filterBegan(ticket) }
         let jobs = begun.map { self.begun($0, of: key, id: $0.id) }
         guard let job = jobs.first else {
             endedUndecided(ticket.work)
@@ -282,11 +278,11 @@ extension Scheduler {
                 $0.filterPostponed(key, jobs.map(\.image), bytes: obstacle.bytes)
             }
         }
-        var changes: [(inout Board) -> [Effect]] = []
+        var changes: [(inout Board) -> Void] = []
         for (job, result) in zip(jobs, results) {
             changes.append(end(job, result, ticket, key, since: begin, share: jobs.count))
         }
-        ended(ticket) { board in changes.flatMap { $0(&board) } }
+        ended(ticket) { board in for change in changes { change(&board) } }
     }
 
     /// What the board does when an image has been filtered, or has not.
@@ -294,7 +290,7 @@ extension Scheduler {
         _ job: BegunJob<FilterJob>, _ result: Result<DevelopedPicture, Failure>,
         _ ticket: Admission.Ticket,
         _ key: BatchKey, since begin: UInt64, share: Int
-    ) -> (inout Board) -> [Effect] {
+    ) -> (inout Board) -> Void {
         let image = job.image
         if case .failure(let failure) = result, failure.isCancellation, !job.cancellation.isSet {
             return { $0.filterDeferred(key, image) }

@@ -49,7 +49,6 @@ extension Scheduler {
                 let outcome: Admission.Outcome
                 (outcome, again) = board.admission.resume(host, now: time.now)
                 board.follow(outcome)
-                return []
             }
             // It has asked for a longer pause since.
             if let again { resumeHost(host, at: again) }

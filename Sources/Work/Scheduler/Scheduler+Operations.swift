@@ -26,11 +26,7 @@ extension Scheduler {
     func begin(_ ticket: Admission.Ticket, key: CacheKey? = nil) -> Admission.Beginning {
         guard gate.mayStart else { return .back }
         var beginning = Admission.Beginning.unwanted
-        settle { board in
-            let effects: [Effect]
-            (beginning, effects) = board.begin(ticket, key: key)
-            return effects
-        }
+        settle { beginning = $0.begin(ticket, key: key) }
         switch beginning {
         case .unwanted: queues.remove(ticket)
         case .back: break
@@ -44,10 +40,7 @@ extension Scheduler {
     /// Begins a download; nil if nobody needs it any more.
     func downloadBegan(_ ticket: Admission.Ticket, isTransfer: Bool) -> BegunJob<DownloadJob>? {
         var job: DownloadJob?
-        settle { board in
-            job = board.downloadBegan(ticket, isTransfer: isTransfer)
-            return []
-        }
+        settle { job = $0.downloadBegan(ticket, isTransfer: isTransfer) }
         FaultPoint.downloadBegan.pass()
         return job.map { begun($0, of: ticket.work.batch, id: $0.id) }
     }
@@ -56,7 +49,7 @@ extension Scheduler {
     ///
     /// - Parameter isShared: for a download: whether others can copy its content from the cache.
     func ended(
-        _ ticket: Admission.Ticket, isShared: Bool = false, _ change: (inout Board) -> [Effect]
+        _ ticket: Admission.Ticket, isShared: Bool = false, _ change: (inout Board) -> Void
     ) {
         queues.remove(ticket)
         if case .download = ticket.work { FaultPoint.downloadEnded.pass() }
@@ -66,7 +59,7 @@ extension Scheduler {
     }
 
     /// Returns work that was not allowed to begin to the board.
-    func deferred(_ ticket: Admission.Ticket, _ change: (inout Board) -> [Effect]) {
+    func deferred(_ ticket: Admission.Ticket, _ change: (inout Board) -> Void) {
         queues.remove(ticket)
         advance { $0.deferred(ticket, change) }
     }

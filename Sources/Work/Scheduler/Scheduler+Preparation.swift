@@ -35,10 +35,7 @@ extension Scheduler {
             storage.probeInconclusive()
             log.storageFailed(error, batch: folders.id)
         }
-        advance { board in
-            board.preparationFailed(key)
-            return []
-        }
+        advance { $0.preparationFailed(key) }
         cancellations.drop(key)
     }
 }

@@ -75,10 +75,7 @@ extension Scheduler: StatusSource {
     }
 
     func finished(_ key: BatchKey) {
-        advance { board in
-            board.batchFinished(key)
-            return []
-        }
+        advance { $0.batchFinished(key) }
         cancellations.drop(key)
     }
 

@@ -83,7 +83,6 @@ extension Scheduler {
             let outcome: Admission.Outcome
             (outcome, unprepared) = board.admission.storageWorks()
             board.follow(outcome)
-            return []
         }
         for (key, id) in unprepared { prepareLater(key, folders(of: id)) }
     }
@@ -99,10 +98,9 @@ extension Scheduler: StorageClient {
         }
         var isTried = false
         settle { board in
-            guard let outcome = board.admission.tryStorage() else { return [] }
+            guard let outcome = board.admission.tryStorage() else { return }
             isTried = true
             board.follow(outcome)
-            return []
         }
         return isTried
     }

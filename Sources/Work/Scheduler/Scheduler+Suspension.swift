@@ -17,7 +17,7 @@ extension Scheduler {
         suspensionChanged()
         storage.tryAgain()
         queues.setSuspended(false)
-        advance { _ in [] }
+        advance { _ in }
     }
 
     /// Lets no new work begin until the end.

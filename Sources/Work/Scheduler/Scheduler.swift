@@ -129,7 +129,6 @@ package final class Scheduler: Sendable {
         advance { board in
             board.cacheKey = keyOfSource
             board.setLimits(settings.board)
-            return []
         }
     }
 
@@ -147,14 +146,13 @@ package final class Scheduler: Sendable {
     ) -> [ControlOutcome] {
         var outcomes: [ControlOutcome] = []
         advance(recorded: recorded) { board in
-            var effects = board.accept(prepared)
+            board.accept(prepared)
             for command in commands {
                 outcomes.append(
                     board.obey(
                         prepared.id, command,
-                        isPrivileged: spool.isPrivileged(command.uid), &effects))
+                        isPrivileged: spool.isPrivileged(command.uid)))
             }
-            return effects
         }
         return outcomes
     }

@@ -85,7 +85,7 @@ extension BoardMachine {
         isSuspended = isPause
         if isPause { return }
         change { $0.tryAgain(now: now) }
-        try advance { _ in [] }
+        try advance { _ in }
     }
 
     func randomLimits() -> Limits {
@@ -101,10 +101,7 @@ extension BoardMachine {
         if !cacheKeys.isEmpty { cacheKeys = Self.allCacheKeys[number(0...1)] }
         note("limits \(limits)")
         see("reloaded")
-        try advance { board in
-            setLimits(of: &board)
-            return []
-        }
+        try advance { board in setLimits(of: &board) }
     }
 
     // MARK: Batches
@@ -132,18 +129,16 @@ extension BoardMachine {
         let prepared = recover(folder)
         let hold = chance(5)
         try advance { board in
-            var effects = board.accept(prepared)
+            board.accept(prepared)
             if hold {
                 _ = board.obey(
-                    folder.id, ControlRecord(.hold, time: "", uid: 0), isPrivileged: true,
-                    &effects)
+                    folder.id, ControlRecord(.hold, time: "", uid: 0), isPrivileged: true)
             }
             // An effect may be carried out before this function returns.
             if let key = board.keys[FileName(folder.id)] {
                 folderOfKey[key] = folder
                 knownKeys.append(key)
             }
-            return effects
         }
         note(
             "accept \(folder.id) as \(board.keys[FileName(folder.id)] ?? 0), "
@@ -195,11 +190,9 @@ extension BoardMachine {
         note("\(command) \(folder.id)")
         let record = ControlRecord(command, time: "", uid: chance(90) ? 0 : 7)
         try advance { board in
-            var effects: [Effect] = []
             let outcome = board.obey(
-                folder.id, record, isPrivileged: record.uid == 0, &effects)
+                folder.id, record, isPrivileged: record.uid == 0)
             see("\(command): \(outcome)".prefix { $0 != "(" }.description)
-            return effects
         }
     }
 
@@ -314,10 +307,8 @@ extension BoardMachine {
         guard let held else { return false }
         note("release \(held.id)")
         try advance { board in
-            var effects: [Effect] = []
             _ = board.obey(
-                held.id, ControlRecord(.release, time: "", uid: 0), isPrivileged: true, &effects)
-            return effects
+                held.id, ControlRecord(.release, time: "", uid: 0), isPrivileged: true)
         }
         return true
     }

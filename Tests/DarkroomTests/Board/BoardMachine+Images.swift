@@ -125,7 +125,7 @@ extension BoardMachine {
             let timers =
                 retries.count { $0.work == work && $0.number == number }
                 + pending {
-                    if case .enqueueLater(work, let retry) = $0 {
+                    if case .enterLater(work, let retry) = $0 {
                         retry.number == number
                     } else {
                         false

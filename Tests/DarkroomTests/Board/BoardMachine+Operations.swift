@@ -81,9 +81,7 @@ extension BoardMachine {
         var beginning = Admission.Beginning.unwanted
         set(ticket, .back)
         try settle { board in
-            let effects: [Effect]
-            (beginning, effects) = board.begin(ticket, key: key)
-            return effects
+            beginning = board.begin(ticket, key: key)
         }
         switch beginning {
         case .unwanted:
@@ -111,7 +109,7 @@ extension BoardMachine {
 
     /// As `Scheduler.ended`.
     private func ended(
-        _ ticket: Admission.Ticket, isShared: Bool = false, _ change: (inout Board) -> [Effect]
+        _ ticket: Admission.Ticket, isShared: Bool = false, _ change: (inout Board) -> Void
     ) throws(Fault) {
         remove(ticket)
         try advance { $0.left(ticket, isShared: isShared, change) }
@@ -133,7 +131,7 @@ extension BoardMachine {
         guard let job else {
             see("download not needed")
             endedUndecided(ticket.work)
-            return try ended(ticket) { _ in [] }
+            return try ended(ticket) { _ in }
         }
         try require(!stopped.contains(ticket), "\(ticket) was stopped, and begins")
         if !operation.start.isLocal { folderOfKey[key]?.scratch[job.slot] = -1 }
@@ -195,7 +193,6 @@ extension BoardMachine {
             let outcome: Admission.Outcome
             (turn, outcome) = board.admission.rejoin(ticket, cacheKey)
             board.follow(outcome)
-            return []
         }
         if turn == .waits {
             see("waits for another after all")
@@ -243,9 +240,7 @@ extension BoardMachine {
         var jobs: [FilterJob] = []
         set(ticket, .notBegun)
         try settle(takesAlong: true) { board in
-            var effects: [Effect] = []
-            jobs = board.filterBegan(ticket, &effects)
-            return effects
+            jobs = board.filterBegan(ticket)
         }
         guard !jobs.isEmpty else { return }
         try require(!stopped.contains(ticket), "\(ticket) was stopped, and begins")
@@ -281,7 +276,7 @@ extension BoardMachine {
             see("waits for memory")
             return try ended(ticket) { $0.filterPostponed(key, images, bytes: obstacle.bytes) }
         }
-        var changes: [(inout Board) -> [Effect]] = []
+        var changes: [(inout Board) -> Void] = []
         var givenBack: [Int] = []
         for job in jobs {
             changes.append(end(job, ticket, key, obstacle, share: jobs.count, &givenBack))
@@ -295,10 +290,10 @@ extension BoardMachine {
     private func end(
         _ job: FilterJob, _ ticket: Admission.Ticket, _ key: BatchKey, _ obstacle: Obstacle?,
         share: Int, _ givenBack: inout [Int]
-    ) -> (inout Board) -> [Effect] {
+    ) -> (inout Board) -> Void {
         let image = job.image
         let wasCancelled = Failure(PictureError(.cancelled, "the batch was cancelled"))
-        func ends(_ result: Result<DevelopedPicture, Failure>) -> (inout Board) -> [Effect] {
+        func ends(_ result: Result<DevelopedPicture, Failure>) -> (inout Board) -> Void {
             { $0.filterEnded(key, image, result: result, share: share) }
         }
         if let obstacle {

@@ -120,10 +120,7 @@ extension BoardMachine {
         note("finished \(key)")
         try checkEnd(of: key)
         folderOfKey[key]?.state = .finished
-        try advance { board in
-            board.batchFinished(key)
-            return []
-        }
+        try advance { $0.batchFinished(key) }
         return true
     }
 
@@ -147,10 +144,7 @@ extension BoardMachine {
                 see("cannot be prepared")
                 change { $0.probeInconclusive(now: now) }
                 folder.state = .lost
-                try advance { board in
-                    board.preparationFailed(key)
-                    return []
-                }
+                try advance { $0.preparationFailed(key) }
             } else {
                 see("prepared")
                 change { $0.writeSucceeded(now: now) }
@@ -206,7 +200,6 @@ extension BoardMachine {
             let outcome: Admission.Outcome
             (outcome, again) = board.admission.resume(host, now: time)
             board.follow(outcome)
-            return []
         }
         if let again { pauses.append((host, again)) }
         return true
@@ -288,7 +281,6 @@ extension BoardMachine {
             let outcome: Admission.Outcome
             (outcome, waited) = board.admission.storageWorks()
             board.follow(outcome)
-            return []
         }
         unprepared.removeAll { key in waited.contains { $0.key == key } }
         preparation += waited.map { .prepare($0.key) }
@@ -321,10 +313,9 @@ extension BoardMachine {
         }
         var isTried = false
         try settle { board in
-            guard let outcome = board.admission.tryStorage() else { return [] }
+            guard let outcome = board.admission.tryStorage() else { return }
             isTried = true
             board.follow(outcome)
-            return []
         }
         if isTried { see("tried") }
         return isTried

@@ -167,7 +167,7 @@ final class BoardMachine {
     // MARK: Calls of the board
 
     /// Changes the board and gives out the free places, as `Scheduler.advance`.
-    func advance(_ change: (inout Board) -> [Effect]) throws(Fault) {
+    func advance(_ change: (inout Board) -> Void) throws(Fault) {
         try settle(admits: true, change)
     }
 
@@ -175,13 +175,12 @@ final class BoardMachine {
     ///
     /// - Parameter takesAlong: whether variants may be admitted beyond the window.
     func settle(
-        admits: Bool = false, takesAlong: Bool = false, _ change: (inout Board) -> [Effect]
+        admits: Bool = false, takesAlong: Bool = false, _ change: (inout Board) -> Void
     ) throws(Fault) {
         board.admission.isStorageWorking = breaker.mayWork
         let before = board.batches.mapValues(\.live)
-        let wanted = change(&board)
-        let effects = board.settle(
-            wanted, admits: admits && !isSuspended && breaker.mayWork)
+        change(&board)
+        let effects = board.settle(admits: admits && !isSuspended && breaker.mayWork)
         for effect in effects { try check(effect) }
         try checkAdmitted(since: before, takesAlong: takesAlong)
         if chance(isDraining ? 10 : 25) {
@@ -215,7 +214,7 @@ final class BoardMachine {
         case .begun(let beginning): folder(beginning.id)?.hasStarted = true
         case .enqueue, .cancel:
             throw Fault(description: "the admission has left \(effect)")
-        case .enqueueLater(let work, let retry):
+        case .enterLater(let work, let retry):
             endedUndecided(work)
             retries.append((work, retry.number))
         case .start(let start): operations.append(Operation(start: start))
@@ -252,7 +251,7 @@ final class BoardMachine {
         case .record(let key, _, let index, let status, _):
             "record \(key)/\(index) \(status.state)"
         case .endAgain(let key, let index, _): "end again \(key)/\(index)"
-        case .enqueueLater(let work, let retry): "retry \(work.name) wait \(retry.number)"
+        case .enterLater(let work, let retry): "retry \(work.name) wait \(retry.number)"
         case .dropHandOver(let id, let image): "drop pixels \(id)/\(image)"
         case .park(let key, _): "park \(key)"
         case .prepare(let key, _): "prepare \(key)"
@@ -310,7 +309,7 @@ extension BoardMachine {
             case notBegun
             case filters([FilterJob], Obstacle?, hasAsked: Bool)
             /// Its filter has ended, which the board does not know yet. The images are those that still are its own.
-            case filtered([Int], givenBack: [Int], [(inout Board) -> [Effect]])
+            case filtered([Int], givenBack: [Int], [(inout Board) -> Void])
         }
 
         let start: Admission.Start

@@ -46,17 +46,15 @@ import Testing
     }
 
     private func settle(
-        _ board: inout Board, _ change: (inout Board) -> [Effect]
+        _ board: inout Board, _ change: (inout Board) -> Void
     ) -> [Effect] {
-        let wanted = change(&board)
-        return board.settle(wanted, admits: true)
+        change(&board)
+        return board.settle(admits: true)
     }
 
     private func give(_ command: ControlCommand, to id: String, _ board: inout Board) -> [Effect] {
-        settle(&board) { board in
-            var effects: [Effect] = []
-            _ = board.obey(id, ControlRecord(command, uid: 0), isPrivileged: true, &effects)
-            return effects
+        settle(&board) {
+            _ = $0.obey(id, ControlRecord(command, uid: 0), isPrivileged: true)
         }
     }
 
@@ -110,15 +108,16 @@ import Testing
         board.cacheKey = { _ in Self.key }
         let leader = settle(&board) { $0.accept(batch("a", ["http://h/s"])) }
         let ticket = try #require(tickets(leader).first)
-        let (beginning, _) = board.begin(ticket, key: Self.key)
+        let beginning = board.begin(ticket, key: Self.key)
         #expect(beginning == .goes(.leads))
         let job = board.downloadBegan(ticket, isTransfer: true)
         #expect(job != nil)
         _ = settle(&board) { $0.accept(batch("b", ["http://h/s"])) }
         #expect(board.pool.waitingPlaces.reduce(0, +) == 1)
-        let ended = board.left(ticket, isShared: false) {
+        board.left(ticket, isShared: false) {
             $0.downloadEnded(1, 0, result: .failed(.late))
         }
+        let ended = board.settle(admits: false)
         #expect(ended.count { if case .record = $0 { true } else { false } } == 2)
         #expect(board.pool.waitingPlaces.reduce(0, +) == 0)
         #expect(board.batches[2]?.sources[0].waitsOutside == false)
@@ -139,8 +138,8 @@ import Testing
         }
         let begun = [0, 1].filter { board.filterBegan(1, $0) != nil }
         #expect(begun == [0])
-        let effects = board.filterNotBegun(1, 1)
-        #expect(effects.isEmpty)
+        let requests = board.requests { $0.filterNotBegun(1, 1) }
+        #expect(requests.isEmpty)
         #expect(board.pool.memory.waitingCount == 0)
         #expect(board.admission.place(of: .filter(1, image: 1)) == .queued)
     }
@@ -159,32 +158,33 @@ import Testing
             effects = settle(&board) { $0.downloadEnded(1, 0, result: .ready(DownloadNote())) }
         }
         let former = try #require(tickets(effects).first { $0.work == work })
-        let (goes, _) = board.begin(former, key: nil)
+        let goes = board.begin(former, key: nil)
         #expect(goes == .goes(.alone))
         _ = give(.hold, to: "a", &board)
         effects = give(.release, to: "a", &board)
         let present = try #require(tickets(effects).first { $0.work == work })
         let formerBegins = begins(former, &board)
         #expect(!formerBegins)
-        let (goesAgain, _) = board.begin(present, key: nil)
+        let goesAgain = board.begin(present, key: nil)
         #expect(goesAgain == .goes(.alone))
         let presentBegins = begins(present, &board)
         #expect(presentBegins)
         // Nor does it put anything back.
-        let late = board.deferred(former) { board in
-            switch work {
-            case .download(let key, let source): board.downloadDeferred(key, source)
-            case .filter(let key, let image): board.filterDeferred(key, image)
+        let late = board.requests {
+            $0.deferred(former) { board in
+                switch work {
+                case .download(let key, let source): board.downloadDeferred(key, source)
+                case .filter(let key, let image): board.filterDeferred(key, image)
+                }
             }
         }
         #expect(late.isEmpty && board.admission.place(of: work) == .running)
     }
 
     private func begins(_ ticket: Admission.Ticket, _ board: inout Board) -> Bool {
-        var effects: [Effect] = []
-        return switch ticket.work {
+        switch ticket.work {
         case .download: board.downloadBegan(ticket, isTransfer: false) != nil
-        case .filter: !board.filterBegan(ticket, &effects).isEmpty
+        case .filter: !board.filterBegan(ticket).isEmpty
         }
     }
 }

@@ -77,7 +77,7 @@ import Testing
         for tries in 0...1 {
             var pool = Self.pool()
             var batch = batch(stage, tries: tries, &pool)
-            _ = pool.takeEffects()
+            _ = pool.takeRequests()
             let attempts = batch.status.images[0].attempts
             let before = batch.status.images[0].state
             batch.move(0, to: next, result: failed, &pool)
@@ -116,12 +116,14 @@ import Testing
                 #expect(image.times?.downloaded != nil)
             }
             #expect(batch.unblocked == (next == .new ? [0] : []))
-            #expect(isMarked(pool.takeEffects()))
+            #expect(isMarked(pool.takeRequests()))
         }
     }
 
-    private func isMarked(_ effects: [Effect]) -> Bool {
-        effects.count == 1
-            && effects.allSatisfy { if case .statusChanged(1) = $0 { true } else { false } }
+    private func isMarked(_ requests: [Pool.Request]) -> Bool {
+        requests.count == 1
+            && requests.allSatisfy {
+                if case .effect(.statusChanged(1)) = $0 { true } else { false }
+            }
     }
 }

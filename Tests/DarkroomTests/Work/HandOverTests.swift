@@ -112,20 +112,24 @@ import Testing
             func end(_ index: Int) {
                 var image = ImageStatus(name: "\(index)", state: .failed)
                 image.error = Failure(code: "http-status", message: "404")
-                _ = board.imageEnded(1, index, image)
+                board.imageEnded(1, index, image)
             }
             _ = board.downloadBegan(1, 0)
-            _ = board.downloadEnded(1, 0, result: .ready(DownloadNote()))
+            board.downloadEnded(1, 0, result: .ready(DownloadNote()))
             #expect(board.filterBegan(1, 0)?.handsOver == true)
-            _ = board.filterDeferred(1, 0)
+            board.filterDeferred(1, 0)
             end(1)
             end(2)
             #expect(board.filterBegan(1, 0)?.handsOver == true)
             #expect(board.isHandedOver(1, 0))
-            _ = board.filterEnded(1, 0, result: .failure(.late))
-            let ended = board.imageEnded(1, 0, ImageStatus(name: "logo", state: .filtered))
+            board.filterEnded(1, 0, result: .failure(.late))
+            let ended = board.requests {
+                $0.imageEnded(1, 0, ImageStatus(name: "logo", state: .filtered))
+            }
             #expect(
-                ended.contains { if case .dropHandOver(_, image: 0) = $0 { true } else { false } })
+                ended.contains {
+                    if case .effect(.dropHandOver(_, image: 0)) = $0 { true } else { false }
+                })
         }
     }
 

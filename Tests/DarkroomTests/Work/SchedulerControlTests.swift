@@ -143,11 +143,11 @@ import Testing
     @Test(arguments: cells.filter { $0.2 == .acts }) func isToldFirst(cell: Cell) async throws {
         let stage = try await Stage(cell.0)
         let first = stage.fixture.board { board in
-            var effects: [Effect] = []
-            #expect(
-                board.obey("a", ControlRecord(cell.1, uid: 0), isPrivileged: true, &effects)
-                    == .acts)
-            guard case .recordCommand(_, let steering) = effects.first else {
+            let requests = board.requests {
+                let outcome = $0.obey("a", ControlRecord(cell.1, uid: 0), isPrivileged: true)
+                #expect(outcome == .acts)
+            }
+            guard case .effect(.recordCommand(_, let steering)) = requests.first else {
                 return ControlCommand?.none
             }
             return steering.command

@@ -252,9 +252,12 @@ final class SchedulerFixture: Sendable {
         if filters { scheduler.queues.filters.setSuspended(false) }
     }
 
-    /// Looks at the board under its lock.
+    /// Looks at the board under its lock, or changes it. What the change requests is not carried out.
     func board<Value: Sendable>(_ body: (inout Board) -> Value) -> Value {
-        scheduler.board.withLock { body(&$0) }
+        scheduler.board.withLock { board in
+            defer { _ = board.pool.takeRequests() }
+            return body(&board)
+        }
     }
 
     /// Other tests may keep the threads that a test's waiting needs for half a minute.
@@ -425,9 +428,23 @@ extension Manifest {
 extension Board {
     /// Begins to filter an image that is no variant; nil if it does not begin.
     mutating func filterBegan(_ key: BatchKey, _ index: Int) -> FilterJob? {
-        var effects: [Effect] = []
-        let jobs = filterBegan(key, index, &effects)
+        let jobs: [FilterJob] = filterBegan(key, index)
         return jobs.first
+    }
+
+    /// What a change requests, which is not carried out.
+    mutating func requests(_ change: (inout Board) -> Void) -> [Pool.Request] {
+        _ = pool.takeRequests()
+        change(&self)
+        return pool.takeRequests()
+    }
+}
+
+extension Pool {
+    mutating func takeRequests() -> [Request] {
+        var requests: [Request] = []
+        while let request = takeRequest() { requests.append(request) }
+        return requests
     }
 }
 

@@ -60,9 +60,11 @@ import Testing
         var images: [Int] = []
         fixture.scheduler.advance { board in
             board.pool.giveBackMemory(MemoryBudget.Ticket(batch: 99, image: 0))
-            let effects = board.pool.takeEffects()
-            for case .enqueue(.filter(_, let image)) in effects { images.append(image) }
-            return effects
+            let requests = board.pool.takeRequests()
+            for case .enter(.filter(let key, let image)) in requests {
+                images.append(image)
+                board.pool.enter(.filter(key, image: image))
+            }
         }
         return images
     }
@@ -128,7 +130,7 @@ import Testing
         let granted = fixture.board { board in
             (0..<8).filter { image in
                 _ = board.downloadBegan(1, image, isTransfer: false)
-                _ = board.downloadEnded(1, image, result: .ready(DownloadNote()))
+                board.downloadEnded(1, image, result: .ready(DownloadNote()))
                 guard board.filterBegan(1, image) != nil else { return false }
                 return board.needs(1, image, bytes: 30 * Self.mega) == .granted
             }
@@ -173,8 +175,8 @@ import Testing
         settings.memory = 64 * Self.mega
         fixture.scheduler.update(settings)
         let isRequested = fixture.board { board in
-            board.filterPostponed(1, [0], bytes: 60 * Self.mega).contains {
-                if case .enqueue(.filter(1, image: 0)) = $0 { true } else { false }
+            board.requests { $0.filterPostponed(1, [0], bytes: 60 * Self.mega) }.contains {
+                if case .enter(.filter(1, image: 0)) = $0 { true } else { false }
             }
         }
         #expect(isRequested)
@@ -274,7 +276,7 @@ import Testing
         #expect(begun == [1])
         #expect(fixture.board { $0.pool.memory.held == $0.pool.memory.mostOfOne })
         fixture.board { board in
-            _ = board.filterDeferred(1, 1)
+            board.filterDeferred(1, 1)
         }
         // And it does not begin beside another.
         let beside = fixture.board { board in

@@ -315,16 +315,16 @@ import Testing
             let again = fixture.board { board in
                 board.downloadBegan(1, 0) == nil
                     ? -1
-                    : board.downloadDeferred(1, 0).count {
-                        if case .enqueue(.download(1, source: 0)) = $0 { true } else { false }
+                    : board.requests { $0.downloadDeferred(1, 0) }.count {
+                        if case .enter(.download(1, source: 0)) = $0 { true } else { false }
                     }
             }
             #expect(again == 1)
         }
         let isTriedAgain = fixture.board { board in
             _ = board.downloadBegan(1, 0)
-            return board.downloadEnded(1, 0, result: .failed(.late)).contains {
-                if case .enqueueLater = $0 { true } else { false }
+            return board.requests { $0.downloadEnded(1, 0, result: .failed(.late)) }.contains {
+                if case .effect(.enterLater) = $0 { true } else { false }
             }
         }
         #expect(isTriedAgain)

@@ -36,7 +36,7 @@ import Testing
         fixture.board { board in
             for source in 0..<2 {
                 _ = board.downloadBegan(1, source, isTransfer: false)
-                _ = board.downloadEnded(1, source, result: .ready(DownloadNote()))
+                board.downloadEnded(1, source, result: .ready(DownloadNote()))
             }
         }
     }
@@ -44,8 +44,8 @@ import Testing
     /// The images that begin with this one.
     private static func begin(_ fixture: SchedulerFixture, _ index: Int) -> [Int] {
         fixture.board { board in
-            var effects: [Effect] = []
-            return board.filterBegan(1, index, &effects).map(\.image)
+            let jobs: [FilterJob] = board.filterBegan(1, index)
+            return jobs.map(\.image)
         }
     }
 
@@ -164,9 +164,9 @@ import Testing
             "x", Self.manifest(), journal: [.ended(index: 1, images[1])], outputs: former)
         fixture.board { board in
             _ = board.downloadBegan(1, 0, isTransfer: false)
-            _ = board.downloadEnded(1, 0, result: .ready(DownloadNote()))
-            var effects: [Effect] = []
-            #expect(board.filterBegan(1, 2, &effects).map(\.image) == [2, 0])
+            board.downloadEnded(1, 0, result: .ready(DownloadNote()))
+            let jobs: [FilterJob] = board.filterBegan(1, 2)
+            #expect(jobs.map(\.image) == [2, 0])
         }
         let whole = try SchedulerFixture()
         try whole.accept(
@@ -237,9 +237,8 @@ import Testing
             fixture.scheduler.summary.imagesWaitingForMemory == 1
                 && fixture.scheduler.runningCount == 0
         }
-        fixture.scheduler.advance { board in
-            board.pool.giveBackMemory(MemoryBudget.Ticket(batch: 99, image: 0))
-            return []
+        fixture.scheduler.advance {
+            $0.pool.giveBackMemory(MemoryBudget.Ticket(batch: 99, image: 0))
         }
         try await fixture.finish()
         // The picture is only a header.
@@ -273,8 +272,8 @@ import Testing
         try Self.ready(fixture, Self.manifest())
         #expect(Self.begin(fixture, 0) == [0, 1, 2])
         fixture.board { board in
-            _ = board.filterPostponed(1, [0, 1, 2], bytes: 100 * Self.mega)
-            _ = board.filterNotBegun(1, 1)
+            board.filterPostponed(1, [0, 1, 2], bytes: 100 * Self.mega)
+            board.filterNotBegun(1, 1)
             #expect(board.pool.memory.waitingCount == 1)
             board.pool.giveBackMemory(MemoryBudget.Ticket(batch: 99, image: 0))
             #expect(board.pool.memory.waitingCount == 0)
@@ -288,8 +287,8 @@ import Testing
         try Self.ready(fixture, Self.manifest())
         #expect(Self.begin(fixture, 0) == [0, 1, 2])
         let enqueued = fixture.board { board in
-            board.filteredApart(1, [0, 1, 2]).compactMap { effect -> Int? in
-                if case .enqueue(.filter(1, let image)) = effect { image } else { nil }
+            board.requests { $0.filteredApart(1, [0, 1, 2]) }.compactMap { request -> Int? in
+                if case .enter(.filter(1, let image)) = request { image } else { nil }
             }
         }
         #expect(enqueued == [0, 1, 2])
@@ -303,13 +302,13 @@ import Testing
         #expect(Self.begin(fixture, 0) == [0, 1, 2])
         fixture.board { board in
             let failure = Failure(PictureError(.filterOutside, "outside"))
-            _ = board.filterEnded(1, 0, result: .failure(failure), share: 3)
-            let effects = board.filterDeferred(1, 1)
+            board.filterEnded(1, 0, result: .failure(failure), share: 3)
+            let requests = board.requests { $0.filterDeferred(1, 1) }
             #expect(
-                effects.contains {
-                    if case .enqueue(.filter(1, image: 1)) = $0 { true } else { false }
+                requests.contains {
+                    if case .enter(.filter(1, image: 1)) = $0 { true } else { false }
                 })
-            _ = board.filterEnded(1, 2, result: .failure(failure), share: 3)
+            board.filterEnded(1, 2, result: .failure(failure), share: 3)
         }
         #expect(Self.begin(fixture, 1) == [1])
     }
