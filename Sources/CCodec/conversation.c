@@ -41,20 +41,10 @@ struct darkroom_codec_call {
     uint32_t waiting_first, waiting_count;
 };
 
-bool conversation_send(int socket, const darkroom_codec_message *message)
-{
-    for (;;) {
-        ssize_t sent = send(socket, message, sizeof *message, MSG_NOSIGNAL);
-        if (sent == (ssize_t) sizeof *message) return true;
-        if (sent < 0 && errno == EINTR) continue;
-        return false;
-    }
-}
-
 /* Without a daemon there is nobody to tell. */
 static void say(const darkroom_codec_message *message)
 {
-    if (!conversation_send(CHILD_SOCKET, message)) _exit(74);
+    if (!darkroom_codec_send(CHILD_SOCKET, message, NULL, 0)) _exit(74);
 }
 
 static darkroom_codec_message hear(void)
@@ -132,7 +122,9 @@ darkroom_codec_call *conversation_new(const darkroom_codec_message *order, bool 
     if (call->source_bytes == 0) return call;
     void *source = mmap(NULL, call->source_bytes, PROT_READ, MAP_PRIVATE, CHILD_SOURCE, 0);
     if (source == MAP_FAILED) return NULL;
-    call->source = source;
+    size_t offset = order->offset < call->source_bytes ? (size_t) order->offset : call->source_bytes;
+    call->source = (const uint8_t *) source + offset;
+    call->source_bytes -= offset;
     return call;
 }
 
@@ -260,7 +252,6 @@ void codec_begin(darkroom_codec_call *call, darkroom_codec_header header, codec_
     header.exif = (uint32_t) metadata.exif.count;
     header.xmp = (uint32_t) metadata.xmp.count;
     header.iptc = (uint32_t) metadata.iptc.count;
-    if (header.orientation == 0) header.orientation = 1;
     if (header.page == 0) header.page = header.pages = 1;
     call->header = header;
     say(&(darkroom_codec_message) {.kind = DARKROOM_CODEC_HEADER, .header = header});
@@ -291,7 +282,8 @@ void codec_rows(darkroom_codec_call *call, const void *rows, size_t stride, uint
         call->filled += row;
         call->filled_rows++;
         call->rows++;
-        if (call->slot_bytes - call->filled < row || call->rows == call->header.height) flush(call);
+        bool is_enough = call->filled >= DARKROOM_CODEC_BAND || call->slot_bytes - call->filled < row;
+        if (is_enough || call->rows == call->header.height) flush(call);
     }
 }
 
@@ -398,13 +390,13 @@ void codec_bytes(darkroom_codec_call *call, uint64_t offset, const void *bytes, 
             call->filled = 0;
             call->filled_offset = offset;
         }
-        size_t room = call->slot_bytes - call->filled;
+        size_t room = DARKROOM_CODEC_BAND < call->slot_bytes ? DARKROOM_CODEC_BAND - call->filled : call->slot_bytes - call->filled;
         size_t some = count < room ? count : room;
         memcpy(slot(call, (uint32_t) call->filling) + call->filled, from, some);
         call->filled += some;
         from += some;
         offset += some;
         count -= some;
-        if (call->filled == call->slot_bytes) flush(call);
+        if (some == room) flush(call);
     }
 }

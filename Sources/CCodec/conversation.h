@@ -2,6 +2,7 @@
 #define DARKROOM_CODEC_CONVERSATION_H
 
 #include "darkroom_codec.h"
+#include "darkroom_codec_socket.h"
 
 /* The child of an order: its descriptors have these numbers. */
 enum { CHILD_SOCKET = 3, CHILD_MEMORY = 4, CHILD_SOURCE = 5 };
@@ -11,8 +12,5 @@ enum { CHILD_SOCKET = 3, CHILD_MEMORY = 4, CHILD_SOURCE = 5 };
 darkroom_codec_call *conversation_new(const darkroom_codec_message *order, bool decodes);
 /* The end of a child whose work is done. */
 _Noreturn void conversation_end(darkroom_codec_call *call);
-
-/* Sends one message; false if the other side is gone. */
-bool conversation_send(int socket, const darkroom_codec_message *message);
 
 #endif

@@ -18,6 +18,9 @@
 #include "confine.h"
 #include "conversation.h"
 
+/* Without a picture for so long, in milliseconds, the process ends. */
+enum { IDLE = 60000 };
+
 /* A picture in work. */
 typedef struct {
     uint64_t number;
@@ -90,7 +93,7 @@ static bool is_order(const darkroom_codec_message *message, const descriptors *g
 static void say_ended(uint64_t number, darkroom_codec_ended ended)
 {
     darkroom_codec_message message = {.kind = DARKROOM_CODEC_ENDED, .number = number, .ended = ended};
-    conversation_send(DARKROOM_CODEC_CONTROL, &message);
+    darkroom_codec_send(DARKROOM_CODEC_CONTROL, &message, NULL, 0);
 }
 
 static bool has_room(void)
@@ -115,7 +118,7 @@ static void begin(const darkroom_codec_message *order, const descriptors *given)
     server.children[server.count++] = (child) {order->number, process, order->limits.memory_at_most};
     darkroom_codec_message message = {
         .kind = DARKROOM_CODEC_STARTED, .number = order->number, .count = (uint32_t) process};
-    conversation_send(DARKROOM_CODEC_CONTROL, &message);
+    darkroom_codec_send(DARKROOM_CODEC_CONTROL, &message, NULL, 0);
 }
 
 static child *find(uint64_t number)
@@ -215,7 +218,7 @@ static void say_ready(void)
         .bits = (server.codec->decode ? 1u : 0u) | (server.codec->encode ? 2u : 0u),
     };
     snprintf(message.text, sizeof message.text, "%s", server.codec->library());
-    if (!conversation_send(DARKROOM_CODEC_CONTROL, &message)) exit(74);
+    if (!darkroom_codec_send(DARKROOM_CODEC_CONTROL, &message, NULL, 0)) exit(74);
 }
 
 /* Signals that a terminal or a service manager sends to a whole group are for the daemon. This process ends when the
@@ -250,7 +253,10 @@ int darkroom_codec_main(const darkroom_codec *codec, int argc, char **argv)
     say_ready();
     for (;;) {
         struct pollfd both[2] = {{DARKROOM_CODEC_CONTROL, POLLIN, 0}, {server.signals, POLLIN, 0}};
-        if (poll(both, 2, -1) < 0 && errno != EINTR) leave(71);
+        int ready = poll(both, 2, server.count > 0 ? -1 : IDLE);
+        if (ready < 0 && errno != EINTR) leave(71);
+        /* The daemon starts another one when it needs it. */
+        if (ready == 0) leave(0);
         if (both[1].revents) reap();
         if (!both[0].revents) continue;
         darkroom_codec_message message;

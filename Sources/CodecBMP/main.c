@@ -291,7 +291,7 @@ static void decode(darkroom_codec_call *call)
     bool has_alpha = bitmap.depth > 8 && bitmap.fields[3].bits > 0;
     darkroom_codec_header header = {
         .width = bitmap.width, .height = bitmap.height, .colour = DARKROOM_CODEC_RGB, .channels = has_alpha ? 4 : 3,
-        .depth = 8, .source_depth = 8, .cicp = {2, 2, 2, 1},
+        .depth = 8, .source_depth = 8, .orientation = 1, .cicp = {2, 2, 2, 1},
     };
     if (bitmap.header_bytes >= 40) {
         header.pixels_x = number(&bitmap, 38, 4);

@@ -111,7 +111,7 @@ static void decode(darkroom_codec_call *call)
     darkroom_codec_header header = {
         .width = (uint32_t) file->SWidth > right ? (uint32_t) file->SWidth : right,
         .height = (uint32_t) file->SHeight > bottom ? (uint32_t) file->SHeight : bottom,
-        .colour = DARKROOM_CODEC_RGB, .channels = 4, .depth = 8, .source_depth = 8, .cicp = {2, 2, 2, 1},
+        .colour = DARKROOM_CODEC_RGB, .channels = 4, .depth = 8, .source_depth = 8, .orientation = 1, .cicp = {2, 2, 2, 1},
     };
     bool covers = frame.left == 0 && frame.top == 0 && right == header.width && bottom == header.height;
     if (covers && frame.transparent == NO_TRANSPARENT_COLOR) header.channels = 3;

@@ -33,6 +33,9 @@ enum {
     DARKROOM_CODEC_CONTROL = 3,
     DARKROOM_CODEC_TEXT = 200,
     DARKROOM_CODEC_SLOTS = 8,
+    /* A slot is passed on when it has this many bytes, or its last row. It is enough that a message costs nothing beside
+     * them, and few enough to stay in the cache of a processor. */
+    DARKROOM_CODEC_BAND = 256 << 10,
 };
 
 /* The meaning of the first channels of a pixel; one more is straight alpha. */
@@ -52,7 +55,7 @@ typedef struct {
     uint32_t depth;    /* 8 or 16 */
     /* Bits of a sample in the file: 1 to 16. */
     uint32_t source_depth;
-    /* Exif's number, 1 to 8, for who shows the rows. 1 if the codec has turned them. */
+    /* Exif's number, 1 to 8, for who shows the rows. 1 if the codec has turned them; 0 if the Exif data say it. */
     uint32_t orientation;
     /* The number of this page from 1, and how many the file has. Frames of an animation are not pages. */
     uint32_t page, pages;
@@ -82,7 +85,8 @@ typedef struct {
 
 typedef enum {
     /* From the daemon to the waiting process. */
-    DARKROOM_CODEC_DECODE = 1, /* number, slots, slot_bytes, limits, count: the page; fds: socket, memory, source */
+    DARKROOM_CODEC_DECODE = 1, /* number, slots, slot_bytes, limits, count: the page, offset: the picture's first byte;
+                                * fds: socket, memory, source */
     DARKROOM_CODEC_ENCODE = 2, /* number, slots, slot_bytes, limits; fds: socket, memory */
     DARKROOM_CODEC_LIMIT = 3,  /* number, bytes: the memory of the child beyond what it had at its start */
     DARKROOM_CODEC_KILL = 4,   /* number */
