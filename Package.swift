@@ -35,7 +35,7 @@ func codec(_ name: String, _ folder: String, _ libraries: [String]) -> Target {
 }
 
 /// The programs that the tests of pictures start.
-let codecs: [Target.Dependency] = ["webp", "heif", "tiff", "gif", "bmp", "jxl"].map {
+let codecs: [Target.Dependency] = ["webp", "heif", "tiff", "gif", "bmp", "jxl", "bad"].map {
     .target(name: "darkroom-codec-\($0)")
 }
 
@@ -334,13 +334,16 @@ let package = Package(
             ],
             path: "Tests/Benchmark", exclude: ["peers.c", "peer.py", "compression.c", "jpeg.c"],
             swiftSettings: tool),
+        // A codec that misbehaves, for the tests.
+        .executableTarget(
+            name: "darkroom-codec-bad", dependencies: ["CDarkroomCodec"], path: "Tests/BadCodec"),
         .testTarget(
             name: "DarkroomTests",
             dependencies: library + codecs + ["TestSupport", .product(name: "Yams", package: "Yams")],
             exclude: leftOut(of: "DarkroomTests"), swiftSettings: test),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: library + codecs + ["TestSupport", "darkroom"],
+            dependencies: library + ["TestSupport", "darkroom"],
             exclude: leftOut(of: "EndToEndTests"), swiftSettings: test),
     ]
 )

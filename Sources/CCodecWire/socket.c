@@ -61,7 +61,8 @@ darkroom_codec_heard darkroom_codec_hear(int socket, darkroom_codec_message *mes
     ssize_t count;
     do count = recv(socket, message, sizeof *message, MSG_TRUNC);
     while (count < 0 && errno == EINTR);
-    if (count != (ssize_t) sizeof *message) return DARKROOM_CODEC_GONE;
+    if (count <= 0) return DARKROOM_CODEC_GONE;
+    if (count != (ssize_t) sizeof *message) return DARKROOM_CODEC_NONSENSE;
     message->text[sizeof message->text - 1] = 0;
     return DARKROOM_CODEC_HEARD;
 }

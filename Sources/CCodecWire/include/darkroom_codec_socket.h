@@ -22,8 +22,10 @@ typedef enum {
     DARKROOM_CODEC_HEARD = 1,
     /* Nothing has come within the time. */
     DARKROOM_CODEC_SILENT = 2,
-    /* The other side is gone, or has said something of another size. */
+    /* The other side is gone. */
     DARKROOM_CODEC_GONE = 3,
+    /* What came has the size of no message. */
+    DARKROOM_CODEC_NONSENSE = 4,
 } darkroom_codec_heard;
 
 /* Waits for a message for at most `milliseconds`, or without end if they are negative. */

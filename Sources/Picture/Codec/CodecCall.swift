@@ -26,14 +26,15 @@ final class CodecCall {
         /// What a library may take beyond what its program has counted.
         static let spare = 16 << 20
 
-        /// Of the processor's time, in seconds. An AVIF of 100 megapixels takes ten.
-        var seconds: Int { 300 }
+        /// Of the processor's time. After twice as long without a word, a child is ended, too.
+        var seconds: Int { limits.codecSeconds }
     }
 
     private let program: CodecProgram
     private let child: CodecProgram.Child
     private let name: String
     private let checkpoint: () -> Bool
+    private let seconds: CInt
     private let memory: UnsafeMutableRawPointer
     private let memoryBytes: Int
     let slotBytes: Int
@@ -58,10 +59,11 @@ final class CodecCall {
         self.program = program
         name = input.name
         checkpoint = input.checkpoint
+        seconds = CInt(clamping: bounds.seconds)
     }
 
     deinit {
-        if !isOver { program.kill(child) }
+        program.forget(child, kills: !isOver)
         munmap(memory, memoryBytes)
     }
 
@@ -90,13 +92,17 @@ final class CodecCall {
     ///
     /// - Parameter step: what this process does, for messages: `reading the header`.
     func hear(_ step: String) throws(PictureError) -> darkroom_codec_message {
+        var silence: CInt = 0
         while true {
             switch child.socket.hear(milliseconds: Self.slice) {
             case .nothing:
                 if !checkpoint() {
                     throw PictureError(.cancelled, "\(name): cancelled while \(step)")
                 }
+                silence += Self.slice
+                if silence / 1000 >= 2 * seconds { throw silent(step) }
             case .gone: throw ended(step)
+            case .nonsense: throw nonsense(step)
             case .message(let message) where message.isA(DARKROOM_CODEC_WARNING):
                 // A hostile child could go on for ever.
                 if warnings.count < Self.mostWarnings { warnings.append(message.words) }
@@ -141,10 +147,8 @@ final class CodecCall {
         say(message)
     }
 
-    /// Everything has been said: the child may end.
-    func finish() {
-        isOver = true
-    }
+    /// Everything has been said: the child ends by itself.
+    func finish() { isOver = true }
 
     // MARK: Errors
 
@@ -153,6 +157,13 @@ final class CodecCall {
             .codecCrashed,
             "\(name): \(step): the program darkroom-codec-\(program.name) says something that"
                 + " makes no sense")
+    }
+
+    private func silent(_ step: String) -> PictureError {
+        PictureError(
+            .codecTime,
+            "\(name): \(step): the program darkroom-codec-\(program.name) has said nothing for"
+                + " \(2 * seconds) seconds")
     }
 
     private func failure(_ message: darkroom_codec_message, _ step: String) -> PictureError {

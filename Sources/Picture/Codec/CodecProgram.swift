@@ -21,8 +21,29 @@ package final class CodecProgram: Sendable {
 
     private struct Process {
         let control: CodecSocket
-        /// Children that have ended, and whose pictures have not asked for it yet.
+        /// Children whose pictures may still ask how they ended.
+        var watched: Set<UInt64> = []
+        /// Those of them that have ended.
         var ended: [UInt64: darkroom_codec_ended] = [:]
+
+        /// Takes what the program says of its children. If this were not read, the program would wait for it some time.
+        ///
+        /// - Parameter milliseconds: how long to wait for something, if there is nothing.
+        /// - Returns: false if the program is gone.
+        mutating func hear(milliseconds: CInt) -> Bool {
+            var patience = milliseconds
+            while true {
+                switch control.hear(milliseconds: patience) {
+                case .message(let message):
+                    if message.isA(DARKROOM_CODEC_ENDED), watched.contains(message.number) {
+                        ended[message.number] = message.ended
+                    }
+                    patience = 0
+                case .nothing: return patience == 0
+                case .nonsense, .gone: return false
+                }
+            }
+        }
     }
 
     private struct State {
@@ -85,15 +106,19 @@ package final class CodecProgram: Sendable {
         state.lastNumber += 1
         var order = order
         order.number = state.lastNumber
-        if state.process?.control.send(order, [theirs.number] + descriptors) != true {
-            // It is absent, or it has ended since it was last used.
+        let descriptors = [theirs.number] + descriptors
+        // If it is absent, or has ended since it was last used, it is started.
+        if state.process?.hear(milliseconds: 0) != true
+            || state.process?.control.send(order, descriptors) != true
+        {
             let process = try start()
             state.process = process
-            guard process.control.send(order, [theirs.number] + descriptors) else {
+            guard process.control.send(order, descriptors) else {
                 state.process = nil
                 throw failed("it ended before it took the picture")
             }
         }
+        state.process?.watched.insert(order.number)
         return Child(number: order.number, socket: mine)
     }
 
@@ -102,7 +127,17 @@ package final class CodecProgram: Sendable {
         say(DARKROOM_CODEC_LIMIT, to: child, bytes: bytes)
     }
 
-    func kill(_ child: Child) { say(DARKROOM_CODEC_KILL, to: child) }
+    /// A picture has no use for its child any more.
+    ///
+    /// - Parameter kills: whether the child is ended, because it may not end by itself.
+    func forget(_ child: Child, kills: Bool) {
+        if kills { say(DARKROOM_CODEC_KILL, to: child) }
+        state.withLock { state in
+            state.process?.watched.remove(child.number)
+            state.process?.ended[child.number] = nil
+            if state.process?.hear(milliseconds: 0) == false { state.process = nil }
+        }
+    }
 
     private func say(_ kind: darkroom_codec_kind, to child: Child, bytes: UInt64 = 0) {
         var message = darkroom_codec_message(kind)
@@ -115,17 +150,10 @@ package final class CodecProgram: Sendable {
     /// with it.
     func end(of child: Child) -> darkroom_codec_ended? {
         state.withLock { state in
-            while let control = state.process?.control {
-                if let ended = state.process?.ended.removeValue(forKey: child.number) {
-                    return ended
-                }
-                guard case .message(let message) = control.hear(milliseconds: Self.patience)
-                else {
+            while state.process?.watched.contains(child.number) == true {
+                if let ended = state.process?.ended[child.number] { return ended }
+                if state.process?.hear(milliseconds: Self.patience) == false {
                     state.process = nil
-                    return nil
-                }
-                if message.isA(DARKROOM_CODEC_ENDED) {
-                    state.process?.ended[message.number] = message.ended
                 }
             }
             return nil

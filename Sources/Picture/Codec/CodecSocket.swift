@@ -12,7 +12,9 @@ final class CodecSocket: Sendable {
         case message(darkroom_codec_message)
         /// Nothing within the time.
         case nothing
-        /// The other side is gone, or has said something that is no message.
+        /// Something that is no message.
+        case nonsense
+        /// The other side is gone.
         case gone
     }
 
@@ -40,6 +42,7 @@ final class CodecSocket: Sendable {
         return switch darkroom_codec_hear(number, &message, milliseconds) {
         case DARKROOM_CODEC_HEARD: .message(message)
         case DARKROOM_CODEC_SILENT: .nothing
+        case DARKROOM_CODEC_NONSENSE: .nonsense
         default: .gone
         }
     }

@@ -78,7 +78,15 @@ public struct PictureError: Error, Equatable, CustomStringConvertible {
 
         /// Whether an image of a manifest can have this code. The filters and outputs of a manifest are checked when it
         /// is read.
-        package var isOfManifests: Bool { self != .invalidArguments }
+        package var isOfManifests: Bool { self != .invalidArguments && !isOfCodecs }
+
+        /// Whether only `CodecReader` has it, which is not in the table of decoders yet.
+        private var isOfCodecs: Bool {
+            switch self {
+            case .pictureTruncated, .pictureDamaged, .codecMissing, .codecCrashed, .codecTime: true
+            default: false
+            }
+        }
     }
 
     /// The kind of the error, for a `switch`.

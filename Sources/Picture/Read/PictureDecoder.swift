@@ -68,7 +68,7 @@ package struct PictureDecoder: Sendable {
                 return JPEGReader.needs(
                     PixelLayout(width: side, height: 1, channels: 3, depth: 8), divisor: 1)
             }),
-    ] + CodecFormat.all.map(\.decoder)
+    ]
 
     /// nil for a kind that cannot be read.
     static func decoder(of kind: InputFormat) -> PictureDecoder? {
