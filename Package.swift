@@ -26,6 +26,19 @@ let test =
 /// that is imported as public.
 let exported = station + [.enableUpcomingFeature("InternalImportsByDefault")]
 
+/// The program of a library that reads or writes pictures.
+func codec(_ name: String, _ folder: String, _ libraries: [String]) -> Target {
+    .executableTarget(
+        name: "darkroom-codec-\(name)", dependencies: ["CDarkroomCodec"],
+        path: "Sources/Codec\(folder)",
+        linkerSettings: libraries.map { .linkedLibrary($0) })
+}
+
+/// The programs that the tests of pictures start.
+let codecs: [Target.Dependency] = ["webp", "heif", "tiff", "gif", "bmp", "jxl", "bad"].map {
+    .target(name: "darkroom-codec-\($0)")
+}
+
 /// All stations, in their order; tests and tools use any of them.
 let library: [Target.Dependency] = [
     "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest", "DarkroomAnswer",
@@ -98,6 +111,19 @@ let package = Package(
         // The data of usual JPEG files, twice as fast as libjpeg-turbo and with its pixels. libjpeg-turbo
         // reads what is unusual or damaged.
         .target(name: "CDarkroomJpeg", dependencies: ["CDarkroomPixels"], path: "Sources/CJpeg"),
+        // What a daemon and a codec process say to each other.
+        .target(name: "CDarkroomCodecWire", path: "Sources/CCodecWire"),
+        // The codec processes: a program that waits and forks for each picture, confined by libseccomp's list of system
+        // calls. Each library has a program, so that a machine needs only those it uses.
+        .target(
+            name: "CDarkroomCodec", dependencies: ["CDarkroomCodecWire"], path: "Sources/CCodec",
+            linkerSettings: [.linkedLibrary("seccomp")]),
+        codec("webp", "WebP", ["webp", "webpdemux", "webpmux"]),
+        codec("heif", "HEIF", ["heif"]),
+        codec("tiff", "TIFF", ["tiff"]),
+        codec("gif", "GIF", ["gif"]),
+        codec("bmp", "BMP", []),
+        codec("jxl", "JXL", ["jxl"]),
         // The stations of a manifest, in their order: each target uses only those before it.
         //
         // What all need: descriptors, folders, errors, the clock, the kinds of records in the journal.
@@ -114,6 +140,7 @@ let package = Package(
             name: "DarkroomPicture",
             dependencies: [
                 "DarkroomCore", "CDarkroomShims", "CDarkroomPixels", "CDarkroomDeflate",
+                "CDarkroomCodecWire",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Picture", swiftSettings: exported),
@@ -307,9 +334,12 @@ let package = Package(
             ],
             path: "Tests/Benchmark", exclude: ["peers.c", "peer.py", "compression.c", "jpeg.c"],
             swiftSettings: tool),
+        // A codec that misbehaves, for the tests.
+        .executableTarget(
+            name: "darkroom-codec-bad", dependencies: ["CDarkroomCodec"], path: "Tests/BadCodec"),
         .testTarget(
             name: "DarkroomTests",
-            dependencies: library + ["TestSupport", .product(name: "Yams", package: "Yams")],
+            dependencies: library + codecs + ["TestSupport", .product(name: "Yams", package: "Yams")],
             exclude: leftOut(of: "DarkroomTests"), swiftSettings: test),
         .testTarget(
             name: "EndToEndTests",

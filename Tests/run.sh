@@ -270,11 +270,11 @@ compile_for_arm64() {
     local target headers=$LOGS/arm64 libc=/usr/aarch64-linux-gnu/include
     mkdir -p "$headers"
     cp "/usr/include/$(uname -m)-linux-gnu/jconfig.h" "$headers/" || return 1
-    for target in CPixels CDeflate CJpeg CShims CEntry; do
+    for target in CPixels CDeflate CJpeg CShims CCodecWire CEntry; do
         clang_of_swift --target=aarch64-linux-gnu -std=gnu11 -fsyntax-only -Wall -Wextra -Werror \
             -nostdlibinc -isystem "$libc" -idirafter /usr/include -idirafter "$headers" \
             -ISources/CPixels/include -ISources/CDeflate/include -ISources/CJpeg/include -ISources/CShims/include \
-            -ISources/CEntry/include Sources/"$target"/*.c || return 1
+            -ISources/CEntry/include -ISources/CCodecWire/include Sources/"$target"/*.c || return 1
     done
 }
 

@@ -13,6 +13,13 @@ missing_build_packages() {
     pkg-config --exists libcrypto 2>/dev/null || echo libssl-dev
     pkg-config --exists libjpeg 2>/dev/null || echo libjpeg62-turbo-dev
     pkg-config --exists libdeflate 2>/dev/null || echo libdeflate-dev
+    # The libraries of the codec programs, and of their confinement.
+    pkg-config --exists libwebp libwebpdemux libwebpmux 2>/dev/null || echo libwebp-dev
+    pkg-config --exists libtiff-4 2>/dev/null || echo libtiff-dev
+    compgen -G '/usr/include/gif_lib.h' >/dev/null || echo libgif-dev
+    pkg-config --exists libheif 2>/dev/null || echo libheif-dev
+    pkg-config --exists libjxl 2>/dev/null || echo libjxl-dev
+    pkg-config --exists libseccomp 2>/dev/null || echo libseccomp-dev
     # What a Swift toolchain takes from the system when it fetches packages, compiles C and links.
     have git || printf '%s\n' git ca-certificates
     [ -e /usr/include/stdlib.h ] || echo libc6-dev

@@ -59,7 +59,7 @@ extension PictureConversion {
         input.options = steps.options
         input.colour = reader.colour.carried(through: filtered.effective, to: filtered.layout)
         var remarks: [String] = []
-        if reader.format != steps.options.format, let judge = encoder.judge,
+        if reader.format != encoder.kind, let judge = encoder.judge,
             let verdict = try input.colour.profile.map(judge)
         {
             if !verdict.isAccepted { input.colour.profile = nil }

@@ -45,6 +45,16 @@ public struct PictureError: Error, Equatable, CustomStringConvertible {
         case jpegUnsupported = "jpeg-unsupported"
         /// Any other error of libjpeg. The message contains libjpeg's text.
         case jpegInvalid = "jpeg-invalid"
+        /// The file of a picture that a codec program reads ends before the end of the picture.
+        case pictureTruncated = "picture-truncated"
+        /// The file of a picture that a codec program reads is damaged. The message contains the library's text.
+        case pictureDamaged = "picture-damaged"
+        /// No program for this kind of picture is installed. The message names the package.
+        case codecMissing = "codec-missing"
+        /// The program that reads or writes this kind of picture has ended by a signal, or says what makes no sense.
+        case codecCrashed = "codec-crashed"
+        /// The program has used more of the processor's time than it may for one picture.
+        case codecTime = "codec-time"
         /// The picture has more pixels than the limit allows. This is known from the header, before anything is
         /// decoded.
         case tooManyPixels = "too-many-pixels"
@@ -68,7 +78,15 @@ public struct PictureError: Error, Equatable, CustomStringConvertible {
 
         /// Whether an image of a manifest can have this code. The filters and outputs of a manifest are checked when it
         /// is read.
-        package var isOfManifests: Bool { self != .invalidArguments }
+        package var isOfManifests: Bool { self != .invalidArguments && !isOfCodecs }
+
+        /// Whether only `CodecReader` has it, which is not in the table of decoders yet.
+        private var isOfCodecs: Bool {
+            switch self {
+            case .pictureTruncated, .pictureDamaged, .codecMissing, .codecCrashed, .codecTime: true
+            default: false
+            }
+        }
     }
 
     /// The kind of the error, for a `switch`.

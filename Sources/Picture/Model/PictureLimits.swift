@@ -16,6 +16,8 @@ public struct PictureLimits: Sendable, Equatable {
     /// The maximum size of an ancillary chunk, in bytes, both in the file and decompressed. Real colour profiles are
     /// smaller than 4 MB. 1 to 2³¹ − 1.
     public var ancillaryBytes = 8 << 20
+    /// The processor's time that a codec program may use for a picture, in seconds. An AVIF of 100 megapixels takes ten.
+    package var codecSeconds = 300
     /// What becomes of damaged pictures.
     package var damaged = DamagedRule.fail
 

@@ -79,7 +79,7 @@ final class CallerRows: PictureReader {
     let orientation = Orientation.topLeft
     let exif: [UInt8]? = nil
     let warnings: [String] = []
-    var format: OutputFormat { metadata.format }
+    var format: InputFormat { metadata.format }
     let metadata = SourceMetadata(format: .png)
     let heldBytes = 0
     var needs: ReaderNeeds {

@@ -135,7 +135,7 @@ package final class JPEGReader: PictureReader {
     /// libjpeg's `JPEG_MAX_DIMENSION`, in pixels.
     package static let largestSide = 65_500
 
-    package var format: OutputFormat { .jpeg }
+    package var format: InputFormat { .jpeg }
 
     package var metadata: SourceMetadata {
         var metadata = SourceMetadata(format: .jpeg)

@@ -11,7 +11,7 @@ package protocol PictureReader: Stage {
     /// Remarks so far that are not errors.
     var warnings: [String] { get }
     /// The format of the file.
-    var format: OutputFormat { get }
+    var format: InputFormat { get }
     /// What the file contains in addition to pixels, for `MetadataLedger`. It grows until the last band is read, so only
     /// the thread that reads may ask for it.
     var metadata: SourceMetadata { get }
@@ -53,7 +53,7 @@ extension PictureReader {
 }
 
 extension PNGReader: PictureReader {
-    package var format: OutputFormat { .png }
+    package var format: InputFormat { .png }
 
     package var needs: ReaderNeeds { Self.needs(layout) }
 

@@ -12,7 +12,7 @@ package struct SourceMetadata: Sendable, Equatable {
         case other
     }
 
-    package let format: OutputFormat
+    package let format: InputFormat
     /// By the names of the format's chunks or segments.
     package var meanings: [String: Meaning] = [:]
 }

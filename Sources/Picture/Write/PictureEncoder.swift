@@ -49,6 +49,8 @@ package struct PictureEncoder: Sendable {
         let cores: Cores
     }
 
+    /// What its files are recognised as.
+    let kind: InputFormat
     /// Whether a file contains the exact filtered pixels, with alpha and depth, so that other images can be made from
     /// it. For other formats the pixels are handed over in addition, see `HandOverFile`.
     let isLossless: Bool
@@ -74,13 +76,13 @@ package struct PictureEncoder: Sendable {
     }
 
     private static let png = PictureEncoder(
-        isLossless: true, hasAlpha: true, mostDepth: 16, endings: [".png"], usesPalette: true,
+        kind: .png, isLossless: true, hasAlpha: true, mostDepth: 16, endings: [".png"], usesPalette: true,
         judge: { profile throws(PictureError) in try profile.judged() },
         write: { input throws(PictureError) in try PNGWriter.write(input) },
         needs: { WriterNeeds(bytes: $0.strips) })
 
     private static let jpeg = PictureEncoder(
-        isLossless: false, hasAlpha: false, mostDepth: 8, endings: [".jpg", ".jpeg"],
+        kind: .jpeg, isLossless: false, hasAlpha: false, mostDepth: 8, endings: [".jpg", ".jpeg"],
         usesPalette: false, judge: nil,
         write: { input throws(PictureError) in try JPEGWriter.write(input) },
         needs: { picture throws(PictureError) in try JPEGWriter.needs(picture) })

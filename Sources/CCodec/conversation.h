@@ -1,0 +1,16 @@
+#ifndef DARKROOM_CODEC_CONVERSATION_H
+#define DARKROOM_CODEC_CONVERSATION_H
+
+#include "darkroom_codec.h"
+#include "darkroom_codec_socket.h"
+
+/* The child of an order: its descriptors have these numbers. */
+enum { CHILD_SOCKET = 3, CHILD_MEMORY = 4, CHILD_SOURCE = 5 };
+
+/* The shared memory of an order, before it is confined: maps the slots, and the source if it is to be decoded. NULL if
+ * that fails. */
+darkroom_codec_call *conversation_new(const darkroom_codec_message *order, bool decodes);
+/* The end of a child whose work is done. */
+_Noreturn void conversation_end(darkroom_codec_call *call);
+
+#endif

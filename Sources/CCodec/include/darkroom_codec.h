@@ -1,0 +1,79 @@
+/* What the programs of the codecs use: a waiting process that forks for each picture, the confinement of the child, and
+ * its side of the conversation. Only these programs are linked with it. */
+#ifndef DARKROOM_CODEC_H
+#define DARKROOM_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "darkroom_codec_wire.h"
+
+/* The work of one picture, in the child. */
+typedef struct darkroom_codec_call darkroom_codec_call;
+
+typedef struct {
+    /* The library and its version, for people. */
+    const char *(*library)(void);
+    /* In the waiting process, before it is confined: what must open files, such as a library's plugins. May be NULL. */
+    void (*prepare)(void);
+    /* In the child. They return when everything has been said but END; they end by codec_fail otherwise. NULL if the
+     * program cannot. */
+    void (*decode)(darkroom_codec_call *call);
+    void (*encode)(darkroom_codec_call *call);
+    /* Whether the library makes threads. */
+    bool has_threads;
+} darkroom_codec;
+
+/* The main function of a program. */
+int darkroom_codec_main(const darkroom_codec *codec, int argc, char **argv);
+
+/* ---- The child's side; each ends the process if the daemon is gone or makes no sense ---- */
+
+const darkroom_codec_limits *codec_limits(const darkroom_codec_call *call);
+
+_Noreturn void codec_fail(darkroom_codec_call *call, darkroom_codec_result result, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void codec_warn(darkroom_codec_call *call, darkroom_codec_result result, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Decoding. */
+
+/* The requested page, from 1. */
+uint32_t codec_page(const darkroom_codec_call *call);
+/* The whole source. A file that becomes shorter meanwhile ends the child by SIGBUS. */
+const uint8_t *codec_source(darkroom_codec_call *call, size_t *bytes);
+
+typedef struct {
+    const uint8_t *bytes;
+    size_t count;
+} codec_blob;
+
+/* Metadata of a picture; what is larger than the limit is left out with a warning. */
+typedef struct {
+    codec_blob icc, exif, xmp, iptc;
+} codec_metadata;
+
+/* Says what the picture is, and waits until the daemon wants its rows. Checks the limits of sides and pixels. */
+void codec_begin(darkroom_codec_call *call, darkroom_codec_header header, codec_metadata metadata);
+/* Says the next rows, in their order. `stride` is the distance of two rows in bytes. */
+void codec_rows(darkroom_codec_call *call, const void *rows, size_t stride, uint32_t count);
+
+/* Encoding. */
+
+/* Waits for the picture. Its metadata lives as long as the call. */
+const darkroom_codec_header *codec_picture(
+    darkroom_codec_call *call, darkroom_codec_options *options, codec_metadata *metadata);
+/* Waits for the next rows, as many as the daemon has, at least one. NULL after the last row. They stay until the next
+ * call of this function. */
+const uint8_t *codec_next_rows(darkroom_codec_call *call, uint32_t *count);
+/* Says bytes of the result at this offset: those that follow, or some that were said before, again. */
+void codec_bytes(darkroom_codec_call *call, uint64_t offset, const void *bytes, size_t count);
+
+/* ---- Small tools ---- */
+
+size_t codec_row_bytes(const darkroom_codec_header *header);
+/* malloc that ends by codec_fail. Of `count` × `size` bytes. */
+void *codec_allocate(darkroom_codec_call *call, size_t count, size_t size);
+
+#endif

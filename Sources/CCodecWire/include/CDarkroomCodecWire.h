@@ -1,0 +1,2 @@
+#include "darkroom_codec_socket.h"
+#include "darkroom_codec_wire.h"

@@ -1,0 +1,128 @@
+#include <string.h>
+
+#include "heif.h"
+
+static void check(darkroom_codec_call *call, struct heif_error error)
+{
+    if (error.code == heif_error_Ok) return;
+    darkroom_codec_result result = error.code == heif_error_Memory_allocation_error ? DARKROOM_CODEC_MEMORY : DARKROOM_CODEC_IO;
+    codec_fail(call, result, "libheif: %s", error.message ? error.message : "it cannot encode the picture");
+}
+
+static struct heif_error write_bytes(struct heif_context *context, const void *bytes, size_t count, void *call)
+{
+    (void) context;
+    codec_bytes(call, 0, bytes, count);
+    return (struct heif_error) {heif_error_Ok, heif_suberror_Unspecified, ""};
+}
+
+/* One row into the planes of the image: `bits` bits a sample. */
+static void import_row(uint8_t *to, const uint8_t *row, const darkroom_codec_header *header, unsigned bits)
+{
+    size_t count = (size_t) header->width * header->channels;
+    if (header->depth == 8 && bits == 8) {
+        memcpy(to, row, count);
+        return;
+    }
+    const uint16_t *wide = (const void *) row;
+    uint32_t most_in = header->depth == 16 ? 65535 : 255, most = (1u << bits) - 1;
+    for (size_t index = 0; index < count; index++) {
+        uint32_t value = header->depth == 16 ? wide[index] : row[index];
+        uint32_t scaled = (value * most + most_in / 2) / most_in;
+        if (bits == 8) {
+            to[index] = (uint8_t) scaled;
+            continue;
+        }
+        to[index * 2] = (uint8_t) scaled;
+        to[index * 2 + 1] = (uint8_t) (scaled >> 8);
+    }
+}
+
+static struct heif_image *image_for(darkroom_codec_call *call, const darkroom_codec_header *header, unsigned bits)
+{
+    bool has_alpha = header->channels == 4, is_gray = header->channels == 1;
+    enum heif_chroma chroma = is_gray ? heif_chroma_monochrome
+        : bits > 8 ? has_alpha ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RRGGBB_LE
+        : has_alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB;
+    struct heif_image *image = NULL;
+    int width = (int) header->width, height = (int) header->height;
+    check(call, heif_image_create(width, height, is_gray ? heif_colorspace_monochrome : heif_colorspace_RGB, chroma, &image));
+    check(call, heif_image_add_plane(image, is_gray ? heif_channel_Y : heif_channel_interleaved, width, height, (int) bits));
+    return image;
+}
+
+static void read_rows(darkroom_codec_call *call, const darkroom_codec_header *header, struct heif_image *image, unsigned bits)
+{
+    int stride = 0;
+    enum heif_channel channel = header->channels == 1 ? heif_channel_Y : heif_channel_interleaved;
+    uint8_t *plane = heif_image_get_plane(image, channel, &stride);
+    size_t row = codec_row_bytes(header);
+    uint32_t count, y = 0;
+    for (const uint8_t *rows; (rows = codec_next_rows(call, &count));)
+        for (uint32_t line = 0; line < count; line++, y++)
+            import_row(plane + (size_t) stride * y, rows + row * line, header, bits);
+}
+
+static struct heif_encoder *encoder_for(
+    darkroom_codec_call *call, struct heif_context *context, const darkroom_codec_options *options)
+{
+    struct heif_encoder *encoder = NULL;
+    struct heif_error error = heif_context_get_encoder_for_format(context, heif_compression_AV1, &encoder);
+    if (error.code != heif_error_Ok)
+        codec_fail(call, DARKROOM_CODEC_UNSUPPORTED, "libheif has no encoder for AVIF here: %s", error.message);
+    if (options->lossless) check(call, heif_encoder_set_lossless(encoder, 1));
+    else check(call, heif_encoder_set_lossy_quality(encoder, (int) options->quality));
+    uint32_t effort = options->effort > 10 ? 10 : options->effort;
+    /* The encoder's speed is 0 to 9; others than aom may not know the names, and do without. */
+    heif_encoder_set_parameter_integer(encoder, "speed", (int) (10 - effort < 9 ? 10 - effort : 9));
+    heif_encoder_set_parameter_integer(encoder, "threads", 1);
+    if (options->lossless || options->chroma == 444) heif_encoder_set_parameter_string(encoder, "chroma", "444");
+    else if (options->chroma == 422) heif_encoder_set_parameter_string(encoder, "chroma", "422");
+    else heif_encoder_set_parameter_string(encoder, "chroma", "420");
+    return encoder;
+}
+
+/* What a reader needs to get the same RGB values again. Without a profile, or numbers for the colours, they are sRGB. */
+static struct heif_color_profile_nclx *colours(
+    darkroom_codec_call *call, const darkroom_codec_header *header, const darkroom_codec_options *options)
+{
+    struct heif_color_profile_nclx *nclx = heif_nclx_color_profile_alloc();
+    if (!nclx) codec_fail(call, DARKROOM_CODEC_MEMORY, "libheif got no memory");
+    bool is_known = header->cicp[0] > 0 && header->cicp[0] != 2;
+    nclx->color_primaries = is_known ? header->cicp[0] : heif_color_primaries_ITU_R_BT_709_5;
+    nclx->transfer_characteristics =
+        is_known ? header->cicp[1] : heif_transfer_characteristic_IEC_61966_2_1;
+    nclx->matrix_coefficients =
+        options->lossless ? heif_matrix_coefficients_RGB_GBR : heif_matrix_coefficients_ITU_R_BT_601_6;
+    nclx->full_range_flag = 1;
+    return nclx;
+}
+
+void heif_codec_encode(darkroom_codec_call *call)
+{
+    darkroom_codec_options options;
+    codec_metadata metadata;
+    const darkroom_codec_header *header = codec_picture(call, &options, &metadata);
+    if (header->channels == 2 || header->colour == DARKROOM_CODEC_CMYK)
+        codec_fail(call, DARKROOM_CODEC_MISUSE, "AVIF is written from gray, RGB, or RGB and alpha");
+    unsigned bits = options.depth == 10 || options.depth == 12 ? options.depth : 8;
+    struct heif_context *context = heif_context_alloc();
+    if (!context) codec_fail(call, DARKROOM_CODEC_MEMORY, "libheif got no memory");
+    struct heif_encoder *encoder = encoder_for(call, context, &options);
+    struct heif_image *image = image_for(call, header, bits);
+    read_rows(call, header, image, bits);
+    if (metadata.icc.count)
+        check(call, heif_image_set_raw_color_profile(image, "prof", metadata.icc.bytes, metadata.icc.count));
+    struct heif_encoding_options *encoding = heif_encoding_options_alloc();
+    encoding->output_nclx_profile = colours(call, header, &options);
+    check(call, heif_image_set_nclx_color_profile(image, encoding->output_nclx_profile));
+    encoding->save_two_colr_boxes_when_ICC_and_nclx_available = 1;
+    struct heif_image_handle *handle = NULL;
+    check(call, heif_context_encode_image(context, image, encoder, encoding, &handle));
+    if (metadata.exif.count)
+        check(call, heif_context_add_exif_metadata(context, handle, metadata.exif.bytes, (int) metadata.exif.count));
+    if (metadata.xmp.count)
+        check(call, heif_context_add_XMP_metadata(context, handle, metadata.xmp.bytes, (int) metadata.xmp.count));
+    struct heif_writer writer = {.writer_api_version = 1, .write = write_bytes};
+    check(call, heif_context_write(context, &writer, call));
+}

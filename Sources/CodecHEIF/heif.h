@@ -1,0 +1,11 @@
+#ifndef DARKROOM_CODEC_HEIF_H
+#define DARKROOM_CODEC_HEIF_H
+
+#include <libheif/heif.h>
+
+#include "darkroom_codec.h"
+
+void heif_codec_decode(darkroom_codec_call *call);
+void heif_codec_encode(darkroom_codec_call *call);
+
+#endif

@@ -1,0 +1,104 @@
+#include <stdlib.h>
+#include <string.h>
+#include <webp/encode.h>
+#include <webp/mux.h>
+
+#include "webp.h"
+
+/* Where the encoder puts its bytes. */
+typedef struct {
+    darkroom_codec_call *call;
+    uint64_t offset;
+} sink;
+
+static int write_bytes(const uint8_t *bytes, size_t count, const WebPPicture *picture)
+{
+    sink *sink = picture->custom_ptr;
+    codec_bytes(sink->call, sink->offset, bytes, count);
+    sink->offset += count;
+    return 1;
+}
+
+/* One row of 8 bits, as the encoder keeps pixels: 0xAARRGGBB. */
+static void import_row(uint32_t *to, const uint8_t *row, const darkroom_codec_header *header)
+{
+    const uint8_t *from = row;
+    bool is_gray = header->colour == DARKROOM_CODEC_GRAY, has_alpha = header->channels > header->colour;
+    for (uint32_t x = 0; x < header->width; x++, from += header->channels) {
+        uint32_t red = from[0], green = is_gray ? red : from[1], blue = is_gray ? red : from[2];
+        uint32_t alpha = has_alpha ? from[header->colour] : 255;
+        to[x] = alpha << 24 | red << 16 | green << 8 | blue;
+    }
+}
+
+static void configure(darkroom_codec_call *call, WebPConfig *config, const darkroom_codec_options *options)
+{
+    if (!WebPConfigInit(config)) codec_fail(call, DARKROOM_CODEC_IO, "another version of libwebp is installed");
+    uint32_t effort = options->effort > 10 ? 10 : options->effort;
+    if (options->lossless) {
+        /* 0 to 9. */
+        WebPConfigLosslessPreset(config, (int) (effort * 9 + 5) / 10);
+        config->exact = 1;
+    } else {
+        config->quality = (float) options->quality;
+        /* 0 to 6. */
+        config->method = (int) (effort * 6 + 5) / 10;
+    }
+    if (!WebPValidateConfig(config)) codec_fail(call, DARKROOM_CODEC_MISUSE, "libwebp refuses the options");
+}
+
+/* A file with metadata has them in chunks around the picture; for this it must be there as a whole. */
+static void assemble(darkroom_codec_call *call, const WebPMemoryWriter *picture, const codec_metadata *metadata)
+{
+    WebPMux *mux = WebPMuxNew();
+    WebPData image = {picture->mem, picture->size}, file = {NULL, 0};
+    const struct {
+        const char *name;
+        codec_blob blob;
+    } chunks[] = {{"ICCP", metadata->icc}, {"EXIF", metadata->exif}, {"XMP ", metadata->xmp}};
+    bool is_good = mux && WebPMuxSetImage(mux, &image, 0) == WEBP_MUX_OK;
+    for (size_t index = 0; is_good && index < sizeof chunks / sizeof *chunks; index++) {
+        WebPData data = {chunks[index].blob.bytes, chunks[index].blob.count};
+        is_good = data.size == 0 || WebPMuxSetChunk(mux, chunks[index].name, &data, 0) == WEBP_MUX_OK;
+    }
+    if (!is_good || WebPMuxAssemble(mux, &file) != WEBP_MUX_OK)
+        codec_fail(call, DARKROOM_CODEC_MEMORY, "libwebp could not put the file together");
+    codec_bytes(call, 0, file.bytes, file.size);
+}
+
+void webp_encode(darkroom_codec_call *call)
+{
+    darkroom_codec_options options;
+    codec_metadata metadata;
+    const darkroom_codec_header *header = codec_picture(call, &options, &metadata);
+    if (header->depth != 8 || header->colour == DARKROOM_CODEC_CMYK)
+        codec_fail(call, DARKROOM_CODEC_MISUSE, "WebP has 8 bits a sample, gray or colours");
+    if (header->width > WEBP_MAX_DIMENSION || header->height > WEBP_MAX_DIMENSION)
+        codec_fail(call, DARKROOM_CODEC_TOO_LARGE, "a side of a WebP file has at most %d pixels", WEBP_MAX_DIMENSION);
+    WebPConfig config;
+    configure(call, &config, &options);
+    WebPPicture picture;
+    if (!WebPPictureInit(&picture)) codec_fail(call, DARKROOM_CODEC_IO, "another version of libwebp is installed");
+    picture.use_argb = 1;
+    picture.width = (int) header->width;
+    picture.height = (int) header->height;
+    if (!WebPPictureAlloc(&picture)) codec_fail(call, DARKROOM_CODEC_MEMORY, "libwebp got no memory");
+    size_t row = codec_row_bytes(header);
+    uint32_t count, done = 0;
+    for (const uint8_t *rows; (rows = codec_next_rows(call, &count)); done += count)
+        for (uint32_t line = 0; line < count; line++)
+            import_row(picture.argb + (size_t) picture.argb_stride * (done + line), rows + row * line, header);
+    bool has_metadata = metadata.icc.count + metadata.exif.count + metadata.xmp.count > 0;
+    WebPMemoryWriter memory;
+    WebPMemoryWriterInit(&memory);
+    sink sink = {call, 0};
+    picture.writer = has_metadata ? WebPMemoryWrite : write_bytes;
+    picture.custom_ptr = has_metadata ? (void *) &memory : &sink;
+    if (!WebPEncode(&config, &picture)) {
+        bool is_memory = picture.error_code == VP8_ENC_ERROR_OUT_OF_MEMORY
+            || picture.error_code == VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY;
+        codec_fail(call, is_memory ? DARKROOM_CODEC_MEMORY : DARKROOM_CODEC_TOO_LARGE,
+            is_memory ? "libwebp got no memory" : "libwebp cannot encode the picture (error %d)", picture.error_code);
+    }
+    if (has_metadata) assemble(call, &memory, &metadata);
+}

@@ -1,0 +1,273 @@
+import CDarkroomCodecWire
+import DarkroomCore
+import Glibc
+import SystemPackage
+
+/// The conversation with the child that works on one picture, and the memory that both share. It belongs to one thread at
+/// a time.
+///
+/// Nothing that the child says is trusted: each message is checked before it is used, and the shared memory holds only
+/// pixels and bytes, which may change at any time.
+final class CodecCall {
+    /// What a child may use and make.
+    struct Bounds {
+        /// A slot holds at least a row.
+        static let slots = 4
+
+        let limits: PictureLimits
+
+        /// Until the header is known. A library needs this for itself.
+        var memoryAtFirst: Int { 64 << 20 }
+
+        /// A row of the largest side with four channels of 16 bits, at most 16 MiB. Memory that is not used is only
+        /// addresses.
+        var slotBytes: Int { min(16 << 20, max(1 << 20, limits.side * 8)) / 4096 * 4096 }
+
+        /// What a library may take beyond what its program has counted.
+        static let spare = 16 << 20
+
+        /// Of the processor's time. After twice as long without a word, a child is ended, too.
+        var seconds: Int { limits.codecSeconds }
+    }
+
+    private let program: CodecProgram
+    private let child: CodecProgram.Child
+    private let name: String
+    private let checkpoint: () -> Bool
+    private let seconds: CInt
+    private let memory: UnsafeMutableRawPointer
+    private let memoryBytes: Int
+    let slotBytes: Int
+    private(set) var warnings: [String] = []
+    private var isOver = false
+
+    /// Begins to decode a picture.
+    init(
+        decoding input: PictureDecoder.Input, by program: CodecProgram
+    ) throws(PictureError) {
+        let source = try CodecSource(input.picture, name: input.name)
+        let bounds = Bounds(limits: input.limits)
+        var order = darkroom_codec_message(DARKROOM_CODEC_DECODE)
+        order.offset = UInt64(source.offset)
+        order.count = 1
+        slotBytes = bounds.slotBytes
+        memoryBytes = slotBytes * Bounds.slots
+        let shared = try Self.share(memoryBytes, name: input.name)
+        memory = shared.start
+        order.fill(bounds)
+        child = try program.begin(order, [shared.descriptor.number, source.number])
+        self.program = program
+        name = input.name
+        checkpoint = input.checkpoint
+        seconds = CInt(clamping: bounds.seconds)
+    }
+
+    deinit {
+        program.forget(child, kills: !isOver)
+        munmap(memory, memoryBytes)
+    }
+
+    private struct Shared: ~Copyable {
+        let descriptor: Descriptor
+        let start: UnsafeMutableRawPointer
+    }
+
+    private static func share(_ bytes: Int, name: String) throws(PictureError) -> Shared {
+        let number = darkroom_codec_memory(bytes)
+        guard number >= 0 else {
+            throw .outOfMemory(name, "sharing memory: \(Errno(rawValue: errno))")
+        }
+        let descriptor = Descriptor(owning: number)
+        guard
+            let start = mmap(
+                nil, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.number, 0),
+            start != MAP_FAILED
+        else { throw .outOfMemory(name, "sharing memory: \(Errno(rawValue: errno))") }
+        return Shared(descriptor: descriptor, start: start)
+    }
+
+    // MARK: The conversation
+
+    /// Waits for what the child says next, other than warnings.
+    ///
+    /// - Parameter step: what this process does, for messages: `reading the header`.
+    func hear(_ step: String) throws(PictureError) -> darkroom_codec_message {
+        var silence: CInt = 0
+        while true {
+            switch child.socket.hear(milliseconds: Self.slice) {
+            case .nothing:
+                if !checkpoint() {
+                    throw PictureError(.cancelled, "\(name): cancelled while \(step)")
+                }
+                silence += Self.slice
+                if silence / 1000 >= 2 * seconds { throw silent(step) }
+            case .gone: throw ended(step)
+            case .nonsense: throw nonsense(step)
+            case .message(let message) where message.isA(DARKROOM_CODEC_WARNING):
+                // A hostile child could go on for ever.
+                if warnings.count < Self.mostWarnings { warnings.append(message.words) }
+            case .message(let message) where message.isA(DARKROOM_CODEC_FAILURE):
+                throw failure(message, step)
+            case .message(let message): return message
+            }
+        }
+    }
+
+    /// A cancellation is noticed within this time, in milliseconds.
+    private static let slice: CInt = 100
+    private static let mostWarnings = 16
+
+    func say(_ message: darkroom_codec_message) {
+        // If the child is gone, the next message is missing.
+        _ = child.socket.send(message)
+    }
+
+    /// Permits it the memory for the picture, and lets it go on.
+    func go(memory: Int) {
+        program.permit(UInt64(memory), child)
+        say(darkroom_codec_message(DARKROOM_CODEC_GO))
+    }
+
+    /// The bytes of a slot.
+    ///
+    /// - Throws: if there is no such slot, or the slot is smaller.
+    func slot(
+        _ message: darkroom_codec_message, bytes: Int, _ step: String
+    ) throws(PictureError) -> UnsafeMutableRawBufferPointer {
+        guard message.slot < UInt32(Bounds.slots), (0...slotBytes).contains(bytes) else {
+            throw nonsense(step)
+        }
+        return UnsafeMutableRawBufferPointer(
+            start: memory + Int(message.slot) * slotBytes, count: bytes)
+    }
+
+    func free(slot: UInt32) {
+        var message = darkroom_codec_message(DARKROOM_CODEC_FREE)
+        message.slot = slot
+        say(message)
+    }
+
+    /// Everything has been said: the child ends by itself.
+    func finish() { isOver = true }
+
+    // MARK: Errors
+
+    func nonsense(_ step: String) -> PictureError {
+        PictureError(
+            .codecCrashed,
+            "\(name): \(step): the program darkroom-codec-\(program.name) says something that"
+                + " makes no sense")
+    }
+
+    private func silent(_ step: String) -> PictureError {
+        PictureError(
+            .codecTime,
+            "\(name): \(step): the program darkroom-codec-\(program.name) has said nothing for"
+                + " \(2 * seconds) seconds")
+    }
+
+    private func failure(_ message: darkroom_codec_message, _ step: String) -> PictureError {
+        isOver = true
+        let kind: PictureError.Code? =
+            switch darkroom_codec_result(rawValue: message.bits) {
+            case DARKROOM_CODEC_TRUNCATED: .pictureTruncated
+            case DARKROOM_CODEC_DAMAGED: .pictureDamaged
+            case DARKROOM_CODEC_UNSUPPORTED: .unsupportedFormat
+            case DARKROOM_CODEC_TOO_LARGE: .tooManyPixels
+            case DARKROOM_CODEC_MEMORY: .memoryLimit
+            case DARKROOM_CODEC_IO: .readFailed
+            default: nil
+            }
+        guard let kind else { return nonsense(step) }
+        return PictureError(
+            kind, "\(name): \(step): \(message.words)", isTransient: kind == .readFailed)
+    }
+
+    /// The error after the child has ended without a word.
+    private func ended(_ step: String) -> PictureError {
+        isOver = true
+        let program = "the program darkroom-codec-\(program.name)"
+        guard let ended = self.program.end(of: child) else {
+            return PictureError(
+                .codecCrashed, "\(name): \(step): \(program) was ended", isTransient: true)
+        }
+        // As waitpid(2) encodes it.
+        let signal = ended.status & 0x7F
+        switch signal {
+        case SIGXCPU:
+            return PictureError(
+                .codecTime,
+                "\(name): \(step): \(program) has used"
+                    + " \(ended.processor_microseconds / 1_000_000) seconds of the processor")
+        case SIGBUS:
+            return PictureError(
+                .readFailed, "\(name): \(step): the file became shorter, or its disk failed",
+                isTransient: true)
+        case SIGSYS:
+            return PictureError(
+                .codecCrashed,
+                "\(name): \(step): \(program) was ended because it made a system call that it"
+                    + " may not make")
+        case 0:
+            return PictureError(
+                .codecCrashed,
+                "\(name): \(step): \(program) ended with status \(ended.status >> 8 & 0xFF)")
+        default:
+            return PictureError(
+                .codecCrashed, "\(name): \(step): \(program) was ended by signal \(signal)")
+        }
+    }
+}
+
+extension darkroom_codec_message {
+    fileprivate mutating func fill(_ bounds: CodecCall.Bounds) {
+        slots = UInt32(CodecCall.Bounds.slots)
+        slot_bytes = UInt32(clamping: bounds.slotBytes)
+        limits.memory_at_first = UInt64(bounds.memoryAtFirst)
+        limits.memory_at_most = UInt64(
+            bounds.limits.wholePictureBytes + bounds.memoryAtFirst + CodecCall.Bounds.spare)
+        limits.seconds = UInt32(bounds.seconds)
+        limits.largest_side = UInt32(clamping: bounds.limits.side)
+        limits.most_pixels = UInt64(bounds.limits.pixels)
+        limits.most_metadata = UInt32(clamping: bounds.limits.ancillaryBytes)
+    }
+}
+
+/// The descriptor of a source, for the child.
+private struct CodecSource: ~Copyable {
+    /// Where the picture begins.
+    let offset: off_t
+    private let file: CInt
+    /// A copy of content that has no file.
+    private let copy: Descriptor?
+
+    init(_ picture: PictureInput, name: String) throws(PictureError) {
+        offset = picture.offset
+        file = picture.number
+        copy =
+            switch picture {
+            case .file: nil
+            case .content(let bytes): try Self.copy(bytes, name: name)
+            }
+    }
+
+    /// For the lifetime of this value.
+    var number: CInt {
+        switch copy {
+        case .some(let copy): copy.number
+        case .none: file
+        }
+    }
+
+    private static func copy(_ bytes: [UInt8], name: String) throws(PictureError) -> Descriptor {
+        let number = darkroom_codec_memory(bytes.count)
+        guard number >= 0 else {
+            throw .outOfMemory(name, "copying it: \(Errno(rawValue: errno))")
+        }
+        let copy = Descriptor(owning: number)
+        guard pwrite(number, bytes, bytes.count, 0) == bytes.count else {
+            throw .outOfMemory(name, "copying it: \(Errno(rawValue: errno))")
+        }
+        return copy
+    }
+}

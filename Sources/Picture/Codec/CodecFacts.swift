@@ -1,0 +1,89 @@
+import CDarkroomCodecWire
+import Glibc
+
+/// The profile and the metadata of a picture, as a codec program says them in pieces.
+struct CodecBlobs {
+    /// In the order in which they come.
+    private static let order = [
+        DARKROOM_CODEC_ICC, DARKROOM_CODEC_EXIF, DARKROOM_CODEC_XMP, DARKROOM_CODEC_IPTC,
+    ].map { UInt32($0) }
+
+    private let sizes: [UInt32: Int]
+    private var bytes: [UInt32: [UInt8]] = [:]
+    private let isTooLarge: Bool
+
+    init(_ header: darkroom_codec_header, most: Int) {
+        sizes = Dictionary(
+            uniqueKeysWithValues: zip(
+                Self.order, [header.icc, header.exif, header.xmp, header.iptc].map { Int($0) }))
+        isTooLarge = sizes.values.contains { $0 > most }
+    }
+
+    private var next: UInt32? {
+        Self.order.first { (bytes[$0]?.count ?? 0) < sizes[$0] ?? 0 }
+    }
+
+    var isMissingSome: Bool { next != nil }
+
+    /// Takes the next piece, and frees its slot.
+    mutating func take(
+        _ message: darkroom_codec_message, _ call: CodecCall
+    ) throws(PictureError) {
+        let step = "reading the header"
+        guard let next, !isTooLarge, message.isA(DARKROOM_CODEC_BLOB), message.bits == next,
+            message.bytes > 0,
+            message.bytes <= (sizes[next] ?? 0) - (bytes[next]?.count ?? 0)
+        else { throw call.nonsense(step) }
+        let piece = try call.slot(message, bytes: Int(message.bytes), step)
+        bytes[next, default: []].append(contentsOf: piece)
+        call.free(slot: message.slot)
+    }
+
+    subscript(which: Int) -> [UInt8]? { bytes[UInt32(which)] }
+}
+
+/// What the header and the metadata of a picture mean.
+struct CodecFacts {
+    var colour = PictureColour()
+    var exif: [UInt8]?
+    var orientation = Orientation.topLeft
+    var remarks: [String] = []
+    var meanings: [String: SourceMetadata.Meaning] = [:]
+
+    init(_ header: darkroom_codec_header, _ blobs: CodecBlobs, isGray: Bool) {
+        if header.pixels_x > 0, header.pixels_y > 0 {
+            colour.density = PictureColour.Density(x: header.pixels_x, y: header.pixels_y, unit: 1)
+            meanings["resolution"] = .colour(.density)
+        }
+        if let bytes = blobs[Int(DARKROOM_CODEC_ICC)] {
+            let profile = PictureColour.Profile(bytes: bytes)
+            if let reason = profile.mismatch(isGray: isGray) {
+                remarks.append("the colour profile is dropped: \(reason)")
+            } else {
+                colour.profile = profile
+            }
+            meanings["ICC"] = .colour(.profile)
+        }
+        exif = blobs[Int(DARKROOM_CODEC_EXIF)]
+        if exif != nil { meanings["Exif"] = .exif }
+        if blobs[Int(DARKROOM_CODEC_XMP)] != nil { meanings["XMP"] = .other }
+        if blobs[Int(DARKROOM_CODEC_IPTC)] != nil { meanings["IPTC"] = .other }
+        // 2 is unknown; primaries 1 with the transfer function 13 are sRGB, which a result without a note means anyway.
+        let points = [header.cicp.0, header.cicp.1, header.cicp.2, header.cicp.3]
+        if colour.profile == nil, points[0] != 2, points.allSatisfy({ $0 <= 255 }),
+            (points[0], points[1]) != (1, 13)
+        {
+            colour.codePoints = [UInt8(points[0]), UInt8(points[1]), 0, 1]
+            meanings["CICP"] = .colour(.codePoints)
+        }
+        if header.orientation == 0 {
+            let (found, remark) = ExifOrientation.read(exif)
+            orientation = found
+            if let remark { remarks.append(remark) }
+        } else {
+            orientation = Orientation(rawValue: Int(header.orientation)) ?? .topLeft
+            // The rows are as they are: what Exif says of them has no meaning.
+            if orientation == .topLeft { exif = Exif.carried(exif, isUpright: true) }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/// The kinds of pictures that codec programs read.
+///
+/// `all` is the only table of them. A new kind is a row here, and a program.
+struct CodecFormat: Sendable {
+    let kind: InputFormat
+    /// In lists: `WebP`.
+    let name: String
+    let mediaType: String
+    let program: CodecProgram
+
+    static let all: [CodecFormat] = [
+        CodecFormat(kind: .webp, name: "WebP", mediaType: "image/webp", program: webp),
+        CodecFormat(kind: .avif, name: "AVIF", mediaType: "image/avif", program: heif),
+        CodecFormat(kind: .heic, name: "HEIC", mediaType: "image/heic", program: heif),
+        CodecFormat(kind: .tiff, name: "TIFF", mediaType: "image/tiff", program: tiff),
+        CodecFormat(kind: .gif, name: "GIF", mediaType: "image/gif", program: gif),
+        CodecFormat(kind: .bmp, name: "BMP", mediaType: "image/bmp", program: bmp),
+        CodecFormat(kind: .jpegXL, name: "JPEG XL", mediaType: "image/jxl", program: jxl),
+    ]
+
+    /// Its row in the table of decoders.
+    var decoder: PictureDecoder {
+        PictureDecoder(
+            kind: kind, name: name, mediaType: mediaType, heldWord: "\(name)",
+            open: { input throws(PictureError) in try CodecReader(input, self) },
+            needs: { layout, _ in CodecReader.needs(layout) }, reduces: false,
+            mostNeeds: { limits in
+                CodecReader.needs(
+                    PixelLayout(width: limits.side, height: 1, channels: 4, depth: 16))
+            })
+    }
+
+    static let webp = CodecProgram("webp")
+    static let heif = CodecProgram("heif")
+    static let tiff = CodecProgram("tiff")
+    static let gif = CodecProgram("gif")
+    static let bmp = CodecProgram("bmp")
+    static let jxl = CodecProgram("jxl")
+
+    /// The Debian package that has a program.
+    static func package(of program: String) -> String {
+        switch program {
+        case "heif": "darkroom-heif"
+        case "jxl": "darkroom-jxl"
+        default: "darkroom"
+        }
+    }
+}

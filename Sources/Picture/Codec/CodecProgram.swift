@@ -1,0 +1,217 @@
+import CDarkroomCodecWire
+import DarkroomCore
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// The program of a library that reads or writes pictures: `darkroom-codec-webp`. It waits in a process of its own, and
+/// forks for each picture. The child confines itself before it reads the first byte. So a picture that abuses a mistake
+/// of the library reaches neither this process nor another picture. `darkroom_codec_wire.h` has the conversation.
+///
+/// | state | event | next state |
+/// |---|---|---|
+/// | absent | a picture comes, and the program says that it is ready | waiting |
+/// | | a picture comes, and the program does not | absent; the picture fails |
+/// | waiting | a picture comes | waiting, with one more child |
+/// | | it has had no child for a minute, and ends | absent |
+/// | | it is killed, and its children with it | absent; their pictures fail |
+package final class CodecProgram: Sendable {
+    /// The word in the name of the program: `webp`.
+    package let name: String
+
+    private struct Process {
+        let control: CodecSocket
+        /// Children whose pictures may still ask how they ended.
+        var watched: Set<UInt64> = []
+        /// Those of them that have ended.
+        var ended: [UInt64: darkroom_codec_ended] = [:]
+
+        /// Takes what the program says of its children. If this were not read, the program would wait for it some time.
+        ///
+        /// - Parameter milliseconds: how long to wait for something, if there is nothing.
+        /// - Returns: false if the program is gone.
+        mutating func hear(milliseconds: CInt) -> Bool {
+            var patience = milliseconds
+            while true {
+                switch control.hear(milliseconds: patience) {
+                case .message(let message):
+                    if message.isA(DARKROOM_CODEC_ENDED), watched.contains(message.number) {
+                        ended[message.number] = message.ended
+                    }
+                    patience = 0
+                case .nothing: return patience == 0
+                case .nonsense, .gone: return false
+                }
+            }
+        }
+    }
+
+    private struct State {
+        /// nil while it is absent.
+        var process: Process?
+        var lastNumber: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    package init(_ name: String) { self.name = name }
+
+    /// The program's file: beside this program, as after a build, or where the packages put it; nil if it is not
+    /// installed.
+    package var path: String? {
+        ["darkroom-codec-\(name)", "../lib/darkroom/codecs/\(name)"]
+            .compactMap { place in Self.folder.map { "\($0)/\(place)" } }
+            .first { access($0, X_OK) == 0 }
+    }
+
+    /// The folder of this program's own file.
+    private static let folder: String? = {
+        let room = Int(PATH_MAX)
+        let path = String(unsafeUninitializedCapacity: room) { bytes in
+            guard let start = bytes.baseAddress else { return 0 }
+            return start.withMemoryRebound(to: CChar.self, capacity: room) {
+                max(0, readlink("/proc/self/exe", $0, room))
+            }
+        }
+        return path.lastIndex(of: "/").map { String(path[..<$0]) }
+    }()
+
+    // MARK: Children
+
+    /// The child that works on one picture.
+    struct Child {
+        let number: UInt64
+        /// This side of the conversation.
+        let socket: CodecSocket
+    }
+
+    /// Has a child made.
+    ///
+    /// - Parameters:
+    ///   - order: without its number.
+    ///   - descriptors: the shared memory and, to decode, the source.
+    func begin(
+        _ order: darkroom_codec_message, _ descriptors: [CInt]
+    ) throws(PictureError) -> Child {
+        let begun = state.withLock { state in
+            Result { () throws(PictureError) in try begin(order, descriptors, &state) }
+        }
+        return try begun.get()
+    }
+
+    private func begin(
+        _ order: darkroom_codec_message, _ descriptors: [CInt], _ state: inout State
+    ) throws(PictureError) -> Child {
+        let (mine, theirs) = try pair()
+        state.lastNumber += 1
+        var order = order
+        order.number = state.lastNumber
+        let descriptors = [theirs.number] + descriptors
+        // If it is absent, or has ended since it was last used, it is started.
+        if state.process?.hear(milliseconds: 0) != true
+            || state.process?.control.send(order, descriptors) != true
+        {
+            let process = try start()
+            state.process = process
+            guard process.control.send(order, descriptors) else {
+                state.process = nil
+                throw failed("it ended before it took the picture")
+            }
+        }
+        state.process?.watched.insert(order.number)
+        return Child(number: order.number, socket: mine)
+    }
+
+    /// Permits a child this much memory beyond what it had at its start.
+    func permit(_ bytes: UInt64, _ child: Child) {
+        say(DARKROOM_CODEC_LIMIT, to: child, bytes: bytes)
+    }
+
+    /// A picture has no use for its child any more.
+    ///
+    /// - Parameter kills: whether the child is ended, because it may not end by itself.
+    func forget(_ child: Child, kills: Bool) {
+        if kills { say(DARKROOM_CODEC_KILL, to: child) }
+        state.withLock { state in
+            state.process?.watched.remove(child.number)
+            state.process?.ended[child.number] = nil
+            if state.process?.hear(milliseconds: 0) == false { state.process = nil }
+        }
+    }
+
+    private func say(_ kind: darkroom_codec_kind, to child: Child, bytes: UInt64 = 0) {
+        var message = darkroom_codec_message(kind)
+        message.number = child.number
+        message.bytes = bytes
+        _ = state.withLock { $0.process?.control.send(message) }
+    }
+
+    /// Waits for the end of a child that has left the conversation, and tells how it ended; nil if the program has ended
+    /// with it.
+    func end(of child: Child) -> darkroom_codec_ended? {
+        state.withLock { state in
+            while state.process?.watched.contains(child.number) == true {
+                if let ended = state.process?.ended[child.number] { return ended }
+                if state.process?.hear(milliseconds: Self.patience) == false {
+                    state.process = nil
+                }
+            }
+            return nil
+        }
+    }
+
+    // MARK: The process
+
+    /// The time for what the program does at once, in milliseconds. It is long because the machine may be busy.
+    private static let patience: CInt = 30_000
+
+    private func start() throws(PictureError) -> Process {
+        guard let path else { throw missing }
+        let (mine, theirs) = try pair()
+        let identifier = darkroom_codec_start(path, theirs.number)
+        guard identifier > 0 else {
+            throw failed("starting it: \(Errno(rawValue: errno))", isTransient: true)
+        }
+        Self.reap(identifier)
+        return try withExtendedLifetime(theirs) { () throws(PictureError) in
+            guard case .message(let message) = mine.hear(milliseconds: Self.patience),
+                message.isA(DARKROOM_CODEC_READY),
+                message.count == UInt32(DARKROOM_CODEC_VERSION)
+            else { throw failed("it does not start as version \(DARKROOM_CODEC_VERSION)") }
+            return Process(control: mine)
+        }
+    }
+
+    /// Waits in a thread for the end of the process, so that it is not left as a zombie.
+    private static func reap(_ identifier: pid_t) {
+        var thread = pthread_t()
+        let result = pthread_create(
+            &thread, nil,
+            { argument in
+                let identifier = pid_t(Int(bitPattern: argument))
+                while waitpid(identifier, nil, 0) < 0, errno == EINTR {}
+                return nil
+            }, UnsafeMutableRawPointer(bitPattern: Int(identifier)))
+        if result == 0 { pthread_detach(thread) }
+    }
+
+    private func pair() throws(PictureError) -> (CodecSocket, CodecSocket) {
+        do {
+            return try CodecSocket.pair()
+        } catch {
+            throw failed("opening a socket: \(error)", isTransient: true)
+        }
+    }
+
+    private func failed(_ words: String, isTransient: Bool = false) -> PictureError {
+        PictureError(
+            .codecCrashed, "the program darkroom-codec-\(name): \(words)", isTransient: isTransient)
+    }
+
+    /// The error if it is not installed.
+    private var missing: PictureError {
+        PictureError(
+            .codecMissing,
+            "this machine cannot read it: install the package \(CodecFormat.package(of: name))")
+    }
+}

@@ -1,0 +1,107 @@
+import CDarkroomCodecWire
+import DarkroomCore
+
+/// The first stage for a picture that a codec program decodes: its rows, as the child says them.
+///
+/// Two steps: the header, with the profile and the camera's metadata, when this is created; the rows when the first band
+/// is requested. In between, the pipeline has waited for the memory, which counts as `heldBytes`. A band lies in the
+/// memory that this process and the child share; the child decodes the next ones meanwhile. CMYK becomes RGB.
+final class CodecReader: PictureReader {
+    let layout: PixelLayout
+    let colour: PictureColour
+    let orientation: Orientation
+    let exif: [UInt8]?
+    let metadata: SourceMetadata
+    let heldBytes: Int
+    let storedDepth: Int
+    let format: InputFormat
+
+    private let call: CodecCall
+    private let inks: Inks?
+    private let remarks: [String]
+    private var nextRow = 0
+    /// The slot that is lent; nil if none is.
+    private var lent: UInt32?
+    private var hasBegun = false
+    private var isFinished = false
+
+    init(_ input: PictureDecoder.Input, _ format: CodecFormat) throws(PictureError) {
+        let (name, limits) = (input.name, input.limits)
+        let step = "reading the header"
+        let call = try CodecCall(decoding: input, by: format.program)
+        let message = try call.hear(step)
+        let header = message.header
+        guard message.isA(DARKROOM_CODEC_HEADER), let rows = CodecRows(header),
+            rows.bytesPerRow <= call.slotBytes
+        else { throw call.nonsense(step) }
+        try limits.check(width: rows.width, height: rows.height, place: "\(name): \(step)")
+        heldBytes = Int(clamping: header.memory)
+        if heldBytes > limits.wholePictureBytes {
+            throw PictureError(
+                .tooManyPixels,
+                "\(name): reading it: the \(rows.width) × \(rows.height) pixels need"
+                    + " \(Units.bytes(heldBytes)) of memory at once, which is more than the limit of"
+                    + " \(Units.bytes(limits.wholePictureBytes))")
+        }
+        inks = rows.isCMYK ? try Inks(rows) : nil
+        layout = rows.layout
+        storedDepth = Int(header.source_depth)
+        var blobs = CodecBlobs(header, most: limits.ancillaryBytes)
+        while blobs.isMissingSome {
+            try blobs.take(try call.hear(step), call)
+        }
+        let facts = CodecFacts(header, blobs, isGray: layout.colourChannels == 1)
+        colour = facts.colour
+        exif = facts.exif
+        orientation = facts.orientation
+        remarks = facts.remarks
+        metadata = SourceMetadata(format: format.kind, meanings: facts.meanings)
+        self.format = format.kind
+        self.call = call
+    }
+
+    var warnings: [String] { call.warnings + remarks }
+
+    /// The slots with rows; the child's memory is `heldBytes`.
+    var needs: ReaderNeeds { Self.needs(layout) }
+
+    static func needs(_ layout: PixelLayout) -> ReaderNeeds {
+        // A slot may have a row more than a band has.
+        let rows = max(1, Int(DARKROOM_CODEC_BAND) / layout.bytesPerRow + 1)
+        return ReaderNeeds(
+            rowsPerBand: min(rows, layout.height),
+            bytes: (CodecCall.Bounds.slots + 1) * rows * layout.bytesPerRow * 4 / 3 + 1 << 20)
+    }
+
+    func nextBand() throws(PictureError) -> Band? {
+        if let slot = lent { call.free(slot: slot) }
+        lent = nil
+        if !hasBegun { call.go(memory: heldBytes + CodecCall.Bounds.spare) }
+        hasBegun = true
+        let step = "reading row \(nextRow + 1) of \(layout.height)"
+        if nextRow == layout.height {
+            if !isFinished {
+                guard try call.hear("reading the end").isA(DARKROOM_CODEC_END) else {
+                    throw call.nonsense("reading the end")
+                }
+                call.finish()
+            }
+            isFinished = true
+            return nil
+        }
+        let message = try call.hear(step)
+        let (first, count) = (Int(message.first), Int(message.count))
+        guard message.isA(DARKROOM_CODEC_ROWS), first == nextRow, count > 0,
+            count <= layout.height - nextRow
+        else { throw call.nonsense(step) }
+        let stored = inks?.bytesPerRow ?? layout.bytesPerRow
+        let bytes = try call.slot(message, bytes: count * stored, step)
+        guard let start = bytes.baseAddress else { throw call.nonsense(step) }
+        nextRow += count
+        lent = message.slot
+        let rows = first..<nextRow
+        guard let inks else { return Band(start: start, rows: rows) }
+        guard let converted = inks.converted(bytes, rows: count) else { throw call.nonsense(step) }
+        return Band(start: converted, rows: rows)
+    }
+}

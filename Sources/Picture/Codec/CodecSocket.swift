@@ -1,0 +1,68 @@
+import CDarkroomCodecWire
+import DarkroomCore
+import Glibc
+import SystemPackage
+
+/// One end of a socket that carries whole messages. It is closed when the last owner lets it go.
+final class CodecSocket: Sendable {
+    private let descriptor: Descriptor
+
+    /// What came, or why nothing did.
+    enum Heard {
+        case message(darkroom_codec_message)
+        /// Nothing within the time.
+        case nothing
+        /// Something that is no message.
+        case nonsense
+        /// The other side is gone.
+        case gone
+    }
+
+    private init(owning number: CInt) { descriptor = Descriptor(owning: number) }
+
+    static func pair() throws(Errno) -> (CodecSocket, CodecSocket) {
+        var ends: [CInt] = [-1, -1]
+        guard darkroom_codec_pair(&ends) == 0 else { throw Errno(rawValue: errno) }
+        return (CodecSocket(owning: ends[0]), CodecSocket(owning: ends[1]))
+    }
+
+    var number: CInt { descriptor.number }
+
+    /// - Parameter descriptors: at most `DARKROOM_CODEC_DESCRIPTORS`, which the other side gets copies of.
+    /// - Returns: false if the other side is gone.
+    func send(_ message: darkroom_codec_message, _ descriptors: [CInt] = []) -> Bool {
+        withUnsafePointer(to: message) {
+            darkroom_codec_send(number, $0, descriptors, CInt(descriptors.count))
+        }
+    }
+
+    /// Waits for a message.
+    func hear(milliseconds: CInt) -> Heard {
+        var message = darkroom_codec_message()
+        return switch darkroom_codec_hear(number, &message, milliseconds) {
+        case DARKROOM_CODEC_HEARD: .message(message)
+        case DARKROOM_CODEC_SILENT: .nothing
+        case DARKROOM_CODEC_NONSENSE: .nonsense
+        default: .gone
+        }
+    }
+}
+
+extension darkroom_codec_message {
+    init(_ kind: darkroom_codec_kind) {
+        self.init()
+        self.kind = kind.rawValue
+    }
+
+    func isA(_ kind: darkroom_codec_kind) -> Bool { self.kind == kind.rawValue }
+
+    /// Its text for people. The program may be hostile: control characters become blanks, and what is no UTF-8 is
+    /// replaced.
+    var words: String {
+        let bytes = withUnsafeBytes(of: text) { Array($0.prefix { $0 != 0 }) }
+        let scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars.map {
+            $0.properties.generalCategory == .control ? " " : $0
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}

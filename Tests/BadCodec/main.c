@@ -1,0 +1,264 @@
+/* A codec program that misbehaves as the first bytes of its "picture" say, for the tests of the engine's side and of the
+ * confinement. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "darkroom_codec.h"
+#include "darkroom_codec_socket.h"
+
+/* The child's socket, past the functions that check what is said. */
+enum { SOCKET = 3 };
+
+static void say(darkroom_codec_message message) { darkroom_codec_send(SOCKET, &message, NULL, 0); }
+
+static darkroom_codec_header header_of(uint32_t width, uint32_t height)
+{
+    return (darkroom_codec_header) {
+        .width = width, .height = height, .colour = DARKROOM_CODEC_RGB, .channels = 3, .depth = 8, .source_depth = 8,
+        .orientation = 1, .page = 1, .pages = 1, .cicp = {2, 2, 2, 1}};
+}
+
+/* A picture of 8 x 8 pixels, as far as its header. */
+static void begin(darkroom_codec_call *call) { codec_begin(call, header_of(8, 8), (codec_metadata) {0}); }
+
+static void say_header(darkroom_codec_header header)
+{
+    say((darkroom_codec_message) {.kind = DARKROOM_CODEC_HEADER, .header = header});
+}
+
+static void say_rows(uint32_t slot, uint32_t first, uint32_t count)
+{
+    say((darkroom_codec_message) {.kind = DARKROOM_CODEC_ROWS, .slot = slot, .first = first, .count = count});
+}
+
+static void wait_for_ever(void)
+{
+    darkroom_codec_message message;
+    for (;;) recv(SOCKET, &message, sizeof message, 0);
+}
+
+/* ---- What must end the child ---- */
+
+static void crash(darkroom_codec_call *call)
+{
+    (void) call;
+    __builtin_trap();
+}
+
+static void crash_after_header(darkroom_codec_call *call)
+{
+    begin(call);
+    *(volatile int *) 8 = 1;
+}
+
+static void leave(darkroom_codec_call *call)
+{
+    (void) call;
+    _exit(9);
+}
+
+static void spin(darkroom_codec_call *call)
+{
+    (void) call;
+    for (volatile unsigned turn = 0;; turn++) {}
+}
+
+static void use_memory(darkroom_codec_call *call)
+{
+    for (int piece = 0; piece < 100 << 10; piece++) memset(codec_allocate(call, 1 << 20, 1), 1, 1 << 20);
+}
+
+/* ---- What a child may not do ---- */
+
+static void open_file(darkroom_codec_call *call)
+{
+    if (open("/etc/passwd", O_RDONLY) >= 0) codec_fail(call, DARKROOM_CODEC_DAMAGED, "it opened a file");
+}
+
+static void make_socket(darkroom_codec_call *call)
+{
+    if (socket(AF_INET, SOCK_STREAM, 0) >= 0) codec_fail(call, DARKROOM_CODEC_DAMAGED, "it made a socket");
+}
+
+static void make_process(darkroom_codec_call *call)
+{
+    for (;;)
+        if (fork() < 0) codec_fail(call, DARKROOM_CODEC_DAMAGED, "it called fork");
+}
+
+static void run_program(darkroom_codec_call *call)
+{
+    execl("/bin/true", "true", (char *) NULL);
+    codec_fail(call, DARKROOM_CODEC_DAMAGED, "it called exec");
+}
+
+static void signal_parent(darkroom_codec_call *call)
+{
+    kill(getppid(), SIGKILL);
+    codec_fail(call, DARKROOM_CODEC_DAMAGED, "it sent a signal");
+}
+
+static void make_code(darkroom_codec_call *call)
+{
+    void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED) codec_fail(call, DARKROOM_CODEC_DAMAGED, "it made memory that can be executed");
+}
+
+static void raise_limit(darkroom_codec_call *call)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0) codec_fail(call, DARKROOM_CODEC_DAMAGED, "it asked for its limits");
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_AS, &limit) == 0) codec_fail(call, DARKROOM_CODEC_DAMAGED, "it raised its limit");
+}
+
+/* ---- Nonsense ---- */
+
+static void say_no_width(darkroom_codec_call *call)
+{
+    (void) call;
+    say_header(header_of(0, 8));
+    wait_for_ever();
+}
+
+static void say_seven_channels(darkroom_codec_call *call)
+{
+    (void) call;
+    darkroom_codec_header header = header_of(8, 8);
+    header.channels = 7;
+    say_header(header);
+    wait_for_ever();
+}
+
+static void say_large_size(darkroom_codec_call *call)
+{
+    (void) call;
+    say_header(header_of(2000000000, 2000000000));
+    wait_for_ever();
+}
+
+static void say_large_profile(darkroom_codec_call *call)
+{
+    (void) call;
+    darkroom_codec_header header = header_of(8, 8);
+    header.icc = 0xffffffff;
+    say_header(header);
+    say((darkroom_codec_message) {.kind = DARKROOM_CODEC_BLOB, .bits = DARKROOM_CODEC_ICC, .bytes = 1});
+    wait_for_ever();
+}
+
+static void say_long_blob(darkroom_codec_call *call)
+{
+    (void) call;
+    darkroom_codec_header header = header_of(8, 8);
+    header.icc = 100;
+    say_header(header);
+    say((darkroom_codec_message) {.kind = DARKROOM_CODEC_BLOB, .bits = DARKROOM_CODEC_ICC, .bytes = UINT64_MAX});
+    wait_for_ever();
+}
+
+static void say_many_rows(darkroom_codec_call *call)
+{
+    begin(call);
+    say_rows(0, 0, 1000000);
+    wait_for_ever();
+}
+
+static void say_rows_again(darkroom_codec_call *call)
+{
+    begin(call);
+    say_rows(0, 0, 4);
+    say_rows(1, 0, 4);
+    wait_for_ever();
+}
+
+static void say_no_slot(darkroom_codec_call *call)
+{
+    begin(call);
+    say_rows(4000000000, 0, 8);
+    wait_for_ever();
+}
+
+static void say_short(darkroom_codec_call *call)
+{
+    (void) call;
+    send(SOCKET, "short", 5, 0);
+    wait_for_ever();
+}
+
+static void end_early(darkroom_codec_call *call)
+{
+    begin(call);
+    say_rows(0, 0, 4);
+    say((darkroom_codec_message) {.kind = DARKROOM_CODEC_END});
+    wait_for_ever();
+}
+
+static void warn_for_ever(darkroom_codec_call *call)
+{
+    for (int turn = 0; turn < 100000; turn++) codec_warn(call, DARKROOM_CODEC_METADATA, "a warning\033[31m %d", turn);
+    codec_fail(call, DARKROOM_CODEC_DAMAGED, "it\nis\033[0m damaged");
+}
+
+static void be_silent(darkroom_codec_call *call)
+{
+    (void) call;
+    wait_for_ever();
+}
+
+static void be_silent_after_header(darkroom_codec_call *call)
+{
+    begin(call);
+    wait_for_ever();
+}
+
+/* ---- One that behaves ---- */
+
+static void be_good(darkroom_codec_call *call)
+{
+    uint8_t row[24];
+    begin(call);
+    for (int y = 0; y < 8; y++) {
+        memset(row, y, sizeof row);
+        codec_rows(call, row, sizeof row, 1);
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*decode)(darkroom_codec_call *);
+} ways[] = {
+    {"crash", crash}, {"crash-after-header", crash_after_header}, {"leave", leave}, {"spin", spin},
+    {"memory", use_memory}, {"open", open_file}, {"socket", make_socket}, {"fork", make_process},
+    {"exec", run_program}, {"signal", signal_parent}, {"code", make_code}, {"limit", raise_limit},
+    {"no-width", say_no_width}, {"seven-channels", say_seven_channels}, {"large-size", say_large_size},
+    {"large-profile", say_large_profile}, {"long-blob", say_long_blob}, {"many-rows", say_many_rows},
+    {"rows-again", say_rows_again}, {"no-slot", say_no_slot}, {"short", say_short}, {"end-early", end_early},
+    {"warnings", warn_for_ever}, {"silent", be_silent}, {"silent-after-header", be_silent_after_header},
+    {"good", be_good},
+};
+
+static void decode(darkroom_codec_call *call)
+{
+    size_t count;
+    const char *name = (const char *) codec_source(call, &count);
+    for (size_t way = 0; way < sizeof ways / sizeof *ways; way++)
+        if (strlen(ways[way].name) == count && memcmp(ways[way].name, name, count) == 0) return ways[way].decode(call);
+    codec_fail(call, DARKROOM_CODEC_MISUSE, "there is no such way to misbehave");
+}
+
+static const char *library(void) { return "a codec that misbehaves"; }
+
+int main(int argc, char **argv)
+{
+    const darkroom_codec codec = {.library = library, .decode = decode};
+    return darkroom_codec_main(&codec, argc, argv);
+}

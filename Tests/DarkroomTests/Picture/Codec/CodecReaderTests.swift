@@ -1,0 +1,237 @@
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import DarkroomCore
+@testable import DarkroomPicture
+
+/// What the codec programs read, in the real processes.
+@Suite struct CodecReaderTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let kind: InputFormat
+        let file: [UInt8]
+        var hasAlpha = false
+        var difference = 0
+    }
+
+    static let cases = [
+        Case(testDescription: "WebP", kind: .webp, file: CodecSamples.webp),
+        Case(
+            testDescription: "WebP with alpha", kind: .webp, file: CodecSamples.webpAlpha,
+            hasAlpha: true),
+        Case(
+            testDescription: "lossy WebP", kind: .webp, file: CodecSamples.webpLossy,
+            difference: 40),
+        Case(testDescription: "TIFF", kind: .tiff, file: CodecSamples.tiff),
+        Case(
+            testDescription: "TIFF with alpha", kind: .tiff, file: CodecSamples.tiffAlpha,
+            hasAlpha: true),
+        Case(testDescription: "CMYK TIFF", kind: .tiff, file: CodecSamples.tiffCMYK),
+        Case(testDescription: "GIF", kind: .gif, file: CodecSamples.gif),
+        Case(testDescription: "BMP", kind: .bmp, file: CodecSamples.bmp),
+        Case(testDescription: "AVIF", kind: .avif, file: CodecSamples.avif, difference: 3),
+        Case(testDescription: "JPEG XL", kind: .jpegXL, file: CodecSamples.jxl),
+    ]
+
+    /// The picture of all samples.
+    static func pixels(hasAlpha: Bool) -> [UInt8] {
+        (0..<6).flatMap { y in
+            (0..<8).flatMap { x -> [UInt8] in
+                let colour = [UInt8(x * 30), UInt8(y * 40), UInt8((x + y) * 15)]
+                return hasAlpha ? colour + [y == 0 ? 255 : UInt8(x * 36)] : colour
+            }
+        }
+    }
+
+    @Test(arguments: cases) func readsEveryPixel(_ test: Case) throws {
+        #expect(InputFormat(prefix: test.file.prefix(InputFormat.prefixLength)) == test.kind)
+        for input in [
+            PictureInput.content(test.file), .file(try UnnamedFile(test.file).descriptor),
+        ] {
+            let reader = try Self.reader(of: input, test.kind)
+            let channels = test.hasAlpha ? 4 : 3
+            #expect(
+                reader.layout == PixelLayout(width: 8, height: 6, channels: channels, depth: 8))
+            let difference = largestDifference(
+                try reader.allBytes(), Self.pixels(hasAlpha: test.hasAlpha))
+            #expect(difference <= test.difference)
+            #expect(reader.warnings == [])
+            #expect(reader.orientation == .topLeft)
+            #expect(reader.format == test.kind)
+            try reader.drain()
+        }
+    }
+
+    /// A file that ends at any place is refused, or whole: the bytes that are missing have no pixels.
+    @Test(arguments: cases) func endsAtAnyPlace(_ test: Case) throws {
+        for count in stride(from: test.file.count - 1, to: 0, by: -3) {
+            do {
+                let part = Array(test.file.prefix(count))
+                let bytes = try Self.reader(of: .content(part), test.kind).allBytes()
+                let whole = try Self.reader(of: .content(test.file), test.kind).allBytes()
+                #expect(bytes == whole, "\(count) bytes")
+            } catch {
+                let codes: [PictureError.Code] = [
+                    .pictureTruncated, .pictureDamaged, .unsupportedFormat,
+                ]
+                #expect(codes.contains(error.kind), "\(count) bytes: \(error)")
+            }
+        }
+    }
+
+    /// Many pictures at once, each with a child of its own.
+    @Test func manyAtOnce() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for turn in 0..<40 {
+                let test = Self.cases[turn % Self.cases.count]
+                group.addTask {
+                    let reader = try Self.reader(of: .content(test.file), test.kind)
+                    let bytes = try reader.allBytes()
+                    #expect(
+                        largestDifference(bytes, Self.pixels(hasAlpha: test.hasAlpha))
+                            <= test.difference)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    static func reader(
+        of input: PictureInput, _ kind: InputFormat, limits: PictureLimits = PictureLimits(),
+        checkpoint: @escaping () -> Bool = { true }
+    ) throws(PictureError) -> CodecReader {
+        guard let format = CodecFormat.all.first(where: { $0.kind == kind }) else {
+            preconditionFailure("no codec reads \(kind)")
+        }
+        return try CodecReader(
+            PictureDecoder.Input(input, name: "x", limits: limits, checkpoint: checkpoint), format)
+    }
+}
+
+/// A program that misbehaves ends its picture with a clear error, and nothing else.
+@Suite struct BadCodecTests {
+    static let bad = CodecFormat(
+        kind: .unknown, name: "bad", mediaType: "image/x-bad", program: CodecProgram("bad"))
+
+    struct Case: CustomTestStringConvertible, Sendable {
+        let way: String
+        let code: PictureError.Code
+        let message: String
+        var testDescription: String { way }
+
+        init(_ way: String, _ code: PictureError.Code, _ message: String) {
+            self.way = way
+            self.code = code
+            self.message = message
+        }
+    }
+
+    private static let header = "x: reading the header: "
+    private static let program = "the program darkroom-codec-bad "
+    private static let forbidden =
+        header + program + "was ended because it made a system call that it may not make"
+    private static let nonsense = program + "says something that makes no sense"
+
+    static let cases =
+        [
+            Case(
+                "crash-after-header", .codecCrashed,
+                "x: reading row 1 of 8: \(program)was ended by signal 11"),
+            Case("leave", .codecCrashed, header + program + "ended with status 9"),
+            Case("spin", .codecTime, header + program + "has used 1 seconds of the processor"),
+            Case("memory", .memoryLimit, header + "there is no memory for 1048576 x 1 bytes"),
+            Case("silent", .codecTime, header + program + "has said nothing for 2 seconds"),
+            Case(
+                "silent-after-header", .codecTime,
+                "x: reading row 1 of 8: \(program)has said nothing for 2 seconds"),
+            Case("warnings", .pictureDamaged, header + "it is [0m damaged"),
+            Case("many-rows", .codecCrashed, "x: reading row 1 of 8: \(nonsense)"),
+            Case("no-slot", .codecCrashed, "x: reading row 1 of 8: \(nonsense)"),
+            Case("rows-again", .codecCrashed, "x: reading row 5 of 8: \(nonsense)"),
+            Case("end-early", .codecCrashed, "x: reading row 5 of 8: \(nonsense)"),
+        ]
+        + ["no-width", "seven-channels", "large-size", "large-profile", "long-blob", "short"].map {
+            Case($0, .codecCrashed, header + nonsense)
+        }
+        // A child cannot open a file, make a socket, a process or code, run a program, signal others, or change its
+        // limits.
+        + ["open", "socket", "fork", "exec", "signal", "code", "limit"].map {
+            Case($0, .codecCrashed, forbidden)
+        }
+
+    @Test(arguments: cases) func endsOnlyItsPicture(_ test: Case) throws {
+        var limits = PictureLimits()
+        limits.codecSeconds = 1
+        // Beside one that behaves, which has begun before.
+        let innocent = try Self.reader("good")
+        #expect(
+            throws: PictureError(
+                test.code, test.message, isTransient: test.code == .readFailed)
+        ) {
+            try Self.reader(test.way, limits).drain()
+        }
+        let rows = try innocent.allBytes()
+        #expect(rows == (0..<8).flatMap { [UInt8](repeating: $0, count: 24) })
+    }
+
+    @Test func crashesWithASignal() throws {
+        let error = #expect(throws: PictureError.self) { try Self.reader("crash") }
+        // SIGILL or SIGTRAP, as the processor has it.
+        #expect(error?.kind == .codecCrashed)
+        #expect(error?.message.contains("was ended by signal") == true)
+    }
+
+    @Test func keepsFewOfManyWarnings() throws {
+        let input = PictureDecoder.Input(.content(Array("warnings".utf8)), name: "x")
+        let call = try CodecCall(decoding: input, by: Self.bad.program)
+        #expect(throws: PictureError.self) { try call.hear("reading the header") }
+        #expect(call.warnings == (0..<16).map { "a warning [31m \($0)" })
+    }
+
+    @Test func aCancellationEndsASilentChild() throws {
+        #expect(
+            throws: PictureError(.cancelled, "x: cancelled while reading the header")
+        ) {
+            try CodecReader(
+                PictureDecoder.Input(
+                    .content(Array("silent".utf8)), name: "x", checkpoint: { false }), Self.bad)
+        }
+    }
+
+    @Test func aMissingProgramNamesItsPackage() throws {
+        for (name, package) in [("nothing", "darkroom"), ("heif-nothing", "darkroom")] {
+            let format = CodecFormat(
+                kind: .unknown, name: name, mediaType: "image/x-no", program: CodecProgram(name))
+            #expect(format.program.path == nil)
+            #expect(
+                throws: PictureError(
+                    .codecMissing, "this machine cannot read it: install the package \(package)")
+            ) {
+                try CodecReader(PictureDecoder.Input(.content([1]), name: "x"), format)
+            }
+        }
+        #expect(CodecFormat.package(of: "heif") == "darkroom-heif")
+        #expect(CodecFormat.package(of: "jxl") == "darkroom-jxl")
+    }
+
+    /// Hundreds of pictures leave no process that is not reaped, and no message that blocks the program.
+    @Test func manyPicturesLeaveNothing() throws {
+        for turn in 0..<600 {
+            if turn % 3 == 0 {
+                #expect(throws: PictureError.self) { try Self.reader("leave") }
+            } else if turn % 3 == 1 {
+                _ = try Self.reader("good")
+            } else {
+                try Self.reader("good").drain()
+            }
+        }
+    }
+
+    private static func reader(
+        _ way: String, _ limits: PictureLimits = PictureLimits()
+    ) throws(PictureError) -> CodecReader {
+        try CodecReader(
+            PictureDecoder.Input(.content(Array(way.utf8)), name: "x", limits: limits), bad)
+    }
+}
