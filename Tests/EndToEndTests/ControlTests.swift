@@ -15,7 +15,7 @@ import Testing
     /// A control file waits so long for its manifest. Those that are dropped here are whole at once.
     private static let longSettling = ["inbox.settle": "60s"]
 
-    enum Order: CaseIterable, Sendable { case before, after, atTheStart }
+    enum Order: CaseIterable, Sendable { case after, atTheStart }
 
     /// A hold that comes with its manifest: nothing of it begins.
     @Test(arguments: Order.allCases) func holdsAManifestThatItCameWith(order: Order) async throws {
@@ -31,9 +31,8 @@ import Testing
             // Paused, so that it is no matter of who is quicker.
             daemon = try await fixture.run(Self.longSettling)
             try await daemon.pause()
-            if order == .after { try dropManifest() }
+            try dropManifest()
             try fixture.spool.drop("x.hold", "")
-            if order == .before { try dropManifest() }
         }
         let held = try await fixture.spool.waitForStatus(of: "x", daemon, .held)
         #expect(held.counts.new == 1)
@@ -64,7 +63,7 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
-    enum Between: CaseIterable, Sendable { case nothing, stop, kill }
+    enum Between: CaseIterable, Sendable { case stop, kill }
 
     @Test(.tags(.concurrency), arguments: Between.allCases) func holdsInMidBatch(between: Between)
         async throws
@@ -93,13 +92,10 @@ import Testing
         // The rest goes faster.
         try file.write("downloads: {concurrency: 32}\n")
         switch between {
-        case .nothing: try await daemon.reload()
         case .stop: #expect(try await daemon.stop() == .exited(0))
         case .kill: try await daemon.killAtOnce()
         }
-        if between != .nothing {
-            daemon = try await fixture.run(arguments: ["--config", file.path])
-        }
+        daemon = try await fixture.run(arguments: ["--config", file.path])
         // Whatever else is done meanwhile.
         try fixture.drop("y", images: [("a", fixture.url("0.png"))])
         try await fixture.complete("y", daemon)
@@ -222,10 +218,7 @@ import Testing
 
     // MARK: Again
 
-    enum Interruption: CaseIterable, Sendable { case none, kill }
-
-    @Test(arguments: Interruption.allCases)
-    func doesAgainWhatFailed(interruption: Interruption) async throws {
+    @Test func doesAgainWhatFailedOverAKill() async throws {
         let fixture = try DaemonFixture(pictures: 3)
         var daemon = try await fixture.run()
         try fixture.drop(
@@ -256,11 +249,9 @@ import Testing
             !fixture.spool.exists("active/x")
         }
         try fixture.spool.drop("x.retry", "")
-        if interruption == .kill {
-            try await waitUntilConsumed(fixture, daemon, "x.retry")
-            try await daemon.killAtOnce()
-            daemon = try await fixture.run()
-        }
+        try await waitUntilConsumed(fixture, daemon, "x.retry")
+        try await daemon.killAtOnce()
+        daemon = try await fixture.run()
         let status = try await fixture.spool.waitForStatus(of: "x", daemon, .completed)
         try await daemon.waitUntil("active/x to be cleared") { _ in
             !fixture.spool.exists("active/x")

@@ -147,30 +147,6 @@ import Testing
         #expect(held.counts.filtered + held.counts.new == held.counts.total)
     }
 
-    @Test func aPauseOutlivesARestart() async throws {
-        let fixture = try DaemonFixture()
-        let first = try await fixture.run()
-        try await first.pause()
-        try fixture.drop("kept", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.spool.waitForStatus(of: "kept", first, .pending)
-        #expect(try await first.stop() == .exited(0))
-
-        let second = try await fixture.run()
-        try await second.waitForStatusText("Paused")
-        try fixture.drop("new", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.spool.waitForStatus(of: "new", second, .pending)
-        try await second.waitForStatusText("Paused: 2 batches waiting")
-        #expect(try fixture.spool.status(of: "kept")?.state == .pending)
-        #expect(try fixture.origin.requests().isEmpty)
-
-        second.send(SIGUSR2)
-        try await fixture.complete("kept", second)
-        try await fixture.complete("new", second)
-        #expect(try await second.stop() == .exited(0))
-        let third = try await fixture.run()
-        try await third.waitForStatusText("Idle")
-    }
-
     @Test func theSignalsSetAStateAndDoNotToggleIt() async throws {
         let (fixture, daemon) = try await DaemonFixture.running()
         daemon.send(SIGUSR2)

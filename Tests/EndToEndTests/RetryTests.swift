@@ -75,33 +75,6 @@ import Testing
         #expect(status.images[0].download?.lastError?.code == "connect-failed")
     }
 
-    // MARK: What the server asks
-
-    /// Not the host that has only shown the way.
-    @Test func pausesTheHostThatAsks() async throws {
-        let fixture = try DaemonFixture(pictures: 0)
-        let target = try FlakyOrigin(picture: DaemonFixture.picture) { _, number in
-            number == 1 ? .status(503, ["Retry-After: 12"]) : nil
-        }
-        let there = target.url("there.png")
-        let origin = try FlakyOrigin(picture: DaemonFixture.picture) { path, _ in
-            path == "/moved.png" ? .status(302, ["Location: \(there)"]) : nil
-        }
-        let daemon = try await fixture.run(Self.quick)
-        try fixture.drop("x", images: [("moved", origin.url("moved.png"))])
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "waiting") {
-            $0.images[0].download?.retryAt != nil
-        }
-        try fixture.drop("y", images: [("direct", origin.url("direct.png"))])
-        try fixture.drop("z", images: [("other", target.url("other.png"))])
-        try await fixture.complete("y", daemon)
-        #expect(try fixture.spool.status(of: "x")?.state == .processing)
-        #expect(target.requests.count == 1)
-        for id in ["x", "z"] {
-            try await fixture.complete(id, daemon)
-        }
-    }
-
     // MARK: Interruptions
 
     /// What waits for its next attempt keeps no daemon from stopping, and begins anew with the next.

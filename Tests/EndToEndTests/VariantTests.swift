@@ -156,41 +156,6 @@ import Testing
         #expect(try await fixture.darkroom("merge", "parts").exit == 3)
         #expect(Self.results(try #require(try fixture.status("parts"))) == Self.results(status))
     }
-
-    /// Three sizes of a photograph, decoded at several sizes at once.
-    @Test func sizesOfAJPEG() async throws {
-        let fixture = try RunFixture()
-        let jpeg = JPEGMaker.gradient(width: 1024, height: 768, channels: 3).encoded
-        try Data(jpeg).write(to: fixture.url("photo.jpg"))
-        try fixture.write(
-            """
-            output: {format: jpeg, quality: 82}
-            variants:
-              - {suffix: -512, filters: {resize: 512}}
-              - {suffix: -256, filters: {resize: 256}}
-              - {suffix: -128, filters: {resize: 128}}
-              - {suffix: -64, filters: {thumbnail: {size: 64}}, output: png}
-            images: [photo.jpg]
-
-            """, to: "v.yaml")
-        try fixture.write(
-            """
-            output: {format: jpeg, quality: 82}
-            images:
-              photo-512: {source: photo.jpg, filters: {resize: 512}}
-              photo-256: {source: photo.jpg, filters: {resize: 256}}
-              photo-128: {source: photo.jpg, filters: {resize: 128}}
-              photo-64: {source: photo.jpg, filters: {thumbnail: {size: 64}}, output: png}
-
-            """, to: "s.yaml")
-        for name in ["v", "s"] {
-            let result = try await fixture.darkroom("run", "\(name).yaml", "-o", name, "--quiet")
-            #expect(result.exit == 0, "\(result)")
-        }
-        #expect(
-            Self.results(try #require(try fixture.status("v")))
-                == Self.results(try #require(try fixture.status("s"))))
-    }
 }
 
 extension DaemonFixture {

@@ -99,6 +99,32 @@ import Testing
         #expect(try fixture.finished == ["a": .completed, "b": .completed])
     }
 
+    /// It is not the host that has only shown the way.
+    @Test func theHostThatAnsweredIsLeftAlone() async throws {
+        let target = try FlakyOrigin(picture: SchedulerFixture.picture) { _, number in
+            number == 1 ? .status(503, ["Retry-After: 12"]) : nil
+        }
+        defer { target.stop() }
+        let there = target.url("there")
+        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { path, _ in
+            path == "/moved" ? .status(302, ["Location: \(there)"]) : nil
+        }
+        defer { origin.stop() }
+        let fixture = try SchedulerFixture()
+        try fixture.accept("moved", manifest(["moved"], of: origin))
+        try await fixture.wait(for: .hostPaused)
+        try fixture.accept("direct", manifest(["direct"], of: origin))
+        try fixture.accept("other", manifest(["other"], of: target))
+        try await fixture.wait(for: .batchFinished)
+        #expect(fixture.finishedOrder == ["direct"])
+        #expect(target.requests.count == 1)
+        try await fixture.finish()
+        #expect(
+            try fixture.finished == [
+                "moved": .completed, "direct": .completed, "other": .completed,
+            ])
+    }
+
     /// Who asks for more than `downloads.retryAfterMax` is not waited for.
     @Test func aHostThatAsksForTooMuchIsNotWaitedFor() async throws {
         let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in
