@@ -72,6 +72,20 @@ extension Setting {
         }
     }
 
+    /// A text; an empty one means none.
+    ///
+    /// - Parameter expected: what the text must be, in words.
+    static func optional(
+        _ key: String, _ help: String, _ expected: String, isURL: Bool = false,
+        _ path: WritableKeyPath<Configuration, String?> & Sendable,
+        isValid: @escaping @Sendable (String) -> Bool
+    ) -> Setting {
+        Setting(key, "", help, isURL: isURL) { text, configuration throws(SettingError) in
+            guard text.isEmpty || isValid(text) else { throw SettingError(expected: expected) }
+            configuration[keyPath: path] = text.isEmpty ? nil : text
+        }
+    }
+
     /// A YAML list of strings. A single string is a list with one element.
     static func list(_ text: String) throws(SettingError) -> [String] {
         do {
