@@ -20,12 +20,13 @@ package enum BatchWait {
         _ deadline: Double?, watching folders: [Directory],
         look: () throws(ClientError) -> Value?
     ) throws(ClientError) -> Value? {
-        let watch = FolderWatch(folders)
+        let events = FileEvents()
+        for folder in folders { events.follow(namesIn: folder) }
         while true {
             if let value = try look() { return value }
             let left = deadline.map { $0 - Clock.uptime } ?? interval
             if left <= 0 { return nil }
-            watch.wait(seconds: min(left, interval))
+            events.wait(seconds: min(left, interval))
             usleep(pause)
         }
     }

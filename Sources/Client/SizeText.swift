@@ -15,22 +15,17 @@ package struct SizeText: Sendable, Equatable {
         var sizes: [SizeText] = []
         for piece in pieces {
             guard let size = SizeText(String(piece.filter { $0 != " " })) else {
-                throw ClientError(
-                    .usage, code: "bad-option",
+                throw .badOption(
                     "--sizes \(FileName(text).text): write widths or boxes from 1 to \(sides.upperBound), such as 400,800 or 400x300"
                 )
             }
             guard !sizes.contains(size) else {
-                throw ClientError(
-                    .usage, code: "bad-option",
-                    "--sizes \(FileName(text).text): \(size.text) occurs twice")
+                throw .badOption("--sizes \(FileName(text).text): \(size.text) occurs twice")
             }
             sizes.append(size)
         }
         guard sizes.count <= VariantDraft.most else {
-            throw ClientError(
-                .usage, code: "bad-option",
-                "--sizes: \(sizes.count) sizes; the limit is \(VariantDraft.most)")
+            throw .badOption("--sizes: \(sizes.count) sizes; the limit is \(VariantDraft.most)")
         }
         return sizes
     }

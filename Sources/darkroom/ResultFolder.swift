@@ -89,10 +89,6 @@ struct ResultFolder {
     }
 
     func open() throws(ClientError) -> Directory {
-        do {
-            return try Directory(path: path)
-        } catch {
-            throw ClientError(error)
-        }
+        try asClientError(Directory(path: path))
     }
 }

@@ -11,12 +11,6 @@ package struct BatchEnd: Sendable, Equatable {
         package var retries: Int?
         /// The submitted file.
         package var identity: String?
-
-        package init(finished: String, retries: Int? = nil, identity: String? = nil) {
-            self.finished = finished
-            self.retries = retries
-            self.identity = identity
-        }
     }
 
     package let id: String

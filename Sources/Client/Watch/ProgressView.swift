@@ -81,10 +81,6 @@ package final class ProgressView {
 
     /// The size of the terminal has changed.
     package func resize(to terminal: Terminal) {
-        erase(before: terminal)
-    }
-
-    private func erase(before terminal: Terminal) {
         self.terminal = terminal
         erase()
     }
