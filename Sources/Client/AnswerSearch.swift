@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomManifest
 import DarkroomSpool
 
 /// Finds the batch that a dropped manifest has become.

@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 import Glibc
 
 /// Waits for something in the spool, with events where there are any, and looks at least once a second.

@@ -1,6 +1,4 @@
-import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 import Foundation
 import Glibc
 

@@ -2,9 +2,7 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
 import DarkroomPicture
-import DarkroomSpool
 import Foundation
-import Glibc
 import SystemPackage
 
 /// A manifest before it is submitted: its bytes, its format, and what a daemon would say about it.

@@ -1,8 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
-import DarkroomSpool
-import Glibc
 
 /// The recipes of a daemon, as far as this process can read them.
 package struct RecipeList: Sendable {

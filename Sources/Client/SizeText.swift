@@ -45,11 +45,10 @@ package struct SizeText: Sendable, Equatable {
 
     /// The variant of a manifest.
     var variant: ManifestValue {
-        var sides: [ManifestValue.Entry] = [.init("width", .integer(width))]
-        if let height { sides.append(.init("height", .integer(height))) }
-        sides.append(.init("withoutEnlargement", .boolean(true)))
-        return .map([
-            .init("suffix", .text("-\(text)")), .init("filters", .map("resize", .map(sides))),
+        let resize: ManifestValue = .map([
+            "width": .integer(width), "height": height.map { .integer($0) },
+            "withoutEnlargement": .boolean(true),
         ])
+        return .map(["suffix": .text("-\(text)"), "filters": .map("resize", resize)])
     }
 }

@@ -1,5 +1,4 @@
 import CDarkroomShims
-import DarkroomAnswer
 import DarkroomCore
 import DarkroomSpool
 import Glibc

@@ -1,4 +1,3 @@
-import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool

@@ -3,7 +3,6 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
 import DarkroomPicture
-import DarkroomSpool
 import Glibc
 import SystemPackage
 

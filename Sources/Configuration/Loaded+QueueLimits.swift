@@ -3,7 +3,6 @@ import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
-import DarkroomSpool
 import DarkroomWork
 
 extension ConfigurationLoader.Loaded {

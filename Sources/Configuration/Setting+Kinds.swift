@@ -1,6 +1,5 @@
 import DarkroomCore
 import DarkroomManifest
-import Foundation
 
 /// Kinds of settings: how a text becomes a number, a size, a time, a choice or a list.
 extension Setting {

@@ -1,6 +1,4 @@
-import DarkroomAnswer
 import DarkroomBoard
-import DarkroomCore
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool

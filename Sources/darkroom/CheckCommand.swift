@@ -4,7 +4,6 @@ import DarkroomClient
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
-import DarkroomSpool
 
 /// Reads manifests as the daemon does.
 struct CheckCommand: ParsableCommand {

@@ -1,7 +1,5 @@
 import DarkroomAnswer
 import DarkroomClient
-import DarkroomCore
-import DarkroomManifest
 
 extension ClientError {
     /// The last object on standard output if a command with `--json` fails. Its sentences are also on standard error.

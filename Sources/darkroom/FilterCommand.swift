@@ -6,7 +6,6 @@ import DarkroomManifest
 import DarkroomPicture
 import DarkroomRun
 import Glibc
-import SystemPackage
 
 /// Filters one picture in a pipe.
 struct FilterCommand: ParsableCommand {

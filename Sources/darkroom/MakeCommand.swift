@@ -1,9 +1,7 @@
 import ArgumentParser
-import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
 import DarkroomManifest
-import DarkroomSpool
 import Foundation
 
 /// Prints the manifest that `submit` would drop for pictures.

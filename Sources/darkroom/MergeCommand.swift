@@ -3,7 +3,6 @@ import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
 import DarkroomRun
-import DarkroomSpool
 import SystemPackage
 
 /// Puts the results of all shards together.

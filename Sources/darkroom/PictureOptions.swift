@@ -4,7 +4,6 @@ import DarkroomClient
 import DarkroomCore
 import DarkroomManifest
 import DarkroomPicture
-import DarkroomSpool
 import Glibc
 import SystemPackage
 

@@ -2,7 +2,6 @@ import DarkroomClient
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
-import Glibc
 
 /// A source in the folder of the results whose name a result will have. No result replaces a file of others, so the
 /// image would fail at its end.

@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
 import DarkroomSpool
-import Foundation
 
 /// A folder with a status and outputs, as an argument names it: a folder of results, or the ID of a batch.
 ///

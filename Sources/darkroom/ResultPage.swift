@@ -1,6 +1,5 @@
 import ArgumentParser
 import DarkroomClient
-import DarkroomConfiguration
 import DarkroomCore
 import DarkroomPage
 import DarkroomPicture

@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
 import DarkroomRun
-import DarkroomSpool
 import Glibc
 
 /// Shows the progress of a run until its end, and says how it has ended.

@@ -3,7 +3,6 @@ import DarkroomClient
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
-import DarkroomSpool
 
 /// The steps of `darkroom submit`: check all, drop all, find the IDs, wait.
 struct SubmitRun {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import DarkroomAnswer
 import DarkroomClient
-import DarkroomConfiguration
 import DarkroomCore
 import DarkroomRun
 import DarkroomSpool

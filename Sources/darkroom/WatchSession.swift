@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
-import DarkroomSpool
 import Glibc
 
 /// Shows the progress of batches until all of them have ended: for `watch`, and for `submit --watch`.

@@ -3,7 +3,6 @@ import CDarkroomEntry
 import DarkroomConfiguration
 import DarkroomCore
 import DarkroomDaemon
-import DarkroomPicture
 import DarkroomSelfTest
 import Glibc
 import Logging

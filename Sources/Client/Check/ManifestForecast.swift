@@ -1,8 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomFetch
 import DarkroomManifest
-import DarkroomPicture
 import DarkroomSpool
 
 /// What will become of the images of a manifest: looks at the headers of their sources.

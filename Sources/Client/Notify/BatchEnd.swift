@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 
 /// The end of a batch, as the files of its answer show it. A batch that is repeated ends once more.
 package struct BatchEnd: Sendable, Equatable {

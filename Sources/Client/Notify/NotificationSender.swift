@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 import Glibc
 
 /// Tells a receiver of each end of a batch: at least once, one after the other, in the order of the ends.

@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 import Foundation
 
 /// `darkroom status`: the spool as a whole.

@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomSpool
 import Foundation
-import Glibc
 import SystemPackage
 
 /// Follows the progress of batches. It reads a progress file only when it was replaced: an event of inotify tells so at

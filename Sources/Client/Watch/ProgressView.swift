@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 
 /// `--progress`: how the progress of batches is shown on standard error.
 package enum ProgressMode: String, Sendable, CaseIterable {
