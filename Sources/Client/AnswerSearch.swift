@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomManifest
 import DarkroomSpool
 
 /// Finds the batch that a dropped manifest has become.
@@ -22,15 +21,8 @@ package struct AnswerSearch {
         self.spool = spool
         outbox = try spool.outbox()
         let beginning = Array(Claim.id(fromFileName: stem + ".json").utf8)
-        others = Set(try Self.names(in: outbox).filter { $0.bytes.starts(with: beginning) })
-    }
-
-    private static func names(in outbox: Directory) throws(ClientError) -> [FileName] {
-        do {
-            return try outbox.names()
-        } catch {
-            throw ClientError(error)
-        }
+        others = Set(
+            try asClientError(outbox.names()).filter { $0.bytes.starts(with: beginning) })
     }
 
     /// The ID of the batch; nil if the daemon has not taken the file yet.
@@ -42,7 +34,7 @@ package struct AnswerSearch {
         _ name: FileName, isFolder: Bool = false, identity: String
     ) throws(ClientError) -> String? {
         let base = Array(Claim.id(of: name.text, isFolder: isFolder).utf8)
-        let present = try Self.names(in: outbox).filter { Self.isCandidate($0, of: base) }
+        let present = try asClientError(outbox.names()).filter { Self.isCandidate($0, of: base) }
         // The ID of a batch that was removed may be given again.
         others.formIntersection(present)
         for candidate in present where !others.contains(candidate) {

@@ -1,9 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomManifest
 import DarkroomSpool
-import Glibc
-import SystemPackage
 
 /// A batch as it is now, without its images.
 ///
@@ -63,51 +60,21 @@ package final class BatchView {
     /// The folder of the batch; nil if there is no such batch.
     package func folder() throws(ClientError) -> Directory? { try spool.folder(of: id) }
 
-    private static func meansMissing(_ error: FileError) -> Bool {
-        [.noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels, .fileNameTooLong]
-            .contains(error.errno)
-    }
-
     /// - Parameter fromStatus: whether only the whole status counts. `progress.json` has the last two commands only.
     /// - Returns: nil if there is no such batch.
     package func read(fromStatus: Bool = false) throws(ClientError) -> Batch? {
-        guard let folder = try folder() else { return nil }
-        do {
-            let status = try folder.information(of: "status.json")
-            if !fromStatus, let progress = try folder.information(of: BatchProgress.fileName),
-                status.map({ !$0.isNewer(than: progress) }) ?? true,
-                let report = try spool.progress(of: id), !report.state.isFinal
-            {
-                return Batch(report)
-            }
-            guard let status else { return nil }
-            return try read(status: FileIdentity(status), in: folder)
-        } catch let error as FileError {
-            if Self.meansMissing(error) { return nil }
-            throw ClientError(error)
-        } catch let error as ClientError {
-            throw error
-        } catch {
-            preconditionFailure("an error of another type: \(error)")
+        guard let folder = try folder(), let stamp = try asClientError(AnswerStamp(in: folder))
+        else { return nil }
+        if !fromStatus, stamp.hasPresentProgress, let report = try spool.progress(of: id),
+            !report.state.isFinal
+        {
+            return Batch(report)
         }
-    }
-
-    private func read(
-        status identity: FileIdentity, in folder: Directory
-    ) throws(ClientError) -> Batch {
-        if let known, known.identity == identity { return known.batch }
-        let status: Status?
-        do {
-            status = try Status(frameIn: folder)
-        } catch {
-            throw ClientError(error)
-        }
-        guard let status else {
-            throw ClientError(.unreadableStatus(in: folder))
-        }
+        if let known, known.identity == stamp.status { return known.batch }
+        guard let status = try spool.frame(in: folder) else { return nil }
         var batch = Batch(status)
         batch.lacksPictures = status.lacksPictures(in: folder)
-        known = (identity, batch)
+        known = (stamp.status, batch)
         return batch
     }
 }

@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 import Glibc
 
 /// Waits for something in the spool, with events where there are any, and looks at least once a second.
@@ -20,12 +19,13 @@ package enum BatchWait {
         _ deadline: Double?, watching folders: [Directory],
         look: () throws(ClientError) -> Value?
     ) throws(ClientError) -> Value? {
-        let watch = FolderWatch(folders)
+        let events = FileEvents()
+        for folder in folders { events.follow(namesIn: folder) }
         while true {
             if let value = try look() { return value }
             let left = deadline.map { $0 - Clock.uptime } ?? interval
             if left <= 0 { return nil }
-            watch.wait(seconds: min(left, interval))
+            events.wait(seconds: min(left, interval))
             usleep(pause)
         }
     }

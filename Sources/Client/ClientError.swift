@@ -43,11 +43,50 @@ package struct ClientError: CodedError, Equatable {
             .ioError, code: "unreadable-file", "\(path): \(reason)", remedy: otherForm)
     }
 
+    /// An option with a value that it cannot have, or that does not fit the others.
+    package static func badOption(_ message: String, remedy: String? = nil) -> ClientError {
+        ClientError(.usage, code: "bad-option", message, remedy: remedy)
+    }
+
     /// What Darkroom has written into the spool cannot be read.
     package init(_ error: ReadingError) {
         switch error {
         case .file(let error): self.init(error)
         case .unreadable(let path, let reason): self = .unreadable(path, reason)
         }
+    }
+}
+
+/// The value of `body`, whose error becomes that of a command.
+package func asClientError<Value: ~Copyable>(
+    _ body: @autoclosure () throws(FileError) -> Value
+) throws(ClientError) -> Value {
+    do {
+        return try body()
+    } catch {
+        throw ClientError(error)
+    }
+}
+
+/// The same for what Darkroom has written into the spool.
+package func asClientError<Value: ~Copyable>(
+    reading body: @autoclosure () throws(ReadingError) -> Value
+) throws(ClientError) -> Value {
+    do {
+        return try body()
+    } catch {
+        throw ClientError(error)
+    }
+}
+
+/// The same for errors of all kinds, with the exit code that they mean here.
+package func asClientError<Value: ~Copyable>(
+    _ exit: ClientExit, _ body: @autoclosure () throws -> Value
+) throws(ClientError) -> Value {
+    do {
+        return try body()
+    } catch {
+        let failure = Failure(erasing: error)
+        throw ClientError(exit, code: failure.code, failure.message)
     }
 }

@@ -1,3 +1,5 @@
+import DarkroomAnswer
+
 /// The exit codes of `darkroom`. Those from 64 on are from sysexits.h.
 package enum ClientExit: Int32, Error, Sendable, CaseIterable {
     case success = 0
@@ -31,5 +33,24 @@ package enum ClientExit: Int32, Error, Sendable, CaseIterable {
     /// The worse of two codes: the higher one.
     package static func worst(_ a: ClientExit, _ b: ClientExit) -> ClientExit {
         a.rawValue >= b.rawValue ? a : b
+    }
+}
+
+extension ClientExit {
+    /// The exit code for a batch in this state.
+    package init(of state: BatchState) {
+        self =
+            switch state {
+            case .pending, .processing, .held: .tryAgain
+            case .completed: .success
+            case .completedWithErrors: .completedWithErrors
+            case .cancelled: .cancelled
+            case .rejected: .rejected
+            }
+    }
+
+    /// The exit code for several batches: that of the worst.
+    package init(ofWorst states: some Sequence<BatchState>) {
+        self = states.map { ClientExit(of: $0) }.reduce(.success, ClientExit.worst)
     }
 }

@@ -19,12 +19,9 @@ extension ControlOrder {
     /// Whether the answer has not been removed, or replaced by another one.
     private func isStillThere(_ view: BatchView) throws(ClientError) -> Bool {
         guard let folder = try view.folder(), let answer else { return false }
-        do {
-            let (now, before) = (try folder.information(), try answer.information())
-            return now.st_ino == before.st_ino && now.st_dev == before.st_dev
-        } catch {
-            throw ClientError(error)
-        }
+        let now = try asClientError(folder.information())
+        let before = try asClientError(answer.information())
+        return now.st_ino == before.st_ino && now.st_dev == before.st_dev
     }
 
     private func reasonAgainstRemoval(
@@ -34,15 +31,11 @@ extension ControlOrder {
             return "is still in work: end it first with darkroom cancel \(id.shellQuoted)"
         }
         let outbox = try spool.outbox()
-        do throws(FileError) {
-            guard
-                case .foreign(let reason) = try FinishedBatch.read(
-                    FileName(id), in: outbox)
-            else { return Self.silent }
-            return "stays: \(reason)"
-        } catch {
-            throw ClientError(error)
-        }
+        guard
+            case .foreign(let reason) = try asClientError(
+                FinishedBatch.read(FileName(id), in: outbox))
+        else { return Self.silent }
+        return "stays: \(reason)"
     }
 
     /// - Parameter isExactGone: whether a retry lacks the exact manifest; nil if the user may not look.

@@ -1,9 +1,7 @@
 import CDarkroomShims
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 import Foundation
-import Glibc
 
 /// Whether a daemon works on a spool.
 ///

@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 import Foundation
 
 /// What the daemon of a spool does, as far as its files and its lock tell.

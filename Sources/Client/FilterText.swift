@@ -46,9 +46,9 @@ package struct FilterText: Sendable, Equatable {
         let names = FilterCatalog.all.map(\.name)
         let nearest = Suggestion.meant(
             by: ByteString(name), among: names.lazy.map { ByteString($0) })
-        return ClientError(
-            .usage, code: "unknown-filter",
-            "--filter \(shown(text)): there is no filter ‘\(shown(name))’"
+        return problem(
+            text, code: "unknown-filter",
+            "there is no filter ‘\(shown(name))’"
                 + (nearest.map { "; did you mean ‘\($0)’?" }
                     ?? ". The filters are \(Words.list(names, "and"))."))
     }
@@ -66,18 +66,14 @@ package struct FilterText: Sendable, Equatable {
                 continue
             }
             guard let sign = piece.firstIndex(of: "="), sign != piece.startIndex else {
-                throw ClientError(
-                    .usage, code: "bad-filter",
-                    "--filter \(shown(text)): write \(form(of: piece, for: specification))")
+                throw problem(text, "write \(form(of: piece, for: specification))")
             }
             let key = String(piece[..<sign])
             let value = String(piece[piece.index(after: sign)...])
             let parameter = specification.parameter(named: ByteString(key))
             if parameter == nil, FilterCatalog.specification(named: ByteString(key)) != nil {
-                throw ClientError(
-                    .usage, code: "bad-filter",
-                    "--filter \(shown(text)): ‘\(key)’ is a filter, too; give each filter its own --filter"
-                )
+                throw problem(
+                    text, "‘\(key)’ is a filter, too; give each filter its own --filter")
             }
             entries.append(ManifestValue.Entry(key, self.value(value, of: parameter)))
         }
@@ -112,10 +108,9 @@ package struct FilterText: Sendable, Equatable {
         _ text: String, of specification: FilterSpecification, in whole: String
     ) throws(ClientError) -> [ManifestValue.Entry] {
         guard let first = specification.parameters.first else {
-            throw ClientError(
-                .usage, code: "bad-filter",
-                "--filter \(shown(whole)): ‘\(specification.name)’ has no parameters; write --filter \(specification.name)"
-            )
+            throw problem(
+                whole,
+                "‘\(specification.name)’ has no parameters; write --filter \(specification.name)")
         }
         if let sides = sides(text), specification.parameter(named: "width") != nil,
             specification.parameter(named: "height") != nil
@@ -189,15 +184,20 @@ package struct FilterText: Sendable, Equatable {
                 return
             }
             let hint = problem.suggestion.map { "; did you mean ‘\($0)’?" } ?? ""
-            throw ClientError(
-                .usage, code: problem.code,
-                "--filter \(Self.shown(text)): \(Self.inThisForm(problem.message))\(hint)")
+            throw Self.problem(
+                text, code: problem.code, Self.inThisForm(problem.message) + hint)
         }
     }
 
     /// The message with `key: VALUE`, which corrects a manifest, as `key=VALUE`.
     private static func inThisForm(_ message: String) -> String {
         message.replacing(#/‘(\w+): (\w+)’/#) { "‘\($0.1)=\($0.2)’" }
+    }
+
+    private static func problem(
+        _ text: String, code: String = "bad-filter", _ message: String
+    ) -> ClientError {
+        ClientError(.usage, code: code, "--filter \(shown(text)): \(message)")
     }
 
     private static func shown(_ text: String) -> String { FileName(text).text }

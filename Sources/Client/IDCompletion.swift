@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 
 /// The IDs that a shell offers for a word of a command line.
 package enum IDCompletion {

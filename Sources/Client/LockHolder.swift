@@ -1,6 +1,4 @@
-import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 import Foundation
 import Glibc
 
@@ -22,26 +20,16 @@ enum LockHolder: Equatable {
 
     /// - Parameter process: the process that wrote the last report.
     init(of spool: SpoolFolder, reportedBy process: Int32?) {
-        guard let file = try? spool.root.information(of: "lock") else {
-            self = .nobody
-            return
-        }
         let isAlive = process.map { Self.isOfOwner($0, of: spool) } ?? false
         self.init(
-            file, reportedBy: process, readings: isAlive ? Self.readingsOfLiving : Self.readings)
+            in: spool.root, reportedBy: process,
+            readings: isAlive ? Self.readingsOfLiving : Self.readings)
     }
 
-    /// - Parameter root: the folder `.darkroom` of a run.
-    init(ofRunIn root: Directory) {
-        guard let file = try? root.information(of: "lock") else {
-            self = .nobody
-            return
-        }
-        self.init(file, reportedBy: nil, readings: Self.readings)
-    }
-
-    private init(_ file: stat, reportedBy process: Int32?, readings: Int) {
+    /// - Parameter root: the folder of a spool, or `.darkroom` of a run.
+    init(in root: Directory, reportedBy process: Int32? = nil, readings: Int = Self.readings) {
         self = .nobody
+        guard let file = try? root.information(of: "lock") else { return }
         for _ in 0..<readings where self == .nobody {
             guard let locks = WholeFile.kernelText("/proc/locks") else {
                 self = .unknown

@@ -3,65 +3,47 @@ import DarkroomManifest
 
 /// Changes one key in the text of a manifest, and nothing else.
 extension ManifestFile {
-    /// A key with its new value.
-    private struct Change {
+    /// A key with its new value, and the option that demands it.
+    package struct Change: Sendable {
         let option: String
         let key: String
-        /// In YAML where nothing stood before.
-        let plain: String
-        /// In JSON, and in place of another value.
-        let quoted: String
+        let value: ManifestValue
+        let apply: @Sendable (inout Manifest) -> Void
+
+        package static func priority(_ priority: Priority) -> Change {
+            Change(option: "--priority", key: "priority", value: .text(priority.rawValue)) {
+                $0.priority = priority
+            }
+        }
+
+        /// The wish for a page.
+        package static let page = Change(option: "--page", key: "page", value: .boolean(true)) {
+            $0.wantsPage = true
+        }
     }
 
-    /// The text with this priority.
+    /// The file with this change.
     ///
     /// - Parameters:
-    ///   - manifest: what the text means now.
+    ///   - manifest: what the text means; it is changed, too.
     ///   - finder: with which it means this.
-    /// - Throws: if the text has a form in which this is not clear.
-    package func bytes(
-        with priority: Priority, of manifest: Manifest, _ rules: ManifestRules,
+    /// - Throws: if the text has a form in which the change is not clear.
+    package func with(
+        _ change: Change, of manifest: inout Manifest, _ rules: ManifestRules,
         finder: SourceFinder = .none
-    ) throws(ClientError) -> [UInt8] {
-        if manifest.priority == priority { return bytes }
+    ) throws(ClientError) -> ManifestFile {
         var wanted = manifest
-        wanted.priority = priority
-        let word = priority.rawValue
-        return try bytes(
-            with: Change(
-                option: "--priority", key: "priority", plain: word, quoted: "\"\(word)\""),
-            meaning: wanted, rules, finder)
-    }
-
-    /// The text with a wish for a page.
-    ///
-    /// - Parameters: as for the priority.
-    /// - Throws: if the text has a form in which this is not clear.
-    package func bytesWithPage(
-        of manifest: Manifest, _ rules: ManifestRules, finder: SourceFinder = .none
-    ) throws(ClientError) -> [UInt8] {
-        if manifest.wantsPage == true { return bytes }
-        var wanted = manifest
-        wanted.wantsPage = true
-        return try bytes(
-            with: Change(option: "--page", key: "page", plain: "true", quoted: "true"),
-            meaning: wanted, rules, finder)
-    }
-
-    private func bytes(
-        with change: Change, meaning wanted: Manifest, _ rules: ManifestRules,
-        _ finder: SourceFinder
-    ) throws(ClientError) -> [UInt8] {
+        change.apply(&wanted)
+        if wanted == manifest { return self }
         // The text is read again, so that a mistake here cannot change anything else.
-        guard let changed = edited(change, rules),
-            case .success(let result) = ManifestFile(changed, like: self).check(
-                rules, finder: finder),
-            result == wanted
+        guard let changed = edited(change, rules).map(with),
+            case .success(wanted) = changed.check(rules, finder: finder)
         else {
             throw ClientError(
                 .usage, code: "bad-\(change.key)",
                 "\(shown): \(change.option) cannot change this file; write ‘\(change.key)’ into it")
         }
+        manifest = wanted
         return changed
     }
 
@@ -77,12 +59,13 @@ extension ManifestFile {
         case .plist: return nil
         }
         guard let root, case .map(let map) = root.value else { return nil }
+        let quoted = change.value.inline(.json)
         if let value = map[ByteString(change.key)] {
-            return replacing(value.place, with: change.quoted)
+            return replacing(value.place, with: quoted)
         }
         guard let start = offset(of: root.place) else { return nil }
         if bytes[start] == UInt8(ascii: "{") {
-            let entry = "\"\(change.key)\": \(change.quoted), "
+            let entry = "\"\(change.key)\": \(quoted), "
             return Array(bytes[...start]) + Array(entry.utf8) + bytes[(start + 1)...]
         }
         // A map of YAML without braces: its first key gets a line before it.
@@ -90,7 +73,7 @@ extension ManifestFile {
             return nil
         }
         let indentation = String(repeating: " ", count: Int(first.column) - 1)
-        let line = "\(change.key): \(change.plain)\n\(indentation)"
+        let line = "\(change.key): \(change.value.inline(.yaml))\n\(indentation)"
         return Array(bytes[..<start]) + Array(line.utf8) + bytes[start...]
     }
 

@@ -2,9 +2,7 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
 import DarkroomPicture
-import DarkroomSpool
 import Foundation
-import Glibc
 import SystemPackage
 
 /// A manifest before it is submitted: its bytes, its format, and what a daemon would say about it.
@@ -66,15 +64,9 @@ package struct ManifestFile: Sendable {
     }
 
     package static func open(_ path: String) throws(FileError) -> Descriptor {
-        do {
-            let isInput = path == standardInput
-            return Descriptor(
-                owning: try retryingInterrupts {
-                    isInput ? dup(STDIN_FILENO) : Glibc.open(path, O_RDONLY | O_CLOEXEC)
-                })
-        } catch {
-            throw FileError(.open, FileName(path).text, error)
-        }
+        let shown = FileName(path).text
+        return try path == standardInput
+            ? .standardInput(shown: shown) : Descriptor(opening: path, O_RDONLY, shown: shown)
     }
 
     /// Of a text without a name.
@@ -109,8 +101,6 @@ package struct ManifestFile: Sendable {
         }
     }
 
-    /// A problem in one line: `FILE:LINE:COLUMN: path: message [code]`.
-    package func line(of problem: ManifestProblem) -> String { problem.line(in: shown) }
 }
 
 extension ManifestProblem {

@@ -24,6 +24,11 @@ package indirect enum ManifestValue: Sendable, Equatable {
     package static func map(_ key: String, _ value: ManifestValue) -> ManifestValue {
         .map([Entry(key, value)])
     }
+
+    /// A map. A key whose value is nil is left out.
+    package static func map(_ entries: KeyValuePairs<String, ManifestValue?>) -> ManifestValue {
+        .map(entries.compactMap { key, value in value.map { Entry(key, $0) } })
+    }
 }
 
 /// The text of a manifest: one line for each image and each filter.

@@ -39,27 +39,20 @@ package struct PictureJob: Sendable {
         for picture in pictures where picture.isNamed { try names.take(picture.imageName) }
         let images = pictures.map { picture in
             image(
-                named: picture.isNamed ? picture.imageName : names.add(picture.imageName), picture,
-                [])
+                named: picture.isNamed ? picture.imageName : names.add(picture.imageName), picture)
         }
         var layers = Layers(names: names)
         let filters = try filterValues(&layers)
-        var entries: [ManifestValue.Entry] = []
-        if let priority { entries.append(.init("priority", .text(priority.rawValue))) }
-        if let wantsPage { entries.append(.init("page", .boolean(wantsPage))) }
-        if let recipe { entries.append(.init("recipe", .text(recipe))) }
-        if recipe == nil || !filters.isEmpty {
-            entries.append(.init("filters", .list(filters)))
-        }
-        if let damaged { entries.append(.init("damaged", .text(damaged.rawValue))) }
-        if isStrict { entries.append(.init("strict", .boolean(true))) }
-        if let output { entries.append(.init("output", output)) }
-        if !sizes.isEmpty { entries.append(.init("variants", .list(sizes.map(\.variant)))) }
-        let logos = layers.images.map { name, source in
-            image(named: name, source, logoSettings)
-        }
-        entries.append(.init("images", .list(logos + images)))
-        return .map(entries)
+        let logos = layers.images.map { image(named: $0, $1, isLogo: true) }
+        return .map([
+            "priority": priority.map { .text($0.rawValue) }, "page": wantsPage.map { .boolean($0) },
+            "recipe": recipe.map { .text($0) },
+            "filters": recipe == nil || !filters.isEmpty ? .list(filters) : nil,
+            "damaged": damaged.map { .text($0.rawValue) },
+            "strict": isStrict ? .boolean(true) : nil, "output": output,
+            "variants": sizes.isEmpty ? nil : .list(sizes.map(\.variant)),
+            "images": .list(logos + images),
+        ])
     }
 
     private func filterValues(_ layers: inout Layers) throws(ClientError) -> [ManifestValue] {
@@ -78,22 +71,19 @@ package struct PictureJob: Sendable {
 
     private var output: ManifestValue? {
         guard format != nil || quality != nil else { return nil }
-        var entries: [ManifestValue.Entry] = []
-        if let format { entries.append(.init("format", .text(format.rawValue))) }
-        if let quality { entries.append(.init("quality", .integer(quality))) }
-        return .map(entries)
-    }
-
-    private var logoSettings: [ManifestValue.Entry] {
-        [.init("filters", .list([])), .init("publish", .boolean(false))]
+        return .map([
+            "format": format.map { .text($0.rawValue) }, "quality": quality.map { .integer($0) },
+        ])
     }
 
     private func image(
-        named name: ByteString, _ picture: PictureSource, _ settings: [ManifestValue.Entry]
+        named name: ByteString, _ picture: PictureSource, isLogo: Bool = false
     ) -> ManifestValue {
         let source = roots.map { picture.seen(in: $0) } ?? picture
-        return .map(
-            [.init("name", .text(name.string)), .init("source", .text(source.source))] + settings)
+        return .map([
+            "name": .text(name.string), "source": .text(source.source),
+            "filters": isLogo ? .list([]) : nil, "publish": isLogo ? .boolean(false) : nil,
+        ])
     }
 }
 

@@ -15,15 +15,9 @@ package struct PictureList: Sendable, Equatable {
     package struct Row: Sendable, Equatable {
         package let source: String
         /// nil for a name that follows from the source.
-        package let name: ByteString?
+        package var name: ByteString?
         /// Counted from 1.
         package let line: Int
-
-        package init(source: String, name: ByteString? = nil, line: Int) {
-            self.source = source
-            self.name = name
-            self.line = line
-        }
     }
 
     /// For messages: the path as it was given, `-` for standard input.
@@ -35,14 +29,10 @@ package struct PictureList: Sendable, Equatable {
 
     /// Reads the file at a path, or standard input if the path is `-`.
     package init(path: String) throws(ClientError) {
-        let bytes: [UInt8]
-        do throws(FileError) {
-            bytes = try ManifestFile.open(path).readAll(
-                upTo: Self.mostBytes, path: FileName(path).text, waits: true)
-        } catch {
-            throw ClientError(error)
-        }
-        try self.init(bytes, shown: FileName(path).text)
+        let shown = FileName(path).text
+        let bytes = try asClientError(
+            ManifestFile.open(path).readAll(upTo: Self.mostBytes, path: shown, waits: true))
+        try self.init(bytes, shown: shown)
     }
 
     package init(_ bytes: [UInt8], shown: String) throws(ClientError) {

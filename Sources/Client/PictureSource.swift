@@ -63,7 +63,7 @@ package struct PictureSource: Sendable, Equatable {
 
     /// The same file by its path without links, if the given path is not beneath one of the roots but this one is.
     package func seen(in roots: SourceRoots) -> PictureSource {
-        guard let path, !roots.contain(path), let real = Self.real(path), roots.contain(real)
+        guard let path, !roots.contain(path), let real = path.realPath, roots.contain(real)
         else { return self }
         return PictureSource(path: real, imageName: imageName, isNamed: isNamed)
     }
@@ -71,7 +71,7 @@ package struct PictureSource: Sendable, Equatable {
     /// The same for a folder: by its path without links, if only so its files are beneath one of the roots.
     static func folder(_ path: String, seenIn roots: SourceRoots) -> String {
         func contain(_ folder: String) -> Bool { roots.contain(folder + "/*") }
-        guard !contain(path), let real = real(path), contain(real) else { return path }
+        guard !contain(path), let real = path.realPath, contain(real) else { return path }
         return real
     }
 
@@ -92,14 +92,7 @@ package struct PictureSource: Sendable, Equatable {
         let parts = whole.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
             .filter { $0 != "." }
         let joined = "/" + parts.joined(separator: "/")
-        return parts.contains("..") ? real(joined) ?? joined : joined
-    }
-
-    /// The path without links; nil if there is no such file.
-    private static func real(_ path: String) -> String? {
-        guard let found = realpath(path, nil) else { return nil }
-        defer { free(found) }
-        return String(validatingCString: found)
+        return parts.contains("..") ? joined.realPath ?? joined : joined
     }
 
     private static func requireFile(_ path: String, _ argument: String) throws(ClientError) {
@@ -126,24 +119,17 @@ package struct PictureSource: Sendable, Equatable {
         }
     }
 
+    /// The characters of a path that a URL has as they are.
+    private static let plain = CharacterSet(
+        charactersIn:
+            "/-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+
     /// The path in a manifest. A source cannot have control characters, and `*` is a pattern, so such a path becomes a
     /// `file:` URL.
     private static func written(_ path: String) -> String {
         guard path.unicodeScalars.contains(where: { $0.isControl || $0 == "*" }) else {
             return path
         }
-        let digits = Array("0123456789ABCDEF".utf8)
-        var url = Array("file://".utf8)
-        for byte in path.utf8 {
-            let isPlain =
-                (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10
-                || "/-._~".utf8.contains(byte)
-            if isPlain {
-                url.append(byte)
-            } else {
-                url += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: url, as: UTF8.self)
+        return "file://" + (path.addingPercentEncoding(withAllowedCharacters: plain) ?? path)
     }
 }

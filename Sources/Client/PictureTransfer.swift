@@ -18,36 +18,14 @@ struct PictureTransfer: ~Copyable {
     /// Opens the picture at `path`. Symbolic links are followed, as by the user's other programs.
     init(_ path: String) throws(FileError) {
         let shown = FileName(path).text
-        let file = try Self.open(path, shown)
-        try Self.check(file, shown)
-        self.init(file: file, path: shown)
-    }
-
-    private init(file: consuming Descriptor, path: String) {
-        self.file = file
-        self.path = path
-    }
-
-    private static func open(_ path: String, _ shown: String) throws(FileError) -> Descriptor {
-        do {
-            return Descriptor(
-                owning: try retryingInterrupts {
-                    Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-                })
-        } catch {
-            throw FileError(.open, shown, error)
-        }
-    }
-
-    private static func check(_ file: borrowing Descriptor, _ shown: String) throws(FileError) {
-        var information = stat()
-        guard fstat(file.number, &information) == 0 else {
-            throw FileError(.examine, shown, Errno(rawValue: errno))
-        }
-        guard information.st_mode & S_IFMT == S_IFREG else {
+        let file = try Descriptor(
+            opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY, shown: shown)
+        guard try file.information(path: shown).st_mode & S_IFMT == S_IFREG else {
             throw FileError(
                 .send, shown, .notSupported, detail: "it along (it is not a regular file)")
         }
+        self.file = file
+        self.path = shown
     }
 
     /// - Parameter told: receives the number of bytes of each piece; returns false to stop.

@@ -1,4 +1,3 @@
-import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
@@ -41,8 +40,8 @@ package struct PictureTree: Sendable {
         limit: Int = ManifestLimits().images, ignoring ignored: IgnoredNames = .standard,
         without results: String? = nil
     ) throws(ClientError) -> [PictureSource] {
-        let root = try open()
-        if let results, let place = Skipped.real(results), place == Skipped.real(path) {
+        let root = try asClientError(Directory(path: path))
+        if let results, let place = results.realPath, place == path.realPath {
             throw ClientError(
                 .usage, code: "results-among-sources",
                 "\(shown): the results cannot go into the folder of the pictures, or they would be pictures of the next run",
@@ -72,25 +71,12 @@ package struct PictureTree: Sendable {
         }
     }
 
-    private func open() throws(ClientError) -> Directory {
-        do throws(FileError) {
-            return try Directory(path: path)
-        } catch {
-            throw ClientError(error)
-        }
-    }
-
     private func nothing(_ reason: String) -> ClientError {
         ClientError(.rejected, code: "no-pictures", "\(shown): \(reason)")
     }
 
     private func refuseManifest(in root: Directory) throws(ClientError) {
-        let names: [FileName]
-        do throws(FileError) {
-            names = try root.names()
-        } catch {
-            throw ClientError(error)
-        }
+        let names = try asClientError(root.names())
         let manifest = names.first {
             $0.text.partsAtLastDot?.stem == Substring(FolderJob.stem)
                 && ManifestFormat(fileName: $0.text) != nil
@@ -119,7 +105,7 @@ package struct PictureTree: Sendable {
 
         init(root: String, results: String?) {
             self.root = root
-            self.results = results.flatMap(Self.real)
+            self.results = results?.realPath
         }
 
         /// - Parameter file: its path from the root, with `./` before it.
@@ -134,7 +120,7 @@ package struct PictureTree: Sendable {
             let whole = "\(root)/\(folder)"
             var answer =
                 access("\(whole)/\(RunFolders.spoolName)", F_OK) == 0
-                || results != nil && Self.real(whole) == results
+                || results != nil && whole.realPath == results
             // What the user has named is not left out because of another run in it.
             if folder == "." { answer = false }
             if !answer, let slash = folder.lastIndex(of: "/") {
@@ -142,12 +128,6 @@ package struct PictureTree: Sendable {
             }
             known[name] = answer
             return answer
-        }
-
-        static func real(_ path: String) -> String? {
-            guard let found = realpath(path, nil) else { return nil }
-            defer { free(found) }
-            return String(validatingCString: found)
         }
     }
 }

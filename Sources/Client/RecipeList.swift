@@ -1,8 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
-import DarkroomSpool
-import Glibc
 
 /// The recipes of a daemon, as far as this process can read them.
 package struct RecipeList: Sendable {
@@ -62,23 +60,10 @@ package struct RecipeList: Sendable {
 
     /// For programs.
     package func json(of recipe: Recipe) -> String {
-        JSONText.line("recipe", Report(recipe, file: file(of: recipe)))
-    }
-
-    private struct Report: Encodable {
-        let name: String
-        let summary: String
-        let file: String
-        let sha256: String
-        let text: String
-
-        init(_ recipe: Recipe, file: String) {
-            name = recipe.name
-            summary = recipe.summary
-            self.file = file
-            sha256 = recipe.sha256
-            text = recipe.text
-        }
+        JSONText.line([
+            "type": "recipe", "name": recipe.name, "summary": recipe.summary,
+            "file": file(of: recipe), "sha256": recipe.sha256, "text": recipe.text,
+        ])
     }
 }
 

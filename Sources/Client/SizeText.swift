@@ -15,22 +15,17 @@ package struct SizeText: Sendable, Equatable {
         var sizes: [SizeText] = []
         for piece in pieces {
             guard let size = SizeText(String(piece.filter { $0 != " " })) else {
-                throw ClientError(
-                    .usage, code: "bad-option",
+                throw .badOption(
                     "--sizes \(FileName(text).text): write widths or boxes from 1 to \(sides.upperBound), such as 400,800 or 400x300"
                 )
             }
             guard !sizes.contains(size) else {
-                throw ClientError(
-                    .usage, code: "bad-option",
-                    "--sizes \(FileName(text).text): \(size.text) occurs twice")
+                throw .badOption("--sizes \(FileName(text).text): \(size.text) occurs twice")
             }
             sizes.append(size)
         }
         guard sizes.count <= VariantDraft.most else {
-            throw ClientError(
-                .usage, code: "bad-option",
-                "--sizes: \(sizes.count) sizes; the limit is \(VariantDraft.most)")
+            throw .badOption("--sizes: \(sizes.count) sizes; the limit is \(VariantDraft.most)")
         }
         return sizes
     }
@@ -50,11 +45,10 @@ package struct SizeText: Sendable, Equatable {
 
     /// The variant of a manifest.
     var variant: ManifestValue {
-        var sides: [ManifestValue.Entry] = [.init("width", .integer(width))]
-        if let height { sides.append(.init("height", .integer(height))) }
-        sides.append(.init("withoutEnlargement", .boolean(true)))
-        return .map([
-            .init("suffix", .text("-\(text)")), .init("filters", .map("resize", .map(sides))),
+        let resize: ManifestValue = .map([
+            "width": .integer(width), "height": height.map { .integer($0) },
+            "withoutEnlargement": .boolean(true),
         ])
+        return .map(["suffix": .text("-\(text)"), "filters": .map("resize", resize)])
     }
 }

@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
-import DarkroomSpool
 import Foundation
 import Glibc
 

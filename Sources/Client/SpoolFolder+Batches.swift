@@ -6,37 +6,35 @@ import DarkroomSpool
 extension SpoolFolder {
     /// The IDs of all batches that have an answer, in alphabetical order.
     package func batchIDs() throws(ClientError) -> [String] {
-        try file { () throws(FileError) in try answers.ids() }
+        try asClientError(answers.ids())
     }
 
     /// The folder of a batch in the outbox; nil if there is no such batch.
     package func folder(of id: String) throws(ClientError) -> Directory? {
-        try file { () throws(FileError) in try answers.answer(of: id) }
+        try asClientError(answers.answer(of: id))
     }
 
     /// The progress of a batch; nil if there is no such batch.
     package func progress(of id: String) throws(ClientError) -> BatchProgress? {
         guard let folder = try folder(of: id) else { return nil }
-        return try read { () throws(ReadingError) in
-            try folder.decode(BatchProgress.self, BatchProgress.fileName)
-        }
+        return try asClientError(reading: folder.decode(BatchProgress.self, BatchFile.progress))
     }
 
     /// How far a batch is; nil if there is no such batch. See `Outbox.summary`.
     package func summary(
         of id: String, patience: Double = 0
     ) throws(ClientError) -> BatchProgress? {
-        try read { () throws(ReadingError) in try answers.summary(of: id, patience: patience) }
+        try asClientError(reading: answers.summary(of: id, patience: patience))
     }
 
     /// The status of a batch without its images, of which there may be 100,000; nil if the folder is not an answer.
     package func frame(in folder: Directory) throws(ClientError) -> Status? {
-        try read { () throws(ReadingError) in try Outbox.frame(in: folder) }
+        try asClientError(reading: Outbox.frame(in: folder))
     }
 
     /// Whether the answer has a progress file; older versions wrote none.
     func hasProgress(_ answer: Directory) throws(ClientError) -> Bool {
-        try file { () throws(FileError) in try answer.exists(BatchProgress.fileName) }
+        try asClientError(answer.exists(BatchFile.progress))
     }
 
     /// The error for an ID that does not exist, with what the user may have meant.

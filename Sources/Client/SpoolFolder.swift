@@ -28,35 +28,15 @@ package struct SpoolFolder: Sendable {
     }
 
     package func inbox() throws(ClientError) -> Directory {
-        try file { () throws(FileError) in try Directory("inbox", in: root) }
+        try asClientError(Directory("inbox", in: root))
     }
 
     package func outbox() throws(ClientError) -> Directory {
-        try file { () throws(FileError) in try answers.folder() }
+        try asClientError(answers.folder())
     }
 
     /// What the daemon wrote last about itself; nil if no daemon has written yet.
     package func queue() throws(ClientError) -> QueueReport? {
-        try read { () throws(ReadingError) in
-            try root.decode(QueueReport.self, QueueReport.fileName)
-        }
-    }
-
-    /// Runs `body` and converts its error.
-    func file<Value>(_ body: () throws(FileError) -> Value) throws(ClientError) -> Value {
-        do {
-            return try body()
-        } catch {
-            throw ClientError(error)
-        }
-    }
-
-    /// Runs `body` and converts its error.
-    func read<Value>(_ body: () throws(ReadingError) -> Value) throws(ClientError) -> Value {
-        do {
-            return try body()
-        } catch {
-            throw ClientError(error)
-        }
+        try asClientError(reading: root.decode(QueueReport.self, QueueReport.fileName))
     }
 }

@@ -20,13 +20,14 @@ import SystemPackage
 ///
 /// The file stays open as long as this object lives. So no other file gets its inode number, also on file systems
 /// without times of birth.
-package final class StagedFile {
+package final class StagedFile: StagedItem {
+    package let isFolder = false
     /// As in the status of its batch (`DroppedFile`).
     package let identity: String
     /// As in the status of the batch that it gives a command to (`ControlRecord.file`).
     package let controlIdentity: String
     private let file: Descriptor
-    private let inbox: Directory
+    package let inbox: Directory
     /// nil if it cannot be used.
     private let tmp: Directory?
     /// Its name in `tmp`; nil for a file without a name there.
@@ -53,7 +54,7 @@ package final class StagedFile {
             _ = fchmod(file.number, Self.mode)
             try file.write(bytes, path: inbox.path)
             identity = try file.droppedIdentity(path: inbox.path)
-            controlIdentity = try Self.identity(file.number, inbox.path).text
+            controlIdentity = FileIdentity(try file.information(path: inbox.path)).text
         } catch {
             throw ClientError(error)
         }
@@ -118,68 +119,17 @@ package final class StagedFile {
         name.withCString { darkroom_name_file(file.number, folder.number, $0) } == 0
     }
 
-    private static func identity(
-        _ number: CInt, _ path: String
-    ) throws(FileError) -> FileIdentity {
-        var information = stat()
-        guard fstat(number, &information) == 0 else {
-            throw FileError(.examine, path, Errno(rawValue: errno))
-        }
-        return FileIdentity(information)
-    }
-
     // MARK: The inbox
 
-    /// Takes the file back; returns false if the daemon has taken it.
-    package func withdraw(_ name: FileName) throws(ClientError) -> Bool {
-        guard try isWaiting(as: name) else { return false }
-        do throws(FileError) {
-            try inbox.remove(name)
-        } catch {
-            if error.errno == .noSuchFileOrDirectory { return false }
-            throw ClientError(error)
-        }
-        return true
-    }
+    package func take(_ name: FileName) throws(FileError) { try inbox.remove(name) }
 
-    /// Drops the file; returns false if the name is taken.
-    package func drop(as name: FileName) throws(ClientError) -> Bool {
-        do {
-            return try place(as: name)
-        } catch {
-            throw ClientError(error)
-        }
-    }
-
-    private func place(as name: FileName) throws(FileError) -> Bool {
-        do throws(FileError) {
-            nameInTmp()
-            if let tmp, let stagedName {
-                try tmp.rename(stagedName, to: inbox, as: name, rivals: .some)
-                self.stagedName = nil
-            } else if !Self.link(file, to: name, in: inbox) {
-                throw FileError(.create, inbox.path(of: name), Errno(rawValue: errno))
-            }
-            return true
-        } catch {
-            if error.errno == .fileExists { return false }
-            throw error
-        }
-    }
-
-    /// Whether the file is still in the inbox under this name.
-    package func isWaiting(as name: FileName) throws(ClientError) -> Bool {
-        try inbox.isWaiting(identity, as: name)
-    }
-}
-
-extension Directory {
-    /// Whether a dropped file or folder is still in this inbox under its name.
-    func isWaiting(_ identity: String, as name: FileName) throws(ClientError) -> Bool {
-        do {
-            return try droppedIdentity(of: name) == identity
-        } catch {
-            throw ClientError(error)
+    package func place(as name: FileName) throws(FileError) {
+        nameInTmp()
+        if let tmp, let stagedName {
+            try tmp.rename(stagedName, to: inbox, as: name, rivals: .some)
+            self.stagedName = nil
+        } else if !Self.link(file, to: name, in: inbox) {
+            throw FileError(.create, inbox.path(of: name), Errno(rawValue: errno))
         }
     }
 }

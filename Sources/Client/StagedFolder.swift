@@ -1,5 +1,4 @@
 import CDarkroomShims
-import DarkroomAnswer
 import DarkroomCore
 import DarkroomSpool
 import Glibc
@@ -14,11 +13,12 @@ import SystemPackage
 ///
 /// The folder stays open, and so locked, as long as this object lives. So nobody removes it, and no other folder gets
 /// its inode number. If it is not dropped, it goes with its last reference.
-package final class StagedFolder {
+package final class StagedFolder: StagedItem {
+    package let isFolder = true
     /// As in the status of its batch (`DroppedFile`).
     package let identity: String
     private let tmp: Directory
-    private let inbox: Directory
+    package let inbox: Directory
     private let access: Access
     let folder: Directory
     /// Its name in `tmp`; nil when it is in the inbox.
@@ -91,13 +91,9 @@ package final class StagedFolder {
 
     /// Writes the manifest.
     package func write(_ bytes: [UInt8], to name: FileName) throws(ClientError) {
-        do {
-            let file = try folder.create(name)
-            share(file)
-            try file.write(bytes, path: folder.path(of: name))
-        } catch {
-            throw ClientError(error)
-        }
+        let file = try asClientError(folder.create(name))
+        share(file)
+        try asClientError(file.write(bytes, path: folder.path(of: name)))
     }
 
     /// The folder at a path in this one; missing ones are created.
@@ -117,35 +113,18 @@ package final class StagedFolder {
 
     // MARK: The inbox
 
-    /// Drops the folder; returns false if the name is taken.
-    package func drop(as name: FileName) throws(ClientError) -> Bool {
-        guard let staged = stagedName else { return false }
-        do throws(FileError) {
-            try tmp.rename(staged, to: inbox, as: name, rivals: .some)
-        } catch {
-            if error.errno == .fileExists { return false }
-            throw ClientError(error)
+    package func place(as name: FileName) throws(FileError) {
+        guard let staged = stagedName else {
+            preconditionFailure("a folder is dropped twice")
         }
+        try tmp.rename(staged, to: inbox, as: name, rivals: .some)
         stagedName = nil
-        return true
     }
 
-    /// Takes the folder back, to be removed; returns false if the daemon has taken it.
-    package func withdraw(_ name: FileName) throws(ClientError) -> Bool {
-        guard try isWaiting(as: name) else { return false }
+    /// It is removed with this object then.
+    package func take(_ name: FileName) throws(FileError) {
         let back = StagedFolders.newName()
-        do throws(FileError) {
-            try inbox.rename(name, to: tmp, as: back)
-        } catch {
-            if error.errno == .noSuchFileOrDirectory { return false }
-            throw ClientError(error)
-        }
+        try inbox.rename(name, to: tmp, as: back)
         stagedName = back
-        return true
-    }
-
-    /// Whether the folder is still in the inbox under this name.
-    package func isWaiting(as name: FileName) throws(ClientError) -> Bool {
-        try inbox.isWaiting(identity, as: name)
     }
 }

@@ -1,4 +1,3 @@
-import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
@@ -10,20 +9,41 @@ package protocol StagedItem: AnyObject {
     var identity: String { get }
     /// Whether it is a folder with a manifest and its pictures.
     var isFolder: Bool { get }
+    var inbox: Directory { get }
+    /// Gives it this name in the inbox, unless that is taken.
+    func place(as name: FileName) throws(FileError)
+    /// Takes it out of the inbox.
+    func take(_ name: FileName) throws(FileError)
+}
+
+extension StagedItem {
     /// Drops it; returns false if the name is taken.
-    func drop(as name: FileName) throws(ClientError) -> Bool
+    package func drop(as name: FileName) throws(ClientError) -> Bool {
+        do throws(FileError) {
+            try place(as: name)
+            return true
+        } catch {
+            if error.errno == .fileExists { return false }
+            throw ClientError(error)
+        }
+    }
+
     /// Whether it is still in the inbox under this name.
-    func isWaiting(as name: FileName) throws(ClientError) -> Bool
-    /// Takes it back out of the inbox; returns false if it is there no longer.
-    func withdraw(_ name: FileName) throws(ClientError) -> Bool
-}
+    package func isWaiting(as name: FileName) throws(ClientError) -> Bool {
+        try asClientError(inbox.droppedIdentity(of: name)) == identity
+    }
 
-extension StagedFile: StagedItem {
-    package var isFolder: Bool { false }
-}
-
-extension StagedFolder: StagedItem {
-    package var isFolder: Bool { true }
+    /// Takes it back; returns false if the daemon has taken it.
+    package func withdraw(_ name: FileName) throws(ClientError) -> Bool {
+        guard try isWaiting(as: name) else { return false }
+        do throws(FileError) {
+            try take(name)
+            return true
+        } catch {
+            if error.errno == .noSuchFileOrDirectory { return false }
+            throw ClientError(error)
+        }
+    }
 }
 
 /// A checked manifest on its way: dropped into the inbox, then taken as a batch.
@@ -85,10 +105,10 @@ package final class Submission {
         for number in 1...attempts {
             let id = number == 1 ? stem : "\(stem)-\(number)"
             let (name, holdName) = (FileName(id + ending), FileName("\(id).hold"))
-            if try exists(holdName, in: inbox) { continue }
+            if try asClientError(inbox.exists(holdName)) { continue }
             if let hold {
                 let taken = Claim.id(of: name.text, isFolder: manifest.isFolder)
-                if try exists(FileName(taken), in: outbox) { continue }
+                if try asClientError(outbox.exists(FileName(taken))) { continue }
                 guard try hold.drop(as: holdName) else { continue }
                 if try manifest.drop(as: name) { return (name, holdName) }
                 _ = try hold.withdraw(holdName)
@@ -103,16 +123,6 @@ package final class Submission {
         throw ClientError(
             .tryAgain, code: "file-exists", "\(inbox.path): no name is free for \(stem)",
             remedy: "Choose another name with --name.")
-    }
-
-    private static func exists(
-        _ name: FileName, in folder: Directory
-    ) throws(ClientError) -> Bool {
-        do {
-            return try folder.exists(name)
-        } catch {
-            throw ClientError(error)
-        }
     }
 
     /// The ID of its batch; nil if the daemon has not taken it yet.

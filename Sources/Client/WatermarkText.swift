@@ -57,8 +57,7 @@ package struct WatermarkText: Sendable, Equatable {
         var gravity = Filter.Gravity.southeast.rawValue
         for piece in text.split(separator: ",", omittingEmptySubsequences: false) {
             guard let sign = piece.firstIndex(of: "=") else {
-                throw ClientError(
-                    .usage, code: "bad-option",
+                throw .badOption(
                     "--watermark \(FileName(whole).text): write LOGO:KEY=VALUE,KEY=VALUE")
             }
             let key = piece[..<sign].trimmingBlanks
@@ -69,8 +68,7 @@ package struct WatermarkText: Sendable, Equatable {
                 gravity = Self.gravity(String(value))
                 words.append("gravity=\(gravity)")
             case "from":
-                throw ClientError(
-                    .usage, code: "bad-option",
+                throw .badOption(
                     "--watermark \(FileName(whole).text): the picture stands before the colon")
             default: words.append("\(key)=\(value)")
             }

@@ -13,10 +13,8 @@ package struct ConfigurationChanges: Equatable {
     package init(
         from old: ConfigurationLoader.Loaded, to new: ConfigurationLoader.Loaded
     ) {
-        let former = Dictionary(
-            old.settings.map { ($0.setting.key, $0.text) }, uniquingKeysWith: { first, _ in first })
         for entry in new.settings {
-            guard let before = former[entry.setting.key], before != entry.text else { continue }
+            guard let before = old[entry.setting.key]?.text, before != entry.text else { continue }
             lines.append(Self.line(entry.setting, before, entry.text))
         }
         // The name of the file may be the same. Its content is secret.
@@ -44,10 +42,9 @@ package struct ConfigurationChanges: Equatable {
         return "\(setting.key): \(inOneLine(old)) → \(inOneLine(new))"
     }
 
-    /// The beginning of a long text.
     private static func inOneLine(_ text: String) -> String {
-        let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        return line.isEmpty ? "none" : line.count <= 60 ? line : "\(line.prefix(60))…"
+        let line = text.beginning
+        return line.isEmpty ? "none" : line
     }
 
     /// The reason why a reload cannot apply a valid configuration; nil if it can.
@@ -63,10 +60,8 @@ package struct ConfigurationChanges: Equatable {
         if former.cacheBytes == 0, latter.cacheBytes > 0 { keys.append("cache.maxBytes") }
         guard !keys.isEmpty else { return nil }
         let changes = keys.map { key -> String in
-            let texts = [old, new].map { loaded in
-                loaded.settings.first { $0.setting.key == key }?.text ?? ""
-            }
-            return "\(key) (\(inOneLine(texts[0])) → \(inOneLine(texts[1])))"
+            let texts = [old, new].map { inOneLine($0[key]?.text ?? "") }
+            return "\(key) (\(texts[0]) → \(texts[1]))"
         }
         return "a change of \(changes.joined(separator: ", ")) requires a restart"
     }

@@ -3,7 +3,6 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
 import DarkroomPicture
-import DarkroomSpool
 import Glibc
 import SystemPackage
 
@@ -18,14 +17,12 @@ package struct ConfigurationCheck {
     /// reads the configuration.
     package private(set) var dropIn: String?
 
-    private let configuration: Configuration
-    private let settings: [String: ConfigurationLoader.Resolved]
+    private let loaded: ConfigurationLoader.Loaded
+    private var configuration: Configuration { loaded.configuration }
 
     /// - Parameter unit: the unit that reads the file; nil if none does, or if nothing is known about it.
     package init(_ loaded: ConfigurationLoader.Loaded, unit: ServiceUnit?) {
-        configuration = loaded.configuration
-        settings = Dictionary(
-            loaded.settings.map { ($0.setting.key, $0) }, uniquingKeysWith: { first, _ in first })
+        self.loaded = loaded
         let unusable = folders(asOwnUser: unit == nil)
         problems = inOrder(unusable)
         var warnings = configuration.warnings.map { ($0.key, $0.words) }
@@ -59,7 +56,7 @@ package struct ConfigurationCheck {
     /// The findings with their places, in the order of these places.
     private func inOrder(_ findings: [(key: String, words: String)]) -> [String] {
         findings.enumerated().map { number, finding in
-            let setting = settings[finding.key]
+            let setting = loaded[finding.key]
             let prefix = setting?.place == nil ? finding.key : setting?.prefix ?? finding.key
             let place = setting?.place ?? .file(line: 0)
             return (place: place, number: number, text: "\(prefix): \(finding.words)")
@@ -131,17 +128,13 @@ package struct ConfigurationCheck {
         var findings: [(String, String)] = []
         func look(_ key: String, _ path: String, _ wanted: ServiceView.Access) {
             // The unit contains the defaults, and an instance has a spool and a cache with its own name.
-            guard settings[key]?.place != nil else { return }
+            guard loaded[key]?.place != nil else { return }
             // A missing file is reported elsewhere.
             guard wanted == .writing || !Self.isMissing(path) else { return }
             // A symbolic link may lead to a path that is not bound.
-            let real = realpath(path, nil).map { pointer -> String in
-                defer { free(pointer) }
-                return String(cString: pointer)
-            }
             let remedy =
                 view.remedy(for: path, wanting: wanted)
-                ?? real.flatMap { view.remedy(for: $0, wanting: wanted) }
+                ?? path.realPath.flatMap { view.remedy(for: $0, wanting: wanted) }
             if let remedy { findings.append((key, remedy)) }
         }
         func folder(_ file: String) -> String { FilePath(file).removingLastComponent().string }

@@ -95,8 +95,7 @@ package struct ConfigurationFile: Sendable {
 
     private mutating func complain(_ line: Int, _ words: String) {
         let place = line > 0 ? "\(path):\(line)" : path
-        problems.append(
-            ConfigurationProblem(place: .file(line: line), message: "\(place): \(words)"))
+        problems.add("\(place): \(words)", at: .file(line: line))
     }
 
     private mutating func read(_ keys: [Key], prefix: String) {

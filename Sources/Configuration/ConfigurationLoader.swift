@@ -52,6 +52,9 @@ package struct ConfigurationLoader: Sendable {
     package struct Loaded: Sendable {
         package var configuration: Configuration
         package let settings: [Resolved]
+
+        /// The setting with this key.
+        subscript(key: String) -> Resolved? { settings.first { $0.setting.key == key } }
     }
 
     /// The settings.
@@ -71,14 +74,13 @@ package struct ConfigurationLoader: Sendable {
             do {
                 try entry.setting.apply(entry.text, &configuration)
             } catch {
-                let text = Self.inOneLine(entry.setting.shown(entry.text))
+                let text = entry.setting.shown(entry.text).beginning
                 let correction = error.correction.map { "; write \($0)" } ?? ""
                 let unseen = remedy(for: entry).map { "; \($0)" } ?? ""
-                problems.append(
-                    ConfigurationProblem(
-                        place: entry.place ?? .file(line: 0),
-                        message: "\(entry.prefix): must be \(error.expected), not \(text)"
-                            + correction + unseen))
+                problems.add(
+                    "\(entry.prefix): must be \(error.expected), not \"\(text)\"" + correction
+                        + unseen,
+                    at: entry.place ?? .file(line: 0))
             }
         }
         readHeaders(&configuration.downloads, &problems)
@@ -87,9 +89,8 @@ package struct ConfigurationLoader: Sendable {
             "inbox.recipe": configuration.recipeProblems, "folders": configuration.folderProblems,
         ]
         for entry in resolved {
-            problems += (later[entry.setting.key] ?? []).map { words in
-                ConfigurationProblem(
-                    place: entry.place ?? .file(line: 0), message: "\(entry.prefix): \(words)")
+            for words in later[entry.setting.key] ?? [] {
+                problems.add("\(entry.prefix): \(words)", at: entry.place ?? .file(line: 0))
             }
         }
         guard problems.isEmpty else { throw ConfigurationError(problems) }
@@ -109,10 +110,7 @@ package struct ConfigurationLoader: Sendable {
         for (number, override) in overrides.enumerated()
         where Setting.named(override.key) == nil {
             let hint = Setting.suggestion(forKey: override.key)
-            problems.append(
-                ConfigurationProblem(
-                    place: .commandLine(number),
-                    message: "--set \(override.key): unknown key\(hint)"))
+            problems.add("--set \(override.key): unknown key\(hint)", at: .commandLine(number))
         }
         problems += unknownVariables()
         let reader = ConfigReader(providers: [
@@ -164,11 +162,8 @@ package struct ConfigurationLoader: Sendable {
             problems += file.problems
             return file
         } catch {
-            let cause = error.cause
             let unseen = view?.remedy(forFile: name, wanting: .reading).map { "; \($0)" } ?? ""
-            problems.append(
-                ConfigurationProblem(
-                    place: .file(line: 0), message: "\(name): \(cause)\(unseen)"))
+            problems.add("\(name): \(error.cause)\(unseen)")
             return ConfigurationFile(path: name, text: "")
         }
     }
@@ -189,8 +184,8 @@ package struct ConfigurationLoader: Sendable {
         downloads.headersAreExposed = file.isExposed
         let unseen =
             file.isMissing ? view?.remedy(forFile: path, wanting: .reading).map { "; \($0)" } : nil
-        problems += file.problems.enumerated().map { number, problem in
-            ConfigurationProblem(place: .headers(number), message: problem + (unseen ?? ""))
+        for (number, problem) in file.problems.enumerated() {
+            problems.add(problem + (unseen ?? ""), at: .headers(number))
         }
     }
 
@@ -203,8 +198,8 @@ package struct ConfigurationLoader: Sendable {
         let content = RecipeFolder.read(folder, limit: configuration.manifestLimits.filters)
         configuration.recipes = configuration.recipes.holding(content.recipes)
         configuration.recipesFolder = URL(filePath: folder).path
-        problems += content.problems.enumerated().map { number, problem in
-            ConfigurationProblem(place: .recipes(number), message: problem)
+        for (number, problem) in content.problems.enumerated() {
+            problems.add(problem, at: .recipes(number))
         }
     }
 
@@ -215,10 +210,9 @@ package struct ConfigurationLoader: Sendable {
         let known = Set(Setting.all.map(\.variable) + others)
         var problems: [ConfigurationProblem] = []
         func complain(_ variable: String, _ words: String) {
-            problems.append(
-                ConfigurationProblem(
-                    place: .environment(variable: variable),
-                    message: "environment variable \(variable): \(words)"))
+            problems.add(
+                "environment variable \(variable): \(words)",
+                at: .environment(variable: variable))
         }
         if let fault = environment[FaultPoint.variable].flatMap(FaultPoint.problem) {
             complain(FaultPoint.variable, fault)
@@ -227,12 +221,6 @@ package struct ConfigurationLoader: Sendable {
             complain(name, "unknown\(Setting.suggestion(forVariable: name, others: others))")
         }
         return problems
-    }
-
-    /// A refused text in quotes; only the beginning of a long one.
-    private static func inOneLine(_ text: String) -> String {
-        let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        return line.count <= 60 ? "\"\(line)\"" : "\"\(line.prefix(60))…\""
     }
 
     private static func provider(
@@ -261,5 +249,21 @@ package struct ConfigurationLoader: Sendable {
         }
         guard let entry = file.entries[setting.key] else { return (nil, "default") }
         return (.file(line: entry.line), "\(path ?? Self.standardPath):\(entry.line)")
+    }
+}
+
+extension ConfigurationLoader {
+    /// The key and the text of `KEY=VALUE`.
+    package static func override(_ setting: String) -> (key: String, text: String) {
+        let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+    }
+}
+
+extension String {
+    /// The text in one line; only the beginning of a long one.
+    var beginning: String {
+        let line = split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return line.count <= 60 ? line : "\(line.prefix(60))…"
     }
 }

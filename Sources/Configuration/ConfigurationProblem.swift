@@ -38,3 +38,9 @@ package struct ConfigurationError: CodedError, Equatable {
         self.problems = ordered.map(\.element.message)
     }
 }
+
+extension [ConfigurationProblem] {
+    mutating func add(_ message: String, at place: ConfigurationProblem.Place = .file(line: 0)) {
+        append(ConfigurationProblem(place: place, message: message))
+    }
+}

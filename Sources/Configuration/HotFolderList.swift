@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
-import DarkroomSpool
 import Glibc
 import SystemPackage
 
@@ -9,9 +8,9 @@ import SystemPackage
 enum HotFolderList {
     static let example = "[{path: /srv/scans, recipe: web}]"
 
-    private static let keys: [ByteString] = ["path", "recipe", "originals", "batch", "within"]
-    private static let batches = 1...10_000
-    private static let times = 0.0...3600
+    fileprivate static let keys: [ByteString] = ["path", "recipe", "originals", "batch", "within"]
+    fileprivate static let batches = 1...10_000
+    fileprivate static let times = 0.0...3600
     private static let most = 100
 
     static func read(yaml bytes: [UInt8]) throws(ManifestRejection) -> [HotFolder] {
@@ -39,72 +38,6 @@ enum HotFolderList {
         try reader.problems.throwIfAny()
         return folders
     }
-
-    fileprivate static func read(_ item: Document.Node, _ number: Int, _ reader: inout ValueReader)
-        -> HotFolder?
-    {
-        let place = "folder \(number)"
-        guard case .map(let map) = item.value else {
-            reader.complain("\(place) is \(item.words), not a map", item)
-            return nil
-        }
-        var seen: Set<ByteString> = []
-        for entry in map.entries {
-            if !seen.insert(entry.key).inserted {
-                reader.complain("\(place) has the key \(entry.key.string) twice", item)
-            }
-            guard !keys.contains(entry.key) else { continue }
-            let meant =
-                Suggestion.nearest(to: entry.key, among: keys)
-                .map { ", did you mean \($0)?" } ?? ""
-            reader.complain("\(place) has the unknown key \(entry.key.string)\(meant)", item)
-        }
-        func text(_ key: ByteString, _ form: String) -> String? {
-            guard let node = map[key] else {
-                reader.complain("\(place) has no \(key), such as \(key): \(form)", item)
-                return nil
-            }
-            guard let text = node.text, !text.isEmpty else {
-                reader.complain("\(key) of \(place) must be text, such as \(form)", node)
-                return nil
-            }
-            return text.string
-        }
-        let path = text("path", "/srv/scans")
-        if let path, !path.hasPrefix("/") || path.utf8.contains(0) {
-            reader.complain("path of \(place) must be absolute", item)
-        }
-        var folder = HotFolder(
-            path: FilePath(path ?? "/").lexicallyNormalized().string,
-            recipe: text("recipe", "web") ?? "")
-        if let node = map["originals"] {
-            let words = HotFolder.Originals.allCases.map(\.rawValue)
-            if let text = node.text?.string, let value = HotFolder.Originals(rawValue: text) {
-                folder.originals = value
-            } else {
-                reader.complain("originals of \(place) must be \(Words.list(words, "or"))", node)
-            }
-        }
-        if let node = map["batch"] {
-            if let text = node.text?.string, let value = Int(text), batches.contains(value) {
-                folder.batch = value
-            } else {
-                reader.complain(
-                    "batch of \(place) must be a whole number from \(batches.lowerBound) to \(batches.upperBound)",
-                    node)
-            }
-        }
-        if let node = map["within"] {
-            if let text = node.text?.string, let value = Quantity.seconds(text),
-                times.contains(value)
-            {
-                folder.within = value
-            } else {
-                reader.complain("within of \(place) must be a time from 0 to 1h, such as 2s", node)
-            }
-        }
-        return folder
-    }
 }
 
 extension ValueReader {
@@ -113,7 +46,62 @@ extension ValueReader {
     }
 
     fileprivate mutating func hotFolder(_ item: Document.Node, number: Int) -> HotFolder? {
-        HotFolderList.read(item, number, &self)
+        let place = "folder \(number)"
+        guard case .map(let map) = item.value else {
+            complain("\(place) is \(item.words), not a map", item)
+            return nil
+        }
+        var seen: Set<ByteString> = []
+        for entry in map.entries {
+            if !seen.insert(entry.key).inserted {
+                complain("\(place) has the key \(entry.key.string) twice", item)
+            }
+            guard !HotFolderList.keys.contains(entry.key) else { continue }
+            let meant =
+                Suggestion.nearest(to: entry.key, among: HotFolderList.keys)
+                .map { ", did you mean \($0)?" } ?? ""
+            complain("\(place) has the unknown key \(entry.key.string)\(meant)", item)
+        }
+        func text(_ key: ByteString, _ form: String) -> String? {
+            guard let node = map[key] else {
+                complain("\(place) has no \(key), such as \(key): \(form)", item)
+                return nil
+            }
+            guard let text = node.text, !text.isEmpty else {
+                complain("\(key) of \(place) must be text, such as \(form)", node)
+                return nil
+            }
+            return text.string
+        }
+        /// nil if there is no such key.
+        func value<Value>(
+            _ key: ByteString, _ form: String, _ read: (String) -> Value?
+        ) -> Value? {
+            guard let node = map[key] else { return nil }
+            let value = node.text.flatMap { read($0.string) }
+            if value == nil { complain("\(key) of \(place) must be \(form)", node) }
+            return value
+        }
+        let path = text("path", "/srv/scans")
+        if let path, !path.hasPrefix("/") || path.utf8.contains(0) {
+            complain("path of \(place) must be absolute", item)
+        }
+        var folder = HotFolder(
+            path: FilePath(path ?? "/").lexicallyNormalized().string,
+            recipe: text("recipe", "web") ?? "")
+        let words = Words.list(HotFolder.Originals.allCases.map(\.rawValue), "or")
+        folder.originals =
+            value("originals", words) { .init(rawValue: $0) } ?? folder.originals
+        let sizes = HotFolderList.batches
+        folder.batch =
+            value("batch", "a whole number from \(sizes.lowerBound) to \(sizes.upperBound)") {
+                Int($0).flatMap { sizes.contains($0) ? $0 : nil }
+            } ?? folder.batch
+        folder.within =
+            value("within", "a time from 0 to 1h, such as 2s") {
+                Quantity.seconds($0).flatMap { HotFolderList.times.contains($0) ? $0 : nil }
+            } ?? folder.within
+        return folder
     }
 }
 

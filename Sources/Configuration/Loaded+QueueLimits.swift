@@ -3,7 +3,6 @@ import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
-import DarkroomSpool
 import DarkroomWork
 
 extension ConfigurationLoader.Loaded {
@@ -17,8 +16,7 @@ extension ConfigurationLoader.Loaded {
             manifestBytes: configuration.manifestLimits.bytes,
             images: configuration.manifestLimits.images,
             filters: configuration.manifestLimits.filters,
-            defaultFilters: settings.first { $0.setting.key == "manifests.defaultFilters" }?.text
-                ?? "",
+            defaultFilters: self["manifests.defaultFilters"]?.text ?? "",
             sourceRoots: roots,
             readableRoots: roots.filter { (view?.access(to: $0) ?? .reading) >= .reading },
             service: view.map { .init(unit: $0.unit, hidesHomes: $0.hidesHomes) },

@@ -1,4 +1,3 @@
-import DarkroomAnswer
 import DarkroomFetch
 import DarkroomManifest
 import DarkroomSpool

@@ -80,16 +80,11 @@ extension Setting {
     }
 
     static func proxy(_ key: String, _ help: String) -> Setting {
-        Setting(key, "", help + "; empty for none", isURL: true) {
-            text, configuration throws(SettingError) in
-            configuration.downloads.proxy = text.isEmpty ? nil : text
-            guard text.isEmpty || isProxy(text) else {
-                throw SettingError(
-                    expected:
-                        "the URL of a proxy such as http://proxy.example.org:3128, with a scheme of "
-                        + "\(proxySchemes.joined(separator: ", "))")
-            }
-        }
+        optional(
+            key, help + "; empty for none",
+            "the URL of a proxy such as http://proxy.example.org:3128, with a scheme of "
+                + "\(proxySchemes.joined(separator: ", "))",
+            isURL: true, \.downloads.proxy, isValid: isProxy)
     }
 
     private static let proxySchemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]

@@ -1,6 +1,5 @@
 import DarkroomCore
 import DarkroomManifest
-import Foundation
 
 /// Kinds of settings: how a text becomes a number, a size, a time, a choice or a list.
 extension Setting {
@@ -69,6 +68,20 @@ extension Setting {
                 throw SettingError(expected: names)
             }
             configuration[keyPath: path] = value
+        }
+    }
+
+    /// A text; an empty one means none.
+    ///
+    /// - Parameter expected: what the text must be, in words.
+    static func optional(
+        _ key: String, _ help: String, _ expected: String, isURL: Bool = false,
+        _ path: WritableKeyPath<Configuration, String?> & Sendable,
+        isValid: @escaping @Sendable (String) -> Bool
+    ) -> Setting {
+        Setting(key, "", help, isURL: isURL) { text, configuration throws(SettingError) in
+            guard text.isEmpty || isValid(text) else { throw SettingError(expected: expected) }
+            configuration[keyPath: path] = text.isEmpty ? nil : text
         }
     }
 

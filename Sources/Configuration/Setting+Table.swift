@@ -1,6 +1,4 @@
-import DarkroomAnswer
 import DarkroomBoard
-import DarkroomCore
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
@@ -37,15 +35,10 @@ extension Setting {
         seconds(
             "inbox.rescan", "1h", 0...86400,
             "how often the inbox is scanned if inotify works; 0 for never", \.rescanInterval),
-        Setting(
-            "inbox.recipe", "",
-            "the recipe of a folder in the inbox that has neither a manifest nor a file NAME.recipe; empty for none"
-        ) { text, configuration throws(SettingError) in
-            guard text.isEmpty || Recipe.isName(text) else {
-                throw SettingError(expected: "the name of a recipe")
-            }
-            configuration.recipes.ofFolders = text.isEmpty ? nil : text
-        },
+        optional(
+            "inbox.recipe",
+            "the recipe of a folder in the inbox that has neither a manifest nor a file NAME.recipe; empty for none",
+            "the name of a recipe", \.recipes.ofFolders, isValid: Recipe.isName),
         Setting(
             "folders", "[]", "folders whose pictures are taken, each with a recipe"
         ) { text, configuration throws(SettingError) in
@@ -154,25 +147,16 @@ extension Setting {
         hosts(
             "downloads.denyHosts", "hosts that are never allowed",
             \.downloads.denyHosts),
-        Setting(
-            "downloads.headers", "",
-            "a file of request headers for individual origins; empty for the credential headers, if it exists"
-        ) { text, configuration throws(SettingError) in
-            guard text.isEmpty || text.hasPrefix("/") else {
-                throw SettingError(expected: "an absolute path")
-            }
-            configuration.downloads.headersFile = text.isEmpty ? nil : text
-        },
-        Setting(
-            "cache.folder", "",
+        optional(
+            "downloads.headers",
+            "a file of request headers for individual origins; empty for the credential headers, if it exists",
+            "an absolute path", \.downloads.headersFile
+        ) { $0.hasPrefix("/") },
+        optional(
+            "cache.folder",
             "the folder of downloaded sources; empty for the folder from systemd (CacheDirectory=), or "
-                + "/var/cache/darkroom if it exists"
-        ) { text, configuration throws(SettingError) in
-            guard text.isEmpty || text.hasPrefix("/") else {
-                throw SettingError(expected: "an absolute path")
-            }
-            configuration.cacheFolder = text.isEmpty ? nil : text
-        },
+                + "/var/cache/darkroom if it exists", "an absolute path", \.cacheFolder
+        ) { $0.hasPrefix("/") },
         bytes(
             "cache.maxBytes", "1GiB", 0...(1 << 50),
             "the maximum size of the cache; 0 disables it", \.cacheBytes),
@@ -215,15 +199,11 @@ extension Setting {
         seconds(
             "status.interval", "0.5s", 0...3600,
             "the shortest time between two updates of a status file", \.statusInterval),
-        Setting(
-            "metrics.textfile", "",
-            "a file for node_exporter's textfile collector, PATH.prom; empty for none"
-        ) { text, configuration throws(SettingError) in
-            guard text.isEmpty || text.hasPrefix("/") && text.hasSuffix(".prom") else {
-                throw SettingError(expected: "an absolute path that ends in .prom")
-            }
-            configuration.metricsFile = text.isEmpty ? nil : text
-        },
+        optional(
+            "metrics.textfile",
+            "a file for node_exporter's textfile collector, PATH.prom; empty for none",
+            "an absolute path that ends in .prom", \.metricsFile
+        ) { $0.hasPrefix("/") && $0.hasSuffix(".prom") },
         seconds(
             "metrics.interval", "15s", 1...3600,
             "the time between two updates of metrics.textfile",

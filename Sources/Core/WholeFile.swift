@@ -9,14 +9,7 @@ import SystemPackage
 package enum WholeFile {
     /// - Parameter maximum: a longer file is an error.
     package static func bytes(of path: String, upTo maximum: Int) throws(FileError) -> [UInt8] {
-        let file: Descriptor
-        do {
-            file = Descriptor(
-                owning: try retryingInterrupts { open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) })
-        } catch {
-            throw FileError(.open, path, error)
-        }
-        return try file.whole(upTo: maximum, path: path)
+        try Descriptor(opening: path).whole(upTo: maximum, path: path)
     }
 
     /// The text of a file of the kernel; nil if it cannot be read. Names in it may have bytes that are not UTF-8.

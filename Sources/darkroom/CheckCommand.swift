@@ -4,7 +4,6 @@ import DarkroomClient
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
-import DarkroomSpool
 
 /// Reads manifests as the daemon does.
 struct CheckCommand: ParsableCommand {
@@ -56,41 +55,8 @@ struct CheckCommand: ParsableCommand {
 
     @OptionGroup var spool: SpoolOptions
 
-    /// The result for one manifest.
-    private struct Result: Encodable {
-        let file: String
-        var images: Int?
-        /// nil if the manifest has none.
-        var patterns: Patterns?
-        var errors: [ManifestProblem]?
-        /// What to know about a manifest that is right; nil for nothing.
-        var warnings: [String]?
-        /// Why the file cannot be read.
-        var message: String?
-        /// What to write instead.
-        var remedy: String?
-        var forecast: ForecastSummary?
-
-        func encode(to encoder: any Encoder) throws {
-            // Its count of images is that of the manifest.
-            try forecast?.encode(to: encoder)
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(file, forKey: .file)
-            try container.encodeIfPresent(images, forKey: .images)
-            try container.encodeIfPresent(patterns, forKey: .patterns)
-            try container.encodeIfPresent(errors, forKey: .errors)
-            try container.encodeIfPresent(warnings, forKey: .warnings)
-            try container.encodeIfPresent(message, forKey: .message)
-            try container.encodeIfPresent(remedy, forKey: .remedy)
-        }
-
-        private enum CodingKeys: String, CodingKey {
-            case file, images, patterns, errors, warnings, message, remedy
-        }
-    }
-
     /// The patterns and folders among the sources of a manifest.
-    private struct Patterns: Encodable {
+    private struct Patterns {
         let count: Int
         /// Those that only the daemon can look up. Their images are not counted.
         let unknown: Int
@@ -103,6 +69,8 @@ struct CheckCommand: ParsableCommand {
             unknown = manifest.unknownSources
             files = manifest.found.reduce(0) { $0 + $1.files.count }
         }
+
+        var json: JSONObject { ["count": count, "unknown": unknown, "files": files] }
 
         /// `2 patterns or folders mean 10 files, 1 can only be looked up by the daemon`.
         var words: String {
@@ -120,23 +88,6 @@ struct CheckCommand: ParsableCommand {
             }
             return parts.joined(separator: "; ")
         }
-    }
-
-    private struct Summary: Encodable {
-        let manifests: Int
-        let rejected: Int
-        let exit: Int32
-        var forecast: ForecastSummary?
-
-        func encode(to encoder: any Encoder) throws {
-            try forecast?.encode(to: encoder)
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(manifests, forKey: .manifests)
-            try container.encode(rejected, forKey: .rejected)
-            try container.encode(exit, forKey: .exit)
-        }
-
-        private enum CodingKeys: String, CodingKey { case manifests, rejected, exit }
     }
 
     func validate() throws {
@@ -173,13 +124,8 @@ struct CheckCommand: ParsableCommand {
         if let exit = look?.total.exit, exit == .rejected || worst == .success {
             worst = .worst(worst, exit)
         }
-        if json {
-            let summary = Summary(
-                manifests: inputs.count, rejected: rejected, exit: worst.rawValue,
-                forecast: look?.total)
-            try Console.lines([JSONText.line("summary", summary)])
-        }
-        if worst != .success { throw worst }
+        let summary: JSONObject = ["manifests": inputs.count, "rejected": rejected]
+        try Console.conclude(worst, json: json ? JSONObject(summary, with: look?.total) : nil)
     }
 
     private enum Input {
@@ -264,48 +210,42 @@ struct CheckCommand: ParsableCommand {
             guard case .path(let path) = input else { throw error }
             var error = error
             if error.code == "not-a-manifest" { error.remedy = Self.remedy(for: path) }
-            if !json { Console.complain(error) }
-            try tell(
-                Result(
-                    file: FileName(path).text, message: error.message, remedy: error.remedy))
+            guard json else {
+                Console.complain(error)
+                return error.exit
+            }
+            try Console.json([
+                "type": "manifest", "file": FileName(path).text, "message": error.message,
+                "remedy": error.remedy,
+            ])
             return error.exit
         }
         switch answer.outcome {
         case .success(let manifest):
             let forecast = try look?.check(manifest, of: answer.shown, sent: answer.pictures)
             let warnings = manifest.warnings
-            let told = warnings + [answer.note].compactMap(\.self)
-            try tell(
-                Result(
-                    file: answer.shown, images: manifest.images.count,
-                    patterns: Patterns(manifest), warnings: told.isEmpty ? nil : told,
-                    forecast: forecast))
-            if !json {
-                for warning in warnings {
-                    Console.problem("\(answer.shown): warning: \(warning)")
-                }
-                if let note = answer.note { Console.problem("\(answer.shown): note: \(note)") }
+            let patterns = Patterns(manifest)
+            let images = manifest.images.count
+            guard !json else {
+                let told = warnings + [answer.note].compactMap(\.self)
+                let result: JSONObject = [
+                    "type": "manifest", "file": answer.shown, "images": images,
+                    "patterns": patterns?.json, "warnings": told.isEmpty ? nil : told,
+                ]
+                // Its count of images is that of the manifest.
+                try Console.json(JSONObject(result, with: forecast))
+                return .success
             }
+            let words = forecast?.words ?? Words.count(images, "image")
+            let line = patterns.map { images == 0 ? $0.words : "\(words); \($0.words)" } ?? words
+            try Console.line("\(answer.shown): \(line)")
+            for warning in warnings { Console.problem("\(answer.shown): warning: \(warning)") }
+            if let note = answer.note { Console.problem("\(answer.shown): note: \(note)") }
             return .success
         case .failure(let rejection):
-            if !json {
-                for problem in rejection.problems {
-                    Console.problem(problem.line(in: answer.shown))
-                }
-            }
-            try tell(Result(file: answer.shown, errors: rejection.problems))
+            let refused = RefusedManifest(shown: answer.shown, problems: rejection.problems)
+            if json { try Console.json(refused.line) } else { refused.complain() }
             return .rejected
-        }
-    }
-
-    private func tell(_ result: Result) throws(ClientError) {
-        if json {
-            try Console.line(JSONText.line("manifest", result))
-        } else if let images = result.images {
-            let words = result.forecast?.words ?? Words.count(images, "image")
-            let line =
-                result.patterns.map { images == 0 ? $0.words : "\(words); \($0.words)" } ?? words
-            try Console.line("\(result.file): \(line)")
         }
     }
 }

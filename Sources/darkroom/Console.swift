@@ -40,8 +40,16 @@ enum Console {
     static func text(_ text: String) throws(ClientError) { try write(text, to: STDOUT_FILENO) }
 
     /// One object in one line.
-    static func json(_ value: some Encodable) throws(ClientError) {
-        try line(JSONText.line(value))
+    static func json(_ object: JSONObject) throws(ClientError) {
+        try line(JSONText.line(object))
+    }
+
+    /// Ends a command that has told everything: with `--json`, the last object, and always the exit code.
+    static func conclude(_ exit: ClientExit, json summary: JSONObject?) throws {
+        if let summary {
+            try json(JSONObject(["type": "summary", "exit": exit.rawValue], with: summary))
+        }
+        if exit != .success { throw exit }
     }
 
     /// A line about a file: a problem of a manifest.

@@ -53,7 +53,7 @@ extension ControlSubcommand {
 
 struct CancelCommand: WaitingControlSubcommand {
     static let command = ControlCommand.cancel
-    @Argument(help: ControlOptions.ids, completion: BatchCompletion.unfinished)
+    @Argument(help: ControlOptions.ids, completion: SpoolCompletion.unfinished)
     var ids: [String]
     @OptionGroup var options: ControlOptions
     @OptionGroup var waiting: WaitOption
@@ -61,7 +61,7 @@ struct CancelCommand: WaitingControlSubcommand {
 
 struct HoldCommand: WaitingControlSubcommand {
     static let command = ControlCommand.hold
-    @Argument(help: ControlOptions.ids, completion: BatchCompletion.unfinished)
+    @Argument(help: ControlOptions.ids, completion: SpoolCompletion.unfinished)
     var ids: [String]
     @OptionGroup var options: ControlOptions
     @OptionGroup var waiting: WaitOption
@@ -69,7 +69,7 @@ struct HoldCommand: WaitingControlSubcommand {
 
 struct ReleaseCommand: WaitingControlSubcommand {
     static let command = ControlCommand.release
-    @Argument(help: ControlOptions.ids, completion: BatchCompletion.unfinished)
+    @Argument(help: ControlOptions.ids, completion: SpoolCompletion.unfinished)
     var ids: [String]
     @OptionGroup var options: ControlOptions
     @OptionGroup var waiting: WaitOption
@@ -77,7 +77,7 @@ struct ReleaseCommand: WaitingControlSubcommand {
 
 struct RetryCommand: WaitingControlSubcommand {
     static let command = ControlCommand.retry
-    @Argument(help: ControlOptions.ids, completion: BatchCompletion.finished)
+    @Argument(help: ControlOptions.ids, completion: SpoolCompletion.finished)
     var ids: [String]
     @OptionGroup var options: ControlOptions
     @OptionGroup var waiting: WaitOption
@@ -85,7 +85,7 @@ struct RetryCommand: WaitingControlSubcommand {
 
 struct RemoveCommand: ControlSubcommand {
     static let command = ControlCommand.remove
-    @Argument(help: ControlOptions.ids, completion: BatchCompletion.finished)
+    @Argument(help: ControlOptions.ids, completion: SpoolCompletion.finished)
     var ids: [String]
     @OptionGroup var options: ControlOptions
     var waits: Bool { false }
@@ -125,23 +125,7 @@ struct ControlRun {
         folder = try options.spool.open()
     }
 
-    /// The result for one batch.
-    private struct Result: Encodable {
-        let type = "control"
-        let command: ControlCommand
-        let id: String
-        let effect: Effect
-        let message: String
-        var state: BatchState?
-
-        enum Effect: String, Encodable { case done, already, none, refused }
-    }
-
-    private struct Summary: Encodable {
-        let type = "summary"
-        let batches: Int
-        let exit: Int32
-    }
+    private enum Effect: String, Encodable { case done, already, none, refused }
 
     func run() throws {
         let queue = try folder.queue()
@@ -166,14 +150,22 @@ struct ControlRun {
                 worst = .worst(worst, try refuse(id, error))
             }
         }
-        if options.json { try Console.json(Summary(batches: ids.count, exit: worst.rawValue)) }
-        if worst != .success { throw worst }
+        try Console.conclude(worst, json: options.json ? ["batches": ids.count] : nil)
+    }
+
+    /// A line of `--json`: what became of one batch.
+    private func report(
+        _ id: String, _ effect: Effect, _ message: String, _ state: BatchState? = nil
+    ) throws(ClientError) {
+        try Console.json([
+            "type": "control", "command": command, "id": id, "effect": effect, "message": message,
+            "state": state,
+        ])
     }
 
     private func refuse(_ id: String, _ error: ClientError) throws(ClientError) -> ClientExit {
         if options.json {
-            try Console.json(
-                Result(command: command, id: id, effect: .refused, message: error.message))
+            try report(id, .refused, error.message)
         } else {
             Console.complain(error)
         }
@@ -195,8 +187,7 @@ struct ControlRun {
             return try tell(id, .already, "\(id) \(words)")
         case .noEffect(let id, let words):
             if options.json {
-                try Console.json(
-                    Result(command: command, id: id, effect: .none, message: "\(id) \(words)"))
+                try report(id, .none, "\(id) \(words)")
             } else {
                 Console.complain("\(id) \(words)")
             }
@@ -207,16 +198,11 @@ struct ControlRun {
     }
 
     private func tell(
-        _ id: String, _ effect: Result.Effect, _ message: String
+        _ id: String, _ effect: Effect, _ message: String
     ) throws(ClientError) -> ClientExit {
         if !options.json { try Console.line(message) }
         let batch = waits ? try wait(id) : nil
-        if options.json {
-            try Console.json(
-                Result(
-                    command: command, id: id, effect: effect, message: message, state: batch?.state)
-            )
-        }
+        if options.json { try report(id, effect, message, batch?.state) }
         guard let batch, batch.state.isFinal else { return .success }
         if command == .cancel, batch.state == .cancelled { return .success }
         return ClientExit(of: batch.state)

@@ -64,7 +64,11 @@ enum DaemonControl: String {
             }
             if hasObeyed(state.name) {
                 return try json
-                    ? Console.json(Report(command: rawValue, state: state.name.rawValue))
+                    ? Console.json([
+                        "type": "daemon", "command": rawValue,
+                        // The state after the command.
+                        "state": state.name, "exit": ClientExit.success.rawValue,
+                    ])
                     : Console.line(state.name.rawValue)
             }
             // Each reading of /proc/locks makes other processes wait that lock a file.
@@ -74,15 +78,6 @@ enum DaemonControl: String {
             .tryAgain, code: "not-obeyed",
             "The daemon was told to \(rawValue), but has not done it within \(Int(Self.patience)) seconds.",
             remedy: "It may do it later. darkroom status shows what it does.")
-    }
-
-    /// `--json`.
-    private struct Report: Encodable {
-        let type = "daemon"
-        let command: String
-        /// The state of the daemon, after the command.
-        let state: String
-        let exit = ClientExit.success.rawValue
     }
 
     private func hasObeyed(_ state: DaemonState.Name) -> Bool {

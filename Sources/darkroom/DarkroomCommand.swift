@@ -39,7 +39,7 @@ struct DarkroomCommand: ParsableCommand {
         var json = false
         do {
             let texts = try texts(of: arguments)
-            json = JSONError.isWanted(by: texts)
+            json = ClientError.isWantedAsJSON(by: texts)
             try ArgumentCheck(arguments: texts).check()
             var command = try parseAsRoot(texts)
             try requireProcFolder(for: command)
@@ -47,7 +47,7 @@ struct DarkroomCommand: ParsableCommand {
             if json, !handlesSignals(command) { Interruption.tellPrograms() }
             try command.run()
         } catch let error as ClientError {
-            if json { try? Console.json(JSONError(error)) }
+            if json { try? Console.json(error.json) }
             Console.complain(error)
             end(error.exit)
         } catch let code as ClientExit {
@@ -55,11 +55,12 @@ struct DarkroomCommand: ParsableCommand {
         } catch let refusal as RefusedManifest {
             if json { try? Console.json(refusal.json) }
             refusal.complain()
-            end(RefusedManifest.exit)
+            end(.rejected)
         } catch {
             if json, !exitCode(for: error).isSuccess {
-                try? Console.json(
-                    JSONError(code: "usage", message(for: error), exitCode(for: error).rawValue))
+                let usage = ClientError(.usage, code: "usage", message(for: error))
+                let exit: JSONObject = ["exit": exitCode(for: error).rawValue]
+                try? Console.json(JSONObject(exit, with: usage.json))
             }
             tell(error)
             fflush(nil)
@@ -93,11 +94,7 @@ struct DarkroomCommand: ParsableCommand {
             command is RunCommand || command is FilterCommand || command is MergeCommand
                 || command is PauseCommand || command is ResumeCommand
         else { return }
-        do {
-            try MissingProcFolder.check()
-        } catch {
-            throw ClientError(.systemError, code: error.code, error.message)
-        }
+        try asClientError(.systemError, MissingProcFolder.check())
     }
 
     /// Ends the process without the finalisers of libraries. A picture that does not stop in time is still in work in

@@ -56,11 +56,7 @@ struct EngineOptions: ParsableArguments {
 
     /// The configuration: the command line, the environment, the file, the defaults.
     func load() throws(ClientError) -> ConfigurationLoader.Loaded {
-        var overrides = settings.map { setting in
-            let parts = setting.split(
-                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (key: String(parts[0]), text: String(parts[1]))
-        }
+        var overrides = settings.map(ConfigurationLoader.override)
         if let jobs { overrides.append(("filters.concurrency", "\(jobs)")) }
         if let memory { overrides.append(("limits.memory", try checked(memory: memory))) }
         var environment = ProcessInfo.processInfo.environment
@@ -68,13 +64,9 @@ struct EngineOptions: ParsableArguments {
         environment[SpoolLocation.variable] = nil
         let loader = ConfigurationLoader(
             path: config, readsStandardFile: false, overrides: overrides, environment: environment)
-        do {
-            let loaded = try loader.loadAll()
-            if let jobs { RunSettings.restrictCores(to: jobs) }
-            return loaded
-        } catch {
-            throw ClientError(.configuration, code: error.code, error.message)
-        }
+        let loaded = try asClientError(.configuration, loader.loadAll())
+        if let jobs { RunSettings.restrictCores(to: jobs) }
+        return loaded
     }
 
     private func checked(memory: String) throws(ClientError) -> String {
@@ -84,8 +76,7 @@ struct EngineOptions: ParsableArguments {
             (Quantity.bytes(size) ?? 0) >= least ? size : nil
         }
         let correction = corrected.map { "; did you mean \($0)?" } ?? ""
-        throw ClientError(
-            .usage, code: "bad-option",
+        throw .badOption(
             "--memory \(FileName(memory).text): write a size such as 512MiB or 2GiB, at least \(Quantity.text(bytes: least))\(correction)"
         )
     }
@@ -102,10 +93,17 @@ struct EngineOptions: ParsableArguments {
 
 extension ConfigurationLoader.Loaded {
     /// The recipes of the configuration or, without one, those of the package's configuration that are right.
-    var knownRecipes: RecipeBook {
+    private var knownRecipes: RecipeBook {
         if configuration.recipesFolder != nil { return configuration.recipes }
         let content = RecipeFolder.read(
             RecipeFolder.standardPath, limit: configuration.manifestLimits.filters)
         return configuration.recipes.holding(content.recipes)
+    }
+
+    /// What the configuration demands of a manifest.
+    var manifestRules: ManifestRules {
+        ManifestRules(
+            limits: configuration.manifestLimits, defaultFilters: configuration.defaultFilters,
+            recipes: knownRecipes)
     }
 }

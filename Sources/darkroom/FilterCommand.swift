@@ -6,7 +6,6 @@ import DarkroomManifest
 import DarkroomPicture
 import DarkroomRun
 import Glibc
-import SystemPackage
 
 /// Filters one picture in a pipe.
 struct FilterCommand: ParsableCommand {
@@ -56,38 +55,17 @@ struct FilterCommand: ParsableCommand {
         if json, target == nil { throw ValidationError(Self.needsFile) }
     }
 
-    /// `--json`.
-    private struct Report: Encodable {
-        let type = "filter"
-        let output: String
-        let format: String
-        let width: Int
-        let height: Int
-        let bytes: Int
-        let warnings: [Warning]?
-        let exit: Int32
-
-        init(_ filtered: SinglePicture.Filtered, output: String) {
-            let report = filtered.report
-            self.output = output
-            format = report.format.rawValue
-            width = report.width
-            height = report.height
-            bytes = report.bytes
-            warnings = filtered.warnings.isEmpty ? nil : filtered.warnings.map(Warning.init)
-            exit = ClientExit.success.rawValue
+    private func report(_ filtered: SinglePicture.Filtered, _ output: String) -> JSONObject {
+        let warnings: [JSONObject] = filtered.warnings.map {
+            // The picture, or one that is laid over it.
+            ["picture": $0.picture, "message": $0.text]
         }
-
-        struct Warning: Encodable {
-            /// The picture, or one that is laid over it.
-            let picture: String
-            let message: String
-
-            init(_ warning: SinglePicture.Warning) {
-                picture = warning.picture
-                message = warning.text
-            }
-        }
+        let report = filtered.report
+        return [
+            "type": "filter", "output": output, "format": report.format.rawValue,
+            "width": report.width, "height": report.height, "bytes": report.bytes,
+            "warnings": warnings.isEmpty ? nil : warnings, "exit": ClientExit.success.rawValue,
+        ]
     }
 
     private var isInput: Bool { file == nil || file == ManifestFile.standardInput }
@@ -109,7 +87,7 @@ struct FilterCommand: ParsableCommand {
             try Self.isSpecial(target)
             ? filterToSpecial(picture, target) : filterToFile(picture, target)
         Self.tell(filtered.warnings)
-        if json { try Console.json(Report(filtered, output: target)) }
+        if json { try Console.json(report(filtered, target)) }
     }
 
     private static func tell(_ warnings: [SinglePicture.Warning]) {
@@ -121,19 +99,10 @@ struct FilterCommand: ParsableCommand {
     private func filterToFile(
         _ picture: SinglePicture, _ target: String
     ) throws(ClientError) -> SinglePicture.Filtered {
-        let result: ResultFile
-        do throws(PictureError) {
-            result = try ResultFile(path: target)
-        } catch {
-            throw ClientError(.cannotCreate, code: error.code, error.message)
-        }
+        let result = try asClientError(.cannotCreate, ResultFile(path: target))
         let filtered = try check(
             picture.filter(input(), named: name, to: result.file, named: target))
-        do throws(PictureError) {
-            try result.publish()
-        } catch {
-            throw ClientError(.ioError, code: error.code, error.message)
-        }
+        try asClientError(.ioError, result.publish())
         return filtered
     }
 
@@ -156,7 +125,7 @@ struct FilterCommand: ParsableCommand {
                 .cannotCreate, code: "cannot-open", "-o \(path.shellQuoted): opening it: \(error)")
         }
         if json, Self.isStandardOutput(file) {
-            throw ClientError(.usage, code: "bad-option", Self.needsFile)
+            throw .badOption(Self.needsFile)
         }
         return try filterToOutput(picture, file.number)
     }
@@ -203,25 +172,16 @@ struct FilterCommand: ParsableCommand {
             )
         }
         let text = ManifestFile(try job.manifest(), shown: "the picture")
-        let rules = ManifestRules(
-            limits: loaded.configuration.manifestLimits,
-            defaultFilters: loaded.configuration.defaultFilters,
-            recipes: loaded.knownRecipes)
-        switch text.check(rules) {
-        case .success(let manifest):
-            guard manifest.images.allSatisfy({ $0.variant == nil }) else {
-                let cause =
-                    pictures.sizes.isEmpty
-                    ? "--recipe \(FileName(pictures.recipe ?? "").text): it has variants"
-                    : "--sizes makes several pictures"
-                throw ClientError(
-                    .usage, code: "bad-option",
-                    "\(cause), and filter writes one picture. darkroom run writes all of them")
-            }
-            return manifest
-        case .failure(let rejection):
-            throw RefusedManifest(shown: text.shown, problems: rejection.problems)
+        let manifest = try text.manifest(loaded.manifestRules)
+        guard manifest.images.allSatisfy({ $0.variant == nil }) else {
+            let cause =
+                pictures.sizes.isEmpty
+                ? "--recipe \(FileName(pictures.recipe ?? "").text): it has variants"
+                : "--sizes makes several pictures"
+            throw ClientError.badOption(
+                "\(cause), and filter writes one picture. darkroom run writes all of them")
         }
+        return manifest
     }
 
     /// The format that the ending of the result's file means; nil if it means none, or an option says it.
@@ -232,8 +192,7 @@ struct FilterCommand: ParsableCommand {
         let name = ByteString(target).asciiLowercased.string
         let format = OutputFormat.allCases.first { $0.endings.contains(where: name.hasEnding) }
         guard format == nil, PictureFileExtensions.match(name) else { return format }
-        throw ClientError(
-            .usage, code: "bad-option",
+        throw .badOption(
             "-o \(target.shellQuoted): results are PNG or JPEG. Let the name end in .png or .jpg, or add --format"
         )
     }
@@ -241,16 +200,9 @@ struct FilterCommand: ParsableCommand {
     private var name: String { isInput ? "standard input" : FileName(file ?? "").text }
 
     private func input() throws(ClientError) -> Descriptor {
-        do {
-            return Descriptor(
-                owning: try retryingInterrupts {
-                    isInput
-                        ? dup(STDIN_FILENO)
-                        : Glibc.open(file ?? "", O_RDONLY | O_CLOEXEC | O_NOCTTY)
-                })
-        } catch {
-            throw ClientError(FileError(.open, name, error))
-        }
+        try asClientError(
+            isInput
+                ? .standardInput(shown: name) : Descriptor(opening: file ?? "", shown: name))
     }
 
     private func check(
@@ -273,22 +225,15 @@ struct FilterCommand: ParsableCommand {
     private func filterToOutput(
         _ picture: SinglePicture, _ output: CInt
     ) throws(ClientError) -> SinglePicture.Filtered {
-        do {
-            let result = try UnnamedFile.make()
-            let filtered = try check(
-                picture.filter(input(), named: name, to: result.file, named: "standard output"))
-            lseek(result.number, 0, SEEK_SET)
-            while true {
-                let piece = try result.readAll(upTo: (1 << 20) - 1, path: "the temporary file")
-                if piece.isEmpty { return filtered }
-                try Console.write(bytes: piece, to: output)
-            }
-        } catch let error as FileError {
-            throw ClientError(error)
-        } catch let error as ClientError {
-            throw error
-        } catch {
-            preconditionFailure("an error of another type: \(error)")
+        let result = try asClientError(UnnamedFile.make())
+        let filtered = try check(
+            picture.filter(input(), named: name, to: result.file, named: "standard output"))
+        lseek(result.number, 0, SEEK_SET)
+        while true {
+            let piece = try asClientError(
+                result.readAll(upTo: (1 << 20) - 1, path: "the temporary file"))
+            if piece.isEmpty { return filtered }
+            try Console.write(bytes: piece, to: output)
         }
     }
 }

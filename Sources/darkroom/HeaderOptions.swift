@@ -26,12 +26,11 @@ struct HeaderOptions: ParsableArguments {
         guard !wanted.isEmpty else { return headers }
         let origins = Self.origins(of: manifest)
         guard !origins.isEmpty else {
-            throw ClientError(.usage, code: "bad-option", "--header: no source is a URL")
+            throw .badOption("--header: no source is a URL")
         }
         guard !isOthers || origins.count == 1 else {
             let names = origins.prefix(3).map(\.description) + (origins.count > 3 ? ["others"] : [])
-            throw ClientError(
-                .usage, code: "bad-option",
+            throw .badOption(
                 "--header: the URLs of the manifest have several origins (\(Words.list(names, "and"))), and the header may be a secret",
                 remedy: "Name the header for its origin in a file for --set downloads.headers=FILE."
             )
@@ -63,8 +62,7 @@ struct HeaderOptions: ParsableArguments {
         }
         let names = headers.map { ByteString($0.name).asciiLowercased }
         for (index, name) in names.enumerated() where names[..<index].contains(name) {
-            throw ClientError(
-                .usage, code: "bad-option", "--header: \(headers[index].name) is given twice")
+            throw .badOption("--header: \(headers[index].name) is given twice")
         }
         return headers
     }
@@ -72,12 +70,8 @@ struct HeaderOptions: ParsableArguments {
     /// The headers of a file, one in each line. No message contains a value.
     private static func read(_ path: String) throws(ClientError) -> [OriginHeaders.Header] {
         let shown = FileName(path).text
-        let bytes: [UInt8]
-        do throws(FileError) {
-            bytes = try ManifestFile.open(path).whole(upTo: 1 << 16, path: shown, waits: true)
-        } catch {
-            throw ClientError(error)
-        }
+        let bytes = try asClientError(
+            ManifestFile.open(path).whole(upTo: 1 << 16, path: shown, waits: true))
         var headers: [OriginHeaders.Header] = []
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
@@ -94,8 +88,7 @@ struct HeaderOptions: ParsableArguments {
         _ text: String, _ place: String
     ) throws(ClientError) -> OriginHeaders.Header {
         guard let colon = text.firstIndex(of: ":") else {
-            throw ClientError(
-                .usage, code: "bad-option",
+            throw .badOption(
                 "\(place): write NAME: VALUE, for example 'Accept-Language: de'")
         }
         let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
@@ -103,7 +96,7 @@ struct HeaderOptions: ParsableArguments {
             return try OriginHeaders.Header(
                 name: String(text[..<colon]), value: String(value))
         } catch {
-            throw ClientError(.usage, code: "bad-option", "\(place): \(error.message)")
+            throw .badOption("\(place): \(error.message)")
         }
     }
 }

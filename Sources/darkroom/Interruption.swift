@@ -80,7 +80,7 @@ enum Interruption {
         }
         Console.complain(advice?.text ?? error.message)
         Console.end(
-            error.exit.rawValue, writing: isJSON ? JSONText.line(JSONError(error)) + "\n" : "")
+            error.exit.rawValue, writing: isJSON ? JSONText.line(error.json) + "\n" : "")
     }
 
     /// Whether SIGINT has arrived.

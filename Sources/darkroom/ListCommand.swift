@@ -2,7 +2,6 @@ import ArgumentParser
 import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
-import DarkroomSpool
 import Foundation
 
 struct ListCommand: ParsableCommand {

@@ -21,7 +21,7 @@ struct LogsCommand: ParsableCommand {
             74 a batch cannot be read, 77 no permission.
             """)
 
-    @Argument(help: "The ID of the batch.", completion: BatchCompletion.all)
+    @Argument(help: "The ID of the batch.", completion: SpoolCompletion.all)
     var id: String
 
     @OptionGroup var spool: SpoolOptions

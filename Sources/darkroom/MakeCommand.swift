@@ -1,9 +1,7 @@
 import ArgumentParser
-import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
 import DarkroomManifest
-import DarkroomSpool
 import Foundation
 
 /// Prints the manifest that `submit` would drop for pictures.
@@ -48,15 +46,6 @@ struct MakeCommand: ParsableCommand {
 
     @OptionGroup var spool: SpoolOptions
 
-    /// `--json`.
-    private struct Report: Encodable {
-        let type = "make"
-        let output: String
-        let images: Int
-        let bytes: Int
-        let exit: Int32
-    }
-
     func validate() throws {
         try list.require(files)
         if json, output == nil {
@@ -74,12 +63,7 @@ struct MakeCommand: ParsableCommand {
             report)
         let manifest = try job.manifest()
         let file = ManifestFile(manifest, shown: "the manifest")
-        let checked: Manifest
-        switch file.check(ManifestRules(report)) {
-        case .success(let manifest): checked = manifest
-        case .failure(let rejection):
-            throw RefusedManifest(shown: file.shown, problems: rejection.problems)
-        }
+        let checked = try file.manifest(ManifestRules(report))
         let text = manifest.manifest(in: format)
         guard let output else { return try Console.text(text) }
         do {
@@ -92,17 +76,16 @@ struct MakeCommand: ParsableCommand {
                 remedy: "No manifest was written. Name another file with -o, or correct the cause.")
         }
         guard json else { return }
-        try Console.json(
-            Report(
-                output: output, images: checked.images.count, bytes: text.utf8.count,
-                exit: ClientExit.success.rawValue))
+        try Console.json([
+            "type": "make", "output": output, "images": checked.images.count,
+            "bytes": text.utf8.count, "exit": ClientExit.success.rawValue,
+        ])
     }
 
     private func outputFormat() throws(ClientError) -> ManifestFormat {
         guard let output else { return .json }
         guard let format = ManifestFormat(fileName: output), format != .plist else {
-            throw ClientError(
-                .usage, code: "bad-option",
+            throw .badOption(
                 "-o \(FileName(output).text): the name must end in .json, .yaml or .yml")
         }
         return format

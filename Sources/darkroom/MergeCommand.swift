@@ -3,7 +3,6 @@ import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
 import DarkroomRun
-import DarkroomSpool
 import SystemPackage
 
 /// Puts the results of all shards together.
@@ -41,29 +40,18 @@ struct MergeCommand: ParsableCommand {
     @Flag(help: "Compare only the lengths of the outputs, and do not read them.")
     var quick = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Make a page of the results in this folder, as darkroom page does.", valueName: "dir"),
-        completion: .directory)
-    var pageDir: String?
-
-    /// The former name of `--page-dir`. With other commands, `--page` is a flag.
-    @Option(name: .customLong("page"), help: .hidden)
-    var formerPageDir: String?
-
+    @OptionGroup var page: PageDirOptions
     @OptionGroup var progress: ReadingProgressOptions
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() throws {
-        let page = try (pageDir ?? formerPageDir).map { target throws(ClientError) in
-            try ResultPage(in: target, folders: ["\(RunPreparation.trimmed(folder))/.."])
-        }
+        let folder = RunPreparation.trimmed(folder)
+        let page = try page.page(folders: ["\(folder)/.."])
         let report: MergeReport
         do {
-            let merge = try ShardMerge(
-                RunPreparation.trimmed(folder), readsOutputs: !quick)
+            let merge = try ShardMerge(folder, readsOutputs: !quick)
             let reading = ReadingProgress(
                 quick ? "Looking at outputs" : "Reading outputs", mode: progress.mode)
             defer { reading.clear() }
@@ -78,12 +66,9 @@ struct MergeCommand: ParsableCommand {
         }
         let exit = Self.exit(report)
         let made =
-            report.status == nil
-            ? nil
-            : page?.make(
-                of: RunPreparation.trimmed(folder), progress: progress.mode)
+            report.status == nil ? nil : page?.make(of: folder, progress: progress.mode)
         if json {
-            try Console.json(Report(report, exit: exit.rawValue, page: made))
+            try Console.json(Self.json(report, exit, page: made))
         } else {
             try tell(report)
             if let made { try Console.line(made) }
@@ -148,64 +133,26 @@ struct MergeCommand: ParsableCommand {
         return names.prefix(shortList).joined(separator: ", ") + rest
     }
 
-    /// `--json`.
-    private struct Report: Encodable {
-        let type = "merge"
-        let id: String
-        let folder: String
-        let shards: Int
-        let state: BatchState?
-        let counts: Status.Counts?
-        let missing: [Missing]
-        let failed: [Int]
-        let lost: [String]
-        let array: String?
-        let faults: [Fault]
-        let exit: Int32
-        /// The path of the page.
-        let page: String?
-
-        struct Missing: Encodable {
-            let shard: Int
-            let message: String
-            let isInWork: Bool
-            let counts: Status.Counts?
-
-            private enum CodingKeys: String, CodingKey {
-                case shard, message, counts
-                case isInWork = "inWork"
-            }
+    private static func json(_ report: MergeReport, _ exit: ClientExit, page: String?) -> JSONObject
+    {
+        let missing: [JSONObject] = report.missing.map { missing in
+            var counts: Status.Counts?
+            if case .unfinished(let known) = missing.reason { counts = known }
+            return [
+                "shard": missing.shard, "message": missing.message, "inWork": missing.isInWork,
+                "counts": counts,
+            ]
         }
-
-        struct Fault: Encodable {
-            let shard: Int?
-            let image: String?
-            let message: String
+        let faults: [JSONObject] = report.faults.map {
+            ["shard": $0.shard == 0 ? nil : $0.shard, "image": $0.image, "message": $0.message]
         }
-
-        init(_ report: MergeReport, exit: Int32, page: String?) {
-            id = report.id
-            folder = report.folder
-            shards = report.shards
-            state = report.status?.state
-            counts = report.status?.counts
-            missing = report.missing.map { missing in
-                var counts: Status.Counts?
-                if case .unfinished(let known) = missing.reason { counts = known }
-                return Missing(
-                    shard: missing.shard, message: missing.message,
-                    isInWork: missing.isInWork, counts: counts)
-            }
-            failed = report.failed
-            lost = report.lost
-            array = report.idle.isEmpty ? nil : report.idleTasks
-            faults = report.faults.map {
-                Fault(
-                    shard: $0.shard == 0 ? nil : $0.shard, image: $0.image, message: $0.message)
-            }
-            self.exit = exit
-            self.page = page
-        }
+        return [
+            "type": "merge", "id": report.id, "folder": report.folder, "shards": report.shards,
+            "state": report.status?.state, "counts": report.status?.counts, "missing": missing,
+            "failed": report.failed, "lost": report.lost,
+            "array": report.idle.isEmpty ? nil : report.idleTasks, "faults": faults,
+            "exit": exit.rawValue, "page": page,
+        ]
     }
 }
 

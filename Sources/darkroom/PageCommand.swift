@@ -32,7 +32,7 @@ struct PageCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("The ID of a batch, or a folder of results.", valueName: "id|dir"),
-        completion: BatchCompletion.all)
+        completion: SpoolCompletion.all)
     var place: String?
 
     @Flag(
@@ -74,7 +74,7 @@ struct PageCommand: ParsableCommand {
             try pages.make(in: output ?? "\(name)-page") { reading.show($0, of: $1) }
         }
         reading.clear()
-        try json ? Console.json(Report(report, .success)) : Console.line(report.page)
+        try json ? Console.json(Self.json(report)) : Console.line(report.page)
         ResultPage.tell(report.withoutPreview)
     }
 
@@ -88,7 +88,7 @@ struct PageCommand: ParsableCommand {
         reading.clear()
         let failures = report.failures.map { ClientError($0) }
         let worst = failures.map(\.exit).reduce(.success, ClientExit.worst)
-        try json ? Console.json(Report(report, worst)) : Console.line(report.page)
+        try json ? Console.json(Self.json(report, worst)) : Console.line(report.page)
         ResultPage.tell(report.withoutPreview)
         for error in failures { Console.complain(error) }
         if worst != .success { throw worst }
@@ -104,31 +104,18 @@ struct PageCommand: ParsableCommand {
     }
 
     /// `--json`.
-    private struct Report: Encodable {
-        let type = "page"
-        let page: String
-        let batches: Int?
-        let pages: Int?
-        let images: Int
-        let withoutPreview: Int
-        let exit: Int32
+    private static func json(_ report: BatchPages.Report) -> JSONObject {
+        [
+            "type": "page", "page": report.page, "pages": report.pages, "images": report.images,
+            "withoutPreview": report.withoutPreview, "exit": ClientExit.success.rawValue,
+        ]
+    }
 
-        init(_ report: BatchPages.Report, _ exit: ClientExit) {
-            self.exit = exit.rawValue
-            page = report.page
-            batches = nil
-            pages = report.pages
-            images = report.images
-            withoutPreview = report.withoutPreview
-        }
-
-        init(_ report: OutboxPages.Report, _ exit: ClientExit) {
-            self.exit = exit.rawValue
-            page = report.page
-            batches = report.batches
-            pages = nil
-            images = report.images
-            withoutPreview = report.withoutPreview
-        }
+    private static func json(_ report: OutboxPages.Report, _ exit: ClientExit) -> JSONObject {
+        [
+            "type": "page", "page": report.page, "batches": report.batches,
+            "images": report.images, "withoutPreview": report.withoutPreview,
+            "exit": exit.rawValue,
+        ]
     }
 }

@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
-import DarkroomSpool
 
 /// Says once why a file in the inbox is not taken: at once if the daemon waits for its disk, otherwise if it takes long.
 final class Patience {

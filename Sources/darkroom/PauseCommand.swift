@@ -1,5 +1,4 @@
 import ArgumentParser
-import DarkroomClient
 
 struct PauseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -4,7 +4,6 @@ import DarkroomClient
 import DarkroomCore
 import DarkroomManifest
 import DarkroomPicture
-import DarkroomSpool
 import Glibc
 import SystemPackage
 
@@ -14,7 +13,7 @@ struct PictureOptions: ParsableArguments {
         help: ArgumentHelp(
             "Use the filters and the format of a recipe. darkroom recipes lists them.",
             valueName: "name"),
-        completion: RecipeCompletion.names)
+        completion: SpoolCompletion.recipes)
     var recipe: String?
 
     @Option(
@@ -77,7 +76,7 @@ struct PictureOptions: ParsableArguments {
             list.map { _ in "--from" },
         ]
         guard let option = given.compactMap(\.self).first else { return nil }
-        return ClientError(.usage, code: "bad-option", "\(option) is for pictures; \(remedy)")
+        return .badOption("\(option) is for pictures; \(remedy)")
     }
 
     /// Where pictures come from.
@@ -105,8 +104,7 @@ struct PictureOptions: ParsableArguments {
         usualFormat: OutputFormat? = nil
     ) throws(ClientError) -> PictureJob {
         if recipe != nil, !filters.isEmpty || !watermarks.isEmpty {
-            throw ClientError(
-                .usage, code: "bad-option",
+            throw .badOption(
                 "--recipe has filters of its own; leave out --filter and --watermark")
         }
         var job = PictureJob([])
@@ -123,8 +121,7 @@ struct PictureOptions: ParsableArguments {
         let ignored = input.ignored ?? report?.limits.ignoredNames ?? .standard
         try add(input, ignoring: ignored, to: &job)
         guard watermarks.count <= 1 else {
-            throw ClientError(
-                .usage, code: "bad-option",
+            throw .badOption(
                 "--watermark may be given once. For more pictures, write --filter watermark:from=FILE,gravity=northWest"
             )
         }
@@ -168,11 +165,9 @@ struct PictureOptions: ParsableArguments {
             return list == ManifestFile.standardInput
                 ? nil : SubmissionName.of(FileName(FilePath(list).lastComponent?.string ?? ""))
         }
-        guard input.list == nil, input.files.count == 1, PictureTree.isOne(input.files[0]),
-            let path = realpath(input.files[0], nil)
+        guard input.list == nil, input.files.count == 1, PictureTree.isOne(input.files[0])
         else { return nil }
-        defer { free(path) }
-        return FilePath(String(cString: path)).lastComponent.map {
+        return input.files[0].realPath.flatMap { FilePath($0).lastComponent }.map {
             SubmissionName.usable($0.string)
         }
     }
@@ -202,12 +197,10 @@ struct PictureOptions: ParsableArguments {
     private func checkedQuality(_ format: OutputFormat?) throws(ClientError) -> Int? {
         guard let quality else { return nil }
         guard format == .jpeg || format == nil && recipe != nil else {
-            throw ClientError(
-                .usage, code: "bad-option", "--quality is for JPEG: add --format jpeg")
+            throw .badOption("--quality is for JPEG: add --format jpeg")
         }
         guard OutputOptions.qualities.contains(quality) else {
-            throw ClientError(
-                .usage, code: "bad-option", "--quality \(quality): write a number from 1 to 100")
+            throw .badOption("--quality \(quality): write a number from 1 to 100")
         }
         return quality
     }

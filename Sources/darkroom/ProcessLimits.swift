@@ -9,24 +9,14 @@ enum ProcessLimits {
 
     /// Makes sure that a command can open its first files.
     static func requireFiles() throws(ClientError) {
-        try converted { () throws(DescriptorLimit) in try DescriptorLimit.require(leastFiles) }
+        try asClientError(.ioError, DescriptorLimit.require(leastFiles))
     }
 
     /// Raises the limit of open files, for a command that filters pictures.
     ///
     /// - Throws: if there are too few files or threads.
     static func prepare() throws(ClientError) {
-        try converted(ThreadLimit.check)
-        try converted(DescriptorLimit.raise)
-    }
-
-    private static func converted<Cause: CodedError>(
-        _ body: () throws(Cause) -> Void
-    ) throws(ClientError) {
-        do {
-            try body()
-        } catch {
-            throw ClientError(.ioError, code: error.code, error.message)
-        }
+        try asClientError(.ioError, ThreadLimit.check())
+        try asClientError(.ioError, DescriptorLimit.raise())
     }
 }

@@ -21,7 +21,7 @@ struct RecipesCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("A recipe, whose text is shown.", valueName: "name"),
-        completion: RecipeCompletion.names)
+        completion: SpoolCompletion.recipes)
     var name: String?
 
     @OptionGroup var spool: SpoolOptions
@@ -31,13 +31,6 @@ struct RecipesCommand: ParsableCommand {
         help:
             "Print JSON: one object for each recipe, then a summary; with a name, only its object.")
     var json = false
-
-    /// The last line of `--json`.
-    private struct Summary: Encodable {
-        let type = "summary"
-        let recipes: Int
-        let exit: Int32
-    }
 
     func run() throws {
         let report = try? spool.open().queue()
@@ -49,7 +42,9 @@ struct RecipesCommand: ParsableCommand {
         }
         let recipes = list.content.recipes
         let exit: ClientExit = list.content.problems.isEmpty ? .success : .configuration
-        let summary = Summary(recipes: recipes.count, exit: exit.rawValue)
+        let summary: JSONObject = [
+            "type": "summary", "recipes": recipes.count, "exit": exit.rawValue,
+        ]
         try Console.lines(
             json ? recipes.map(list.json) + [JSONText.line(summary)] : list.lines(on: color.output))
         tellWarnings(of: recipes, list)
@@ -67,18 +62,5 @@ struct RecipesCommand: ParsableCommand {
                 Console.problem("\(list.file(of: recipe)): warning: \(warning)")
             }
         }
-    }
-}
-
-/// The completion of the names of recipes. A completion script calls this program with the words of the command line.
-enum RecipeCompletion {
-    static let names = CompletionKind.custom { words, index, _ in
-        let path = SpoolLocation.path(option: IDCompletion.spool(in: words))
-        let report = try? SpoolFolder(path: path).queue()
-        let shell = CompletionShell.requesting.flatMap {
-            IDCompletion.Shell(rawValue: $0.rawValue)
-        }
-        return IDCompletion.candidates(
-            RecipeList(report).content.recipes.map(\.name), words: words, index: index, for: shell)
     }
 }

@@ -2,7 +2,6 @@ import DarkroomClient
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
-import Glibc
 
 /// A source in the folder of the results whose name a result will have. No result replaces a file of others, so the
 /// image would fail at its end.
@@ -13,7 +12,7 @@ enum ResultConflict {
     ///   - base: the folder at which relative sources begin.
     ///   - folder: the folder of the results, which may not exist.
     static func refuse(_ manifest: Manifest, base: String, folder: String) throws(ClientError) {
-        guard let target = real(folder) else { return }
+        guard let target = folder.realPath else { return }
         var parents: [ByteString: Bool] = [:]
         var results: Set<ByteString>?
         for image in manifest.images {
@@ -23,7 +22,7 @@ enum ResultConflict {
             let whole = path.utf8.first == UInt8(ascii: "/") ? path : "\(base)/\(path)"
             guard let slash = whole.utf8.lastIndex(of: UInt8(ascii: "/")) else { continue }
             let parent = String(whole[...slash])
-            let isInFolder = parents[ByteString(parent)] ?? (real(parent) == target)
+            let isInFolder = parents[ByteString(parent)] ?? (parent.realPath == target)
             parents[ByteString(parent)] = isInFolder
             guard isInFolder else { continue }
             let name = String(whole[whole.utf8.index(after: slash)...])
@@ -35,12 +34,5 @@ enum ResultConflict {
                 "\(FileName(path).text): this source lies in the folder of the results, and a result would get its name",
                 remedy: "Name another folder with -o.")
         }
-    }
-
-    /// The path without links; nil if there is no such file.
-    private static func real(_ path: String) -> String? {
-        guard let found = realpath(path, nil) else { return nil }
-        defer { free(found) }
-        return String(validatingCString: found)
     }
 }

@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
 import DarkroomSpool
-import Foundation
 
 /// A folder with a status and outputs, as an argument names it: a folder of results, or the ID of a batch.
 ///
@@ -89,10 +88,6 @@ struct ResultFolder {
     }
 
     func open() throws(ClientError) -> Directory {
-        do {
-            return try Directory(path: path)
-        } catch {
-            throw ClientError(error)
-        }
+        try asClientError(Directory(path: path))
     }
 }

@@ -1,9 +1,32 @@
+import ArgumentParser
 import DarkroomClient
-import DarkroomConfiguration
 import DarkroomCore
 import DarkroomPage
 import DarkroomPicture
 import Foundation
+
+/// The options of commands that make a page of their results.
+struct PageDirOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Make a page of the results in this folder, as darkroom page does.", valueName: "dir"),
+        completion: .directory)
+    var pageDir: String?
+
+    /// The former name of `--page-dir`. With other commands, `--page` is a flag.
+    @Option(name: .customLong("page"), help: .hidden)
+    var formerPageDir: String?
+
+    var isGiven: Bool { pageDir ?? formerPageDir != nil }
+
+    /// nil if no page is wanted. See `ResultPage`.
+    func page(
+        folders: [String], defaultFilters: [Filter]? = nil
+    ) throws(ClientError) -> ResultPage? {
+        guard let target = pageDir ?? formerPageDir else { return nil }
+        return try ResultPage(in: target, folders: folders, defaultFilters: defaultFilters)
+    }
+}
 
 /// The page of results that this command has just made (`--page-dir`).
 ///
@@ -33,12 +56,7 @@ struct ResultPage {
         let progress = ReadingProgress("Making previews", mode: mode)
         defer { progress.clear() }
         do throws(ClientError) {
-            let folder: Directory
-            do throws(FileError) {
-                folder = try Directory(path: answer)
-            } catch {
-                throw ClientError(error)
-            }
+            let folder = try asClientError(Directory(path: answer))
             let report = try Self.made { () throws(PageError) in
                 try BatchPages(of: folder, settings).make(in: target) {
                     progress.show($0, of: $1)

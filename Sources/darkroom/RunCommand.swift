@@ -69,15 +69,7 @@ struct RunCommand: ParsableCommand {
             valueName: "i/n"))
     var shard: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Make a page of the results in this folder, as darkroom page does.", valueName: "dir"),
-        completion: .directory)
-    var pageDir: String?
-
-    /// The former name of `--page-dir`. With other commands, `--page` is a flag.
-    @Option(name: .customLong("page"), help: .hidden)
-    var formerPageDir: String?
+    @OptionGroup var page: PageDirOptions
 
     @Flag(help: "Repeat the images that have failed in an earlier run.")
     var retry = false
@@ -97,19 +89,13 @@ struct RunCommand: ParsableCommand {
     func validate() throws {
         try list.require(files)
         if output.isEmpty { throw ValidationError("--output: write a path") }
-        if Self.isRoot(output) {
+        // It is nobody's folder for results.
+        if output.realPath == "/" {
             throw ValidationError("--output \(output): name a folder in the root folder")
         }
-        if pageDir ?? formerPageDir != nil, shard != nil {
+        if page.isGiven, shard != nil {
             throw ValidationError("--page-dir is for all shards: use it with darkroom merge")
         }
-    }
-
-    /// Whether a path means the root folder of the machine, which is nobody's folder for results.
-    private static func isRoot(_ path: String) -> Bool {
-        guard let found = realpath(path, nil) else { return false }
-        defer { free(found) }
-        return strcmp(found, "/") == 0
     }
 
     func run() throws {
@@ -121,7 +107,7 @@ struct RunCommand: ParsableCommand {
                 hasBegun
                     ? "stopped by \(name), at once" : "stopped by \(name) before anything was done",
                 remedy: hasBegun ? "The same command continues." : nil)
-            if json { try? Console.json(JSONError(error)) }
+            if json { try? Console.json(error.json) }
             Console.complain(error)
         }
         var loaded = try engine.load()
@@ -129,11 +115,8 @@ struct RunCommand: ParsableCommand {
         loaded.configuration.downloads.headers = try headers.adding(
             to: loaded.configuration.downloads.headers, for: job.manifest,
             isOthers: files.contains(where: ManifestArgument.isManifest))
-        let page = try (pageDir ?? formerPageDir).map { target throws(ClientError) in
-            try ResultPage(
-                in: target, folders: [job.base],
-                defaultFilters: loaded.configuration.defaultFilters)
-        }
+        let page = try page.page(
+            folders: [job.base], defaultFilters: loaded.configuration.defaultFilters)
         earlyStop.begin()
         let run: FolderRun
         do {

@@ -14,10 +14,7 @@ struct RunPreparation {
     init(_ command: RunCommand, _ loaded: ConfigurationLoader.Loaded) {
         self.loaded = loaded
         self.command = command
-        rules = ManifestRules(
-            limits: loaded.configuration.manifestLimits,
-            defaultFilters: loaded.configuration.defaultFilters,
-            recipes: loaded.knownRecipes)
+        rules = loaded.manifestRules
     }
 
     func job() throws -> RunJob {
@@ -58,37 +55,29 @@ struct RunPreparation {
     private func job(
         _ file: ManifestFile, id: String, name: String?, base: String
     ) throws -> RunJob {
-        let sources = loaded.runSettings(base: Self.absolute(base)).localSources
-        switch file.check(rules, finder: sources.finder()) {
-        case .success(let manifest):
-            let base = Self.absolute(base)
-            let folder = Self.trimmed(command.output)
-            let shard = try shard()
-            guard shard == nil || manifest.found.isEmpty else {
-                throw ClientError(
-                    .usage, code: "pattern-in-shards",
-                    "\(file.shown): it names pictures by a pattern or a folder, and each shard would look for itself",
-                    remedy: "Name the pictures one by one: darkroom make writes such a manifest.")
-            }
-            try ResultConflict.refuse(manifest, base: base, folder: folder)
-            return RunJob(
-                id: id, name: name ?? "\(id).\(file.format.fileExtensions[0])",
-                format: file.format, bytes: file.bytes, manifest: manifest,
-                base: base, usesBase: !manifest.relativePaths.isEmpty,
-                folder: folder, retries: command.retry, shard: shard)
-        case .failure(let rejection):
-            throw RefusedManifest(shown: file.shown, problems: rejection.problems)
+        let base = Self.absolute(base)
+        let manifest = try file.manifest(
+            rules, finder: loaded.runSettings(base: base).localSources.finder())
+        let folder = Self.trimmed(command.output)
+        let shard = try shard()
+        guard shard == nil || manifest.found.isEmpty else {
+            throw ClientError(
+                .usage, code: "pattern-in-shards",
+                "\(file.shown): it names pictures by a pattern or a folder, and each shard would look for itself",
+                remedy: "Name the pictures one by one: darkroom make writes such a manifest.")
         }
+        try ResultConflict.refuse(manifest, base: base, folder: folder)
+        return RunJob(
+            id: id, name: name ?? "\(id).\(file.format.fileExtensions[0])",
+            format: file.format, bytes: file.bytes, manifest: manifest,
+            base: base, usesBase: !manifest.relativePaths.isEmpty,
+            folder: folder, retries: command.retry, shard: shard)
     }
 
     private func shard() throws(ClientError) -> ShardRequest? {
         guard let text = command.shard else { return nil }
         let environment = ProcessInfo.processInfo.environment
-        do {
-            return try ShardRequest(text) { environment[$0] }
-        } catch {
-            throw ClientError(.usage, code: error.code, error.message)
-        }
+        return try asClientError(.usage, ShardRequest(text) { environment[$0] })
     }
 
     private static func absolute(_ folder: String) -> String {

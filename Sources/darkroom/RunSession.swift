@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
 import DarkroomRun
-import DarkroomSpool
 import Glibc
 
 /// Shows the progress of a run until its end, and says how it has ended.
@@ -84,10 +83,9 @@ struct RunSession {
         let page = makePage()
         if command.json {
             try Console.json(
-                Report(
-                    id: status.id, folder: work.path, shard: shard, state: status.state,
-                    counts: status.counts, isUnchanged: isUnchanged, exit: exit.rawValue,
-                    page: page))
+                JSONObject(
+                    ["unchanged": isUnchanged, "exit": exit.rawValue, "page": page],
+                    with: report(status.id, status.state, status.counts)))
         } else if !command.quiet {
             let shard = work.shard.map { "\($0): " } ?? ""
             try Console.line(shard + result(of: status, isUnchanged: isUnchanged))
@@ -161,49 +159,23 @@ struct RunSession {
         Console.complain(
             "\(error.remedy.map { "\($0) Then t" } ?? "T")he same command continues.")
         guard command.json else { return }
+        let cause: JSONObject = [
+            "code": error.code, "message": error.message, "retryable": isTransient,
+        ]
         try Console.json(
-            Report(
-                id: work.id, folder: work.path, shard: shard,
-                state: work.batchState, counts: counts, isUnchanged: false,
-                exit: error.exit.rawValue,
-                error: Report.Cause(
-                    code: error.code, message: error.message, isTransient: isTransient)))
+            JSONObject(
+                ["unchanged": false, "exit": error.exit.rawValue, "error": cause],
+                with: report(work.id, work.batchState, counts)))
     }
 
-    private var shard: Status.Shards? {
-        work.shard.map { Status.Shards(count: $0.count, number: $0.number) }
-    }
-
-    /// `--json`.
-    private struct Report: Encodable {
-        let type = "run"
-        let id: String
-        let folder: String
-        let shard: Status.Shards?
-        let state: BatchState
-        let counts: Status.Counts
-        /// Whether there was nothing to do.
-        let isUnchanged: Bool
-        let exit: Int32
-        /// The path of the page.
-        var page: String?
-        /// Why it has ended before its end.
-        var error: Cause?
-
-        struct Cause: Encodable {
-            let code: String
-            let message: String
-            let isTransient: Bool
-
-            private enum CodingKeys: String, CodingKey {
-                case code, message
-                case isTransient = "retryable"
-            }
-        }
-
-        private enum CodingKeys: String, CodingKey {
-            case type, id, folder, shard, state, counts, exit, page, error
-            case isUnchanged = "unchanged"
-        }
+    /// `--json`: what is known of each run.
+    private func report(
+        _ id: String, _ state: BatchState, _ counts: Status.Counts
+    ) -> JSONObject {
+        [
+            "type": "run", "id": id, "folder": work.path,
+            "shard": work.shard.map { Status.Shards(count: $0.count, number: $0.number) },
+            "state": state, "counts": counts,
+        ]
     }
 }

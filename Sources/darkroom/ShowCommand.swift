@@ -24,7 +24,7 @@ struct ShowCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "The ID of a batch, or a folder of results.", valueName: "id|dir"),
-        completion: BatchCompletion.all)
+        completion: SpoolCompletion.all)
     var id: String
 
     @OptionGroup var spool: SpoolOptions

@@ -8,14 +8,15 @@ import Glibc
 struct SourcesCheck {
     private let rules: SourceRules
     private let isJSON: Bool
-    private let progress: CheckProgress
+    private let progress: StatusLine
     private let screen = Terminal(STDOUT_FILENO)
     private(set) var total: ForecastSummary
 
     init(_ rules: SourceRules, json: Bool, progress: ProgressMode) {
         self.rules = rules
         isJSON = json
-        self.progress = CheckProgress(progress)
+        self.progress = StatusLine(
+            progress, first: (tty: 0.2, plain: 30), write: Console.problem)
         total = ForecastSummary(rules)
     }
 
@@ -30,10 +31,10 @@ struct SourcesCheck {
         let forecast = try ManifestForecast(of: manifest, rules)
         var summary = ForecastSummary(rules)
         var seen = 0
-        defer { progress.erase() }
+        defer { progress.clear() }
         let step = { [progress] in
             seen += 1
-            progress.show(seen, of: forecast.sources)
+            progress.show("\(seen) of \(Words.count(forecast.sources, "source"))")
         }
         try forecast.run(look: step) { image in
             summary.add(image)
@@ -53,42 +54,10 @@ struct SourcesCheck {
             }
             return try Console.lines([image.json(of: file, from: from)])
         }
-        progress.erase()
+        progress.clear()
         if let complaint = image.complaint(of: file) { Console.problem(complaint) }
         guard let line = image.line else { return }
         let name = image.image.name.string.visible
         try Console.lines(line.wrapped(to: screen.width, indent: 4, keeping: [name]))
-    }
-}
-
-/// How many sources have been looked at: a line on a terminal, which is drawn again at most five times a second, or
-/// elsewhere a line every 30 seconds.
-final class CheckProgress {
-    private let mode: ProgressMode
-    private var isDrawn = false
-    private var due: Double
-
-    init(_ mode: ProgressMode) {
-        self.mode = mode.resolved(Terminal(STDERR_FILENO))
-        due = Clock.uptime + (self.mode == .tty ? 0.2 : 30)
-    }
-
-    func show(_ count: Int, of total: Int) {
-        guard mode != .none, Clock.uptime >= due else { return }
-        let text = "\(count) of \(Words.count(total, "source"))"
-        if mode == .tty {
-            try? Console.write("\r\(text)\u{1B}[K", to: STDERR_FILENO)
-            isDrawn = true
-            due = Clock.uptime + 0.2
-        } else {
-            Console.problem(text)
-            due = Clock.uptime + 30
-        }
-    }
-
-    func erase() {
-        guard isDrawn else { return }
-        try? Console.write("\r\u{1B}[K", to: STDERR_FILENO)
-        isDrawn = false
     }
 }

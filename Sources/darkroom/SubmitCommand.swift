@@ -1,9 +1,6 @@
 import ArgumentParser
-import DarkroomAnswer
-import DarkroomClient
 import DarkroomCore
 import DarkroomManifest
-import DarkroomSpool
 
 /// Submits manifests, or pictures with filters.
 struct SubmitCommand: ParsableCommand {

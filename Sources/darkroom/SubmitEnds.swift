@@ -28,7 +28,9 @@ struct SubmitEnds {
         session.results = command.json ? nil : STDERR_FILENO
         let batches = try session.run()
         if command.json {
-            for batch in batches { try tell(batch.id, batch.state, batch.counts) }
+            for batch in batches {
+                try Console.json(.ended(batch.id, batch.state, batch.counts))
+            }
         }
         return ClientExit(ofWorst: batches.map(\.state))
     }
@@ -41,19 +43,13 @@ struct SubmitEnds {
         for id in ids {
             guard let batch = try BatchWait.end(of: id, in: folder) else { continue }
             if command.json {
-                try tell(id, batch.state, batch.counts)
+                try Console.json(.ended(id, batch.state, batch.counts))
             } else if let words = Self.words(id, batch) {
                 Console.complain(words)
             }
             worst = .worst(worst, ClientExit(of: batch.state))
         }
         return worst
-    }
-
-    private func tell(
-        _ id: String, _ state: BatchState, _ counts: Status.Counts
-    ) throws(ClientError) {
-        try Console.json(EndedBatch(id: id, state: state, counts: counts))
     }
 
     /// How it ended, in a sentence; nil if there is nothing to say.

@@ -52,10 +52,14 @@ extension SubmitRun {
     ) throws(ClientError) {
         try staged.write(
             item.bytes, to: FileName("\(FolderJob.stem).\(item.format.fileExtensions[0])"))
-        var progress = CopyProgress(of: sources)
+        let progress = StatusLine()
         defer { progress.clear() }
+        let pictures = Words.count(sources.items.count, "picture")
+        let total = HumanText.bytes(Double(sources.bytes))
+        var done = 0
         try sources.send(into: staged) { bytes in
-            progress.advance(by: bytes)
+            done += bytes
+            progress.show("Copying \(pictures): \(HumanText.bytes(Double(done))) of \(total)")
             return !Interruption.isPending
         }
         if Interruption.isPending { throw SentSources.interrupted }

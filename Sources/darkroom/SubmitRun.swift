@@ -3,7 +3,6 @@ import DarkroomClient
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
-import DarkroomSpool
 
 /// The steps of `darkroom submit`: check all, drop all, find the IDs, wait.
 struct SubmitRun {
@@ -36,25 +35,6 @@ struct SubmitRun {
         let warnings: [String]?
     }
 
-    /// The result for one manifest.
-    private struct Result: Encodable {
-        let type = "submission"
-        let manifest: String
-        /// Its name in the inbox.
-        let file: String
-        let identity: String
-        /// Absent if no daemon has taken it.
-        var id: String?
-        /// What to know about the manifest; nil for nothing.
-        let warnings: [String]?
-    }
-
-    private struct Summary: Encodable {
-        let type = "summary"
-        let submitted: Int
-        let exit: Int32
-    }
-
     func run() throws {
         Interruption.advise("Nothing was submitted.")
         let prepared: [Prepared]
@@ -78,7 +58,7 @@ struct SubmitRun {
         if let failure {
             // The first one that is not submitted.
             let file = prepared[submissions.count].shown
-            if command.json { try Console.json(JSONProblem(file: file, failure)) }
+            if command.json { try Console.json(failure.problem(file: file)) }
             Console.complain(failure)
         }
         // What has failed is said already.
@@ -101,8 +81,7 @@ struct SubmitRun {
     }
 
     private func finish(_ count: Int, _ exit: ClientExit) throws {
-        if command.json { try Console.json(Summary(submitted: count, exit: exit.rawValue)) }
-        if exit != .success { throw exit }
+        try Console.conclude(exit, json: command.json ? ["submitted": count] : nil)
     }
 
     // MARK: Before the drop
@@ -139,36 +118,31 @@ struct SubmitRun {
     private func prepareManifest(
         _ path: String, name: String?, _ priority: Priority?
     ) throws(ClientError) -> Prepared? {
-        let file = try ManifestFile(path: path, limits: rules.limits)
+        var file = try ManifestFile(path: path, limits: rules.limits)
         let base = Self.folder(of: path)
         // With the pictures that are sent along, the daemon finds the same files.
         var local = LocalSources(relativeTo: base, maximumBytes: .max)
         local.ignored = queue?.limits.ignoredNames ?? .standard
         let finder: SourceFinder = command.copy ? local.guessingFinder() : .none
         guard var manifest = try checked(file, finder) else { return nil }
-        var changed = file
         let placement = try NearbySources(
             beside: base, roots: queue.map { SourceRoots($0.limits) }
         ).placement(of: manifest.namesRelativeFiles ? file.sources(rules) : [])
         if let note = placement.note { Console.problem("\(file.shown): note: \(note)") }
         if !command.copy {
-            changed = file.with(
-                try file.bytes(replacing: placement.changes, of: manifest, rules))
+            file = file.with(try file.bytes(replacing: placement.changes, of: manifest, rules))
             manifest = manifest.replacing(placement.changes)
         }
         if let priority {
-            changed = file.with(
-                try changed.bytes(with: priority, of: manifest, rules, finder: finder))
-            manifest.priority = priority
+            file = try file.with(.priority(priority), of: &manifest, rules, finder: finder)
         }
         if command.page.page {
-            changed = file.with(
-                try changed.bytesWithPage(of: manifest, rules, finder: finder))
+            file = try file.with(.page, of: &manifest, rules, finder: finder)
         }
         let stem = name ?? file.fileName.map { SubmissionName.of($0) } ?? "manifest"
         return Prepared(
             stem: stem, shown: file.shown, base: base, patterns: placement.patterns,
-            format: file.format, bytes: changed.bytes, manifest: manifest,
+            format: file.format, bytes: file.bytes, manifest: manifest,
             warnings: Self.told(manifest.warnings + [placement.note].compactMap(\.self)))
     }
 
@@ -201,11 +175,9 @@ struct SubmitRun {
             }
             return manifest
         case .failure(let rejection):
-            if command.json {
-                try Console.json(
-                    RejectedManifest(file: file.shown, errors: rejection.problems))
-            }
-            for problem in rejection.problems { Console.problem(file.line(of: problem)) }
+            let refused = RefusedManifest(shown: file.shown, problems: rejection.problems)
+            if command.json { try Console.json(refused.line) }
+            refused.complain()
             return nil
         }
     }
@@ -318,10 +290,13 @@ struct SubmitRun {
     ) throws(ClientError) {
         do {
             if command.json {
-                try Console.json(
-                    Result(
-                        manifest: prepared.shown, file: submission.name.text,
-                        identity: submission.identity, id: id, warnings: prepared.warnings))
+                try Console.json([
+                    "type": "submission", "manifest": prepared.shown,
+                    // Its name in the inbox.
+                    "file": submission.name.text, "identity": submission.identity,
+                    // Absent if no daemon has taken it.
+                    "id": id, "warnings": prepared.warnings,
+                ])
             } else if let id {
                 try Console.line(id)
             }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import DarkroomAnswer
 import DarkroomClient
-import DarkroomConfiguration
 import DarkroomCore
 import DarkroomRun
 import DarkroomSpool
@@ -33,7 +32,7 @@ struct VerifyCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("The ID of a batch, or a folder of results.", valueName: "id|dir"),
-        completion: BatchCompletion.all)
+        completion: SpoolCompletion.all)
     var place: String
 
     @Flag(help: "Filter the pictures again and compare the new files.")
@@ -52,7 +51,10 @@ struct VerifyCommand: ParsableCommand {
         do {
             let check = try FolderCheck(path) { finding in
                 try json
-                    ? Console.json(Finding(finding))
+                    ? Console.json([
+                        "type": "finding", "kind": finding.kind.rawValue, "image": finding.image,
+                        "file": finding.file, "message": finding.message,
+                    ])
                     : Console.line(
                         "\(finding.file.visible): \(finding.kind.rawValue): \(finding.message.visible)"
                     )
@@ -94,7 +96,12 @@ struct VerifyCommand: ParsableCommand {
         let exit: ClientExit =
             signal != nil ? .tryAgain : summary.findings > 0 ? .rejected : .success
         if json {
-            try Console.json(Summary(summary, isComplete: signal == nil, exit: exit.rawValue))
+            try Console.json([
+                "type": "summary", "id": summary.id, "folder": summary.folder,
+                "state": summary.state, "images": summary.images, "outputs": summary.outputs,
+                "bytes": summary.bytes, "findings": summary.findings, "complete": signal == nil,
+                "exit": exit.rawValue,
+            ])
         } else if let signal {
             Console.complain("stopped by \(signal.signalName) before the end")
         } else if summary.findings > 0 {
@@ -149,53 +156,6 @@ struct VerifyCommand: ParsableCommand {
                 remedy: "Add --set \("\(key)=\(known)".shellQuoted).")
         case .cannotCreate(let cause): ClientError(cause)
         default: ClientError(error)
-        }
-    }
-
-    /// A line of `--json`.
-    private struct Finding: Encodable {
-        let type = "finding"
-        let kind: String
-        let image: String?
-        let file: String
-        let message: String
-
-        init(_ finding: FolderFinding) {
-            kind = finding.kind.rawValue
-            image = finding.image
-            file = finding.file
-            message = finding.message
-        }
-    }
-
-    /// The last line of `--json`.
-    private struct Summary: Encodable {
-        let type = "summary"
-        let id: String
-        let folder: String
-        let state: BatchState
-        let images: Int
-        let outputs: Int
-        let bytes: Int
-        let findings: Int
-        let isComplete: Bool
-        let exit: Int32
-
-        private enum CodingKeys: String, CodingKey {
-            case type, id, folder, state, images, outputs, bytes, findings, exit
-            case isComplete = "complete"
-        }
-
-        init(_ summary: FolderSummary, isComplete: Bool, exit: Int32) {
-            id = summary.id
-            folder = summary.folder
-            state = summary.state
-            images = summary.images
-            outputs = summary.outputs
-            bytes = summary.bytes
-            findings = summary.findings
-            self.isComplete = isComplete
-            self.exit = exit
         }
     }
 }

@@ -22,7 +22,7 @@ struct WaitCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("IDs of batches.", valueName: "id"),
-        completion: BatchCompletion.unfinished)
+        completion: SpoolCompletion.unfinished)
     var ids: [String]
 
     @Option(
@@ -35,12 +35,6 @@ struct WaitCommand: ParsableCommand {
     var json = false
 
     @OptionGroup var spool: SpoolOptions
-
-    private struct Summary: Encodable {
-        let type = "summary"
-        let batches: Int
-        let exit: Int32
-    }
 
     func validate() throws {
         _ = try seconds()
@@ -65,13 +59,12 @@ struct WaitCommand: ParsableCommand {
             do {
                 worst = .worst(worst, try wait(id, in: folder, until: deadline, obstacle))
             } catch {
-                if json { try Console.json(JSONProblem(id: id, error)) }
+                if json { try Console.json(error.problem(id: id)) }
                 Console.complain(error)
                 worst = .worst(worst, error.exit)
             }
         }
-        if json { try Console.json(Summary(batches: ids.count, exit: worst.rawValue)) }
-        if worst != .success { throw worst }
+        try Console.conclude(worst, json: json ? ["batches": ids.count] : nil)
     }
 
     private func wait(
@@ -84,7 +77,7 @@ struct WaitCommand: ParsableCommand {
             throw ClientError(
                 .tryAgain, code: "not-ended", "\(FileName(id).text) has not ended yet")
         }
-        if json { try Console.json(EndedBatch(id: id, state: batch.state, counts: batch.counts)) }
+        if json { try Console.json(.ended(id, batch.state, batch.counts)) }
         return ClientExit(of: batch.state)
     }
 }

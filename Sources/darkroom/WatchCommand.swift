@@ -33,7 +33,7 @@ struct WatchCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("IDs of batches.", valueName: "id"),
-        completion: BatchCompletion.unfinished)
+        completion: SpoolCompletion.unfinished)
     var ids: [String] = []
 
     @OptionGroup var spool: SpoolOptions
@@ -56,7 +56,7 @@ struct WatchCommand: ParsableCommand {
     func run() throws {
         if finished.finished { return try finished.run(spool) }
         let folder = try spool.open()
-        let watched = ids.isEmpty ? try BatchList(of: folder, .init()).rows.map(\.id) : ids
+        let watched = ids.isEmpty ? try BatchList(of: folder, .init()).rows.map(\.batch.id) : ids
         guard !watched.isEmpty else {
             if json { try Console.lines([WatchSession.summary([], exit: .success)]) }
             return Console.complain("No batch is unfinished.")

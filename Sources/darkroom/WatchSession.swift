@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
-import DarkroomSpool
 import Glibc
 
 /// Shows the progress of batches until all of them have ended: for `watch`, and for `submit --watch`.
@@ -81,19 +80,10 @@ struct WatchSession {
 
     /// The last line of `--json`.
     static func summary(_ states: [BatchState], exit: ClientExit) -> String {
-        let counts = Dictionary(grouping: states, by: \.self).map {
-            ($0.key.rawValue, $0.value.count)
-        }
-        return JSONText.line(
-            "summary",
-            Summary(
-                batches: states.count, states: Dictionary(uniqueKeysWithValues: counts),
-                exit: exit.rawValue))
-    }
-
-    private struct Summary: Encodable {
-        var batches: Int
-        var states: [String: Int]
-        var exit: Int32
+        JSONText.line([
+            "type": "summary", "batches": states.count,
+            "states": Dictionary(grouping: states, by: \.rawValue).mapValues(\.count),
+            "exit": exit.rawValue,
+        ])
     }
 }

@@ -3,7 +3,6 @@ import CDarkroomEntry
 import DarkroomConfiguration
 import DarkroomCore
 import DarkroomDaemon
-import DarkroomPicture
 import DarkroomSelfTest
 import Glibc
 import Logging
@@ -164,25 +163,26 @@ struct DarkroomdCommand: ParsableCommand {
         let loader = ConfigurationLoader(path: config, overrides: overrides)
         LoggingSystem.bootstrap { _ in JournalLogHandler() }
         let log = EventLog(Logger(label: "darkroomd"))
-        if !checkConfig { try raiseDescriptorLimit(log) }
-        let loaded: ConfigurationLoader.Loaded
-        do {
-            loaded = try loader.loadAll()
-        } catch {
-            complain(error.message, code: error.code, log)
-            throw exit(error)
-        }
+        // Before anything is opened that could fail because of this limit.
+        if !checkConfig { try step(DescriptorLimit.raise(), log) }
+        let loaded = try step(loader.loadAll(), log)
         if checkConfig { return try check(loaded) }
         LogLevel.set(loaded.configuration.logLevel)
-        let daemon: Daemon
+        let daemon = try step(Daemon(loader: loader, loaded: loaded, log: log), log)
+        throw exit(daemon.run())
+    }
+
+    /// A step of the start. If it fails, the daemon says why and ends.
+    private func step<Value>(
+        _ body: @autoclosure () throws -> Value, _ log: EventLog
+    ) throws -> Value {
         do {
-            daemon = try Daemon(loader: loader, loaded: loaded, log: log)
+            return try body()
         } catch {
             let failure = Failure(erasing: error)
             complain(failure.message, code: failure.code, log)
             throw exit(error)
         }
-        throw exit(daemon.run())
     }
 
     private func check(_ loaded: ConfigurationLoader.Loaded) throws {
@@ -212,22 +212,8 @@ struct DarkroomdCommand: ParsableCommand {
         }
     }
 
-    /// Called before anything is opened that could fail because of this limit.
-    private func raiseDescriptorLimit(_ log: EventLog) throws {
-        do {
-            try DescriptorLimit.raise()
-        } catch {
-            complain(error.message, code: error.code, log)
-            throw exit(error)
-        }
-    }
-
     private var overrides: [(key: String, text: String)] {
-        var overrides = settings.map { setting in
-            let parts = setting.split(
-                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (key: String(parts[0]), text: String(parts[1]))
-        }
+        var overrides = settings.map(ConfigurationLoader.override)
         if let spool { overrides.append(("spool", absolute(spool))) }
         if let logLevel { overrides.append(("log.level", logLevel)) }
         return overrides

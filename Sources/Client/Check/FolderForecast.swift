@@ -23,15 +23,9 @@ package struct FolderForecast {
         let examination = Examination(
             limits: rules.limits, defaultFilters: rules.defaultFilters, settle: 0,
             recipes: rules.recipes, sources: finders)
-        let look: Examination.Look
-        do throws(FileError) {
-            let folder = try Directory(path: path)
-            pictures = .here(.init(folder, owner: try folder.information().st_uid))
-            look = try examination.look(at: folder)
-        } catch {
-            throw ClientError(error)
-        }
-        switch look {
+        let folder = try asClientError(Directory(path: path))
+        pictures = .here(.init(folder, owner: try asClientError(folder.information()).st_uid))
+        switch try asClientError(examination.look(at: folder)) {
         case .manifest(let manifest):
             shown = manifest.nameInFolder.map { "\(name)/\($0.text)" } ?? name
             outcome = manifest.reading.outcome

@@ -39,78 +39,43 @@ extension ImageForecast {
     ///   - file: the manifest.
     ///   - needs: the name of the image from whose pixels it is made, if it has no source.
     package func json(of file: String, from needs: String?) -> String {
-        JSONText.line("image", Report(self, file, needs))
-    }
-
-    private struct Report: Encodable {
-        let file: String
-        let name: String
-        /// Without secrets, as in the status.
-        var source: String?
-        var from: String?
         let verdict: String
-        var picture: Picture?
-        var result: Result?
-        var memory: Int?
-        var error: Failure?
-        var reason: String?
-
-        init(_ forecast: ImageForecast, _ file: String, _ needs: String?) {
-            self.file = file
-            name = forecast.image.name.string
-            switch forecast.image.origin {
-            case .source(let source): self.source = RedactedURL.text(source.string)
-            case .image: from = needs
-            }
-            switch forecast.verdict {
-            case .ready: verdict = "ready"
-            case .fails(let failure): (verdict, error) = ("fails", failure)
-            case .unknown(let reason): (verdict, self.reason) = ("unknown", reason)
-            }
-            picture = forecast.header.map { Picture($0, forecast.bytes) }
-            memory = forecast.outcome?.bytes
-            if let outcome = forecast.outcome, let layout = outcome.layout {
-                result = Result(
-                    format: forecast.image.encoding.format.rawValue, width: layout.width,
-                    height: layout.height, isExact: outcome.isExact)
-            }
+        var (source, error, reason): (String?, Failure?, String?) = (nil, nil, nil)
+        if case .source(let text) = image.origin { source = RedactedURL.text(text.string) }
+        switch self.verdict {
+        case .ready: verdict = "ready"
+        case .fails(let failure): (verdict, error) = ("fails", failure)
+        case .unknown(let words): (verdict, reason) = ("unknown", words)
         }
+        return JSONText.line([
+            "type": "image", "file": file, "name": image.name.string, "source": source,
+            "from": source == nil ? needs : nil, "verdict": verdict,
+            "picture": header.map { $0.json(bytes) },
+            "result": outcome.flatMap { result($0) },
+            "memory": outcome?.bytes, "error": error, "reason": reason,
+        ])
     }
 
-    private struct Picture: Encodable {
-        let format: String
-        let width: Int
-        let height: Int
-        let channels: Int
-        let depth: Int
-        let interlaced: Bool
-        let bytes: Int64?
-
-        init(_ header: PictureHeader, _ bytes: Int64?) {
-            format = "\(header.kind)"
-            width = header.layout.width
-            height = header.layout.height
-            channels = header.layout.channels
-            depth = header.storedDepth
-            interlaced = header.heldBytes > 0
-            self.bytes = bytes
-        }
-    }
-
-    private struct Result: Encodable {
-        let format: String
-        let width: Int
-        let height: Int
-        let isExact: Bool
-
-        private enum CodingKeys: String, CodingKey {
-            case format, width, height
-            case isExact = "exact"
+    private func result(_ outcome: PeakMemory.Outcome) -> JSONObject? {
+        outcome.layout.map { layout in
+            [
+                "format": image.encoding.format.rawValue, "width": layout.width,
+                "height": layout.height, "exact": outcome.isExact,
+            ]
         }
     }
 }
 
 extension PictureHeader {
+    /// - Parameter bytes: the size of the file; nil if it is not known.
+    fileprivate func json(_ bytes: Int64?) -> JSONObject {
+        [
+            "format": "\(kind)", "width": layout.width, "height": layout.height,
+            "channels": layout.channels, "depth": storedDepth, "interlaced": heldBytes > 0,
+            "bytes": bytes,
+        ]
+    }
+
     /// `8-bit RGB JPEG`, `16-bit gray PNG, interlaced`.
     fileprivate var words: String {
         let channels = ["gray", "gray+alpha", "RGB", "RGBA"][layout.channels - 1]

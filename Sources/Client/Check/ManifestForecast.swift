@@ -1,8 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomFetch
 import DarkroomManifest
-import DarkroomPicture
 import DarkroomSpool
 
 /// What will become of the images of a manifest: looks at the headers of their sources.
@@ -25,11 +23,7 @@ package struct ManifestForecast {
     package init(of manifest: Manifest, _ rules: SourceRules) throws(ClientError) {
         self.manifest = manifest
         self.rules = rules
-        do {
-            queue = HeaderQueue(reader: try HeaderReader(rules))
-        } catch {
-            throw ClientError(.ioError, code: error.code, error.message)
-        }
+        queue = HeaderQueue(reader: try asClientError(.ioError, HeaderReader(rules)))
         needed = manifest.neededImages
         isNeeded = Set(needed)
         var (seen, chosen): (Set<ByteString>, Set<ByteString>) = ([], [])

@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
 import DarkroomPicture
-import DarkroomSpool
 
 /// What a daemon would do with sources and pictures: its settings as its last report has them, or the usual ones.
 package struct SourceRules: Sendable {

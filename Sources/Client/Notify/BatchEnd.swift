@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 
 /// The end of a batch, as the files of its answer show it. A batch that is repeated ends once more.
 package struct BatchEnd: Sendable, Equatable {
@@ -11,12 +10,6 @@ package struct BatchEnd: Sendable, Equatable {
         package var retries: Int?
         /// The submitted file.
         package var identity: String?
-
-        package init(finished: String, retries: Int? = nil, identity: String? = nil) {
-            self.finished = finished
-            self.retries = retries
-            self.identity = identity
-        }
     }
 
     package let id: String

@@ -1,4 +1,3 @@
-import DarkroomCore
 import Foundation
 
 /// Where the cursor is: `--cursor`, then the state folder of the service, then that of the user.

@@ -34,14 +34,10 @@ package final class EndScan {
     /// The longest time between two looks at all answers, in seconds. The first look reads all of them and takes much
     /// longer than the others.
     private static let longestPause = 30.0
-    private static let watchedNames =
-        UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_MOVED_FROM) | UInt32(IN_DELETE)
-        | UInt32(IN_ONLYDIR)
-
     private let spool: SpoolFolder
     private let outbox: Directory
     private var known: [ByteString: Known] = [:]
-    private let inotify: Descriptor
+    private let files = FileEvents()
     /// Whether an event says that there is something to look at.
     private var isCalled = true
     private var notBefore = 0.0
@@ -54,30 +50,18 @@ package final class EndScan {
     package init(_ spool: SpoolFolder) throws(ClientError) {
         self.spool = spool
         outbox = try spool.outbox()
-        // poll(2) ignores a negative number.
-        inotify = Descriptor(owning: inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC)))
-        _ = inotify_add_watch(
-            inotify.number, "/proc/self/fd/\(outbox.number)", Self.watchedNames)
+        files.follow(namesIn: outbox)
     }
 
     // MARK: When to look
 
     /// Has input when there is something to look at; negative without inotify.
-    package var events: CInt { inotify.number }
+    package var events: CInt { files.number }
 
     /// The seconds until the next look.
     package var pause: Double {
-        takeEvents()
+        if files.take() { isCalled = true }
         return max(0, (isCalled ? notBefore : min(nextLook, nextFullLook)) - Clock.uptime)
-    }
-
-    private func takeEvents() {
-        guard inotify.number >= 0 else { return }
-        withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 8) { buffer in
-            while Glibc.read(inotify.number, buffer.baseAddress, buffer.count) > 0 {
-                isCalled = true
-            }
-        }
     }
 
     // MARK: A look
@@ -89,13 +73,15 @@ package final class EndScan {
     package func look() throws(ClientError) -> [News] {
         let begin = Clock.uptime
         // Before the look, so that no change is missed.
-        takeEvents()
+        _ = files.take()
         isCalled = false
         isBehind = false
         freeWatches = Self.watches - known.values.count { !$0.hasEnded }
         let isFull = begin >= nextFullLook
         var news: [News] = []
-        let names = try names()
+        let names = try asClientError(outbox.names()).filter {
+            $0.bytes.first != UInt8(ascii: ".")
+        }
         for name in names {
             let id = ByteString(decoding: name.bytes)
             let old = known[id]
@@ -111,14 +97,6 @@ package final class EndScan {
         return Self.sorted(news)
     }
 
-    private func names() throws(ClientError) -> [FileName] {
-        do {
-            return try outbox.names().filter { $0.bytes.first != UInt8(ascii: ".") }
-        } catch {
-            throw ClientError(error)
-        }
-    }
-
     private func look(
         at name: FileName, _ id: ByteString, _ old: Known?
     ) throws(ClientError) -> News? {
@@ -129,7 +107,7 @@ package final class EndScan {
             var item = read(id, stamp, old)
             guard let read = known[id], !read.hasEnded, freeWatches > 0 else { return item }
             freeWatches -= 1
-            follow(name)
+            files.follow(BatchFile.status, of: name, in: outbox)
             // It may have been replaced before it was followed.
             if let later = try AnswerStamp(of: name, in: outbox), later != stamp {
                 item = self.read(id, later, read) ?? item
@@ -155,17 +133,6 @@ package final class EndScan {
         } catch {
             known[id] = Known(stamp: stamp, isUnreadable: true)
             return old?.isUnreadable == true ? nil : .unreadable(id: id.string, error.message)
-        }
-    }
-
-    /// Follows the status of an unfinished batch until it is replaced: the old file loses its last link then.
-    private func follow(_ name: FileName) {
-        let path = FileName(
-            bytes: Array("/proc/self/fd/\(outbox.number)/".utf8) + name.bytes
-                + Array("/status.json".utf8))
-        path.withCString {
-            _ = inotify_add_watch(
-                inotify.number, $0, UInt32(IN_ATTRIB) | UInt32(IN_DELETE_SELF))
         }
     }
 
@@ -222,11 +189,8 @@ package final class EndScan {
     ) throws(ClientError) -> Bool {
         var information = stat()
         guard fstat(file.number, &information) == 0 else { return false }
-        do throws(FileError) {
-            return try AnswerStamp(of: FileName(id), in: outbox)?.status == .init(information)
-        } catch {
-            throw ClientError(error)
-        }
+        let stamp = try asClientError(AnswerStamp(of: FileName(id), in: outbox))
+        return stamp?.status == FileIdentity(information)
     }
 
     /// Whether the batch has an answer, in whatever state.

@@ -116,10 +116,9 @@ package final class NotificationCursor {
         do throws(FileError) {
             file = try folder.read(name, limit: FileLimit.cursor)
         } catch  where error.errno == .fileTooLarge {
-            throw ClientError(
-                .configuration, code: "bad-cursor",
-                "\(path): it has more than \(Units.bytes(FileLimit.cursor)), so it is not a cursor",
-                remedy: "Name another file with --cursor. Without a file, a new cursor begins.")
+            throw unusable(
+                "bad-cursor",
+                "it has more than \(Units.bytes(FileLimit.cursor)), so it is not a cursor")
         } catch {
             throw ClientError(error)
         }
@@ -128,22 +127,24 @@ package final class NotificationCursor {
         guard let first = rest.popFirst(),
             let head = try? decoder.decode(Head.self, from: Data(first)), head.cursor == 1
         else {
-            throw ClientError(
-                .configuration, code: "bad-cursor",
-                "\(path): it is not a cursor that this version of darkroom can read",
-                remedy: "Name another file with --cursor. Without a file, a new cursor begins.")
+            throw unusable(
+                "bad-cursor", "it is not a cursor that this version of darkroom can read")
         }
         guard ByteString(head.spool) == ByteString(spool) else {
-            throw ClientError(
-                .configuration, code: "other-spool",
-                "\(path): this cursor belongs to the spool \(head.spool), not to \(spool)",
-                remedy: "Name another file with --cursor. Without a file, a new cursor begins.")
+            throw unusable(
+                "other-spool", "this cursor belongs to the spool \(head.spool), not to \(spool)")
         }
         for line in rest {
             lines += 1
             guard let record = try? decoder.decode(Record.self, from: Data(line)) else { continue }
             records[record.id] = record
         }
+    }
+
+    private func unusable(_ code: String, _ reason: String) -> ClientError {
+        ClientError(
+            .configuration, code: code, "\(path): \(reason)",
+            remedy: "Name another file with --cursor. Without a file, a new cursor begins.")
     }
 
     // MARK: Writing

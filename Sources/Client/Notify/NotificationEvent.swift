@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 
 /// What `NotificationSender` tells its user.
 package enum NotificationEvent: Sendable, Equatable {

@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 import Glibc
 
 /// Tells a receiver of each end of a batch: at least once, one after the other, in the order of the ends.
@@ -64,12 +63,10 @@ package final class NotificationSender {
                 passed.append(.init(ByteString(end.id), end.key, .before))
             }
         }
-        do throws(FileError) {
-            if cursor.isNew { try cursor.begin(with: passed) }
-        } catch {
-            throw ClientError(error)
+        if cursor.isNew {
+            try asClientError(cursor.begin(with: passed))
+            try tell(.begun(passed: passed.count))
         }
-        if cursor.isNew { try tell(.begun(passed: passed.count)) }
         try forgetRemoved(present)
         for item in news { try take(item) }
         manager.ready()
@@ -86,15 +83,7 @@ package final class NotificationSender {
             try tell(.removed(id: record.id.string, record.end))
         }
         cursor.forget(gone.map(\.id))
-        if cursor.isLong || !gone.isEmpty { try rewrite() }
-    }
-
-    private func rewrite() throws(ClientError) {
-        do {
-            try cursor.rewrite()
-        } catch {
-            throw ClientError(error)
-        }
+        if cursor.isLong || !gone.isEmpty { try asClientError(cursor.rewrite()) }
     }
 
     // MARK: What a look finds
@@ -106,7 +95,7 @@ package final class NotificationSender {
         case .vanished(let id, let hadEnded):
             if let item = queue.remove(id) {
                 try tell(.removed(id: id, item.end.key))
-                unwritten.append(.init(ByteString(id), item.end.key, .removed))
+                close(item.end, .removed)
             } else {
                 if !hadEnded { try tell(.removedUnseen(id: id)) }
                 cursor.forget([ByteString(id)])
@@ -188,17 +177,21 @@ package final class NotificationSender {
 
     // MARK: A call
 
+    /// Nobody is called for the end any more.
+    private func close(_ end: BatchEnd, _ state: NotificationCursor.State, tries: Int? = nil) {
+        queue.remove(end.id)
+        unwritten.append(.init(ByteString(end.id), end.key, state, tries: tries))
+    }
+
     private func call(_ item: NotificationQueue.Item) throws(ClientError) {
         let end = item.end
         switch try scan.answer(of: end) {
         case .removed:
-            queue.remove(end.id)
+            close(end, .removed)
             try tell(.removed(id: end.id, end.key))
-            unwritten.append(.init(ByteString(end.id), end.key, .removed))
         case .replaced:
-            queue.remove(end.id)
+            close(end, .replaced)
             try tell(.replaced(id: end.id, end.key))
-            unwritten.append(.init(ByteString(end.id), end.key, .replaced))
         case .status(let status):
             manager.status("Calling for \(end.id.visible)")
             let began = receiver.call(
@@ -259,22 +252,19 @@ package final class NotificationSender {
         _ item: NotificationQueue.Item, _ result: CallResult
     ) throws(ClientError) {
         let end = item.end
-        let id = ByteString(end.id)
         switch result {
         case .succeeded:
-            unwritten.append(.init(id, end.key, .called))
-            queue.remove(end.id)
+            close(end, .called)
             _ = try write()
             try tell(.called(end))
         case .failed(let reason, let retryAfter):
             let tries = item.tries + 1
             if policy.isOver(afterTries: tries) {
-                unwritten.append(.init(id, end.key, .passedOver, tries: tries))
-                queue.remove(end.id)
+                close(end, .passedOver, tries: tries)
                 _ = try write()
                 try tell(.passedOver(end, reason: reason, tries: tries))
             } else {
-                unwritten.append(.init(id, end.key, .failed, tries: tries))
+                unwritten.append(.init(ByteString(end.id), end.key, .failed, tries: tries))
                 let pause = policy.pause(afterTries: tries, retryAfter: retryAfter)
                 queue.postpone(end.id, tries: tries, until: Clock.uptime + pause)
                 _ = try write()

@@ -61,13 +61,9 @@ package struct WebhookKey: Sendable, Equatable {
     }
 
     private static func content(_ path: String) throws(ClientError) -> [UInt8] {
-        do throws(FileError) {
-            let url = URL(filePath: path)
-            let folder = try Directory(path: url.deletingLastPathComponent().path)
-            return try folder.read(FileName(url.lastPathComponent), upTo: 2 * longest)
-        } catch {
-            throw ClientError(error)
-        }
+        let url = URL(filePath: path)
+        let folder = try asClientError(Directory(path: url.deletingLastPathComponent().path))
+        return try asClientError(folder.read(FileName(url.lastPathComponent), upTo: 2 * longest))
     }
 
     /// The value of `webhook-signature`.

@@ -1,8 +1,5 @@
-import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
-import DarkroomSpool
-import Foundation
 
 /// A web server that gets a POST request for each end. The body is the progress of the batch, as in `progress.json`.
 ///

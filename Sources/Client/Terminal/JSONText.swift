@@ -4,23 +4,23 @@ import Foundation
 /// Results for programs: JSON with keys in alphabetical order.
 package enum JSONText {
     /// One object, indented.
-    package static func object(_ value: some Encodable) -> String {
-        encode(value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+    package static func object(_ object: JSONObject) -> String {
+        encode(object, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
     }
 
-    /// The same with the kind of the object in `type`.
-    package static func object(_ type: String, _ value: some Encodable) -> String {
-        object(Line(type: type, value: value))
-    }
-
-    /// One object in one line: a line of JSON Lines.
+    /// One value in one line: a line of JSON Lines.
     package static func line(_ value: some Encodable) -> String {
         encode(value, [.sortedKeys, .withoutEscapingSlashes])
     }
 
     /// The same with the kind of the object in `type`.
     package static func line(_ type: String, _ value: some Encodable) -> String {
-        line(Line(type: type, value: value))
+        line(JSONObject(["type": type], with: value))
+    }
+
+    /// The same for an object whose keys are written here.
+    package static func line(_ object: JSONObject) -> String {
+        encode(object, [.sortedKeys, .withoutEscapingSlashes])
     }
 
     private static func encode(
@@ -52,17 +52,37 @@ package enum JSONText {
         }
         return result
     }
+}
 
-    private struct Line<Value: Encodable>: Encodable {
-        let type: String
-        let value: Value
+/// An object for programs, key by key. A key whose value is nil is left out.
+package struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
+    private let fields: [(key: String, value: any Encodable)]
+    /// Has further keys.
+    private var others: (any Encodable)?
 
-        private enum CodingKeys: String, CodingKey { case type }
+    package init(dictionaryLiteral fields: (String, (any Encodable)?)...) {
+        self.fields = fields.compactMap { key, value in value.map { (key, $0) } }
+    }
 
-        func encode(to encoder: any Encoder) throws {
-            try value.encode(to: encoder)
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(type, forKey: .type)
+    /// The object with the keys of another value that it has not itself.
+    package init(_ object: JSONObject, with others: (any Encodable)?) {
+        self = object
+        self.others = others
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        try others?.encode(to: encoder)
+        var container = encoder.container(keyedBy: FieldName.self)
+        for (key, value) in fields {
+            try container.encode(value, forKey: FieldName(stringValue: key))
         }
+    }
+
+    private struct FieldName: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
     }
 }

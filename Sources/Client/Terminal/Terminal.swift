@@ -7,36 +7,26 @@ package struct Terminal: Sendable, Equatable {
     package var isTerminal: Bool
     /// Whether the cursor can be moved.
     package var canRedraw: Bool
-    package var hasColor: Bool
+    package var hasColor = false
     /// Whether the locale has characters outside ASCII.
-    package var isUTF8: Bool
+    package var isUTF8 = true
     /// The number of columns to which lines are cut; nil if nothing is cut.
     package var width: Int?
     /// The number of lines of the screen.
-    package var height: Int
+    package var height = 24
+}
 
-    package init(
-        isTerminal: Bool, canRedraw: Bool, hasColor: Bool = false, isUTF8: Bool = true,
-        width: Int? = nil, height: Int = 24
-    ) {
-        self.isTerminal = isTerminal
-        self.canRedraw = canRedraw
-        self.hasColor = hasColor
-        self.isUTF8 = isUTF8
-        self.width = width
-        self.height = height
-    }
-
+extension Terminal {
     /// The stream of an open descriptor.
     package init(
         _ descriptor: CInt, color: ColorChoice = .auto,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
-        isTerminal = isatty(descriptor) == 1
-        canRedraw = isTerminal && !Self.isDumb(environment)
-        hasColor = color.isOn(isTerminal: isTerminal, environment: environment)
-        isUTF8 = Self.isUTF8(environment)
-        height = 24
+        let isTerminal = isatty(descriptor) == 1
+        self.init(
+            isTerminal: isTerminal, canRedraw: isTerminal && !Self.isDumb(environment),
+            hasColor: color.isOn(isTerminal: isTerminal, environment: environment),
+            isUTF8: Self.isUTF8(environment))
         if isTerminal { measure(descriptor, environment) }
     }
 

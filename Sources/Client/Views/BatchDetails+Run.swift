@@ -4,40 +4,27 @@ import DarkroomSpool
 import Foundation
 
 extension BatchDetails {
-    private static let spoolName = FileName(RunFolders.spoolName)
-
     /// The run in a folder of `darkroom run` or `darkroom merge`.
     ///
     /// - Throws: if the folder has no status.
     package init(
         ofRunIn path: String, images: Images = .firstFailed, now: Date = Date()
     ) throws(ClientError) {
-        let answer: Directory
-        let exists: Bool
-        do throws(FileError) {
-            answer = try Directory(path: path)
-            exists = try answer.exists(BatchFile.status)
-        } catch {
-            throw ClientError(error)
+        let answer = try asClientError(Directory(path: path))
+        let root = try? Directory(FileName(RunFolders.spoolName), in: answer)
+        guard let stamp = try asClientError(AnswerStamp(in: answer)) else {
+            throw Self.noRun(path, root)
         }
-        let root = try? Directory(Self.spoolName, in: answer)
-        guard exists else { throw Self.noRun(path, root) }
         let found = try Self.whole(answer)
-        let isInWork = root.map { LockHolder(ofRunIn: $0) != .nobody } ?? false
+        // What was written after the status.
+        let progress =
+            stamp.hasPresentProgress
+            ? try? answer.decode(BatchProgress.self, BatchFile.progress) : nil
+        let isInWork = root.map { LockHolder(in: $0) != .nobody } ?? false
         self.init(
-            batch: Self.progress(in: answer) ?? BatchProgress(of: found), status: found,
+            batch: progress ?? BatchProgress(of: found), status: found,
             daemon: DaemonState(ofRun: isInWork), folder: answer.path, isRun: true, images: images,
             now: now)
-    }
-
-    /// What was written after the status.
-    private static func progress(in answer: Directory) -> BatchProgress? {
-        guard let file = try? answer.information(of: BatchProgress.fileName),
-            let status = try? answer.information(of: BatchFile.status),
-            !status.isNewer(than: file),
-            let bytes = try? answer.read(BatchProgress.fileName, upTo: BatchProgress.capacity)
-        else { return nil }
-        return try? JSONDecoder().decode(BatchProgress.self, from: Data(bytes))
     }
 
     private static func noRun(_ path: String, _ root: Directory?) -> ClientError {

@@ -72,13 +72,9 @@ package struct BatchDetails: Sendable {
 
     /// - Throws: also if it cannot be read.
     static func whole(_ answer: Directory) throws(ClientError) -> Status {
-        let status: Status?
-        do throws(FileError) {
-            status = try Status(in: answer)
-        } catch {
-            throw ClientError(error)
+        guard let status = try asClientError(Status(in: answer)) else {
+            throw ClientError(.unreadableStatus(in: answer))
         }
-        guard let status else { throw ClientError(.unreadableStatus(in: answer)) }
         return status
     }
 
@@ -92,55 +88,20 @@ package struct BatchDetails: Sendable {
     }
 
     /// One object for programs.
-    package var json: String { JSONText.object("batch", Report(self)) }
-
-    private struct Report: Encodable {
-        var id: String
-        var state: BatchState
-        var priority: Priority
-        var uid: UInt32?
-        var user: String?
-        var manifest: Status.ManifestReference
-        var counts: Status.Counts
-        var times: Status.Times
-        var retries: Int?
-        var outputBytes: Int
-        var imagesPerSecond: Double?
-        var bytesPerSecond: Double?
-        var secondsLeft: Double?
-        var waiting: Status.Waiting?
-        var reason: String?
-        var commands: [ControlRecord]?
-        var errors: [ManifestProblem]?
-        var images: [ImageStatus]
-        var folder: String
-        /// Absent for the folder of a run, on which no daemon works.
-        var daemon: DaemonState.Name?
-        var written: String
-
-        init(_ details: BatchDetails) {
-            let batch = details.batch
-            id = batch.id
-            state = batch.state
-            priority = batch.priority
-            uid = batch.uid
-            user = batch.uid.map { HumanText.user($0) }
-            manifest = details.status.manifest
-            counts = batch.counts
-            times = batch.times
-            retries = batch.retries
-            outputBytes = batch.outputBytes
-            imagesPerSecond = batch.imagesPerSecond
-            bytesPerSecond = batch.bytesPerSecond
-            secondsLeft = batch.secondsLeft
-            waiting = batch.waiting
-            reason = batch.reason(details.daemon, problem: details.status.errors?.first)
-            commands = batch.commands
-            errors = details.status.errors
-            images = details.listed
-            folder = details.folder
-            daemon = details.isRun ? nil : details.daemon.name
-            written = batch.written
-        }
+    package var json: String {
+        JSONText.object([
+            "type": "batch", "id": batch.id, "state": batch.state, "priority": batch.priority,
+            "uid": batch.uid, "user": batch.uid.map { HumanText.user($0) },
+            "manifest": status.manifest, "counts": batch.counts, "times": batch.times,
+            "retries": batch.retries, "outputBytes": batch.outputBytes,
+            "imagesPerSecond": batch.imagesPerSecond, "bytesPerSecond": batch.bytesPerSecond,
+            "secondsLeft": batch.secondsLeft, "waiting": batch.waiting,
+            "reason": batch.reason(daemon, problem: status.errors?.first),
+            "commands": batch.commands, "errors": status.errors, "images": listed,
+            "folder": folder,
+            // No daemon works on the folder of a run.
+            "daemon": isRun ? nil : daemon.name,
+            "written": batch.written,
+        ])
     }
 }

@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
-import DarkroomSpool
 import Foundation
 
 /// `darkroom list`: one line for each batch.
@@ -57,7 +56,9 @@ package struct BatchList: Sendable {
                 errors.append(error)
             }
         }
-        rows.sort { ($0.times.received, $0.id) < ($1.times.received, $1.id) }
+        rows.sort {
+            ($0.batch.times.received, $0.batch.id) < ($1.batch.times.received, $1.batch.id)
+        }
     }
 
     /// Whether the batch has ended for sure, without a look at the rest of its file: a spool may have 100,000 ended
@@ -72,10 +73,7 @@ package struct BatchList: Sendable {
                 .isFinal == true
         else { return false }
         // A batch that is being reopened has a newer status.
-        guard let progress = try? outbox.information(of: file),
-            let status = try? outbox.information(of: "\(id)/status.json")
-        else { return false }
-        return !status.isNewer(than: progress)
+        return (try? AnswerStamp(of: FileName(id), in: outbox))?.hasPresentProgress == true
     }
 
     /// The table for people.
@@ -94,61 +92,48 @@ package struct BatchList: Sendable {
 
     /// JSON Lines: one for each batch, and the sums at the end.
     package var jsonLines: [String] {
-        let summary = Summary(
-            batches: rows.count,
-            states: Dictionary(grouping: rows, by: \.state.rawValue).mapValues(\.count),
-            unreadable: errors.count, exit: (errors.first?.exit ?? .success).rawValue)
-        return rows.map { JSONText.line("batch", $0) } + [JSONText.line("summary", summary)]
+        let summary: JSONObject = [
+            "type": "summary", "batches": rows.count,
+            "states": Dictionary(grouping: rows, by: \.batch.state.rawValue).mapValues(\.count),
+            "unreadable": errors.count, "exit": (errors.first?.exit ?? .success).rawValue,
+        ]
+        return rows.map { JSONText.line($0.json) } + [JSONText.line(summary)]
     }
 
     /// One batch.
-    package struct Row: Encodable, Sendable {
-        package var id: String
-        package var state: BatchState
-        package var priority: Priority
-        package var uid: UInt32?
-        package var user: String?
-        package var counts: Status.Counts
-        package var times: Status.Times
-        package var imagesPerSecond: Double?
-        package var secondsLeft: Double?
-        package var waiting: Status.Waiting?
-        package var reason: String?
+    package struct Row: Sendable {
+        package let batch: BatchProgress
+        package let reason: String?
         /// The seconds since it was received.
-        package var age: Double
+        package let age: Double
 
         init(_ batch: BatchProgress, _ reason: String?, now: Date) {
-            id = batch.id
-            state = batch.state
-            priority = batch.priority
-            uid = batch.uid
-            user = batch.uid.map { HumanText.user($0) }
-            counts = batch.counts
-            times = batch.times
-            imagesPerSecond = batch.imagesPerSecond
-            secondsLeft = batch.secondsLeft
-            waiting = batch.waiting
+            self.batch = batch
             self.reason = reason
-            age = Clock.date(batch.times.received).map { max(0, now.timeIntervalSince($0)) } ?? 0
-            age = (age * 1000).rounded() / 1000
+            let received = Clock.date(batch.times.received) ?? now
+            age = (max(0, now.timeIntervalSince(received)) * 1000).rounded() / 1000
+        }
+
+        fileprivate var json: JSONObject {
+            [
+                "type": "batch", "id": batch.id, "state": batch.state, "priority": batch.priority,
+                "uid": batch.uid, "user": batch.uid.map { HumanText.user($0) },
+                "counts": batch.counts, "times": batch.times,
+                "imagesPerSecond": batch.imagesPerSecond, "secondsLeft": batch.secondsLeft,
+                "waiting": batch.waiting, "reason": reason, "age": age,
+            ]
         }
 
         fileprivate var cells: [TextTable.Cell] {
-            [
-                .init(id, .bold), .init(state.rawValue, state.style, short: state.shortWord),
+            let (state, counts) = (batch.state, batch.counts)
+            return [
+                .init(batch.id, .bold), .init(state.rawValue, state.style, short: state.shortWord),
                 .init(state == .rejected ? "-" : "\(counts.filtered)/\(counts.total)"),
                 .init("\(counts.failed)", counts.failed > 0 ? .red : nil),
-                .init(priority.rawValue), .init(user ?? "-"), .init(HumanText.age(age)),
-                .init(reason ?? counts.warningText ?? "-"),
+                .init(batch.priority.rawValue), .init(batch.uid.map { HumanText.user($0) } ?? "-"),
+                .init(HumanText.age(age)), .init(reason ?? counts.warningText ?? "-"),
             ]
         }
-    }
-
-    private struct Summary: Encodable {
-        var batches: Int
-        var states: [String: Int]
-        var unreadable: Int
-        var exit: Int32
     }
 }
 

@@ -1,7 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
-import DarkroomSpool
 
 extension BatchProgress {
     /// Why the batch is as it is, or why nothing happens, as one short sentence without its full stop; nil if there is

@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 import Foundation
 
 /// `darkroom status`: the spool as a whole.
@@ -48,56 +47,22 @@ package struct SpoolOverview: Sendable {
     }
 
     /// One object for programs.
-    package var json: String { JSONText.object("status", Report(self)) }
-
-    private struct Report: Encodable {
-        var state: DaemonState.Name
-        var since: String?
-        var spool: String
-        var waiting: Status.Waiting?
-        var daemon: QueueReport.Daemon?
-        var counts: QueueReport.Counts?
-        var images: Status.Counts?
-        var imagesPerSecond: Double?
-        var bytesPerSecond: Double?
-        var unresumed: [QueueReport.Unresumed]?
-        var inbox: Inbox?
-        var folders: [FoldersReport.Folder]?
-        var written: String?
-        /// In seconds, of what was written then.
-        var age: Double?
-
-        /// The files that are not taken.
-        struct Inbox: Encodable {
-            var watch: InboxReport.Watch
-            var claiming: Bool
-            var why: InboxReport.Obstacle?
-            var counts: [String: Int]
-            var files: [InboxReport.File]
-            var written: String
+    package var json: String {
+        let queue = daemon.queue
+        // The files that are not taken.
+        let inbox: JSONObject? = inbox.map {
+            [
+                "watch": $0.watch, "claiming": $0.claiming, "why": $0.why, "counts": $0.counts,
+                "files": $0.files, "written": $0.written,
+            ]
         }
-
-        init(_ overview: SpoolOverview) {
-            let queue = overview.daemon.queue
-            state = overview.daemon.name
-            since = overview.since
-            spool = overview.spool
-            waiting = overview.daemon.waiting
-            daemon = queue?.daemon
-            counts = queue?.counts
-            images = queue?.images
-            imagesPerSecond = queue?.imagesPerSecond
-            bytesPerSecond = queue?.bytesPerSecond
-            unresumed = queue?.unresumed
-            inbox = overview.inbox.map {
-                Inbox(
-                    watch: $0.watch, claiming: $0.claiming, why: $0.why, counts: $0.counts,
-                    files: $0.files, written: $0.written)
-            }
-            folders = overview.folders?.folders
-            written = queue?.written
-            age = overview.age
-        }
+        return JSONText.object([
+            "type": "status", "state": daemon.name, "since": since, "spool": spool,
+            "waiting": daemon.waiting, "daemon": queue?.daemon, "counts": queue?.counts,
+            "images": queue?.images, "imagesPerSecond": queue?.imagesPerSecond,
+            "bytesPerSecond": queue?.bytesPerSecond, "unresumed": queue?.unresumed,
+            "inbox": inbox, "folders": folders?.folders, "written": queue?.written, "age": age,
+        ])
     }
 }
 

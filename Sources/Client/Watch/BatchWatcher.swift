@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomSpool
 import Foundation
-import Glibc
 import SystemPackage
 
 /// Follows the progress of batches. It reads a progress file only when it was replaced: an event of inotify tells so at
@@ -12,9 +11,6 @@ package final class BatchWatcher {
     private static let watches = 128
     /// The seconds between two looks at the daemon itself: its report may list a thousand batches.
     private static let daemonInterval = 2.0
-
-    /// The seconds that a progress file may be behind the status.
-    private static let patience = 2.0
 
     /// Why `wait` has returned.
     package enum Waking: Sendable, Equatable {
@@ -26,27 +22,26 @@ package final class BatchWatcher {
     private let spool: SpoolFolder
     private let outbox: Directory
     private let ids: [String]
-    private var stamps: [Stamp]
+    private var stamps: [AnswerStamp?]
     /// The present progress, in the order of the IDs.
     package private(set) var batches: [BatchProgress]
     package private(set) var daemon: DaemonState
     private var nextLookAtDaemon: UInt64
-    private let events: Events
+    private let events = FileEvents()
 
     /// - Throws: `no-such-batch` if one of them does not exist.
     package init(_ ids: [String], in spool: SpoolFolder) throws(ClientError) {
         self.spool = spool
         self.ids = ids
         outbox = try spool.outbox()
-        // Before the first look, so that no change is missed.
-        events = Events(of: ids.prefix(Self.watches), in: outbox)
         stamps = []
         batches = []
         daemon = try DaemonState(of: spool)
         nextLookAtDaemon = Clock.nanoseconds + UInt64(Self.daemonInterval * 1e9)
         for (place, id) in ids.enumerated() {
-            events.follow(place)
-            stamps.append(Stamp(id, in: outbox))
+            // Before the first look, so that no change is missed.
+            follow(place)
+            stamps.append(stamp(of: id))
             guard let batch = try spool.summary(of: id) else { throw spool.noSuchBatch(id) }
             batches.append(batch)
         }
@@ -59,12 +54,12 @@ package final class BatchWatcher {
     /// - Throws: `batch-removed` if someone has removed an unfinished batch.
     package func look() throws(ClientError) {
         for (place, id) in ids.enumerated() {
-            let stamp = Stamp(id, in: outbox)
-            guard stamp != stamps[place] || stamp.isBehind else { continue }
+            let stamp = stamp(of: id)
+            guard stamp != stamps[place] || stamp?.isBehind == true else { continue }
             // The file may have been replaced again before it was followed.
-            events.follow(place)
-            stamps[place] = Stamp(id, in: outbox)
-            if let batch = try spool.summary(of: id, patience: Self.patience) {
+            follow(place)
+            stamps[place] = self.stamp(of: id)
+            if let batch = try spool.summary(of: id, patience: AnswerStamp.patience) {
                 batches[place] = batch
             } else if !batches[place].state.isFinal {
                 throw ClientError(
@@ -79,73 +74,18 @@ package final class BatchWatcher {
 
     /// Waits for a change, a signal, or this number of seconds, at most half of one.
     package func wait(atMost seconds: Double = 0.5) -> Waking {
-        let milliseconds = CInt((min(max(seconds, 0), 0.5) * 1000).rounded(.up))
-        events.wait(milliseconds)
+        events.wait(seconds: min(seconds, 0.5))
         if let signal = StopSignals.signal { return .interrupted(signal) }
         return StopSignals.takeResize() ? .resized : .timeOrChange
     }
 
-    /// Tells the present files of a batch from later ones: each is replaced as a whole.
-    private struct Stamp: Equatable {
-        let progress: File?
-        let status: File?
-
-        init(_ id: String, in outbox: Directory) {
-            progress = File("\(id)/progress.json", in: outbox)
-            status = File("\(id)/status.json", in: outbox)
-        }
-
-        /// Whether the progress file is behind a status that is so new that nobody reads it yet.
-        var isBehind: Bool {
-            guard let progress, let status, progress.time < status.time else { return false }
-            return Clock.wall - Double(status.seconds) < BatchWatcher.patience + 1
-        }
-
-        struct File: Equatable {
-            let inode: UInt64
-            let seconds: Int
-            let nanoseconds: Int
-
-            init?(_ name: FileName, in outbox: Directory) {
-                guard let found = try? outbox.information(of: name) else { return nil }
-                inode = UInt64(found.st_ino)
-                seconds = found.st_mtim.tv_sec
-                nanoseconds = found.st_mtim.tv_nsec
-            }
-
-            var time: (Int, Int) { (seconds, nanoseconds) }
-        }
-    }
-}
-
-/// Tells that the progress file of a batch was replaced. Where there are no events, it only waits.
-///
-/// It follows the files and not their folders: a folder has an event for each output.
-private final class Events {
-    private let inotify: Descriptor
-    /// The paths of the files, by the places of their batches.
-    private let paths: [String]
-
-    init(of ids: ArraySlice<String>, in outbox: Directory) {
-        // poll(2) ignores a negative number.
-        inotify = Descriptor(owning: inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC)))
-        paths = ids.map { "/proc/self/fd/\(outbox.number)/\($0)/\(BatchProgress.fileName.text)" }
+    /// nil if there is none, or none that can be seen.
+    private func stamp(of id: String) -> AnswerStamp? {
+        (try? AnswerStamp(of: FileName(id), in: outbox)) ?? nil
     }
 
-    /// Follows the present file until it is replaced.
-    func follow(_ place: Int) {
-        guard place < paths.count else { return }
-        // A file that is replaced loses its last link. The kernel forgets it then.
-        _ = inotify_add_watch(
-            inotify.number, paths[place], UInt32(IN_ATTRIB) | UInt32(IN_DELETE_SELF))
-    }
-
-    func wait(_ milliseconds: CInt) {
-        var entry = pollfd(fd: inotify.number, events: Int16(POLLIN), revents: 0)
-        guard poll(&entry, 1, milliseconds) > 0 else { return }
-        // An event says only that there is something to look at.
-        withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 8) { buffer in
-            while read(inotify.number, buffer.baseAddress, buffer.count) > 0 {}
-        }
+    private func follow(_ place: Int) {
+        guard place < Self.watches else { return }
+        events.follow(BatchFile.progress, of: FileName(ids[place]), in: outbox)
     }
 }

@@ -1,7 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomManifest
-import DarkroomSpool
 
 /// The lines of live progress on a terminal: not wider than the screen, unless an ID is, and one row lower than it.
 struct ProgressFrame {

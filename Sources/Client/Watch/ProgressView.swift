@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomSpool
 
 /// `--progress`: how the progress of batches is shown on standard error.
 package enum ProgressMode: String, Sendable, CaseIterable {
@@ -81,10 +80,6 @@ package final class ProgressView {
 
     /// The size of the terminal has changed.
     package func resize(to terminal: Terminal) {
-        erase(before: terminal)
-    }
-
-    private func erase(before terminal: Terminal) {
         self.terminal = terminal
         erase()
     }

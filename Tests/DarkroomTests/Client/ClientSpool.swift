@@ -1,9 +1,10 @@
 import DarkroomAnswer
-import DarkroomClient
 import DarkroomCore
 import DarkroomManifest
 import Foundation
 import TestSupport
+
+@testable import DarkroomClient
 
 /// A spool folder with files as a daemon writes them, and no daemon.
 final class ClientSpool: Sendable {

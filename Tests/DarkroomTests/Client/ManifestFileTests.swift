@@ -23,7 +23,7 @@ import Testing
         var rules = ManifestRules(nil)
         rules.limits.bytes = limit
         guard case .failure(let rejection) = file.check(rules) else { return [] }
-        return rejection.problems.map { file.line(of: $0) }.map {
+        return rejection.problems.map { $0.line(in: file.shown) }.map {
             $0.replacing(scratch.path + "/", with: "")
         }
     }
@@ -92,7 +92,8 @@ import Testing
     ) throws {
         let file = try file(name, text)
         let rules = ManifestRules(nil)
-        let bytes = try file.bytes(with: .high, of: try file.check(rules).get(), rules)
+        var manifest = try file.check(rules).get()
+        let bytes = try file.with(.priority(.high), of: &manifest, rules).bytes
         #expect(String(decoding: bytes, as: UTF8.self) == result)
     }
 
@@ -108,7 +109,8 @@ import Testing
     ]) func addsTheWishForAPage(name: String, text: String, result: String) throws {
         let file = try file(name, text)
         let rules = ManifestRules(nil)
-        let bytes = try file.bytesWithPage(of: try file.check(rules).get(), rules)
+        var manifest = try file.check(rules).get()
+        let bytes = try file.with(.page, of: &manifest, rules).bytes
         #expect(String(decoding: bytes, as: UTF8.self) == result)
     }
 
@@ -118,9 +120,9 @@ import Testing
     ]) func refusesToGuess(name: String, text: String) throws {
         let file = try file(name, text)
         let rules = ManifestRules(nil)
-        let manifest = try file.check(rules).get()
+        var manifest = try file.check(rules).get()
         let error = #expect(throws: ClientError.self) {
-            try file.bytes(with: .high, of: manifest, rules)
+            try file.with(.priority(.high), of: &manifest, rules)
         }
         #expect(
             error?.message.hasSuffix(

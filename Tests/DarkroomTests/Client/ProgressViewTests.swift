@@ -1,7 +1,8 @@
 import DarkroomAnswer
-import DarkroomClient
 import TestSupport
 import Testing
+
+@testable import DarkroomClient
 
 /// Screens compared whole.
 @Suite struct ProgressViewTests {

@@ -1,6 +1,7 @@
-import DarkroomClient
 import Foundation
 import Testing
+
+@testable import DarkroomClient
 
 @Suite struct TerminalTests {
     @Test(arguments: [

@@ -133,7 +133,8 @@ import Testing
     func selects(selection: BatchList.Selection, ids: [String]) throws {
         let spool = try Self.filled()
         #expect(
-            try BatchList(of: spool.open(), selection, now: ClientSpool.now).rows.map(\.id) == ids)
+            try BatchList(of: spool.open(), selection, now: ClientSpool.now).rows.map(\.batch.id)
+                == ids)
     }
 
     /// The progress file of an ended batch is known by its first words, but not while the batch is being reopened.
@@ -147,8 +148,8 @@ import Testing
         try spool.backdate("outbox/retried/progress.json")
         try spool.write(ClientSpool.status("retried", .pending))
         let list = try BatchList(of: spool.open(), .init(), now: ClientSpool.now)
-        #expect(list.rows.map(\.id) == ["held", "pending", "processing", "retried"])
-        #expect(list.rows.map(\.state) == [.held, .pending, .processing, .pending])
+        #expect(list.rows.map(\.batch.id) == ["held", "pending", "processing", "retried"])
+        #expect(list.rows.map(\.batch.state) == [.held, .pending, .processing, .pending])
     }
 
     @Test func listsJSONLines() throws {
@@ -181,7 +182,7 @@ import Testing
         // The status beside it says the same.
         try spool.write(Array("{".utf8), "outbox/fine/progress.json")
         let list = try BatchList(of: spool.open(), .init(all: true), now: ClientSpool.now)
-        #expect(list.rows.map(\.id) == ["failed", "wrong", "holiday", "held", "fine"])
+        #expect(list.rows.map(\.batch.id) == ["failed", "wrong", "holiday", "held", "fine"])
         #expect(list.errors.map(\.code) == ["unreadable-file"])
     }
 
@@ -368,7 +369,7 @@ import Testing
         status.counts.failed = .max
         try spool.write(status)
         let list = try BatchList(of: spool.open(), .init(all: true), now: ClientSpool.now)
-        #expect(list.rows.map(\.id) == ["huge"] && !list.jsonLines.isEmpty)
+        #expect(list.rows.map(\.batch.id) == ["huge"] && !list.jsonLines.isEmpty)
         let batch = try #require(try spool.open().summary(of: "huge"))
         for mode in [ProgressMode.tty, .plain, .json] {
             var shown = ""
@@ -396,6 +397,6 @@ import Testing
         try spool.write(Array("{".utf8), "outbox/cut/status.json")
         let list = try BatchList(of: spool.open(), .init(all: true), now: ClientSpool.now)
         #expect(list.errors.map(\.code) == ["unreadable-file"])
-        #expect(!list.rows.contains { $0.id == "cut" || $0.id == "mine" })
+        #expect(!list.rows.contains { $0.batch.id == "cut" || $0.batch.id == "mine" })
     }
 }

@@ -25,8 +25,6 @@ import Testing
         "Client/SpoolLocation.swift": "the environment",
         "Client/Terminal/ColorChoice.swift": "the environment",
         "Client/Terminal/Terminal.swift": "the environment",
-        "Client/Views/BatchList.swift": "states",
-        "Client/Views/SpoolOverview.swift": "reasons",
         "Core/RecordThrottle.swift": "codes and states",
         "Core/ControlGroup.swift": "paths of control groups, from the kernel",
         "Core/JSONWriter.swift": "names of chunks and segments",
@@ -34,7 +32,6 @@ import Testing
         "Core/Words.swift": "codes and states",
         "Configuration/CacheStore+Opening.swift": "the environment",
         "Manifest/ValueReader.swift": "names of recipes, in ASCII",
-        "Configuration/ConfigurationCheck.swift": "keys of settings",
         "Configuration/ConfigurationFile.swift": "keys of the administrator's file",
         "Configuration/ConfigurationLoader.swift": "the environment",
         "Configuration/ServiceUnit.swift": "properties of a unit, from systemctl",
@@ -58,7 +55,6 @@ import Testing
         "Answer/Status.swift": "kinds of metadata",
         "darkroom/ListCommand.swift": "other words for states",
         "darkroom/PictureOptions.swift": "other words for an option's values",
-        "darkroom/WatchSession.swift": "states",
     ]
     /// Files that compare the string of a `ByteString`, or name characters.
     static let ownCharacters = [

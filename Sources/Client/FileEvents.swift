@@ -1,0 +1,45 @@
+import DarkroomCore
+import Glibc
+
+/// Tells that names in folders change and that files are replaced, by inotify where it works, else by time alone. The
+/// changes of other machines on a network file system cause no events, so a caller looks again after each wait.
+final class FileEvents {
+    /// Without inotify its number is negative, which poll(2) ignores.
+    private let inotify = Descriptor(
+        owning: inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC)))
+
+    /// Has input when something has changed.
+    var number: CInt { inotify.number }
+
+    /// Follows the files that appear, are replaced or vanish in a folder.
+    func follow(namesIn folder: Directory) {
+        let names = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF
+        _ = inotify_add_watch(
+            number, "/proc/self/fd/\(folder.number)", UInt32(names) | UInt32(IN_ONLYDIR))
+    }
+
+    /// Follows the present file of an answer until it is replaced: it loses its last link then, and the kernel forgets
+    /// it. The folder would have an event for each output.
+    func follow(_ file: FileName, of id: FileName, in outbox: Directory) {
+        let folder = Array("/proc/self/fd/\(outbox.number)/".utf8) + id.bytes
+        FileName(bytes: folder + [UInt8(ascii: "/")] + file.bytes).withCString {
+            _ = inotify_add_watch(number, $0, UInt32(IN_ATTRIB) | UInt32(IN_DELETE_SELF))
+        }
+    }
+
+    /// Whether something has changed since the last call.
+    func take() -> Bool {
+        var hasChanged = false
+        withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 8) { buffer in
+            while read(number, buffer.baseAddress, buffer.count) > 0 { hasChanged = true }
+        }
+        return hasChanged
+    }
+
+    /// Waits for the next change, at most this long.
+    func wait(seconds: Double) {
+        var request = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        let milliseconds = CInt(max(1, min((seconds * 1000).rounded(.up), 3_600_000)))
+        if poll(&request, 1, milliseconds) > 0 { _ = take() }
+    }
+}

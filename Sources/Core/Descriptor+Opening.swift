@@ -1,0 +1,26 @@
+import Glibc
+import SystemPackage
+
+extension Descriptor {
+    /// Opens the file at a path that somebody has named. Symbolic links are followed.
+    ///
+    /// - Parameter shown: the path in messages; by itself, the path.
+    package init(
+        opening path: String, _ flags: CInt = O_RDONLY | O_NOCTTY, shown: String? = nil
+    ) throws(FileError) {
+        do throws(Errno) {
+            self.init(owning: try retryingInterrupts { open(path, flags | O_CLOEXEC) })
+        } catch {
+            throw FileError(.open, shown ?? path, error)
+        }
+    }
+
+    /// Standard input, as a descriptor of its own.
+    package static func standardInput(shown: String) throws(FileError) -> Descriptor {
+        do throws(Errno) {
+            return Descriptor(owning: try retryingInterrupts { dup(STDIN_FILENO) })
+        } catch {
+            throw FileError(.open, shown, error)
+        }
+    }
+}
