@@ -131,7 +131,7 @@ let package = Package(
         .target(
             name: "DarkroomManifest",
             dependencies: [
-                "DarkroomCore", "DarkroomPicture",
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch",
                 .product(name: "Yams", package: "Yams"),
             ],
             path: "Sources/Manifest", swiftSettings: station),
@@ -140,7 +140,8 @@ let package = Package(
         .target(
             name: "DarkroomAnswer",
             dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomManifest", "CDarkroomShims",
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Answer", swiftSettings: station),
@@ -148,8 +149,8 @@ let package = Package(
         .target(
             name: "DarkroomSpool",
             dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomManifest", "DarkroomAnswer",
-                "CDarkroomShims",
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomAnswer", "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Spool", swiftSettings: station),

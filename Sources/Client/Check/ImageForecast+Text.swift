@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 
@@ -58,10 +59,8 @@ extension ImageForecast {
         init(_ forecast: ImageForecast, _ file: String, _ needs: String?) {
             self.file = file
             name = forecast.image.name.string
-            switch forecast.image.origin {
-            case .source(let source): self.source = RedactedURL.text(source.string)
-            case .image: from = needs
-            }
+            source = forecast.image.source?.shown
+            if source == nil { from = needs }
             switch forecast.verdict {
             case .ready: verdict = "ready"
             case .fails(let failure): (verdict, error) = ("fails", failure)
