@@ -158,7 +158,7 @@ let package = Package(
         .target(
             name: "DarkroomManifest",
             dependencies: [
-                "DarkroomCore", "DarkroomPicture",
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch",
                 .product(name: "Yams", package: "Yams"),
             ],
             path: "Sources/Manifest", swiftSettings: station),
@@ -167,7 +167,8 @@ let package = Package(
         .target(
             name: "DarkroomAnswer",
             dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomManifest", "CDarkroomShims",
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Answer", swiftSettings: station),
@@ -175,8 +176,8 @@ let package = Package(
         .target(
             name: "DarkroomSpool",
             dependencies: [
-                "DarkroomCore", "DarkroomPicture", "DarkroomManifest", "DarkroomAnswer",
-                "CDarkroomShims",
+                "DarkroomCore", "DarkroomPicture", "DarkroomFetch", "DarkroomManifest",
+                "DarkroomAnswer", "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/Spool", swiftSettings: station),

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 
 extension ImageStatus {
@@ -9,9 +10,9 @@ extension ImageStatus {
 
     package static func initial(_ image: Manifest.Image, of manifest: Manifest) -> ImageStatus {
         switch image.origin {
-        case .source(let text):
+        case .source(let source):
             ImageStatus(
-                name: image.name.string, source: RedactedURL.text(text.string),
+                name: image.name.string, source: source.shown,
                 published: image.isPublished ? nil : false)
         case .image(let index):
             ImageStatus(

@@ -60,7 +60,7 @@ extension Batch {
         noteAttempts(of: source)
         return DownloadJob(
             id: id, slot: sources[source].slot ?? takeSlot(for: source),
-            text: sources[source].text,
+            source: sources[source].reference,
             image: sources[source].waiters.first.map { manifest.images[$0].name.string } ?? "",
             attempt: begun.note?.attempts, partial: begun.partial,
             isFolder: isFolder)

@@ -1,5 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 
@@ -27,8 +28,8 @@ extension Batch {
         let image = manifest.images[index]
         let input: FilterJob.Input =
             switch image.origin {
-            case .source(let text):
-                .source(slot: sources[sourceOfImage[index]].slot ?? 0, text: text)
+            case .source(let source):
+                .source(source, slot: sources[sourceOfImage[index]].slot ?? 0)
             case .image(let other): .image(FilterJob.OtherPixels(other, of: manifest))
             }
         let overlays = image.needs.map {

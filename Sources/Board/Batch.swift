@@ -30,7 +30,7 @@ package struct Batch {
             }
         }
 
-        package let text: ByteString
+        package let reference: SourceReference
         package var phase = Phase.idle
         /// Admitted images that wait for it.
         var waiters: [Int] = []
@@ -41,6 +41,8 @@ package struct Batch {
         var slot: Int?
         /// Whether it is queued, but waits outside the queue: for its turn, its host or another download of its URL.
         var waitsOutside = false
+
+        package var text: ByteString { reference.text }
     }
 
     let key: BatchKey
@@ -135,29 +137,20 @@ package struct Batch {
         var indices: [ByteString: Int] = [:]
         sourceOfImage.reserveCapacity(manifest.images.count)
         for (index, image) in manifest.images.enumerated() {
-            guard case .source(let text) = image.origin else {
+            guard let reference = image.source else {
                 sourceOfImage.append(-1)
                 continue
             }
-            let key = Self.key(of: text)
+            // With another key for the same URL, the batch would wait for itself, for thousands of images.
+            let key = reference.content
             let source = indices[key] ?? sources.count
             if source == sources.count {
                 indices[key] = source
-                sources.append(Source(text: text))
+                sources.append(Source(reference: reference))
             }
             if !status.images[index].state.isFinal { sources[source].users += 1 }
             sourceOfImage.append(source)
         }
-    }
-
-    /// A key that images with the same source share. URLs may be equal although they are written differently. Then the
-    /// batch would wait for itself, for thousands of images.
-    private static func key(of text: ByteString) -> ByteString {
-        let isAsSent = text.utf8.allSatisfy {
-            $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#")
-        }
-        guard !isAsSent, case .remote(let url)? = try? SourceReference(text) else { return text }
-        return url.requested
     }
 
     /// The sizes of sources are known now.

@@ -49,10 +49,11 @@ extension Board {
             work: work, priority: batch.manifest.priority, quality: batch.manifest.qualityOfService)
         switch work {
         case .download(_, let source):
-            let text = batch.sources[source].text
+            let source = batch.sources[source].reference
             return Admission.Wish(
-                request: request, owner: batch.owner, text: text,
-                host: DownloadFairQueue.host(of: text), cacheKey: cacheKey(text), piece: piece)
+                request: request, owner: batch.owner, source: source,
+                host: DownloadFairQueue.host(of: source.text), cacheKey: cacheKey(source),
+                piece: piece)
         case .filter(_, let image):
             guard batch.stage(of: image) == .waits(.filter) else { return nil }
             return Admission.Wish(

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 
 /// What is known of the sizes of sources, see `SourceSizes`.
@@ -6,12 +7,12 @@ extension Board {
     /// The sources that have not begun; nil if it is not worth while to know their sizes.
     package mutating func beginExaminingSizes(
         of key: BatchKey
-    ) -> (id: String, isFolder: Bool, sources: [(Int, ByteString)])? {
-        var found: (id: String, isFolder: Bool, sources: [(Int, ByteString)])?
+    ) -> (id: String, isFolder: Bool, sources: [(Int, SourceReference)])? {
+        var found: (id: String, isFolder: Bool, sources: [(Int, SourceReference)])?
         change(key) { batch, _ in
             guard batch.sizes.beginExamination(images: batch.manifest.images.count) else { return }
             let sources = batch.sources.enumerated().filter { $1.phase == .idle && $1.users > 0 }
-            found = (batch.id, batch.isFolder, sources.map { ($0, $1.text) })
+            found = (batch.id, batch.isFolder, sources.map { ($0, $1.reference) })
         }
         return found
     }

@@ -84,7 +84,7 @@ package struct Board {
     /// The place of each requested piece of work.
     package var admission: Admission
     /// The key of a source in the cache; nil if nothing is cached, or for a local file.
-    package var cacheKey: @Sendable (ByteString) -> CacheKey? = { _ in nil }
+    package var cacheKey: @Sendable (SourceReference) -> CacheKey? = { _ in nil }
 
     package init(_ settings: BoardSettings) {
         self.init(settings, Bounds())

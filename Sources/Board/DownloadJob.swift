@@ -6,7 +6,7 @@ package struct DownloadJob: Sendable {
     package let id: String
     /// The number of the scratch file for the content.
     package let slot: Int
-    package let text: ByteString
+    package let source: SourceReference
     /// The first of the images that wait for it, for the journal.
     package let image: String
     /// The number of this attempt; nil for a local file.

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 
@@ -6,7 +7,7 @@ import DarkroomPicture
 package struct FilterJob: Sendable {
     package enum Input: Sendable {
         /// `active/ID/source-SLOT`, or the local file that the source names.
-        case source(slot: Int, text: ByteString)
+        case source(SourceReference, slot: Int)
         case image(OtherPixels)
     }
 

@@ -98,8 +98,7 @@ package struct NearbySources: Sendable {
     }
 
     private static func relativePath(_ source: ByteString) -> String? {
-        guard case .local(let path)? = try? SourceReference(source),
-            path.utf8.first != UInt8(ascii: "/")
+        guard let path = SourceReference(source).localPath, path.utf8.first != UInt8(ascii: "/")
         else { return nil }
         return path
     }
@@ -168,21 +167,16 @@ package struct NearbySources: Sendable {
 extension Manifest {
     /// Whether a source may be a relative path.
     package var namesRelativeFiles: Bool {
-        if hasUnknownSources || !found.isEmpty { return true }
-        return images.contains {
-            guard case .source(let source) = $0.origin else { return false }
-            return source.utf8.first != UInt8(ascii: "/")
-                && RedactedURL.scheme(of: source.string) == nil
-        }
+        hasUnknownSources || !found.isEmpty || !relativePaths.isEmpty
     }
 
     /// The same manifest with other sources.
     package func replacing(_ changes: [ByteString: ByteString]) -> Manifest {
         var manifest = self
         for index in images.indices {
-            guard case .source(let source) = images[index].origin, let new = changes[source]
+            guard let source = images[index].source, let new = changes[source.text]
             else { continue }
-            manifest.images[index].origin = .source(new)
+            manifest.images[index].origin = .source(SourceReference(new))
         }
         return manifest
     }

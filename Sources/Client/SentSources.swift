@@ -36,8 +36,7 @@ package struct SentSources: Sendable {
     ) throws(ClientError) {
         var taken: [[FileName]: Item] = [:]
         for image in manifest.images {
-            guard case .source(let source) = image.origin,
-                case .local(let path)? = try? SourceReference(source),
+            guard let path = image.source?.localPath,
                 let item = try Self.item(path, beside: folder, limit: limit)
             else { continue }
             if let other = taken[item.place] {

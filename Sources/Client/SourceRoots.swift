@@ -110,23 +110,12 @@ package struct SourceRoots: Sendable {
 
 extension Manifest {
     /// The local files that it names by relative paths. Such a path begins at each of the roots in turn.
-    package var relativePaths: [String] {
-        images.compactMap { image in
-            guard case .source(let source) = image.origin,
-                case .local(let path)? = try? SourceReference(source),
-                path.utf8.first != UInt8(ascii: "/")
-            else { return nil }
-            return path
-        }
-    }
+    package var relativePaths: [String] { localPaths { $0.utf8.first != UInt8(ascii: "/") } }
 
     /// The local files that it names by absolute paths or by `file:` URLs.
-    package var absolutePaths: [String] {
-        images.compactMap { image in
-            guard case .source(let source) = image.origin else { return nil }
-            if source.utf8.first == UInt8(ascii: "/") { return source.string }
-            guard source.asciiLowercased.hasPrefix("file:/") else { return nil }
-            return URL(string: source.string)?.path(percentEncoded: false)
-        }
+    package var absolutePaths: [String] { localPaths { $0.utf8.first == UInt8(ascii: "/") } }
+
+    private func localPaths(_ isWanted: (String) -> Bool) -> [String] {
+        images.compactMap { $0.source?.localPath }.filter(isWanted)
     }
 }

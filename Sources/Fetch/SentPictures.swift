@@ -45,8 +45,8 @@ extension SentPictures {
 extension LocalSources {
     /// Whether a source of a batch was one of the pictures that came with its manifest, so that it is there no longer. An
     /// absolute path may have been one as well as a file in the roots; the roots are asked.
-    package func isGone(_ source: ByteString) -> Bool {
-        guard case .local(let path)? = try? SourceReference(source) else { return false }
+    package func isGone(_ source: SourceReference) -> Bool {
+        guard let path = source.localPath else { return false }
         do throws(FetchError) {
             _ = try open(path, sent: .gone)
             return false

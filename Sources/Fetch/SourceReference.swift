@@ -1,28 +1,63 @@
 import DarkroomCore
 
-/// The location of a picture, as a manifest's `source` names it.
-package enum SourceReference: Sendable, Hashable {
+/// The source of an image: the text that a manifest, a status or a command line has, and what it names. It is made once,
+/// where the text is read; everything after that takes it.
+///
+/// Two sources are equal if their texts have the same bytes.
+package enum SourceReference: Sendable {
     /// `http://…` or `https://…`.
     case remote(RemoteURL)
-    /// A path beneath one of the source roots: relative to each of them in turn, or absolute. From a plain path or a
-    /// `file:` URL.
-    case local(path: String)
+    case local(LocalPath)
+    /// A text that names no picture. Only its image fails, with this error, and only when its turn comes.
+    indirect case refused(ByteString, FetchError)
 
-    package init(_ source: ByteString) throws(FetchError) {
+    package init(_ text: ByteString) {
+        do throws(FetchError) {
+            self = try Self.read(text)
+        } catch {
+            self = .refused(text, error)
+        }
+    }
+
+    /// As it is written, with its secrets.
+    package var text: ByteString {
+        switch self {
+        case .remote(let url): url.written
+        case .local(let path): path.written
+        case .refused(let text, _): text
+        }
+    }
+
+    /// As it may be shown.
+    package var shown: String { RedactedURL.text(text.string) }
+
+    /// nil if the source is not a file of this machine.
+    package var localPath: String? {
+        if case .local(let path) = self { path.path } else { nil }
+    }
+
+    /// What different sources of one content share, as far as it can be known without a request: a URL may be written
+    /// in several ways.
+    package var content: ByteString {
+        if case .remote(let url) = self { url.requested } else { text }
+    }
+
+    private static func read(_ text: ByteString) throws(FetchError) -> SourceReference {
         // Only an error shows it.
-        var shown: RedactedURL { RedactedURL(source.string) }
-        guard !source.isEmpty else { throw FetchError(.badURL, "the source is empty") }
+        var shown: RedactedURL { RedactedURL(text.string) }
+        guard !text.isEmpty else { throw FetchError(.badURL, "the source is empty") }
         // libcurl and the system use C strings: a NUL would cut the name without an error.
-        guard !source.utf8.contains(0) else {
+        guard !text.utf8.contains(0) else {
             throw FetchError(.badURL, "\(shown): the source contains a NUL")
         }
-        guard let scheme = RedactedURL.scheme(of: source.string) else {
-            self = .local(path: source.string)
-            return
+        guard let scheme = RedactedURL.scheme(of: text.string) else {
+            return .local(LocalPath(written: text, path: text.string))
         }
         switch scheme.asciiLowercased {
-        case "http", "https": self = .remote(try RemoteURL(source))
-        case "file": self = .local(path: try Self.path(ofFileURL: source, shown: shown))
+        case "http", "https": return .remote(try RemoteURL(text))
+        case "file":
+            let path = try LocalPath.path(ofFileURL: text, shown: shown)
+            return .local(LocalPath(written: text, path: path))
         default:
             throw FetchError(
                 .unsupportedScheme,
@@ -31,9 +66,24 @@ package enum SourceReference: Sendable, Hashable {
             )
         }
     }
+}
+
+extension SourceReference: Hashable, ExpressibleByStringInterpolation {
+    package static func == (a: SourceReference, b: SourceReference) -> Bool { a.text == b.text }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
+
+    package init(stringLiteral text: String) { self.init(ByteString(text)) }
+}
+
+/// A path beneath one of the source roots: relative to each of them in turn, or absolute. It is written as a path or as a
+/// `file:` URL.
+package struct LocalPath: Sendable {
+    package let written: ByteString
+    package let path: String
 
     /// The path of a `file:` URL (RFC 8089): without a host or with `localhost`, absolute, in UTF-8.
-    private static func path(
+    fileprivate static func path(
         ofFileURL source: ByteString, shown: RedactedURL
     ) throws(FetchError) -> String {
         var rest = source.utf8.dropFirst("file:".utf8.count)
@@ -96,17 +146,25 @@ package enum SourceReference: Sendable, Hashable {
 /// It may contain credentials. Its description, and so each interpolation of it, leaves them out.
 package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible
 {
-    /// The whole URL, including secrets: for libcurl only.
+    package let written: ByteString
+    /// The whole URL, including secrets: for libcurl only. It shares the memory of the written one, unless that has
+    /// something to escape.
     package let text: ByteString
-    package let shown: RedactedURL
-    /// `http` or `https`.
-    package let scheme: String
 
     /// The maximum length of a source or a redirect, in bytes: longer than any server accepts.
     package static let maximumBytes = 8192
 
+    package var shown: RedactedURL { RedactedURL(written.string) }
+
+    /// `http` or `https`.
+    package var scheme: String {
+        text.utf8.dropFirst("http".utf8.count).first == UInt8(ascii: ":") ? "http" : "https"
+    }
+
     /// The part that a server sees: everything except the fragment.
-    package var requested: ByteString { ByteString(text.utf8.prefix { $0 != UInt8(ascii: "#") }) }
+    package var requested: ByteString {
+        text.utf8.firstIndex(of: UInt8(ascii: "#")).map { ByteString(text.utf8[..<$0]) } ?? text
+    }
 
     package var description: String { shown.description }
     package var debugDescription: String { shown.description }
@@ -114,12 +172,10 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
     /// Spaces and characters beyond ASCII in path and query are percent-encoded as UTF-8, as browsers do it. In a host
     /// name they are left to libcurl's IDN support.
     package init(_ source: ByteString) throws(FetchError) {
-        shown = RedactedURL(source.string)
-        let written = RedactedURL.scheme(of: source.string) ?? ""
-        switch written.asciiLowercased {
-        case "http": scheme = "http"
-        case "https": scheme = "https"
-        default:
+        // Only an error shows it.
+        var shown: RedactedURL { RedactedURL(source.string) }
+        let scheme = RedactedURL.scheme(of: source.string) ?? ""
+        guard ["http", "https"].contains(scheme.asciiLowercased) else {
             throw FetchError(.unsupportedScheme, "\(shown): the scheme is not http or https")
         }
         guard source.utf8.count <= Self.maximumBytes else {
@@ -132,7 +188,7 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
             throw FetchError(.badURL, "\(shown): the URL contains a control character")
         }
         // libcurl would also accept one slash or three; then it could read another host than this code.
-        let rest = source.utf8.dropFirst(written.utf8.count + 1)
+        let rest = source.utf8.dropFirst(scheme.utf8.count + 1)
         guard rest.starts(with: "//".utf8) else {
             throw FetchError(
                 .badURL, "\(shown): the scheme must be followed by //, a host and a path")
@@ -143,8 +199,12 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
         } catch {
             throw FetchError(.badURL, "\(shown): \(error.message)")
         }
-        text = ByteString(
-            written.string + "://" + String(Substring(authority))
-                + PercentEscapes.escape(rest.dropFirst(2 + authority.count)))
+        written = source
+        let path = source.utf8[authority.endIndex...]
+        text =
+            path.contains(where: PercentEscapes.isEscaped)
+            ? ByteString(
+                String(source.string[..<authority.endIndex]) + PercentEscapes.escape(path))
+            : source
     }
 }

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomFetch
 import DarkroomPicture
 
 /// A completely checked manifest: names are unique and safe, references are resolved, filters are valid.
@@ -79,6 +80,11 @@ package struct Manifest: Sendable, Equatable {
             self.variant = variant
         }
 
+        /// nil if it is made from another image.
+        package var source: SourceReference? {
+            if case .source(let source) = origin { source } else { nil }
+        }
+
         /// How its pixels are written: as its output or, if it is not published, exactly, for other images.
         package var encoding: OutputOptions {
             guard !isPublished else { return output }
@@ -120,8 +126,7 @@ package struct Manifest: Sendable, Equatable {
     }
 
     package enum Origin: Sendable, Equatable {
-        /// A URL or a path, as it is written in the manifest.
-        case source(ByteString)
+        case source(SourceReference)
         /// The output of the image with this index.
         case image(Int)
     }

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomFetch
 import DarkroomPicture
 
 /// Creates a manifest from the bytes of its file, or lists all its problems.
@@ -214,7 +215,7 @@ extension ManifestReader.Draft {
         let resolved = images.enumerated().map { index, draft in
             let origin =
                 dependencies.origin(of: index).map { Manifest.Origin.image($0) }
-                ?? .source(draft.source ?? "")
+                ?? .source(SourceReference(draft.source ?? ""))
             return Manifest.Image(
                 name: draft.name, origin: origin, after: dependencies.after(of: index),
                 overlays: dependencies.overlays(of: index),

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomFetch
 import DarkroomPicture
 
 /// A manifest that means the same, with `***` for the users, passwords, queries and fragments of its URLs.
@@ -42,9 +43,9 @@ package enum RedactedManifest {
             let copy = meaning(of: again)
         else { return nil }
         for index in expected.images.indices {
-            guard case .source(let source) = expected.images[index].origin else { continue }
-            guard let shown = RedactedURL.replaced(source.string) else { return nil }
-            expected.images[index].origin = .source(ByteString(shown.text))
+            guard let source = expected.images[index].source else { continue }
+            guard let shown = RedactedURL.replaced(source.text.string) else { return nil }
+            expected.images[index].origin = .source(SourceReference(ByteString(shown.text)))
         }
         guard copy == expected,
             let search = SecretSearch(redaction.secrets, length: bytes.count),

@@ -1,5 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
@@ -15,7 +16,8 @@ extension FolderCheck {
         let isPublished: Bool
         let format: OutputFormat
         /// nil if it is made from another image.
-        let source: ByteString?
+        /// As the status shows it.
+        let source: String?
     }
 
     /// The images of the manifest; nil if there is no manifest whose images these could be.
@@ -54,12 +56,11 @@ extension FolderCheck {
 
     private static func expected(_ manifest: Manifest) -> [Expected] {
         manifest.images.map {
-            var source: ByteString?
-            if case .source(let text) = $0.origin { source = text }
-            return Expected(
+            Expected(
                 name: $0.name,
                 file: Manifest.Image.outputFile(named: $0.name, $0.output.format),
-                isPublished: $0.isPublished, format: $0.output.format, source: source)
+                isPublished: $0.isPublished, format: $0.output.format,
+                source: $0.source?.shown)
         }
     }
 
@@ -128,11 +129,10 @@ extension FolderCheck {
                 return false
             }
             // The status does not have the password in an address.
-            let source = expected.source.map { RedactedURL.text($0.string) }
-            if image.source != source {
+            if image.source != expected.source {
                 try tell(
                     .differs, BatchFile.status.text,
-                    "its source must be \(source ?? "none"), and is \(image.source ?? "none")",
+                    "its source must be \(expected.source ?? "none"), and is \(image.source ?? "none")",
                     image: image.name)
             }
             guard image.state == .filtered else { continue }

@@ -1,6 +1,7 @@
 import DarkroomAnswer
 import DarkroomConfiguration
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import DarkroomSpool
 import Glibc
@@ -241,8 +242,8 @@ extension Manifest {
     fileprivate mutating func hideRedactedSources() -> Set<ByteString> {
         var names: Set<ByteString> = []
         for index in images.indices {
-            guard case .source(let source) = images[index].origin,
-                RedactedURL.hasReplacement(source.string)
+            guard let source = images[index].source,
+                RedactedURL.hasReplacement(source.text.string)
             else { continue }
             names.insert(images[index].name)
             images[index].origin = .source("redacted:")

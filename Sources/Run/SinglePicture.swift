@@ -81,15 +81,17 @@ package struct SinglePicture: Sendable {
     private func developed(
         _ layer: Manifest.Image, _ warnings: inout [Warning]
     ) throws -> LayerFile {
-        guard case .source(let text) = layer.origin,
-            case .local(let path) = try SourceReference(text)
-        else {
+        let path: String
+        switch layer.origin {
+        case .source(.local(let local)): path = local.path
+        case .source(.refused(_, let error)): throw error
+        case .source(.remote), .image:
             throw FetchError(
                 .sourceForbidden,
                 "\(RedactedURL.text(layer.name.string)): not a file of this machine")
         }
         let source = try sources.open(path).takeDescriptor()
-        let name = RedactedURL.text(text.string)
+        let name = layer.source?.shown ?? ""
         let file = try UnnamedFile.make()
         let report = try develop(
             source, name, layer, to: file.file, layer.resultName, StageContext.noImage)

@@ -42,8 +42,7 @@ struct HeaderOptions: ParsableArguments {
         var origins: [Origin] = []
         var known: Set<Origin> = []
         for image in manifest.images {
-            guard case .source(let source) = image.origin,
-                case .remote(let url)? = try? SourceReference(source),
+            guard case .source(.remote(let url)) = image.origin,
                 let origin = Origin(url: url), known.insert(origin).inserted
             else { continue }
             origins.append(origin)

@@ -16,9 +16,7 @@ enum ResultConflict {
         var parents: [ByteString: Bool] = [:]
         var results: Set<ByteString>?
         for image in manifest.images {
-            guard case .source(let source) = image.origin,
-                case .local(let path)? = try? SourceReference(source)
-            else { continue }
+            guard let path = image.source?.localPath else { continue }
             let whole = path.utf8.first == UInt8(ascii: "/") ? path : "\(base)/\(path)"
             guard let slash = whole.utf8.lastIndex(of: UInt8(ascii: "/")) else { continue }
             let parent = String(whole[...slash])

@@ -73,7 +73,7 @@ struct Shards: ParsableCommand {
             let name = "p\(number)"
             number += 1
             let manifest = Manifest(images: [
-                Manifest.Image(name: .init(name), origin: .source(.init(name)))
+                Manifest.Image(name: .init(name), origin: .source(.init(.init(name))))
             ])
             let shard = ShardAssignment(of: manifest, count: 2)[0] - 1
             guard counts[shard] < (pictures + 1) / 2 else { continue }

@@ -4,6 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import DarkroomFetch
+
 /// Runs what the manual shows: its manifests, its command lines, and what it says of a reload.
 @Suite(.fewAtATime) struct ManualExamplesTests {
     // MARK: Options
@@ -230,8 +232,7 @@ final class ManualFixture: Sendable {
         let manifest = try ManifestReader.read(
             Array(text.utf8), format: format, defaultFilters: [])
         for image in manifest.images {
-            guard case .source(let text) = image.origin else { continue }
-            let source = text.string
+            guard let source = image.source?.text.string else { continue }
             let base = fixture.origin.baseURL + "/"
             let file =
                 source.hasPrefix(base)

@@ -8,8 +8,8 @@ extension Admission {
         let request: WorkRequest
         /// The user who submitted its manifest.
         let owner: FairShare.Owner
-        /// For a download: its source as in the manifest.
-        var text: ByteString?
+        /// For a download.
+        var source: SourceReference?
         /// nil for a local file.
         var host: ByteString?
         /// Identical for downloads of the same content; nil if nothing is cached.
@@ -33,7 +33,7 @@ extension Admission {
         package let request: WorkRequest
         package let ticket: Ticket
         /// For a download.
-        package let text: ByteString?
+        package let source: SourceReference?
         /// For a download: whether its source is a local file.
         package let isLocal: Bool
         /// For a filter: the number of its queue.

@@ -162,7 +162,7 @@ package struct Admission: Sendable {
             Start(
                 request: entry.wish.request,
                 ticket: Ticket(work: entry.wish.work, number: entry.number),
-                text: entry.wish.text, isLocal: entry.wish.host == nil, queue: queue))
+                source: entry.wish.source, isLocal: entry.wish.host == nil, queue: queue))
     }
 
     /// Begins filters that have free places. Call this after all consequences of an event.

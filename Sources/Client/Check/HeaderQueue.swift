@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomFetch
 import Dispatch
 import Synchronization
 
@@ -38,7 +39,7 @@ struct HeaderQueue {
     ///   - source: the source with this number; nil if it is not to be read.
     ///   - pass: called on this thread; the finding is nil if the source was not read.
     func read(
-        _ count: Int, source: (Int) -> ByteString?, pass: (Int, SourceFinding?) throws -> Void
+        _ count: Int, source: (Int) -> SourceReference?, pass: (Int, SourceFinding?) throws -> Void
     ) rethrows {
         let arrivals = Arrivals()
         var begun: [Bool] = []

@@ -24,12 +24,11 @@ final class HeaderReader: Sendable {
     }
 
     /// - Parameter completion: called once, on any thread.
-    func read(_ source: ByteString, completion: @escaping @Sendable (SourceFinding) -> Void) {
-        let name = RedactedURL.text(source.string)
+    func read(_ source: SourceReference, completion: @escaping @Sendable (SourceFinding) -> Void) {
+        if let obstacle = rules.obstacle(source) { return completion(.unknown(obstacle)) }
+        let name = source.shown
         do throws(FetchError) {
-            let reference = try SourceReference(source)
-            if let obstacle = rules.obstacle(reference) { return completion(.unknown(obstacle)) }
-            switch reference {
+            switch source {
             case .remote(let url):
                 let output = TransferOutput(try Self.memoryFile(), name: name)
                 let request = TransferRequest(
@@ -37,8 +36,9 @@ final class HeaderReader: Sendable {
                 engine.start(request) { [self] result in
                     queue.async { [self] in completion(finding(result, name)) }
                 }
-            case .local(let path):
-                queue.async { [self] in completion(finding(path: path, name)) }
+            case .local(let local):
+                queue.async { [self] in completion(finding(path: local.path, name)) }
+            case .refused(_, let error): throw error
             }
         } catch {
             completion(.failure(Failure(error)))

@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 
@@ -40,8 +41,8 @@ extension ImageForecast {
     ///   - needs: the name of the image from whose pixels it is made, if it has no source.
     package func json(of file: String, from needs: String?) -> String {
         let verdict: String
-        var (source, error, reason): (String?, Failure?, String?) = (nil, nil, nil)
-        if case .source(let text) = image.origin { source = RedactedURL.text(text.string) }
+        var (error, reason): (Failure?, String?) = (nil, nil)
+        let source = image.source?.shown
         switch self.verdict {
         case .ready: verdict = "ready"
         case .fails(let failure): (verdict, error) = ("fails", failure)

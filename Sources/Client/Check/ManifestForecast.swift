@@ -15,7 +15,7 @@ package struct ManifestForecast {
     private let needed: [Int]
     private let isNeeded: Set<Int>
     /// The sources of these, and those of several images.
-    private let shared: [ByteString]
+    private let shared: [SourceReference]
     /// The number of sources.
     package let sources: Int
 
@@ -26,10 +26,10 @@ package struct ManifestForecast {
         queue = HeaderQueue(reader: try asClientError(.ioError, HeaderReader(rules)))
         needed = manifest.neededImages
         isNeeded = Set(needed)
-        var (seen, chosen): (Set<ByteString>, Set<ByteString>) = ([], [])
-        var shared: [ByteString] = []
+        var (seen, chosen): (Set<SourceReference>, Set<SourceReference>) = ([], [])
+        var shared: [SourceReference] = []
         for (index, image) in manifest.images.enumerated() {
-            guard case .source(let source) = image.origin else { continue }
+            guard let source = image.source else { continue }
             let isRepeated = !seen.insert(source).inserted
             if isRepeated || isNeeded.contains(index), chosen.insert(source).inserted {
                 shared.append(source)
@@ -47,7 +47,7 @@ package struct ManifestForecast {
     package func run(
         look: () -> Void = {}, pass: (ImageForecast) throws -> Void
     ) rethrows {
-        var findings: [ByteString: SourceFinding] = [:]
+        var findings: [SourceReference: SourceFinding] = [:]
         queue.read(shared.count) {
             shared[$0]
         } pass: { place, finding in
@@ -57,7 +57,7 @@ package struct ManifestForecast {
         var kept: [Int: ImageForecast] = [:]
         for index in needed { kept[index] = forecast(of: index, nil, findings, kept) }
         try queue.read(manifest.images.count) { index in
-            guard case .source(let source) = manifest.images[index].origin else { return nil }
+            guard let source = manifest.images[index].source else { return nil }
             return findings[source] == nil ? source : nil
         } pass: { index, finding in
             try pass(kept[index] ?? forecast(of: index, finding, findings, kept))
@@ -66,7 +66,7 @@ package struct ManifestForecast {
     }
 
     private func forecast(
-        of index: Int, _ finding: SourceFinding?, _ findings: [ByteString: SourceFinding],
+        of index: Int, _ finding: SourceFinding?, _ findings: [SourceReference: SourceFinding],
         _ kept: [Int: ImageForecast]
     ) -> ImageForecast {
         let image = manifest.images[index]
@@ -74,7 +74,7 @@ package struct ManifestForecast {
         let inputName: String
         switch image.origin {
         case .source(let source):
-            inputName = RedactedURL.text(source.string)
+            inputName = source.shown
             result = ImageForecast(
                 image, finding ?? findings[source] ?? .unknown("it was not looked at"))
         case .image(let other):

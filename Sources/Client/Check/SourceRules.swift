@@ -47,10 +47,11 @@ package struct SourceRules: Sendable {
             // The user and the password of the proxy are in a form that cannot be told apart from its host.
             transfers.proxy?.contains(RedactedURL.mark) == true
                 ? "darkroomd uses a proxy (downloads.proxy) that its report does not name" : nil
-        case .local(let path):
-            user == nil && sent == nil && path.utf8.first != UInt8(ascii: "/")
+        case .local(let local):
+            user == nil && sent == nil && local.path.utf8.first != UInt8(ascii: "/")
                 ? "a relative path begins at sources.roots, and no darkroomd has reported them"
                 : nil
+        case .refused: nil
         }
     }
 }

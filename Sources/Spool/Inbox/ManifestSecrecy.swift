@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 
 /// Decides whether the group may read a manifest as it is. It must not read the users, passwords and queries of the URLs
@@ -32,7 +33,7 @@ enum ManifestSecrecy {
         case .marks:
             guard let manifest else { return true }
             return manifest.images.contains {
-                guard case .source(let source) = $0.origin else { return false }
+                guard let source = $0.source?.text else { return false }
                 return ByteString(RedactedURL.whole(source.string)) != source
             }
         }

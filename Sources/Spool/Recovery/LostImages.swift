@@ -1,4 +1,5 @@
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 
 /// The images of a batch that cannot be filtered again, because a picture that they need came with the manifest and was
@@ -13,13 +14,13 @@ struct LostImages {
     ///   - repeated: the images that would be repeated, which have no output.
     ///   - isGone: whether a source was one of the pictures that came with the manifest.
     init(
-        _ manifest: Manifest, isRepeated repeated: Set<Int>, _ isGone: (ByteString) -> Bool
+        _ manifest: Manifest, isRepeated repeated: Set<Int>, _ isGone: (SourceReference) -> Bool
     ) {
         var users: [Int: [Int]] = [:]
         var next: [Int] = []
         for (index, image) in manifest.images.enumerated() {
             for other in image.needs { users[other, default: []].append(index) }
-            if case .source(let source) = image.origin, isGone(source) {
+            if let source = image.source, isGone(source) {
                 lost.insert(index)
                 next.append(index)
             }

@@ -1,5 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import Synchronization
 
@@ -48,7 +49,7 @@ package struct Reopening {
     package func reopen(
         _ id: String, _ request: ControlRecord,
         repeating repeats: (ImageStatus) -> Bool = { $0.state != .filtered },
-        without isGone: (ByteString) -> Bool = { _ in false }
+        without isGone: (SourceReference) -> Bool = { _ in false }
     ) throws(FileError) -> Outcome {
         // Code that removes finished batches uses the same lock.
         try spool.finishedBatches.withLock { _ throws(FileError) in
@@ -58,7 +59,7 @@ package struct Reopening {
 
     private func reopenAlone(
         _ id: String, _ request: ControlRecord, _ repeats: (ImageStatus) -> Bool,
-        _ isGone: (ByteString) -> Bool
+        _ isGone: (SourceReference) -> Bool
     ) throws(FileError) -> Outcome {
         if try spool.active.exists(FileName(id)) { return try goOn(id, request) }
         let folders = BatchFolders(spool: spool, id: id)

@@ -12,7 +12,7 @@ extension EventLog {
         metrics.stage(.downloading).add(nanoseconds: microseconds * 1000)
         say(
             .imageDownloaded,
-            "\(job.id): \(job.image): \(RedactedURL.text(job.text.string)) \(words), \(bytes) bytes, in "
+            "\(job.id): \(job.image): \(job.source.shown) \(words), \(bytes) bytes, in "
                 + Words.time(microseconds: microseconds),
             fields(of: job).merging([.bytes: "\(bytes)", .microseconds: "\(microseconds)"]) { $1 })
     }
@@ -128,7 +128,7 @@ extension EventLog {
     func cacheDecided(_ job: DownloadJob, kept: Bool) {
         say(
             .cacheDecided,
-            "\(job.id): \(RedactedURL.text(job.text.string)) is "
+            "\(job.id): \(job.source.shown) is "
                 + (kept
                     ? "kept in the cache"
                     : "not kept in the cache: the response does not allow it, or there is no room"),
@@ -149,7 +149,7 @@ extension EventLog {
         var fields: Fields = [
             .batch: job.id, .image: job.image, .step: Step.download.rawValue,
         ]
-        if let host = Self.host(of: job.text) { fields[.host] = host }
+        if let host = Self.host(of: job.source.text) { fields[.host] = host }
         if let attempt = job.attempt { fields[.attempt] = "\(attempt)" }
         return fields
     }

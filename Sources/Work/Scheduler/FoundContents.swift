@@ -29,12 +29,11 @@ final class FoundContents: Sendable {
     }
 
     private struct State {
-        /// By batch, and by the source as in the manifest.
-        var contents: [BatchKey: [ByteString: Content]] = [:]
+        var contents: [BatchKey: [SourceReference: Content]] = [:]
         /// The sum of the counts.
         var bytes = 0
 
-        mutating func take(_ source: ByteString, of batch: BatchKey) -> Content? {
+        mutating func take(_ source: SourceReference, of batch: BatchKey) -> Content? {
             guard let content = contents[batch]?.removeValue(forKey: source) else { return nil }
             bytes -= content.count
             if contents[batch]?.isEmpty == true { contents[batch] = nil }
@@ -70,7 +69,7 @@ final class FoundContents: Sendable {
     ///
     /// - Parameter rules: the rules by which it was found.
     func keep(
-        _ bytes: [UInt8], of source: ByteString, _ batch: BatchKey, by rules: LocalSources
+        _ bytes: [UInt8], of source: SourceReference, _ batch: BatchKey, by rules: LocalSources
     ) {
         let now = time.now
         let content = Content(
@@ -86,7 +85,7 @@ final class FoundContents: Sendable {
 
     /// Gives away the content of a source; nil if there is none, if it is old, or if the rules have changed since it was
     /// found.
-    func take(_ source: ByteString, of batch: BatchKey, by rules: LocalSources) -> [UInt8]? {
+    func take(_ source: SourceReference, of batch: BatchKey, by rules: LocalSources) -> [UInt8]? {
         guard let content = state.withLock({ $0.take(source, of: batch) }),
             content.until >= time.now, content.rules == rules
         else { return nil }

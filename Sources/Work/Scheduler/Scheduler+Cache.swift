@@ -28,11 +28,11 @@ extension Scheduler {
     // MARK: Keys
 
     /// The keys of sources in the cache with these settings. Downloads with the same key have the same content.
-    func cacheKeys(_ settings: BatchSettings) -> @Sendable (ByteString) -> CacheKey? {
+    func cacheKeys(_ settings: BatchSettings) -> @Sendable (SourceReference) -> CacheKey? {
         guard cache != nil else { return { _ in nil } }
         let rules = settings.fetchRules
-        return { text in
-            guard case .remote(let url)? = try? SourceReference(text) else { return nil }
+        return { source in
+            guard case .remote(let url) = source else { return nil }
             return CacheKey(url: url, headers: rules.headers(for: url))
         }
     }

@@ -14,12 +14,12 @@ import Synchronization
 extension Scheduler {
     /// The operation for a source: a transfer, or a block for work without network.
     func downloadOperation(
-        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int, _ text: ByteString
+        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int,
+        _ reference: SourceReference
     ) -> Operation {
-        let reference = Result { () throws(FetchError) in try SourceReference(text) }
-        guard case .success(.remote(let url)) = reference else {
-            // The block reports why a source is invalid.
-            return BlockOperation { [self] in examineLocal(ticket, key, source, reference) }
+        guard case .remote(let url) = reference else {
+            // The block reports why a source is refused.
+            return BlockOperation { [self] in examineLocal(ticket, key, source) }
         }
         let begun = BegunDownload()
         return TransferOperation(engine: engine, url: url) { [self] in
@@ -100,7 +100,7 @@ extension Scheduler {
                 let failure = Failure(error)
                 if let seconds = error.retryAfter {
                     pauseHost(
-                        of: error.asker.map { ByteString($0) } ?? job.text, for: seconds,
+                        of: error.asker.map { ByteString($0) } ?? job.source.text, for: seconds,
                         because: failure,
                         batch: job.id)
                 }
@@ -210,8 +210,7 @@ extension Scheduler {
     // MARK: Local files
 
     private func examineLocal(
-        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int,
-        _ reference: Result<SourceReference, FetchError>
+        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int
     ) {
         switch begin(ticket) {
         case .unwanted: return
@@ -225,7 +224,7 @@ extension Scheduler {
         let begin = Clock.nanoseconds
         do {
             let bytes = try examineLocal(
-                job.text, reference, key, sent: job.folders.sentPictures(isFolder: job.isFolder))
+                job.source, key, sent: job.folders.sentPictures(isFolder: job.isFolder))
             log.downloaded(
                 job.job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000,
                 words: "found")
@@ -240,13 +239,17 @@ extension Scheduler {
     /// Opens a local source, checks that it begins like a picture, and returns its size. The filter gets the bytes of a
     /// small file, and reads a large one itself.
     private func examineLocal(
-        _ text: ByteString, _ reference: Result<SourceReference, FetchError>, _ key: BatchKey,
-        sent: SentPictures?
+        _ source: SourceReference, _ key: BatchKey, sent: SentPictures?
     ) throws -> Int {
-        guard case .local(let path) = try reference.get() else { return 0 }
+        let path: String
+        switch source {
+        case .local(let local): path = local.path
+        case .refused(_, let error): throw error
+        case .remote: return 0
+        }
         let rules = settings.localSources
         // Its file system may not answer.
-        let watched = WatchedWork("the local source \(RedactedURL.text(text.string))")
+        let watched = WatchedWork("the local source \(source.shown)")
         let (head, content, bytes) = try heartbeat.during(watched, .files) { _ in
             let file = try rules.open(path, sent: sent)
             let bytes = Int(file.bytes)
@@ -259,10 +262,10 @@ extension Scheduler {
             }
             return (head.prefix(count), nil, bytes)
         }
-        if let refusal = InputFormat(prefix: head).refusal(of: RedactedURL.text(text.string)) {
+        if let refusal = InputFormat(prefix: head).refusal(of: source.shown) {
             throw refusal
         }
-        if let content { foundContents.keep(content, of: text, key, by: rules) }
+        if let content { foundContents.keep(content, of: source, key, by: rules) }
         return bytes
     }
 }

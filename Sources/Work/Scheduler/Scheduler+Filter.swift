@@ -155,16 +155,17 @@ struct FilterStep {
         switch job.input {
         case .image(let other):
             return try FilterInput(try open(other), path: other.file)
-        case .source(let slot, let text):
-            switch try SourceReference(text) {
-            case .local(let path):
+        case .source(let source, let slot):
+            switch source {
+            case .local(let local):
                 let file = try sources.open(
-                    path, sent: job.folders.sentPictures(isFolder: job.isFolder))
+                    local.path, sent: job.folders.sentPictures(isFolder: job.isFolder))
                 let bytes = Int(file.bytes)
                 return try FilterInput(file.takeDescriptor(), bytes: bytes, path: inputName)
             case .remote:
                 return try FilterInput(
                     try job.folders.active().open(BatchFile.source(slot)), path: inputName)
+            case .refused(_, let error): throw error
             }
         }
     }
@@ -173,7 +174,7 @@ struct FilterStep {
     private var inputName: String {
         switch job.input {
         case .image(let other): other.file
-        case .source(_, let text): RedactedURL.text(text.string)
+        case .source(let source, _): source.shown
         }
     }
 }
@@ -194,8 +195,8 @@ extension Scheduler {
         let settings = settings
         let job = jobs[0]
         var content: [UInt8]?
-        if case .source(_, let text) = job.input {
-            content = foundContents.take(text, of: key, by: settings.localSources)
+        if case .source(let source, _) = job.input {
+            content = foundContents.take(source, of: key, by: settings.localSources)
         }
         let step = FilterStep(
             jobs: jobs, sources: settings.localSources, content: content,

@@ -12,8 +12,8 @@ extension Scheduler {
         let ticket = start.ticket
         switch ticket.work {
         case .download(let key, let source):
-            guard let text = start.text else { return }
-            queues.add(downloadOperation(ticket, key, source, text), for: start)
+            guard let reference = start.source else { return }
+            queues.add(downloadOperation(ticket, key, source, reference), for: start)
         case .filter(let key, let image):
             queues.add(BlockOperation { [self] in filter(ticket, key, image) }, for: start)
         }

@@ -19,8 +19,8 @@ extension Scheduler {
         // A folder on a network may take long to answer. Nothing waits for this queue.
         sizes.async { [self] in
             let sent = try? folders(of: id).sentPictures(isFolder: isFolder)
-            let found = sources.compactMap { source, text -> (Int, Int)? in
-                guard !stopped.isSet, case .local(let path)? = try? SourceReference(text),
+            let found = sources.compactMap { source, reference -> (Int, Int)? in
+                guard !stopped.isSet, let path = reference.localPath,
                     let file = try? settings.localSources.open(path, sent: sent)
                 else { return nil }
                 return (source, Int(file.bytes))

@@ -1,6 +1,7 @@
 import DarkroomAnswer
 
 @testable import DarkroomBoard
+@testable import DarkroomFetch
 
 /// What must hold after each step: each image is in one place, and something will move it.
 extension BoardMachine {
@@ -250,9 +251,9 @@ extension BoardMachine {
         var pixels = Array(job.overlays.values)
         switch job.input {
         case .image(let other): pixels.append(other)
-        case .source(let slot, let text):
+        case .source(let reference, let slot):
             let source = batch.sourceOfImage[job.image]
-            if DownloadFairQueue.host(of: text) != nil {
+            if DownloadFairQueue.host(of: reference.text) != nil {
                 try require(
                     folder.scratch[slot] == source,
                     "\(key)/\(job.image) reads \(folder.scratch[slot] ?? -2), not \(source)")
@@ -293,9 +294,9 @@ extension BoardMachine {
                     case .filters(let jobs, _, _) = operation.phase
                 else { continue }
                 for job in jobs {
-                    guard case .source(writer.1, let text) = job.input else { continue }
+                    guard case .source(let source, writer.1) = job.input else { continue }
                     try require(
-                        DownloadFairQueue.host(of: text) == nil,
+                        DownloadFairQueue.host(of: source.text) == nil,
                         "\(writer.1) of \(writer.0) is written while it is read")
                 }
             }

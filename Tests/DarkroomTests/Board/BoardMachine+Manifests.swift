@@ -5,18 +5,18 @@
 /// Random manifests.
 extension BoardMachine {
     /// Some are the same URL, written differently; some are no URLs.
-    private static let texts: [ByteString] = [
+    private static let sources: [SourceReference] = [
         "http://h/a", "http://h/b", "http://h/b#x", "http://h/c", "http://H/é", "http://h/%C3%A9",
         "https://g/a", "https://g/b", "https://g/b#", "http://u@h/a", "here/a", "here/b",
         "ftp://h/a",
     ]
 
     /// The keys of the sources: their URLs decide, and the headers of the configuration.
-    static let allCacheKeys: [[ByteString: CacheKey]] = ["1", "2"].map { value in
-        var keys: [ByteString: CacheKey] = [:]
-        for text in texts {
-            guard case .remote(let url)? = try? SourceReference(text) else { continue }
-            keys[text] = CacheKey(url: url, headers: [("header", value)])
+    static let allCacheKeys: [[SourceReference: CacheKey]] = ["1", "2"].map { value in
+        var keys: [SourceReference: CacheKey] = [:]
+        for source in sources {
+            guard case .remote(let url) = source else { continue }
+            keys[source] = CacheKey(url: url, headers: [("header", value)])
         }
         return keys
     }
@@ -32,12 +32,14 @@ extension BoardMachine {
     private func randomImages() -> [Manifest.Image] {
         var images: [Manifest.Image] = []
         let most = number(1...7)
-        let texts = (0..<number(1...4)).map { _ in Self.texts[number(0...Self.texts.count - 1)] }
+        let sources = (0..<number(1...4)).map { _ in
+            Self.sources[number(0...Self.sources.count - 1)]
+        }
         while images.count < most {
             if chance(20) {
-                addVariants(to: &images, texts)
+                addVariants(to: &images, sources)
             } else {
-                var image = randomImage(after: images.count, texts)
+                var image = randomImage(after: images.count, sources)
                 image.isPublished = chance(85)
                 images.append(image)
             }
@@ -47,10 +49,10 @@ extension BoardMachine {
     }
 
     /// An image that may use those before it.
-    private func randomImage(after count: Int, _ texts: [ByteString]) -> Manifest.Image {
+    private func randomImage(after count: Int, _ sources: [ByteString]) -> Manifest.Image {
         let origin: Manifest.Origin =
             count > 0 && chance(25)
-            ? .image(number(0...count - 1)) : .source(texts[number(0...texts.count - 1)])
+            ? .image(number(0...count - 1)) : .source(sources[number(0...sources.count - 1)])
         var image = Manifest.Image(name: "", origin: origin)
         if count > 0, chance(15) {
             let overlay = number(0...count - 1)
@@ -61,10 +63,10 @@ extension BoardMachine {
         return image
     }
 
-    private func addVariants(to images: inout [Manifest.Image], _ texts: [ByteString]) {
+    private func addVariants(to images: inout [Manifest.Image], _ sources: [ByteString]) {
         let first = images.count
         let count = number(2...3)
-        let model = randomImage(after: first, texts)
+        let model = randomImage(after: first, sources)
         for number in 0..<count {
             var image = model
             image.overlays = chance(20) && first > 0 ? [self.number(0...first - 1)] : []

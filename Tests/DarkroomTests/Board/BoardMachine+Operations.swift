@@ -77,7 +77,7 @@ extension BoardMachine {
 
     private func begin(_ operation: Operation) throws(Fault) {
         let ticket = operation.ticket
-        let key = operation.start.text.flatMap { cacheKeys[$0] }
+        let key = operation.start.source.flatMap { cacheKeys[$0] }
         var beginning = Admission.Beginning.unwanted
         set(ticket, .back)
         try settle { board in
@@ -144,7 +144,7 @@ extension BoardMachine {
         let ticket = operation.ticket
         guard case .download(let key, let source) = ticket.work else { return }
         note("download \(ticket.work.name) #\(ticket.number), \(turn)")
-        let isShared = operation.start.text.flatMap { cacheKeys[$0] } != nil
+        let isShared = operation.start.source.flatMap { cacheKeys[$0] } != nil
         switch turn {
         case .copies where chance(30):
             return try rejoin(operation, job, key, source)
@@ -184,7 +184,7 @@ extension BoardMachine {
         _ operation: Operation, _ job: DownloadJob, _ key: BatchKey, _ source: Int
     ) throws(Fault) {
         let ticket = operation.ticket
-        guard let cacheKey = operation.start.text.flatMap({ cacheKeys[$0] }) else {
+        guard let cacheKey = operation.start.source.flatMap({ cacheKeys[$0] }) else {
             return set(ticket, .downloads(job, .alone))
         }
         see("copy missing")

@@ -54,7 +54,7 @@ final class BoardMachine {
     /// The most of each that was allowed, until so many have ended.
     var allowed = Allowance()
     /// The keys in the cache; without entries nothing is cached.
-    var cacheKeys: [ByteString: CacheKey] = [:]
+    var cacheKeys: [SourceReference: CacheKey] = [:]
 
     // The daemon's other parts.
     var now: UInt64 = 1

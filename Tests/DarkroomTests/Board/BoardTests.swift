@@ -34,7 +34,8 @@ import Testing
         _ id: String, _ sources: [ByteString], owner: UInt32? = 1
     ) -> PreparedBatch {
         let images = sources.enumerated().map { index, source in
-            Manifest.Image(name: "i\(ByteString("\(index)"))", origin: .source(source))
+            Manifest.Image(
+                name: "i\(ByteString("\(index)"))", origin: .source(SourceReference(source)))
         }
         let manifest = Manifest(images: images)
         let status = Status(

@@ -5,6 +5,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomClient
 @testable import DarkroomCore
+@testable import DarkroomFetch
 @testable import DarkroomManifest
 
 /// Manifests for pictures that are named on a command line.
@@ -74,7 +75,7 @@ import Testing
     @Test func takesURLsAsTheyAre() throws {
         let url = "https://example.org/a%20b.jpg?size=3#top"
         let manifest = try read(PictureJob([try PictureSource(url)]))
-        #expect(manifest.images.map(\.origin) == [.source(ByteString(url))])
+        #expect(manifest.images.map(\.origin) == [.source(SourceReference(ByteString(url)))])
         #expect(manifest.images[0].name == "a b")
     }
 

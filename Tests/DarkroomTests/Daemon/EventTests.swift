@@ -31,7 +31,7 @@ import Testing
 
     private static func job() throws -> DownloadJob {
         DownloadJob(
-            id: "holiday", slot: 0, text: "https://ann:pw@example.org/a.png?t=1", image: "a",
+            id: "holiday", slot: 0, source: "https://ann:pw@example.org/a.png?t=1", image: "a",
             attempt: 1, partial: nil)
     }
 
@@ -51,7 +51,7 @@ import Testing
 
     private static func filterJob() throws -> FilterJob {
         FilterJob(
-            id: "holiday", image: 0, name: "a", input: .source(slot: 0, text: "b"),
+            id: "holiday", image: 0, name: "a", input: .source("b", slot: 0),
             autoOrient: true, filters: [], overlays: [:], output: OutputOptions(),
             resultName: "a.png", isPublished: true, handsOver: false, isAgain: false, crashes: 0)
     }

@@ -7,16 +7,17 @@ import Testing
     /// What judges a source before anything is asked of the network.
     private func refusal(_ source: String) throws -> FetchError.Code? {
         do {
-            switch try SourceReference(ByteString(source)) {
+            switch SourceReference(ByteString(source)) {
             case .remote(let url):
                 let authority = url.text.utf8.dropFirst(url.scheme.utf8.count + 3).prefix {
                     !"/?#".utf8.contains($0)
                 }
                 return FetchRules()
                     .refusal(host: try URLAuthority(ByteString(authority)).host)?.code
-            case .local(let path):
-                _ = try LocalSources(roots: []).open(path).bytes
+            case .local(let local):
+                _ = try LocalSources(roots: []).open(local.path).bytes
                 return nil
+            case .refused(_, let error): throw error
             }
         } catch let error as FetchError {
             #expect(!error.isTransient)

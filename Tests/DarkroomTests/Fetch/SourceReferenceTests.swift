@@ -15,11 +15,11 @@ import Testing
         ("http://[::1]/a", "http://[::1]/a"),
     ])
     func takesRemoteSources(source: ByteString, text: ByteString) throws {
-        guard case .remote(let url) = try SourceReference(source) else {
+        guard case .remote(let url) = SourceReference(source) else {
             Issue.record("not remote")
             return
         }
-        #expect(url.text == text)
+        #expect(url.text == text && url.written == source)
     }
 
     @Test(arguments: [
@@ -40,7 +40,8 @@ import Testing
         ("file:///", "/"),
     ])
     func takesLocalSources(source: ByteString, path: String) throws {
-        #expect(try SourceReference(source) == .local(path: path))
+        let reference = SourceReference(source)
+        #expect(reference.localPath == path && reference.text == source)
     }
 
     @Test(
@@ -80,19 +81,38 @@ import Testing
             ("file:///srv/%ff.png", .badURL),
         ] as [(ByteString, FetchError.Code)])
     func refuses(source: ByteString, code: FetchError.Code) {
-        #expect {
-            try SourceReference(source)
-        } throws: { error in
-            (error as? FetchError)?.kind == code && (error as? FetchError)?.isTransient == false
+        guard case .refused(source, let error) = SourceReference(source) else {
+            Issue.record("not refused")
+            return
         }
+        #expect(error.kind == code && !error.isTransient)
     }
 
     @Test(arguments: ["ftp://ann:secret@host/a", "http:ann:secret@host", "ann:secret@host/a"])
     func refusesWithoutSecrets(source: ByteString) {
-        #expect {
-            try SourceReference(source)
-        } throws: { error in
-            !"\(error)".contains("secret")
+        guard case .refused(_, let error) = SourceReference(source) else {
+            Issue.record("not refused")
+            return
         }
+        #expect(!"\(error)".contains("secret"))
+    }
+
+    @Test func areEqualByTheirBytes() {
+        // One is composed, the other is not; Swift's strings are equal then.
+        #expect(SourceReference("\u{E9}.png") != SourceReference("e\u{301}.png"))
+        #expect(SourceReference("file:///a") != SourceReference("/a"))
+        #expect(SourceReference("ftp://h/a") == SourceReference("ftp://h/a"))
+    }
+
+    @Test(arguments: [
+        ("http://h/a b#c", "http://h/a%20b"), ("http://h/a", "http://h/a"), ("a#b", "a#b"),
+    ])
+    func areOfOneContent(source: ByteString, content: ByteString) {
+        #expect(SourceReference(source).content == content)
+    }
+
+    /// A manifest has up to a million of them.
+    @Test func areSmall() {
+        #expect(MemoryLayout<SourceReference>.size <= 32)
     }
 }

@@ -22,7 +22,7 @@ import Testing
         let output = try fixture.request("http://127.0.0.1/").output
         var count = 0
         for row in HostileURLs.refusedAtSight + HostileURLs.refusedWhenResolved {
-            guard case .remote(let url)? = try? SourceReference(source(row, origin.port)) else {
+            guard case .remote(let url) = SourceReference(source(row, origin.port)) else {
                 continue
             }
             count += 1

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import DarkroomCore
+@testable import DarkroomFetch
 @testable import DarkroomManifest
 
 @Suite struct PropertyListReaderTests {
@@ -23,7 +24,9 @@ import Testing
         #expect(manifest.images.map(\.name) == ["Bubble", "Comet & tail", "Whirlpool", "Ásgarð"])
         for image in manifest.images {
             #expect(
-                image.origin == .source(ByteString(try #require(Self.photos[image.name.string]))))
+                image.origin
+                    == .source(
+                        SourceReference(ByteString(try #require(Self.photos[image.name.string])))))
             #expect(image.filters == [.sepia(intensity: 0.8)])
         }
     }

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DarkroomCore
+@testable import DarkroomFetch
 @testable import DarkroomManifest
 
 @Suite struct RedactedManifestTests {
@@ -46,7 +47,10 @@ import Testing
             #expect(!shown.contains(secret))
         }
         let (copy, original) = (try read(shown, format), try read(text, format))
-        #expect(copy.images.map(\.origin).allSatisfy { $0 == .source(ByteString(Self.copy)) })
+        #expect(
+            copy.images.map(\.origin).allSatisfy {
+                $0 == .source(SourceReference(ByteString(Self.copy)))
+            })
         #expect(copy.images.map(\.name) == original.images.map(\.name))
         #expect(copy.images.map(\.filters) == original.images.map(\.filters))
     }
@@ -83,8 +87,8 @@ import Testing
         }
         var copy = try read(try #require(shown(text, format)), format)
         for index in copy.images.indices
-        where copy.images[index].origin == .source(ByteString(Self.copy)) {
-            copy.images[index].origin = .source(ByteString(Self.url))
+        where copy.images[index].origin == .source(SourceReference(ByteString(Self.copy))) {
+            copy.images[index].origin = .source(SourceReference(ByteString(Self.url)))
         }
         #expect(copy == original)
     }

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DarkroomCore
+@testable import DarkroomFetch
 @testable import DarkroomManifest
 
 /// Sources that mean several files.
@@ -89,9 +90,7 @@ import Testing
               - {name: last, from: b, after: [a, a-2]}
             """)
         #expect(manifest.images.map(\.name) == ["first", "a", "b", "a-2", "c", "last"])
-        let sources = manifest.images.map { image -> ByteString? in
-            if case .source(let source) = image.origin { source } else { nil }
-        }
+        let sources = manifest.images.map { $0.source?.text }
         #expect(
             sources == [
                 "first.png", "photos/a.png", "photos/b.png", "photos/a.png", "photos/c.jpg", nil,

@@ -312,8 +312,8 @@ import Testing
         let manifest = try ManifestReader.read(
             Array(example.text.utf8), format: .yaml, defaultFilters: [])
         for image in manifest.images {
-            guard case .source(let source) = image.origin else { continue }
-            #expect(packaged.contains("644 \(root)/\(source.string)\n"))
+            guard let source = image.source else { continue }
+            #expect(packaged.contains("644 \(root)/\(source.text)\n"))
         }
     }
 

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 
@@ -46,7 +47,7 @@ import Testing
         let manifest = try ManifestReader.read(
             Array(text.utf8), format: .json, limits: ManifestLimits(), defaultFilters: [])
         let lost = LostImages(manifest, isRepeated: row.repeated) {
-            $0.string.hasPrefix("gone")
+            $0.text.string.hasPrefix("gone")
         }
         #expect(manifest.images.indices.filter(lost.contains) == row.lost)
     }

@@ -64,7 +64,7 @@ import Testing
             manifest.recipes.map(\.name)
                 + manifest.images.map { image in
                     guard case .source(let source) = image.origin else { return "\(image.name)" }
-                    return "\(source) → \(image.outputFile)"
+                    return "\(source.text) → \(image.outputFile)"
                 }
         case .failure(let rejection):
             rejection.problems.map { problem in

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomCore
+@testable import DarkroomFetch
 @testable import DarkroomManifest
 
 /// Images on a disk that is really full.
@@ -24,7 +25,8 @@ struct SchedulerDiskTests {
         Manifest(
             images: (0..<count).map {
                 Manifest.Image(
-                    name: "i\($0)", origin: .source(ByteString(origin.url("\($0 / sharing)"))))
+                    name: "i\($0)",
+                    origin: .source(SourceReference(ByteString(origin.url("\($0 / sharing)")))))
             } + [Manifest.Image(name: "made", origin: .image(0))])
     }
 

@@ -111,8 +111,8 @@ final class SchedulerFixture: Sendable {
     /// Makes a picture of each local source that is not there.
     private func makeSources(of manifest: Manifest, but missing: Set<ByteString>) throws {
         let folder = try Directory(path: scratch.url.appending(path: "pictures").path)
-        for case .source(let text) in manifest.images.map(\.origin) where !missing.contains(text) {
-            guard case .local(let path)? = try? SourceReference(text),
+        for source in manifest.images.compactMap(\.source) where !missing.contains(source.text) {
+            guard let path = source.localPath,
                 try !folder.exists(FileName(path))
             else { continue }
             try folder.write(Self.picture, to: FileName(path), durably: false)
@@ -223,7 +223,7 @@ final class SchedulerFixture: Sendable {
         try accept(
             id,
             Manifest(images: [
-                Manifest.Image(name: "i0", origin: .source(source)),
+                Manifest.Image(name: "i0", origin: .source(SourceReference(source))),
                 Manifest.Image(name: "i1", origin: .source("s1"), after: [0]),
             ]))
     }
@@ -388,7 +388,7 @@ extension Manifest {
             }
             var fields = [#""name": "\#(image.name)""#]
             switch image.origin {
-            case .source(let text): fields.append(#""source": "\#(text)""#)
+            case .source(let source): fields.append(#""source": "\#(source.text)""#)
             case .image(let index): fields.append(#""from": "\#(images[index].name)""#)
             }
             let after = image.after.map { "\"\(images[$0].name)\"" }
@@ -418,7 +418,7 @@ extension Manifest {
         }
         var origin = ""
         switch images[variant.first].origin {
-        case .source(let text): origin = #""source": "\#(text)""#
+        case .source(let source): origin = #""source": "\#(source.text)""#
         case .image(let index): origin = #""name": "v", "from": "\#(images[index].name)""#
         }
         return #"{\#(origin), "variants": [\#(variants.joined(separator: ", "))]}"#

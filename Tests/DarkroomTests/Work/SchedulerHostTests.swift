@@ -4,6 +4,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomBoard
 @testable import DarkroomCore
+@testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomWork
 
@@ -12,7 +13,8 @@ import Testing
     private func manifest(_ paths: [String], of origin: FlakyOrigin) -> Manifest {
         Manifest(
             images: paths.enumerated().map {
-                Manifest.Image(name: "i\($0)", origin: .source(ByteString(origin.url($1))))
+                Manifest.Image(
+                    name: "i\($0)", origin: .source(SourceReference(ByteString(origin.url($1)))))
             })
     }
 

@@ -4,6 +4,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomBoard
 @testable import DarkroomCore
+@testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomWork
 
@@ -295,7 +296,8 @@ import Testing
         fixture.scheduler.fetched.suspend()
         let source = ByteString("\(origin.baseURL)/late")
         try fixture.accept(
-            "a", Manifest(images: [Manifest.Image(name: "i", origin: .source(source))]))
+            "a",
+            Manifest(images: [Manifest.Image(name: "i", origin: .source(SourceReference(source)))]))
         try await fixture.wait(for: "the answer") {
             origin.requests.count == 1 && fixture.scheduler.queues.downloadCount == 0
         }

@@ -4,6 +4,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomBoard
 @testable import DarkroomCore
+@testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomWork
 
@@ -30,7 +31,8 @@ import Testing
         let fixture = try SchedulerFixture { $0.perHost = 16 }
         fixture.holdOperations(downloads: false)
         let images = (0..<100).map {
-            Manifest.Image(name: "i\($0)", origin: .source(ByteString(origin.url("\($0)"))))
+            Manifest.Image(
+                name: "i\($0)", origin: .source(SourceReference(ByteString(origin.url("\($0)")))))
         }
         try fixture.accept("a", Manifest(images: images))
         try await fixture.wait(for: .imageDownloaded, count: 8)
@@ -60,7 +62,7 @@ import Testing
         let remote = ["a b.png", "a%20b.png#1", "a%20b.png#2", "c.png", "c.png#", "C.png"]
         let sources = remote.map { ByteString(origin.url($0)) } + ["c.png", "c.png#1"]
         let images = sources.enumerated().map { index, source in
-            Manifest.Image(name: "i\(index)", origin: .source(source))
+            Manifest.Image(name: "i\(index)", origin: .source(SourceReference(source)))
         }
         try fixture.accept("a", Manifest(images: images))
         try await fixture.finish()
@@ -73,7 +75,7 @@ import Testing
         let fixture = try SchedulerFixture()
         let sources: [ByteString] = ["caf\u{E9}.png", "cafe\u{301}.png", "caf\u{E9}.png"]
         let images = sources.enumerated().map { index, source in
-            Manifest.Image(name: "i\(index)", origin: .source(source))
+            Manifest.Image(name: "i\(index)", origin: .source(SourceReference(source)))
         }
         try fixture.accept("a", Manifest(images: images), missing: [sources[1]])
         try await fixture.finish()

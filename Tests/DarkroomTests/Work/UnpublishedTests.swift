@@ -3,6 +3,7 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
+@testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 
@@ -70,7 +71,7 @@ import Testing
         let manifest = Manifest(images: [
             .init(name: "good", origin: .source("g"), isPublished: false),
             .init(name: "bad", origin: .source("n"), isPublished: false),
-            .init(name: "late", origin: .source(ByteString(origin.url("s")))),
+            .init(name: "late", origin: .source(SourceReference(ByteString(origin.url("s"))))),
         ])
         try fixture.accept("x", manifest, missing: ["n"])
         try await fixture.wait(for: "two to end") { fixture.shown("x")?.counts.finished == 2 }
