@@ -40,7 +40,7 @@ extension HotFolderStation {
     }
 
     func take(_ paths: [RelativePath], from root: Directory) {
-        guard let station else { return }
+        guard let station = records?.folder else { return }
         var rest = paths[...]
         var name = ""
         do throws(FileError) {
@@ -55,14 +55,18 @@ extension HotFolderStation {
             }
             guard !isStopped else { return }
             try submit(collection, station)
-            arrivals.giveBack(rest, at: time.now)
+            giveBack(rest, at: time.now)
         } catch {
             // First of all: the copies may be what has filled the disk, and nothing is taken while it is full.
             try? station.removeTree(Self.copiesName)
             if !name.isEmpty { try? HotBatch.discard(name, in: station) }
             scheduler.storage.writeRefused(error)
-            arrivals.giveBack(paths, at: time.now + 1_000_000_000)
+            giveBack(paths[...], at: time.now + 1_000_000_000)
         }
+    }
+
+    private func giveBack(_ paths: ArraySlice<RelativePath>, at moment: UInt64) {
+        for path in paths { files.move(path, .givenBack, now: moment) }
     }
 
     /// `scans-20261123-150405-3f9a`: the time in UTC, and a number that nobody can know beforehand. Many batches may be
@@ -116,14 +120,14 @@ extension HotFolderStation {
         }
         let place = try reading { () throws(FileError) in try parent.information() }
         // It may have been exchanged since it was examined, and its folder, too.
-        guard let seen, UInt64(place.st_dev) == seen.device, before.length > 0,
+        guard let seen, FolderIdentity(place).device == seen.device, before.length > 0,
             before.length <= settings.maximumBytes
         else { return }
         guard !Self.isForeign(before, in: parent) else {
             return refuse(path, .notAFile, Self.foreign)
         }
         let stamp = PictureStamp(before, identity: identity, in: seen)
-        let finding = ledger?.find(path, stamp, changesInodes: watch == nil) ?? .new
+        let finding = records?.ledger.find(path, stamp, changesInodes: watch == nil) ?? .new
         switch finding {
         case .known: return
         case .moved(let entry): return collection.known.append(entry)
@@ -142,8 +146,7 @@ extension HotFolderStation {
             after.st_ctim.isSame(before.st_ctim)
         else {
             try writing { () throws(FileError) in try collection.copies.remove(name) }
-            return arrivals.seen(
-                path, FileIdentity(after), isWhole: false, settle: settleTime, now: time.now)
+            return files.move(path, .seen(FileIdentity(after), isWhole: false), now: time.now)
         }
         if case .perhaps(let entry) = finding, entry.sha256 == ByteString(digest) {
             try writing { () throws(FileError) in try collection.copies.remove(name) }
@@ -306,7 +309,7 @@ extension HotFolderStation {
                 scheduler.storage.writeRefused(error, batch: batch.name)
             }
         }
-        batches.append(batch)
+        records?.batches.append(batch)
         taken.add(batch.pictures.count)
         log.picturesTaken(batch.pictures.count, from: folder.path, as: batch.name)
         inLedger { ledger throws(FileError) in try ledger.add(batch.pictures) }

@@ -47,7 +47,7 @@ extension InboxEvent {
 /// An inotify watch on the inbox that delivers events to a queue.
 package final class InboxWatch {
     /// Events in the folder. IN_ATTRIB is needed for a file that cannot be read until its permissions change. IN_MODIFY
-    /// tells a file that is being written from one that was linked (`IncompleteFiles`).
+    /// tells a file that is being written from one that was linked (`ArrivingFiles`).
     private static let mask =
         UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_TO) | UInt32(IN_CREATE) | UInt32(IN_ATTRIB)
         | UInt32(IN_MODIFY) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR)

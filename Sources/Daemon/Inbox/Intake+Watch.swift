@@ -19,18 +19,17 @@ extension Intake {
             watch = nil
             let interval = settings.pollInterval
             log.polling(folder.path, every: interval, because: error)
-            poll(every: interval)
+            plan(.poll, in: interval)
         }
     }
 
-    private func poll(every seconds: Double) {
-        schedule(in: seconds) { intake in
-            guard intake.watch == nil else { return }
-            // No event reports this, so it begins again to watch or to poll.
-            if intake.isReplaced { return intake.reopen() }
-            intake.scan()
-            intake.poll(every: seconds)
-        }
+    /// Looks at the folder, because no event reports a change.
+    func poll() {
+        guard watch == nil else { return }
+        // Nor does an event report this, so it begins again to watch or to poll.
+        if isReplaced { return reopen() }
+        scan()
+        plan(.poll, in: settings.pollInterval)
     }
 
     /// Whether the inbox is not the folder that is open any more, or does not exist.
@@ -49,12 +48,12 @@ extension Intake {
     func handle(_ events: [InboxEvent]) {
         guard !isStopped else { return }
         for event in events {
-            reporter.note(event)
+            noteWriter(event)
             switch event {
             case .moved(let name): arrived(name, isWhole: true)
             case .written: break
             case .made(let name) where willBeClosed(name):
-                reporter.begun.appeared(name, now: time.now)
+                files.move(name, .made, now: time.now)
             case .closed(let name), .changed(let name), .made(let name):
                 arrived(name, isWhole: false)
             case .overflow:
@@ -73,6 +72,16 @@ extension Intake {
         // A large file is written in many pieces. A write alone does not require an examination.
         if events.allSatisfy(\.isOfAWriter) { return }
         if mustScan { scan() } else { drain() }
+    }
+
+    /// Remembers what an event says about the writer of a file.
+    func noteWriter(_ event: InboxEvent) {
+        switch event {
+        case .moved(let name), .closed(let name): files.move(name, .closed, now: time.now)
+        case .written(let name): files.move(name, .written, now: time.now)
+        case .overflow: files.eventsLost()
+        case .made, .changed, .lost, .stationLost: break
+        }
     }
 
     /// Whether a new name is that of a file being written, so that an event will report its closing, or may be one.
