@@ -30,13 +30,14 @@ extension HotFolderStation {
 
     /// Does what is due for each batch that has not been forgotten.
     func tend() {
-        guard let records, !records.batches.isEmpty else { return }
-        let station = records.folder
-        let retries = time.now >= records.lastTry + Self.retry
-        if retries { self.records?.lastTry = time.now }
-        for batch in records.batches where !isStopped {
+        guard let station = records?.folder, let batches = records?.batches, !batches.isEmpty else {
+            return
+        }
+        let retries = time.now >= (records?.lastTry ?? 0) + Self.retry
+        if retries { records?.lastTry = time.now }
+        for batch in batches where !isStopped {
             let name = ByteString(batch.name)
-            if self.records?.ended.contains(name) == true, !retries { continue }
+            if records?.ended.contains(name) == true, !retries { continue }
             send(batch, station)
             do throws(FileError) {
                 switch try batch.fate(in: spool) {
@@ -44,12 +45,12 @@ extension HotFolderStation {
                 case .gone:
                     if batch.originals != .keep { log.originalsKept(of: batch.name, in: path) }
                 case .ended(let id, let status):
-                    self.records?.ended.insert(name)
+                    records?.ended.insert(name)
                     guard try settle(batch, id, status, station) else { continue }
                 }
                 try batch.forget(in: station)
-                self.records?.ended.remove(name)
-                self.records?.batches.removeAll { $0.name == batch.name }
+                records?.ended.remove(name)
+                records?.batches.removeAll { $0.name == batch.name }
             } catch {
                 log.storageFailed(error, batch: batch.name)
             }

@@ -143,7 +143,7 @@ final class HotFolderStation: @unchecked Sendable {
         guard !isStopped else { return }
         defer {
             publish()
-            time.call(in: settings.poll, on: queue) { [weak self] in self?.look() }
+            plan(.look, at: time.now.saturatingAdd(UInt64(clamping: settings.poll * 1e9)))
         }
         guard openRecords() else { return }
         tend()
@@ -279,27 +279,17 @@ final class HotFolderStation: @unchecked Sendable {
         guard watch != nil else { return scan(root) }
         var folders = OpenFolders(root)
         for event in events {
+            if case .written(let path) = event, !isPicture(path) { continue }
+            files.note(event, now: time.now)
             switch event {
-            case .written(let path) where isPicture(path):
-                files.move(path, .written, now: time.now)
-                refused[path] = nil
-            case .written: break
-            case .closed(let path):
-                files.move(path, .closed, now: time.now)
-                examine(path, &folders)
-            case .moved(let path):
-                forget(path)
-                examine(path, &folders, isWhole: true)
-            case .made(let path), .changed(let path): examine(path, &folders)
-            case .gone(let path):
-                forget(path)
-                refused[path] = nil
+            case .written(let path), .gone(let path): refused[path] = nil
+            case .moved(let path): examine(path, &folders, isWhole: true)
+            case .closed(let path), .made(let path), .changed(let path): examine(path, &folders)
             case .folder(let path): listNew(path, &folders)
             case .overflow:
                 log.eventsLost(path)
-                files.eventsLost()
                 scans.isNeeded = true
-            case .lost:
+            case .lost, .stationLost:
                 seen = nil
                 if let root = openRoot() { scan(root) }
                 return
@@ -353,14 +343,18 @@ final class HotFolderStation: @unchecked Sendable {
     }
 
     /// What is done at a time.
-    private enum Task { case take }
+    private enum Task { case look, take }
 
     private func plan(_ task: Task, at moment: UInt64) {
         guard agenda.plan(task, at: moment) else { return }
         time.call(at: moment, on: queue) { [weak self] in
             guard let self, agenda.take(task, at: moment), !isStopped else { return }
-            takeDue()
-            publish()
+            switch task {
+            case .look: look()
+            case .take:
+                takeDue()
+                publish()
+            }
         }
     }
 

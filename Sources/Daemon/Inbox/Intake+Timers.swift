@@ -99,7 +99,7 @@ extension Intake {
     private func lookAtFiles() {
         // The events of writes may be pending, which tell linked files from others.
         if let events = watch?.read(), !events.isEmpty {
-            events.forEach(noteWriter)
+            for event in events { files.note(event, now: time.now) }
             queue.async { [weak self] in self?.handle(events) }
         }
         let settle = UInt64(clamping: settings.examination.settle * 1e9)

@@ -48,10 +48,10 @@ extension Intake {
     func handle(_ events: [InboxEvent]) {
         guard !isStopped else { return }
         for event in events {
-            noteWriter(event)
+            files.note(event, now: time.now)
             switch event {
             case .moved(let name): arrived(name, isWhole: true)
-            case .written: break
+            case .written, .gone, .folder: break
             case .made(let name) where willBeClosed(name):
                 files.move(name, .made, now: time.now)
             case .closed(let name), .changed(let name), .made(let name):
@@ -72,16 +72,6 @@ extension Intake {
         // A large file is written in many pieces. A write alone does not require an examination.
         if events.allSatisfy(\.isOfAWriter) { return }
         if mustScan { scan() } else { drain() }
-    }
-
-    /// Remembers what an event says about the writer of a file.
-    func noteWriter(_ event: InboxEvent) {
-        switch event {
-        case .moved(let name), .closed(let name): files.move(name, .closed, now: time.now)
-        case .written(let name): files.move(name, .written, now: time.now)
-        case .overflow: files.eventsLost()
-        case .made, .changed, .lost, .stationLost: break
-        }
     }
 
     /// Whether a new name is that of a file being written, so that an event will report its closing, or may be one.
