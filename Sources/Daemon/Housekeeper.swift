@@ -60,8 +60,15 @@ final class Housekeeper: @unchecked Sendable {
     }
 
     private func readNote() {
-        do {
+        attempt { () throws(FileError) in
             trust = try ClockNote(folder: spool.root).read() ?? trust
+        }
+    }
+
+    /// Does something whose failure is only reported: it is tried again.
+    private func attempt(_ body: () throws(FileError) -> Void) {
+        do throws(FileError) {
+            try body()
         } catch {
             log.storageFailed(error)
         }
@@ -129,11 +136,9 @@ final class Housekeeper: @unchecked Sendable {
         }
         // This function may run every second.
         if let notedAt, !isNews, now.uptime - notedAt < Self.noteInterval { return }
-        do {
+        attempt { () throws(FileError) in
             try ClockNote(folder: spool.root).write(trust, durably: configuration.isDurable)
             notedAt = now.uptime
-        } catch {
-            log.storageFailed(error)
         }
     }
 
@@ -144,12 +149,9 @@ final class Housekeeper: @unchecked Sendable {
 
     /// Finishes removals that a previous daemon had begun.
     private func clearLeftovers() {
-        do {
-            let expired = Expired(spool: spool, isStopped: { [self] in isStopped })
+        attempt { () throws(FileError) in
             let count = try expired.clear()
             if count > 0 { log.leftoversRemoved(count) }
-        } catch {
-            log.storageFailed(error)
         }
         clearFolders()
     }
@@ -160,60 +162,49 @@ final class Housekeeper: @unchecked Sendable {
     private func clearFolders() {
         if let foldersCleared, Clock.uptime - foldersCleared < Self.hour { return }
         foldersCleared = Clock.uptime
-        do {
+        attempt { () throws(FileError) in
             let ended = try spool.ended.clear { [self] in isStopped }
             if ended > 0 { log.endedFoldersRemoved(ended) }
-        } catch {
-            log.storageFailed(error)
         }
-        do {
+        attempt { () throws(FileError) in
             let staged = try StagedFolders.removeLeftovers(in: spool.tmp) { [self] in isStopped }
             if staged > 0 { log.stagedFoldersRemoved(staged) }
             try StagedFolders.removeEmptyWrappers(in: spool.tmp)
-        } catch {
-            log.storageFailed(error)
         }
-        do {
-            let manifests = ExactManifests(spool: spool)
-            let count = try manifests.sweep { [self] in isStopped }
+        attempt { () throws(FileError) in
+            let count = try ExactManifests(spool: spool).sweep { [self] in isStopped }
             if count > 0 { log.exactManifestsRemoved(count) }
-        } catch {
-            log.storageFailed(error)
         }
     }
 
     /// Removes the folder of an ended batch. If it cannot be removed, this is tried again once an hour.
     private func clearEnded(_ name: FileName) {
-        queue.async { [self] in
-            do throws(FileError) {
-                try spool.ended.clear(name) { [self] in isStopped }
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                // The look that came in between has removed it.
-            } catch {
-                log.storageFailed(error)
-            }
+        clearLater { [self] () throws(FileError) in
+            try spool.ended.clear(name) { [self] in isStopped }
         }
     }
 
     /// Removes the files of an answer that was moved to `active` under this name.
     func clear(_ expired: FileName) {
+        clearLater { [self] () throws(FileError) in try self.expired.clear(expired) }
+    }
+
+    /// Removes something, unless a look or the start has found and removed it in between.
+    private func clearLater(_ body: @escaping @Sendable () throws(FileError) -> Void) {
         queue.async { [self] in
-            do throws(FileError) {
-                let leftovers = Expired(spool: spool, isStopped: { [self] in isStopped })
-                try leftovers.clear(expired)
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                // The start has found and removed it.
-            } catch {
-                log.storageFailed(error)
+            attempt { () throws(FileError) in
+                do throws(FileError) {
+                    try body()
+                } catch  where error.errno == .noSuchFileOrDirectory {}
             }
         }
     }
 
+    private var expired: Expired { Expired(spool: spool, isStopped: { [self] in isStopped }) }
+
     private func removeOutdatedProgress() {
-        do {
+        attempt { () throws(FileError) in
             try OutdatedProgress(spool: spool, isStopped: { [self] in isStopped }).remove()
-        } catch {
-            log.storageFailed(error)
         }
     }
 
@@ -225,12 +216,9 @@ final class Housekeeper: @unchecked Sendable {
         let retention = Retention(
             spool: spool, limits: limits, durably: configuration.isDurable, log: log,
             isStopped: { [self] in isStopped }, tell: { [self] in tell($0, $1) })
-        do {
-            return try retention.sweep(now: now).nextDue
-        } catch {
-            log.storageFailed(error)
-            return nil
-        }
+        var due: Date?
+        attempt { () throws(FileError) in due = try retention.sweep(now: now).nextDue }
+        return due
     }
 
     private func tell(_ name: FileName, _ reason: String) {
@@ -243,7 +231,7 @@ final class Housekeeper: @unchecked Sendable {
     /// Reports files left in `tmp`, once a day, and removes those that are too old if this is configured.
     private func lookAfterUploads(_ configuration: Configuration, _ now: Date) {
         guard trust.doubt == nil else { return }
-        do {
+        attempt { () throws(FileError) in
             if configuration.uploadRetention > 0 {
                 let removed = try StaleUploads.find(
                     in: spool.tmp, olderThan: configuration.uploadRetention, now: now, remove: true,
@@ -258,8 +246,6 @@ final class Housekeeper: @unchecked Sendable {
             guard isDue, stale.count > 0 else { return }
             uploadsTold = Clock.uptime
             log.staleUploads(stale, hours: Int(StaleUploads.age / Self.hour))
-        } catch {
-            log.storageFailed(error)
         }
     }
 }

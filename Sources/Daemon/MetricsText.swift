@@ -67,102 +67,84 @@ struct MetricsText {
     // MARK: The families
 
     private mutating func writeDaemon(_ metrics: Metrics, _ moment: MetricsMoment) {
+        gauge("darkroom_up", "1 while darkroomd runs, 0 after it has stopped.", moment.isRunning)
         family(
-            "darkroom_up", .gauge,
-            "1 while darkroomd runs, 0 after it has stopped.")
-        sample("darkroom_up", moment.isRunning)
-        family("darkroom_build_info", .gauge, "Always 1; the version is in the label.")
-        sample("darkroom_build_info", [("version", moment.version)], 1)
-        family(
-            "darkroom_start_time_seconds", .gauge,
-            "When darkroomd started, in seconds since 1970.")
-        sample("darkroom_start_time_seconds", moment.startTime)
-        family("darkroom_paused", .gauge, "1 while darkroomd is paused (darkroom pause).")
-        sample("darkroom_paused", moment.isPaused)
-        family("darkroom_claiming", .gauge, "1 while manifests are taken from the inbox.")
-        sample("darkroom_claiming", metrics.inboxSummary.isClaiming && moment.isRunning)
+            "darkroom_build_info", .gauge, "Always 1; the version is in the label.",
+            by: "version", [(moment.version, 1)])
+        gauge(
+            "darkroom_start_time_seconds", "When darkroomd started, in seconds since 1970.",
+            moment.startTime)
+        gauge("darkroom_paused", "1 while darkroomd is paused (darkroom pause).", moment.isPaused)
+        gauge(
+            "darkroom_claiming", "1 while manifests are taken from the inbox.",
+            metrics.inboxSummary.isClaiming && moment.isRunning)
     }
 
     private mutating func writeWork(_ metrics: Metrics, _ moment: MetricsMoment) {
+        let summary = moment.summary
         counter(
-            "darkroom_manifests_accepted_total",
-            "Valid manifests that were taken from the inbox.",
+            "darkroom_manifests_accepted_total", "Valid manifests that were taken from the inbox.",
             metrics.accepted)
         counter(
             "darkroom_manifests_resumed_total",
             "Unfinished manifests that darkroomd found at its start.", metrics.resumed)
-        family("darkroom_manifests_total", .counter, "Manifests that have ended, by state.")
-        for state in BatchState.allCases where state.isFinal {
-            sample(
-                "darkroom_manifests_total", [("state", state.rawValue)],
-                metrics.manifests[state.rawValue])
-        }
+        family(
+            "darkroom_manifests_total", .counter, "Manifests that have ended, by state.",
+            by: "state",
+            BatchState.allCases.filter(\.isFinal).map {
+                ($0.rawValue, metrics.manifests[$0.rawValue])
+            })
         family(
             "darkroom_images_total", .counter,
-            "Images that have ended, by state; cancelled ones are counted when their manifest has ended."
-        )
-        for state in ImageState.allCases where state.isFinal {
-            sample(
-                "darkroom_images_total", [("state", state.rawValue)], metrics.images[state.rawValue]
-            )
-        }
+            "Images that have ended, by state; cancelled ones are counted when their manifest has ended.",
+            by: "state",
+            ImageState.allCases.filter(\.isFinal).map { ($0.rawValue, metrics.images[$0.rawValue]) })
         counter(
             "darkroom_images_with_warnings_total", "Filtered images with warnings.",
             metrics.imagesWithWarnings)
-        family("darkroom_image_failures_total", .counter, "Failed images, by error code.")
-        for (code, count) in metrics.failures.all.sorted(by: { $0.key < $1.key }) {
-            sample("darkroom_image_failures_total", [("code", code)], count)
-        }
+        family(
+            "darkroom_image_failures_total", .counter, "Failed images, by error code.",
+            by: "code", metrics.failures.all.sorted { $0.key < $1.key })
         counter(
             "darkroom_download_retries_total", "Downloads that failed and are retried.",
             metrics.retries)
         family(
             "darkroom_download_failures_total", .counter,
-            "Failed download attempts, by error code.")
-        for (code, count) in metrics.downloadFailures.all.sorted(by: { $0.key < $1.key }) {
-            sample("darkroom_download_failures_total", [("code", code)], count)
-        }
-        family("darkroom_batches", .gauge, "Unfinished manifests, by state.")
-        sample("darkroom_batches", [("state", "waiting")], moment.summary.batchesWaiting)
-        sample("darkroom_batches", [("state", "processing")], moment.summary.batchesInWork)
-        sample("darkroom_batches", [("state", "held")], moment.summary.batchesHeld)
+            "Failed download attempts, by error code.",
+            by: "code", metrics.downloadFailures.all.sorted { $0.key < $1.key })
         family(
-            "darkroom_memory_granted_bytes", .gauge,
-            "Memory that the pictures in work may use, estimated from their headers."
-        )
-        sample("darkroom_memory_granted_bytes", [], moment.summary.memoryGranted)
+            "darkroom_batches", .gauge, "Unfinished manifests, by state.", by: "state",
+            [
+                ("waiting", summary.batchesWaiting), ("processing", summary.batchesInWork),
+                ("held", summary.batchesHeld),
+            ])
+        gauge(
+            "darkroom_memory_granted_bytes",
+            "Memory that the pictures in work may use, estimated from their headers.",
+            summary.memoryGranted)
+        gauge(
+            "darkroom_memory_limit_bytes",
+            "The memory limit for all pictures together (limits.memory).", summary.memoryLimit)
+        gauge(
+            "darkroom_images_waiting_for_memory", "Images that wait for memory.",
+            summary.imagesWaitingForMemory)
         family(
-            "darkroom_memory_limit_bytes", .gauge,
-            "The memory limit for all pictures together (limits.memory).")
-        sample("darkroom_memory_limit_bytes", [], moment.summary.memoryLimit)
+            "darkroom_images_in_work", .gauge, "Images of the batches in work, by state.",
+            by: "state", ImageState.allCases.map { ($0.rawValue, summary.images[$0]) })
         family(
-            "darkroom_images_waiting_for_memory", .gauge,
-            "Images that wait for memory.")
-        sample("darkroom_images_waiting_for_memory", [], moment.summary.imagesWaitingForMemory)
-        family("darkroom_images_in_work", .gauge, "Images of the batches in work, by state.")
-        for state in ImageState.allCases {
-            sample(
-                "darkroom_images_in_work", [("state", state.rawValue)],
-                moment.summary.images[state])
-        }
-        family(
-            "darkroom_queue_length", .gauge, "The length of a queue, including running operations.")
-        for queue in moment.queues {
-            sample("darkroom_queue_length", [("queue", queue.name)], queue.length)
-        }
+            "darkroom_queue_length", .gauge, "The length of a queue, including running operations.",
+            by: "queue", moment.queues.map { ($0.name, $0.length) })
         family(
             "darkroom_downloads_waiting", .gauge,
-            "Downloads that wait for a slot of their host, or for their next attempt.")
-        sample("darkroom_downloads_waiting", [("for", "host")], moment.waitingForHost)
-        sample("darkroom_downloads_waiting", [("for", "retry")], moment.summary.retrying)
-        family("darkroom_operations_running", .gauge, "Running downloads and filters.")
-        sample("darkroom_operations_running", [], moment.running)
+            "Downloads that wait for a slot of their host, or for their next attempt.",
+            by: "for", [("host", moment.waitingForHost), ("retry", summary.retrying)])
+        gauge("darkroom_operations_running", "Running downloads and filters.", moment.running)
         writeStages(metrics)
     }
 
     private mutating func writeStages(_ metrics: Metrics) {
         let name = "darkroom_stage_seconds"
-        family(name, .histogram, "The time that images spend in each stage.")
+        head(name, .histogram, "The time that images spend in each stage.")
         for stage in Metrics.Stage.allCases {
             let histogram = metrics.stage(stage)
             let counts = histogram.cumulative
@@ -176,15 +158,11 @@ struct MetricsText {
     }
 
     private mutating func writeInbox(_ metrics: Metrics) {
-        family(
-            "darkroom_inbox_files", .gauge,
-            "Files in the inbox that are not taken, by reason.")
         let counts = metrics.inboxSummary.counts
-        for reason in InboxReason.allCases {
-            sample(
-                "darkroom_inbox_files", [("reason", reason.rawValue)],
-                counts[reason.rawValue] ?? 0)
-        }
+        family(
+            "darkroom_inbox_files", .gauge, "Files in the inbox that are not taken, by reason.",
+            by: "reason",
+            InboxReason.allCases.map { ($0.rawValue, counts[$0.rawValue] ?? 0) })
         counter(
             "darkroom_inotify_overflows_total", "Overflows of the inotify queue.", metrics.overflows
         )
@@ -195,42 +173,30 @@ struct MetricsText {
     }
 
     private mutating func writeHotFolders(_ moment: MetricsMoment) {
-        func label(_ folder: HotFolderFigures) -> [(name: String, value: String)] {
-            [("folder", folder.path)]
-        }
+        let folders = moment.hotFolders
         family(
             "darkroom_hot_folder_up", .gauge,
-            "1 while pictures are taken from the hot folder, 0 while it is missing, refused or another one."
-        )
-        for folder in moment.hotFolders {
-            sample("darkroom_hot_folder_up", label(folder), folder.isUp && moment.isRunning ? 1 : 0)
-        }
+            "1 while pictures are taken from the hot folder, 0 while it is missing, refused or another one.",
+            by: "folder", folders.map { ($0.path, $0.isUp && moment.isRunning ? 1 : 0) })
         family(
             "darkroom_hot_folder_taken_total", .counter,
-            "Pictures that were taken from the hot folder.")
-        for folder in moment.hotFolders {
-            sample("darkroom_hot_folder_taken_total", label(folder), folder.taken)
-        }
+            "Pictures that were taken from the hot folder.",
+            by: "folder", folders.map { ($0.path, $0.taken) })
         family(
             "darkroom_hot_folder_waiting", .gauge,
-            "Pictures in the hot folder that are not complete, or wait for their batch.")
-        for folder in moment.hotFolders {
-            sample("darkroom_hot_folder_waiting", label(folder), folder.waiting)
-        }
+            "Pictures in the hot folder that are not complete, or wait for their batch.",
+            by: "folder", folders.map { ($0.path, $0.waiting) })
         family(
             "darkroom_hot_folder_refused", .gauge,
-            "Files in the hot folder that stay until somebody does something about them.")
-        for folder in moment.hotFolders {
-            sample("darkroom_hot_folder_refused", label(folder), folder.refused)
-        }
+            "Files in the hot folder that stay until somebody does something about them.",
+            by: "folder", folders.map { ($0.path, $0.refused) })
     }
 
     private mutating func writeStorage(_ metrics: Metrics, _ moment: MetricsMoment) {
-        family(
-            "darkroom_storage_waiting", .gauge,
-            "1 while the spool cannot be written to: a full disk or quota, too many open files, a failed sync."
-        )
-        sample("darkroom_storage_waiting", moment.storage != nil)
+        gauge(
+            "darkroom_storage_waiting",
+            "1 while the spool cannot be written to: a full disk or quota, too many open files, a failed sync.",
+            moment.storage != nil)
         counter(
             "darkroom_downloaded_bytes_total", "Bytes of completely downloaded sources.",
             metrics.downloadedBytes)
@@ -242,28 +208,22 @@ struct MetricsText {
         counter(
             "darkroom_expired_entries_total", "Finished batches that were removed from the outbox.",
             metrics.expiredEntries)
-        counter(
-            "darkroom_expired_bytes_total", "Bytes of these batches.", metrics.expiredBytes)
-        family(
-            "darkroom_stale_uploads", .gauge,
-            "Files in tmp/ that are 36 hours old or older.")
-        sample("darkroom_stale_uploads", [], metrics.staleUploads.count)
-        family("darkroom_stale_upload_bytes", .gauge, "Bytes of these files.")
-        sample("darkroom_stale_upload_bytes", [], metrics.staleUploads.bytes)
+        counter("darkroom_expired_bytes_total", "Bytes of these batches.", metrics.expiredBytes)
+        gauge(
+            "darkroom_stale_uploads", "Files in tmp/ that are 36 hours old or older.",
+            metrics.staleUploads.count)
+        gauge("darkroom_stale_upload_bytes", "Bytes of these files.", metrics.staleUploads.bytes)
     }
 
     private mutating func writeCache(_ metrics: Metrics, _ moment: MetricsMoment) {
         family(
             "darkroom_cache_lookups_total", .counter,
-            "Lookups of sources in the cache, by result: used, confirmed by the server, or downloaded."
-        )
-        let results = [
-            ("hit", metrics.cacheHits), ("revalidated", metrics.cacheRevalidations),
-            ("miss", metrics.cacheMisses),
-        ]
-        for (result, counter) in results {
-            sample("darkroom_cache_lookups_total", [("result", result)], counter.value)
-        }
+            "Lookups of sources in the cache, by result: used, confirmed by the server, or downloaded.",
+            by: "result",
+            [
+                ("hit", metrics.cacheHits.value), ("revalidated", metrics.cacheRevalidations.value),
+                ("miss", metrics.cacheMisses.value),
+            ])
         counter(
             "darkroom_cache_stored_total", "Sources that were added to the cache.",
             metrics.cacheStored)
@@ -272,33 +232,44 @@ struct MetricsText {
             metrics.cacheStoredBytes)
         counter(
             "darkroom_cache_evictions_total",
-            "Sources that were removed from the cache to make room.",
-            metrics.cacheEvictions)
-        family("darkroom_cache_entries", .gauge, "Sources in the cache; 0 without a cache.")
-        sample("darkroom_cache_entries", [], moment.cache.count)
-        family("darkroom_cache_bytes", .gauge, "Their size on the disk.")
-        sample("darkroom_cache_bytes", [], moment.cache.bytes)
+            "Sources that were removed from the cache to make room.", metrics.cacheEvictions)
+        gauge(
+            "darkroom_cache_entries", "Sources in the cache; 0 without a cache.", moment.cache.count
+        )
+        gauge("darkroom_cache_bytes", "Their size on the disk.", moment.cache.bytes)
     }
 
     // MARK: The format
 
     private enum Kind: String { case counter, gauge, histogram }
 
-    private mutating func family(_ name: String, _ kind: Kind, _ help: String) {
+    private mutating func head(_ name: String, _ kind: Kind, _ help: String) {
         text += "# HELP \(name) \(Self.escaped(help, quotes: false))\n"
         text += "# TYPE \(name) \(kind.rawValue)\n"
     }
 
+    /// A family with a series for each value of a label.
+    private mutating func family(
+        _ name: String, _ kind: Kind, _ help: String, by label: String,
+        _ values: [(String, Int)]
+    ) {
+        head(name, kind, help)
+        for (value, count) in values { sample(name, [(label, value)], count) }
+    }
+
     private mutating func counter(_ name: String, _ help: String, _ counter: Counter) {
-        family(name, .counter, help)
+        head(name, .counter, help)
         sample(name, [], counter.value)
     }
 
-    private mutating func sample(_ name: String, _ value: Bool) {
-        sample(name, [], value ? 1 : 0)
+    private mutating func gauge(_ name: String, _ help: String, _ value: some Numeric) {
+        head(name, .gauge, help)
+        sample(name, [], value)
     }
 
-    private mutating func sample(_ name: String, _ value: Double) { sample(name, [], value) }
+    private mutating func gauge(_ name: String, _ help: String, _ flag: Bool) {
+        gauge(name, help, flag ? 1 : 0)
+    }
 
     private mutating func sample(
         _ name: String, _ labels: [(name: String, value: String)], _ value: some Numeric

@@ -2,22 +2,7 @@ import DarkroomCore
 import Dispatch
 import Glibc
 
-/// An event in a hot folder, as inotify reports it. Events are hints; only the folder shows the truth.
-enum FolderTreeEvent: Sendable, Equatable {
-    /// Renamed into the folder, or to another name.
-    case moved(RelativePath)
-    /// A file that was open for writing was closed.
-    case closed(RelativePath)
-    case made(RelativePath)
-    case written(RelativePath)
-    case changed(RelativePath)
-    case gone(RelativePath)
-    /// A folder has appeared, whose content no event reports yet.
-    case folder(RelativePath)
-    case overflow
-    /// The hot folder itself was removed, renamed or unmounted.
-    case lost
-}
+typealias FolderTreeEvent = FolderEvent<RelativePath>
 
 /// An inotify watch on a folder and all folders beneath it.
 ///
@@ -86,35 +71,18 @@ private final class TreeRecords: @unchecked Sendable {
         unseen = []
     }
 
-    /// All pending events. Equal consecutive events become one.
-    func read() -> [FolderTreeEvent] {
-        var events: [FolderTreeEvent] = []
-        inotify.read { watch, mask, name in
-            if let event = event(watch, mask, name), event != events.last { events.append(event) }
-        }
-        return events
-    }
+    func read() -> [FolderTreeEvent] { inotify.events(event) }
 
     private func event(_ watch: CInt, _ mask: UInt32, _ name: FileName) -> FolderTreeEvent? {
-        if mask & UInt32(IN_Q_OVERFLOW) != 0 { return .overflow }
         guard let folder = paths[watch] else { return nil }
         if name.bytes.isEmpty {
-            let gone =
-                UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_UNMOUNT)
-                | UInt32(IN_IGNORED)
             if mask & UInt32(IN_IGNORED) != 0 { paths[watch] = nil }
-            return mask & gone != 0 && folder == .root ? .lost : nil
+            return mask & Inotify.goneMask != 0 && folder == .root ? .lost : nil
         }
         let path = folder.appending(name)
-        let appears = mask & (UInt32(IN_CREATE) | UInt32(IN_MOVED_TO)) != 0
-        if mask & UInt32(IN_ISDIR) != 0 {
-            // After a change of its permissions, it may be possible to list it.
-            return appears || mask & UInt32(IN_ATTRIB) != 0 ? .folder(path) : nil
-        }
-        if mask & UInt32(IN_MOVED_TO) != 0 { return .moved(path) }
-        if mask & UInt32(IN_CREATE) != 0 { return .made(path) }
-        if mask & UInt32(IN_MODIFY) != 0 { return .written(path) }
-        if mask & UInt32(IN_CLOSE_WRITE) != 0 { return .closed(path) }
-        return mask & UInt32(IN_ATTRIB) != 0 ? .changed(path) : .gone(path)
+        guard mask & UInt32(IN_ISDIR) != 0 else { return FolderTreeEvent(mask, path) }
+        // After a change of its permissions, it may be possible to list it.
+        let appears = UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_ATTRIB)
+        return mask & appears != 0 ? .folder(path) : nil
     }
 }

@@ -23,8 +23,6 @@ struct HotListing {
 extension HotFolderStation {
     /// Folders that are deeper are not listed.
     private static let depth = 32
-    /// How many files are remembered that are not taken.
-    private static let refusedCapacity = 65_536
 
     /// Lists a folder and those beneath it.
     func list(_ folder: Directory, at path: RelativePath, _ listing: inout HotListing) {
@@ -100,7 +98,7 @@ extension HotFolderStation {
         list(path, path.name, information, in: parent, &listing)
         inLedger { ledger throws(FileError) in try ledger.add(listing.moved) }
         // Another name of the same folder may have been watched.
-        if !listing.isWhole { mustScan = true }
+        if !listing.isWhole { scans.isNeeded = true }
     }
 
     /// Examines a file that an event names, or that may have settled.
@@ -110,9 +108,9 @@ extension HotFolderStation {
         do throws(FileError) {
             guard let information = try folder.information(of: path.name) else {
                 refused[path] = nil
-                return arrivals.forget(path)
+                return forget(path)
             }
-            guard !information.isFolder else { return arrivals.forget(path) }
+            guard !information.isFolder else { return forget(path) }
             examine(path, information, in: folder, isWhole: isWhole, &listing)
         } catch {
             refuse(path, .unreadable, error.message, &listing)
@@ -136,14 +134,14 @@ extension HotFolderStation {
         if Self.isForeign(information, in: folder) {
             return refuse(path, .notAFile, Self.foreign, &listing)
         }
-        guard let seen else { return arrivals.forget(path) }
-        if let identity = ledger?.identity(of: information, at: path, in: seen) {
+        guard let seen else { return forget(path) }
+        if let identity = records?.ledger.identity(of: information, at: path, in: seen) {
             return isKnown(path, identity, &listing)
         }
         let identity: String
         do throws(FileError) {
             guard let found = try folder.droppedIdentity(of: path.name) else {
-                return arrivals.forget(path)
+                return forget(path)
             }
             identity = found
         } catch {
@@ -151,7 +149,7 @@ extension HotFolderStation {
             return refuse(path, .unreadable, error.message, &listing)
         }
         let stamp = PictureStamp(information, identity: identity, in: seen)
-        switch ledger?.find(path, stamp, changesInodes: watch == nil) ?? .new {
+        switch records?.ledger.find(path, stamp, changesInodes: watch == nil) ?? .new {
         case .known: return isKnown(path, stamp.identity, &listing)
         case .moved(let entry):
             listing.moved.append(entry)
@@ -176,15 +174,17 @@ extension HotFolderStation {
         }
         listing.pictures.insert(path)
         listing.identities.insert(stamp.identity)
-        arrivals.seen(
-            path, FileIdentity(information), isWhole: isWhole || isQuiet(information),
-            settle: settleTime, now: time.now)
+        let file = FileIdentity(information)
+        let isComplete =
+            isWhole || isQuiet(information)
+            || files.hasSettled(path, file, settle: settleTime, now: time.now)
+        files.move(path, .seen(file, isWhole: isComplete), now: time.now)
     }
 
     private func isKnown(_ path: RelativePath, _ identity: ByteString, _ listing: inout HotListing)
     {
         listing.identities.insert(identity)
-        arrivals.forget(path)
+        forget(path)
         if refused[path]?.reason == .originalKept {
             listing.refused.insert(path)
         } else {
@@ -237,15 +237,23 @@ extension HotFolderStation {
         _ listing: inout HotListing
     ) {
         listing.refused.insert(path)
-        arrivals.forget(path)
+        forget(path)
         refuse(path, reason, message)
     }
 
     func refuse(_ path: RelativePath, _ reason: HotFileReason, _ message: String) {
-        let isNews = refused[path].map { $0.reason != reason } ?? true
-        guard refused.count < Self.refusedCapacity || refused[path] != nil else { return }
-        refused[path] = (reason, message)
-        guard isNews, reason.isLasting, notices.take(at: time.now) else { return }
-        log.pictureNotTaken("\(self.path)/\(path.text)", because: message)
+        let why = HotRefusal(reason: reason, message: message)
+        if refused.refuse(path, why, now: time.now) == .yes {
+            log.pictureNotTaken("\(self.path)/\(path.text)", because: message)
+        }
     }
+}
+
+/// Why a file of a hot folder is not taken.
+struct HotRefusal: RefusalReason {
+    let reason: HotFileReason
+    let message: String
+
+    var isTold: Bool { reason.isLasting }
+    func isSame(as other: HotRefusal) -> Bool { reason == other.reason }
 }

@@ -7,41 +7,37 @@ import Glibc
 extension HotFolderStation {
     /// Lists the whole folder.
     func scan(_ root: Directory) {
-        guard !isStopped, ledger != nil, let seen else { return }
-        mustScan = false
-        lastScan = time.now
-        arrivals.forgetLeft()
+        guard !isStopped, records != nil, let seen else { return }
+        scans = Scans(last: time.now)
+        files.forgetLeft()
         var listing = HotListing(device: seen.device)
         watch?.beginListing()
         list(root, at: .root, &listing)
         guard listing.isWhole, !isStopped else {
-            ledger?.forgetMissing()
+            records?.ledger.forgetMissing()
             return
         }
         watch?.endListing()
         // It may have been unmounted meanwhile.
-        guard let again = try? Directory(path: path).information(),
-            (UInt64(again.st_dev), UInt64(again.st_ino)) == seen
+        guard let again = try? Directory(path: path).information(), FolderIdentity(again) == seen
         else {
-            ledger?.forgetMissing()
+            records?.ledger.forgetMissing()
             return
         }
         let found = listing
-        refused = refused.filter {
-            found.refused.contains($0.key) || $0.value.reason == .originalKept
-        }
-        for path in arrivals.all where !found.pictures.contains(path) { arrivals.forget(path) }
+        refused.keep { found.refused.contains($0) || $1.reason == .originalKept }
+        files.keep(found.pictures)
         inLedger { ledger throws(FileError) in
             try ledger.add(found.moved)
-            try ledger.forget(allBut: found.identities, device: seen.device, root: seen.root)
+            try ledger.forget(allBut: found.identities, in: seen)
         }
         noteOther(seen)
     }
 
     /// Tells whether this seems to be another folder than the one that the ledger knows.
-    private func noteOther(_ seen: (device: UInt64, root: UInt64)) {
+    private func noteOther(_ seen: FolderIdentity) {
         let wasOther = isOther
-        isOther = ledger?.isOfOthers(device: seen.device, root: seen.root) ?? false
+        isOther = records?.ledger.isOfOthers(than: seen) ?? false
         if isOther, !wasOther {
             log.folderLost(path, because: otherFolder)
         }
@@ -49,6 +45,6 @@ extension HotFolderStation {
 
     var otherFolder: String {
         "it is another folder than before, perhaps because its file system is not mounted; "
-            + "\(Words.count(ledger?.count ?? 0, "picture")) of the former one stay remembered"
+            + "\(Words.count(records?.ledger.count ?? 0, "picture")) of the former one stay remembered"
     }
 }

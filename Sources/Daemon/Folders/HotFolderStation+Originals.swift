@@ -30,12 +30,14 @@ extension HotFolderStation {
 
     /// Does what is due for each batch that has not been forgotten.
     func tend() {
-        guard let station, !batches.isEmpty else { return }
-        let retries = time.now >= lastTry + Self.retry
-        if retries { lastTry = time.now }
+        guard let station = records?.folder, let batches = records?.batches, !batches.isEmpty else {
+            return
+        }
+        let retries = time.now >= (records?.lastTry ?? 0) + Self.retry
+        if retries { records?.lastTry = time.now }
         for batch in batches where !isStopped {
             let name = ByteString(batch.name)
-            if ended.contains(name), !retries { continue }
+            if records?.ended.contains(name) == true, !retries { continue }
             send(batch, station)
             do throws(FileError) {
                 switch try batch.fate(in: spool) {
@@ -43,12 +45,12 @@ extension HotFolderStation {
                 case .gone:
                     if batch.originals != .keep { log.originalsKept(of: batch.name, in: path) }
                 case .ended(let id, let status):
-                    ended.insert(name)
+                    records?.ended.insert(name)
                     guard try settle(batch, id, status, station) else { continue }
                 }
                 try batch.forget(in: station)
-                ended.remove(name)
-                batches.removeAll { $0.name == batch.name }
+                records?.ended.remove(name)
+                records?.batches.removeAll { $0.name == batch.name }
             } catch {
                 log.storageFailed(error, batch: batch.name)
             }

@@ -33,22 +33,22 @@ extension HotFolderStation {
     private func describe() -> FoldersReport.Folder {
         let folder = folder
         var groups: [HotFileReason: [(path: RelativePath, message: String)]] = [:]
-        for (path, why) in refused {
+        for (path, why) in refused.all {
             groups[why.reason, default: []].append((path, why.message))
         }
-        for path in arrivals.all {
-            guard let reason = arrivals.reason(path) else { continue }
-            groups[reason, default: []].append((path, Self.words(of: reason)))
+        for (path, stage) in files.stages {
+            let (reason, message) = Self.words(of: stage)
+            groups[reason, default: []].append((path, message))
         }
         var counts: [String: Int] = [:]
-        var files: [FoldersReport.File] = []
+        var listed: [FoldersReport.File] = []
         for reason in HotFileReason.allCases {
             let group = groups[reason] ?? []
             counts[reason.rawValue] = group.count
-            let room = FoldersReport.capacity - files.count
+            let room = FoldersReport.capacity - listed.count
             guard room > 0 else { continue }
-            let sorted = group.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
-            files += sorted.prefix(room).map {
+            let sorted = group.sorted { $0.path < $1.path }
+            listed += sorted.prefix(room).map {
                 FoldersReport.File(path: $0.path, reason: reason, message: $0.message)
             }
         }
@@ -63,17 +63,17 @@ extension HotFolderStation {
             }
         return FoldersReport.Folder(
             path: folder.path, recipe: folder.recipe, originals: folder.originals, state: name,
-            message: message, since: since, remembered: ledger?.count ?? 0,
-            batches: batches.count { !isEnded($0) }, counts: counts, files: files)
+            message: message, since: since, remembered: records?.ledger.count ?? 0,
+            batches: records?.unfinished ?? 0, counts: counts, files: listed)
     }
 
-    private static func words(of reason: HotFileReason) -> String {
-        switch reason {
-        case .beingWritten: "its writer has not closed it"
-        case .settling: "it may not be complete: it changed too recently"
-        default: "it waits for its batch"
+    private static func words(
+        of stage: ArrivingFiles<RelativePath>.Stage
+    ) -> (HotFileReason, String) {
+        switch stage {
+        case .written: (.beingWritten, "its writer has not closed it")
+        case .appeared, .settling: (.settling, "it may not be complete: it changed too recently")
+        case .ready: (.queued, "it waits for its batch")
         }
     }
-
-    func isEnded(_ batch: HotBatch) -> Bool { ended.contains(ByteString(batch.name)) }
 }

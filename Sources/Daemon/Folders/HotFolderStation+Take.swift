@@ -26,21 +26,38 @@ extension HotFolderStation {
     }
 
     /// Why a picture cannot be copied.
-    enum Copying: Error {
-        /// The picture cannot be read.
-        case picture(FileError)
-        /// The spool cannot be written to.
-        case spool(FileError)
+    struct Copying: Error {
+        enum Side { case picture, spool }
 
-        var error: FileError {
-            switch self {
-            case .picture(let error), .spool(let error): error
+        /// Whether the picture cannot be read, or the spool cannot be written to.
+        let side: Side
+        let error: FileError
+
+        static func picture<Value: ~Copyable>(
+            _ step: @autoclosure () throws(FileError) -> Value
+        ) throws(Copying) -> Value {
+            try of(.picture, step)
+        }
+
+        static func spool<Value: ~Copyable>(
+            _ step: @autoclosure () throws(FileError) -> Value
+        ) throws(Copying) -> Value {
+            try of(.spool, step)
+        }
+
+        private static func of<Value: ~Copyable>(
+            _ side: Side, _ step: () throws(FileError) -> Value
+        ) throws(Copying) -> Value {
+            do throws(FileError) {
+                return try step()
+            } catch {
+                throw Copying(side: side, error: error)
             }
         }
     }
 
     func take(_ paths: [RelativePath], from root: Directory) {
-        guard let station else { return }
+        guard let station = records?.folder else { return }
         var rest = paths[...]
         var name = ""
         do throws(FileError) {
@@ -55,14 +72,18 @@ extension HotFolderStation {
             }
             guard !isStopped else { return }
             try submit(collection, station)
-            arrivals.giveBack(rest, at: time.now)
+            giveBack(rest, at: time.now)
         } catch {
             // First of all: the copies may be what has filled the disk, and nothing is taken while it is full.
             try? station.removeTree(Self.copiesName)
             if !name.isEmpty { try? HotBatch.discard(name, in: station) }
             scheduler.storage.writeRefused(error)
-            arrivals.giveBack(paths, at: time.now + 1_000_000_000)
+            giveBack(paths[...], at: time.now + 1_000_000_000)
         }
+    }
+
+    private func giveBack(_ paths: ArraySlice<RelativePath>, at moment: UInt64) {
+        for path in paths { files.move(path, .givenBack, now: moment) }
     }
 
     /// `scans-20261123-150405-3f9a`: the time in UTC, and a number that nobody can know beforehand. Many batches may be
@@ -86,19 +107,12 @@ extension HotFolderStation {
             try copy(path, from: root, &collection)
             if refused[path]?.reason == .unreadable { refused[path] = nil }
         } catch {
-            switch error {
-            case .spool(let error): throw error
-            case .picture(let error):
+            guard error.side == .picture else { throw error.error }
+            switch error.error.errno {
+            case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels, .notSupported:
                 // It is gone, or something else has its name. An event or a listing reports that.
-                if [
-                    .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels,
-                    .notSupported,
-                ]
-                .contains(error.errno) {
-                    refused[path] = nil
-                } else {
-                    refuse(path, .unreadable, error.message)
-                }
+                refused[path] = nil
+            default: refuse(path, .unreadable, error.error.message)
             }
         }
     }
@@ -107,23 +121,20 @@ extension HotFolderStation {
         _ path: RelativePath, from root: Directory, _ collection: inout Group
     ) throws(Copying) {
         let shown = "\(self.path)/\(path.text)"
-        let file = try reading { () throws(FileError) -> Descriptor in try root.open(beneath: path)
-        }
-        let before = try reading { () throws(FileError) in try file.information(path: shown) }
-        let identity = try reading { () throws(FileError) in try file.droppedIdentity(path: shown) }
-        let parent = try reading { () throws(FileError) in
-            try root.folder(beneath: path.folder)
-        }
-        let place = try reading { () throws(FileError) in try parent.information() }
+        let file = try Copying.picture(root.open(beneath: path))
+        let before = try Copying.picture(file.information(path: shown))
+        let identity = try Copying.picture(file.droppedIdentity(path: shown))
+        let parent = try Copying.picture(root.folder(beneath: path.folder))
+        let place = try Copying.picture(parent.information())
         // It may have been exchanged since it was examined, and its folder, too.
-        guard let seen, UInt64(place.st_dev) == seen.device, before.length > 0,
+        guard let seen, FolderIdentity(place).device == seen.device, before.length > 0,
             before.length <= settings.maximumBytes
         else { return }
         guard !Self.isForeign(before, in: parent) else {
             return refuse(path, .notAFile, Self.foreign)
         }
         let stamp = PictureStamp(before, identity: identity, in: seen)
-        let finding = ledger?.find(path, stamp, changesInodes: watch == nil) ?? .new
+        let finding = records?.ledger.find(path, stamp, changesInodes: watch == nil) ?? .new
         switch finding {
         case .known: return
         case .moved(let entry): return collection.known.append(entry)
@@ -137,16 +148,15 @@ extension HotFolderStation {
         let name = FileName(copyName.string)
         let digest = try copy(
             file, length: before.length, shown, to: name, in: collection.copies)
-        let after = try reading { () throws(FileError) in try file.information(path: shown) }
+        let after = try Copying.picture(file.information(path: shown))
         guard !isStopped, FileIdentity(after) == FileIdentity(before),
             after.st_ctim.isSame(before.st_ctim)
         else {
-            try writing { () throws(FileError) in try collection.copies.remove(name) }
-            return arrivals.seen(
-                path, FileIdentity(after), isWhole: false, settle: settleTime, now: time.now)
+            try Copying.spool(collection.copies.remove(name))
+            return files.move(path, .seen(FileIdentity(after), isWhole: false), now: time.now)
         }
         if case .perhaps(let entry) = finding, entry.sha256 == ByteString(digest) {
-            try writing { () throws(FileError) in try collection.copies.remove(name) }
+            try Copying.spool(collection.copies.remove(name))
             var known = entry
             known.stamp = stamp
             known.path = path
@@ -168,17 +178,12 @@ extension HotFolderStation {
         _ file: borrowing Descriptor, length: Int, _ shown: String, to name: FileName,
         in folder: Directory
     ) throws(Copying) -> String {
-        let copy: Descriptor
-        do throws(FileError) {
-            copy = try folder.create(name)
-        } catch {
-            throw .spool(error)
-        }
+        let copy = try Copying.spool(folder.create(name))
         do throws(Copying) {
             return try Self.copy(
                 file, length: length, shown, to: copy, folder.path(of: name), stop: stopped)
         } catch {
-            if case .picture = error { try? folder.remove(name) }
+            if error.side == .picture { try? folder.remove(name) }
             throw error
         }
     }
@@ -195,46 +200,15 @@ extension HotFolderStation {
         var done = 0
         var written = 0
         while done < length, !stop.isSet {
-            let piece: [UInt8]
-            do throws(FileError) {
-                piece = try file.readPiece(upTo: length - done, path: shown)
-            } catch {
-                throw .picture(error)
-            }
+            let piece = try Copying.picture(file.readPiece(upTo: length - done, path: shown))
             if piece.isEmpty { break }
             digest.update(piece)
-            do throws(FileError) {
-                let end = try copy.write(sparsely: piece, at: done, path: place)
-                if end > done { written = end }
-            } catch {
-                throw .spool(error)
-            }
+            let end = try Copying.spool(copy.write(sparsely: piece, at: done, path: place))
+            if end > done { written = end }
             done += piece.count
         }
-        do throws(FileError) {
-            if written < done { try copy.truncate(to: done, path: place) }
-        } catch {
-            throw .spool(error)
-        }
+        if written < done { try Copying.spool(copy.truncate(to: done, path: place)) }
         return digest.hex()
-    }
-
-    private func reading<Value: ~Copyable>(
-        _ body: () throws(FileError) -> Value
-    ) throws(Copying) -> Value {
-        do throws(FileError) {
-            return try body()
-        } catch {
-            throw .picture(error)
-        }
-    }
-
-    private func writing(_ body: () throws(FileError) -> Void) throws(Copying) {
-        do throws(FileError) {
-            try body()
-        } catch {
-            throw .spool(error)
-        }
     }
 
     /// The name of the copy: the path with hyphens instead of slashes, without characters that have a meaning in
@@ -306,7 +280,7 @@ extension HotFolderStation {
                 scheduler.storage.writeRefused(error, batch: batch.name)
             }
         }
-        batches.append(batch)
+        records?.batches.append(batch)
         taken.add(batch.pictures.count)
         log.picturesTaken(batch.pictures.count, from: folder.path, as: batch.name)
         inLedger { ledger throws(FileError) in try ledger.add(batch.pictures) }

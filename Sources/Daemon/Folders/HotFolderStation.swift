@@ -19,7 +19,7 @@ import SystemPackage
 /// |          | put another folder in its place (`FolderWay`)           |                                          |
 /// | failed   | the ledger or the records cannot be read                | a look can read them                     |
 ///
-/// Between two looks the folder is not open, so that it can be unmounted. `HotArrivals` has the states of a picture,
+/// Between two looks the folder is not open, so that it can be unmounted. `ArrivingFiles` has the states of a picture,
 /// `HotBatch` those of a batch.
 final class HotFolderStation: @unchecked Sendable {
     // @unchecked: the stored variables are used on `queue` only, except those in a mutex and the flag.
@@ -42,6 +42,26 @@ final class HotFolderStation: @unchecked Sendable {
         var settings: HotFolderSettings
     }
 
+    /// `hot/KEY` and its content.
+    struct Records {
+        let folder: Directory
+        var ledger: PictureLedger
+        var batches: [HotBatch]
+        /// The batches that have ended and whose originals are not yet where they belong.
+        var ended: Set<ByteString> = []
+        /// When this was last tried for them.
+        var lastTry: UInt64 = 0
+
+        var unfinished: Int { batches.count { !ended.contains(ByteString($0.name)) } }
+    }
+
+    /// When the whole folder was listed.
+    struct Scans {
+        var last: UInt64 = 0
+        /// Whether only a listing finds everything.
+        var isNeeded = false
+    }
+
     let spool: Spool
     let scheduler: Scheduler
     let log: EventLog
@@ -58,27 +78,20 @@ final class HotFolderStation: @unchecked Sendable {
 
     var state = State.starting
     var since = Clock.timestamp
-    /// `hot/KEY`, and its content; nil until it could be read.
-    var station: Directory?
-    var ledger: PictureLedger?
-    var batches: [HotBatch] = []
-    /// The batches that have ended and whose originals are not yet where they belong.
-    var ended: Set<ByteString> = []
-    /// The device and the inode of the folder at the last look.
-    var seen: (device: UInt64, root: UInt64)?
+    /// nil until they could be read.
+    var records: Records?
+    /// The folder at the last look.
+    var seen: FolderIdentity?
     /// Whether its pictures were taken from another folder at the same path, as the last listing has it.
     var isOther = false
     var watch: FolderTreeWatch?
-    var arrivals = HotArrivals()
-    var refused: [RelativePath: (reason: HotFileReason, message: String)] = [:]
-    var notices = NoticeLimit()
-    /// Whether only a listing finds everything.
-    var mustScan = false
-    var lastScan: UInt64 = 0
-    var lastTry: UInt64 = 0
-    /// The time of the next timer, in nanoseconds, and its number. Earlier timers do nothing.
-    private var timer: (moment: UInt64, number: Int)?
-    private var timerNumber = 0
+    /// A program that writes a picture rarely rests for a minute. truncate(2) with a path has no event of a closing, and
+    /// a writer that was stopped has none for long.
+    var files = ArrivingFiles<RelativePath>(
+        writers: .all(silence: 60_000_000_000), openCapacity: 100_000, capacity: 100_000)
+    var refused = RefusedFiles<RelativePath, HotRefusal>()
+    var scans = Scans()
+    private var agenda = Agenda<Task>()
     private let tendIsSet = Atomic(false)
     var publishIsSet = false
 
@@ -108,7 +121,7 @@ final class HotFolderStation: @unchecked Sendable {
         }
         queue.async { [self] in
             // Other files are pictures now, and some are none any more.
-            if !isSame, ledger != nil, let root = openRoot() { scan(root) }
+            if !isSame, records != nil, let root = openRoot() { scan(root) }
             publish()
         }
     }
@@ -130,9 +143,9 @@ final class HotFolderStation: @unchecked Sendable {
         guard !isStopped else { return }
         defer {
             publish()
-            time.call(in: settings.poll, on: queue) { [weak self] in self?.look() }
+            plan(.look, at: time.now.saturatingAdd(UInt64(clamping: settings.poll * 1e9)))
         }
-        guard openStation() else { return }
+        guard openRecords() else { return }
         tend()
         if let root = openRoot() { look(at: root) }
         takeDue()
@@ -142,26 +155,24 @@ final class HotFolderStation: @unchecked Sendable {
         let now = time.now
         if watch == nil { return scan(root) }
         let rescan = UInt64(clamping: settings.rescan * 1e9)
-        let hasUnreadable = refused.values.contains { $0.reason == .unreadable }
-        if mustScan || arrivals.hasLeft || rescan > 0 && now >= lastScan + rescan
-            || hasUnreadable && now >= lastScan + 10_000_000_000
+        let hasUnreadable = refused.all.values.contains { $0.reason == .unreadable }
+        if scans.isNeeded || files.hasLeft || rescan > 0 && now >= scans.last + rescan
+            || hasUnreadable && now >= scans.last + 10_000_000_000
         {
             scan(root)
         }
     }
 
     /// Opens `hot/KEY`, reads the ledger and continues with the batches of a previous daemon.
-    private func openStation() -> Bool {
-        if station != nil { return true }
+    private func openRecords() -> Bool {
+        if records != nil { return true }
         do {
             let settings = settings
             let place = try HotStations(spool).open(path)
             var ledger = try PictureLedger(in: place, durably: settings.isDurable)
             let batches = try HotBatch.recover(in: place)
             for batch in batches { try ledger.add(batch.pictures) }
-            self.ledger = ledger
-            self.batches = batches
-            station = place
+            records = Records(folder: place, ledger: ledger, batches: batches)
             if case .failed = state { change(.starting) }
             return true
         } catch {
@@ -176,9 +187,8 @@ final class HotFolderStation: @unchecked Sendable {
     func openRoot() -> Directory? {
         do {
             let root = try Directory(path: path)
-            let information = try root.information()
-            let found = (device: UInt64(information.st_dev), root: UInt64(information.st_ino))
-            if let seen, seen == found {
+            let found = FolderIdentity(try root.information())
+            if seen == found {
                 guard case .refused(let before) = state else { return root }
                 if let words = problem(of: root) {
                     if words != before { change(.refused(words)) }
@@ -205,9 +215,7 @@ final class HotFolderStation: @unchecked Sendable {
 
     /// - Returns: false if the folder must not be watched.
     private func begin(_ root: Directory) -> Bool {
-        watch = nil
-        arrivals.removeAll()
-        refused = refused.filter { $0.value.reason == .originalKept }
+        forgetFiles()
         if let problem = problem(of: root) {
             log.folderLost(path, because: problem)
             change(.refused(problem))
@@ -225,28 +233,32 @@ final class HotFolderStation: @unchecked Sendable {
         } catch {
             pollInstead(error)
         }
-        mustScan = true
+        scans.isNeeded = true
         return true
     }
 
     /// Continues without inotify.
     func pollInstead(_ error: FileError) {
         watch = nil
-        arrivals.forgetWriters()
+        files.eventsLost()
         log.polling(path, every: settings.poll, because: error)
         change(.polling(error))
     }
 
     /// The folder cannot be opened or read. Nothing is concluded about its pictures.
     func vanish(_ error: FileError) {
-        watch = nil
         seen = nil
-        arrivals.removeAll()
-        refused = refused.filter { $0.value.reason == .originalKept }
-        ledger?.forgetMissing()
+        forgetFiles()
+        records?.ledger.forgetMissing()
         if case .missing(let before) = state, before.errno == error.errno { return }
         log.folderLost(path, because: error.message)
         change(.missing(error))
+    }
+
+    private func forgetFiles() {
+        watch = nil
+        files.removeAll()
+        refused.keep { $1.reason == .originalKept }
     }
 
     private func change(_ new: State) {
@@ -257,7 +269,7 @@ final class HotFolderStation: @unchecked Sendable {
     // MARK: Events
 
     private func handle(_ events: [FolderTreeEvent]) {
-        guard !isStopped, watch != nil, ledger != nil else { return }
+        guard !isStopped, watch != nil, records != nil else { return }
         defer {
             takeDue()
             publish()
@@ -267,42 +279,34 @@ final class HotFolderStation: @unchecked Sendable {
         guard watch != nil else { return scan(root) }
         var folders = OpenFolders(root)
         for event in events {
+            if case .written(let path) = event, !isPicture(path) { continue }
+            files.note(event, now: time.now)
             switch event {
-            case .written(let path) where isPicture(path):
-                arrivals.begunToBeWritten(path, now: time.now)
-                refused[path] = nil
-            case .written: break
-            case .closed(let path):
-                arrivals.closed(path)
-                examine(path, &folders)
-            case .moved(let path):
-                arrivals.forget(path)
-                examine(path, &folders, isWhole: true)
-            case .made(let path), .changed(let path): examine(path, &folders)
-            case .gone(let path):
-                arrivals.forget(path)
-                refused[path] = nil
+            case .written(let path), .gone(let path): refused[path] = nil
+            case .moved(let path): examine(path, &folders, isWhole: true)
+            case .closed(let path), .made(let path), .changed(let path): examine(path, &folders)
             case .folder(let path): listNew(path, &folders)
             case .overflow:
                 log.eventsLost(path)
-                arrivals.forgetWriters()
-                mustScan = true
-            case .lost:
+                scans.isNeeded = true
+            case .lost, .stationLost:
                 seen = nil
                 if let root = openRoot() { scan(root) }
                 return
             }
             if isStopped { return }
         }
-        if mustScan { scan(root) }
+        if scans.isNeeded { scan(root) }
     }
+
+    func forget(_ path: RelativePath) { files.move(path, .gone, now: time.now) }
 
     private func examine(_ path: RelativePath, _ folders: inout OpenFolders, isWhole: Bool = false)
     {
         guard let folder = folders.open(path.folder) else {
             // It was moved away, or cannot be read. It must not be due again at once; a listing shows the truth.
-            mustScan = true
-            return arrivals.forget(path)
+            scans.isNeeded = true
+            return forget(path)
         }
         examine(path, in: folder, isWhole: isWhole)
     }
@@ -311,9 +315,9 @@ final class HotFolderStation: @unchecked Sendable {
 
     /// Takes the batches that are due, and plans the next timer.
     func takeDue() {
-        guard !isStopped, ledger != nil else { return }
+        guard !isStopped, records != nil else { return }
         let settle = settleTime
-        let ripe = arrivals.toBeLookedAt(settle: settle, now: time.now)
+        let ripe = files.toBeLookedAt(settle: settle, now: time.now)
         if !ripe.isEmpty, let root = openRoot() {
             var folders = OpenFolders(root)
             for path in ripe { examine(path, &folders) }
@@ -321,32 +325,36 @@ final class HotFolderStation: @unchecked Sendable {
         let folder = folder
         let most = max(1, min(folder.batch, settings.maximumPictures))
         let within = UInt64(clamping: folder.within * 1e9)
-        while mayTake, let paths = arrivals.takeDue(most: most, within: within, now: time.now) {
+        while mayTake, let paths = files.takeBatch(most: most, within: within, now: time.now) {
             guard let root = openRoot() else { break }
             take(paths, from: root)
             publish()
         }
         guard mayTake else { return }
         let now = time.now
-        if let due = arrivals.due(settle: settle, most: most, within: within, now: now) {
-            wake(at: max(due, now) + 1_000_000)
-        }
+        let dues = [
+            files.nextLook(settle: settle), files.nextBatch(most: most, within: within, now: now),
+        ]
+        if let due = dues.compactMap(\.self).min() { plan(.take, at: max(due, now) + 1_000_000) }
     }
 
     private var mayTake: Bool {
-        !isStopped && scheduler.storage.mayWork && batches.count { !isEnded($0) } < Self.mostBatches
+        !isStopped && scheduler.storage.mayWork && records?.unfinished ?? 0 < Self.mostBatches
     }
 
-    private func wake(at moment: UInt64) {
-        if let timer, timer.moment <= moment { return }
-        timerNumber += 1
-        let number = timerNumber
-        timer = (moment, number)
+    /// What is done at a time.
+    private enum Task { case look, take }
+
+    private func plan(_ task: Task, at moment: UInt64) {
+        guard agenda.plan(task, at: moment) else { return }
         time.call(at: moment, on: queue) { [weak self] in
-            guard let self, !isStopped, timer?.number == number else { return }
-            timer = nil
-            takeDue()
-            publish()
+            guard let self, agenda.take(task, at: moment), !isStopped else { return }
+            switch task {
+            case .look: look()
+            case .take:
+                takeDue()
+                publish()
+            }
         }
     }
 
@@ -356,7 +364,7 @@ final class HotFolderStation: @unchecked Sendable {
         time.call(in: 0.2, on: queue) { [weak self] in
             guard let self else { return }
             tendIsSet.store(false, ordering: .releasing)
-            guard !isStopped, !batches.isEmpty else { return }
+            guard !isStopped, records?.batches.isEmpty == false else { return }
             tend()
             takeDue()
             publish()
@@ -367,12 +375,13 @@ final class HotFolderStation: @unchecked Sendable {
 
     /// Changes the ledger. An error concerns the spool.
     func inLedger(_ body: (inout PictureLedger) throws(FileError) -> Void) {
-        guard var ledger else { return }
+        // While it is changed, it is nowhere else: a second owner would have it copied.
+        guard var records = records.take() else { return }
+        defer { self.records = records }
         do throws(FileError) {
-            try body(&ledger)
+            try body(&records.ledger)
         } catch {
             scheduler.storage.writeRefused(error)
         }
-        self.ledger = ledger
     }
 }

@@ -71,7 +71,7 @@ struct ControlFileQueue {
     package mutating func wake() -> Bool {
         defer { isOverfull = false }
         let again = waiting.keys.filter { known[$0] != nil }
-        for name in again.sorted(by: { $0.bytes.lexicographicallyPrecedes($1.bytes) }) {
+        for name in again.sorted() {
             // If there is no room now, it is tried again at the next call.
             _ = arrived.add(name, isWhole: true, owner: known[name] ?? nil)
         }
@@ -122,7 +122,6 @@ struct ControlFileQueue {
 
     /// The files that may mean one of these IDs.
     package func naming(_ ids: [String]) -> [FileName] {
-        let names = ids.reduce(into: Set<FileName>()) { $0.formUnion(byID[FileName($1)] ?? []) }
-        return names.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+        Set(ids.flatMap { byID[FileName($0)] ?? [] }).sorted()
     }
 }

@@ -6,10 +6,8 @@ import Glibc
 /// What the intake remembers for `spool/inbox.json` and for the number of missed events. A value without files or
 /// queues; it is used on the intake's queue only.
 struct InboxReporter {
-    /// Files that were created and that no process has closed yet.
-    var begun = IncompleteFiles()
     /// When the last scan of the inbox took place.
-    private(set) var lastScan: String?
+    var lastScan: String?
 
     /// The report that was written last.
     private(set) var last: InboxReport?
@@ -24,24 +22,6 @@ struct InboxReporter {
     var hasFailed = false
     /// The inbox's modification time before the last listing; nil if it may have changed during the listing.
     var listed: FileIdentity?
-
-    // MARK: Files being written
-
-    mutating func note(_ event: InboxEvent) {
-        switch event {
-        case .moved(let name), .closed(let name): begun.remove(name)
-        case .written(let name): begun.written(name)
-        // The events of closings may be among the lost ones.
-        case .overflow: begun.removeAll()
-        case .made, .changed, .lost, .stationLost: break
-        }
-    }
-
-    /// The inbox was scanned and contains these files.
-    mutating func scanned(_ present: Set<FileName>) {
-        begun.keep(present)
-        lastScan = Clock.timestamp
-    }
 
     // MARK: The report
 

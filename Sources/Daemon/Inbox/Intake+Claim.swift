@@ -23,7 +23,7 @@ extension Intake {
         if controlFiles.hasNext || canTake && !refusals.isTrying { return drainSoon() }
         // If the spool refuses writes, the next test examines everything.
         guard !isBlocked else { return }
-        setTimer(examination.settle)
+        planLook(examination.settle)
         if mustScan && arrivals.hasLeft(where: scheduler.hasRoom)
             || large.hasLeft(where: scheduler.hasRoom)
         {
@@ -39,15 +39,7 @@ extension Intake {
         !isBlocked && !isStopped && arrivals.hasNext(where: scheduler.hasRoom)
     }
 
-    private func drainSoon() {
-        guard !drainIsSet else { return }
-        drainIsSet = true
-        queue.async { [weak self] in
-            guard let self else { return }
-            drainIsSet = false
-            drain()
-        }
-    }
+    private func drainSoon() { plan(.drain, at: time.now) }
 
     /// The scheduler has finished a batch. The folder may contain files for which there was no room.
     func roomAppeared() {
@@ -91,7 +83,7 @@ extension Intake {
 
     /// Remembers why a file is not taken, or returns it as a candidate.
     func note(_ verdict: Verdict, _ name: FileName) -> Candidate? {
-        if case .settling = verdict {} else { settling.forget(name) }
+        if case .settling = verdict {} else { files.move(name, .judged, now: time.now) }
         switch verdict {
         case .gone, .control, .large:
             refused[name] = nil
@@ -106,7 +98,7 @@ extension Intake {
             refuse(name, .unreadable(error))
             recheckLater()
         case .settling(let identity):
-            settling.note(name, identity, now: time.now)
+            files.move(name, .seen(identity, isWhole: false), now: time.now)
         case .ready(let candidate):
             return candidate
         }

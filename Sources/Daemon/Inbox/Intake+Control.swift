@@ -169,8 +169,8 @@ extension Intake {
             {
             case .gone, .ignored, .control, .interrupted: continue
             case .settling(let identity):
-                settling.note(name, identity, now: time.now)
-                setTimer(examination.settle)
+                files.move(name, .seen(identity, isWhole: false), now: time.now)
+                planLook(examination.settle)
                 wait(request, .settling(name))
             case .unreadable(let error):
                 wait(request, .unreadable(error))
@@ -180,7 +180,7 @@ extension Intake {
                 takeNextLarge(examination, inbox)
             case .ready(let candidate):
                 wait(request, nil)
-                settling.forget(name)
+                files.move(name, .judged, now: time.now)
                 claim([candidate], examination, inbox)
             }
             return true
@@ -204,11 +204,11 @@ extension Intake {
             wait(request, .spool)
         } else if request.form.effect.needsRoom, !scheduler.hasRoom(for: information.st_uid) {
             wait(request, .room)
-        } else if settling.contains(name), !isWhole,
+        } else if files.stage(of: name) == .settling, !isWhole,
             identity.age(at: Clock.steady) < examination.settle
         {
             // It was read before, and is read again when its turn comes.
-            setTimer(examination.settle)
+            planLook(examination.settle)
             wait(request, .settling(name))
         } else {
             return false
@@ -273,12 +273,6 @@ extension Intake {
 
     /// Examines the waiting control files again after a while.
     private func setControlTimer(_ settle: Double) {
-        guard controlFiles.needTime, !controlTimerIsSet else { return }
-        controlTimerIsSet = true
-        let wait = min(max(settle, 0.05), 1)
-        schedule(in: wait) { intake in
-            intake.controlTimerIsSet = false
-            if intake.controlFiles.wake() { intake.scan() } else { intake.drain() }
-        }
+        if controlFiles.needTime { plan(.controlFiles, in: min(max(settle, 0.05), 1)) }
     }
 }

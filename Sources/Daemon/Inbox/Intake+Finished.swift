@@ -4,6 +4,12 @@ import DarkroomSpool
 import DarkroomWork
 import Dispatch
 
+/// How many finished batches are being resumed, and how many are being removed, for each user who requested it.
+struct FinishedCommands {
+    var reopening: [UInt32: Int] = [:]
+    var removing: [UInt32: Int] = [:]
+}
+
 /// Commands to finished batches.
 extension Intake {
     /// How many finished batches are resumed at once, and how many are removed at once, for one user. Further ones wait.
@@ -11,10 +17,10 @@ extension Intake {
 
     func reopen(_ request: ControlRequest, _ id: String) {
         let uid = request.record.uid
-        let coming = reopening.values.reduce(0, +)
+        let coming = inHand.reopening.values.reduce(0, +)
         guard scheduler.crowd(of: uid, coming: coming) == nil else { return wait(request, .room) }
-        guard reopening[uid] ?? 0 < Self.atOnce else { return wait(request, .others) }
-        reopening[uid, default: 0] += 1
+        guard inHand.reopening[uid] ?? 0 < Self.atOnce else { return wait(request, .others) }
+        inHand.reopening[uid, default: 0] += 1
         scheduler.reopen(id, request.record) { [weak self] outcome in
             guard let self else { return }
             queue.async { self.answer(request, id, outcome) }
@@ -22,7 +28,7 @@ extension Intake {
     }
 
     private func answer(_ request: ControlRequest, _ id: String, _ outcome: Reopening.Outcome) {
-        reopening.countDown(request.record.uid)
+        inHand.reopening.countDown(request.record.uid)
         switch outcome {
         case .reopened: consume(request)
         case .nothingToDo: dismiss(request, "all images are filtered and their outputs exist")
@@ -42,8 +48,8 @@ extension Intake {
 
     func remove(_ request: ControlRequest, _ id: String) {
         let uid = request.record.uid
-        guard removing[uid] ?? 0 < Self.atOnce else { return wait(request, .others) }
-        removing[uid, default: 0] += 1
+        guard inHand.removing[uid] ?? 0 < Self.atOnce else { return wait(request, .others) }
+        inHand.removing[uid, default: 0] += 1
         scheduler.remove(id, request) { [weak self] outcome in
             guard let self else { return }
             queue.async { self.answer(request, outcome) }
@@ -51,7 +57,7 @@ extension Intake {
     }
 
     private func answer(_ request: ControlRequest, _ outcome: Removal.Outcome) {
-        removing.countDown(request.record.uid)
+        inHand.removing.countDown(request.record.uid)
         switch outcome {
         case .removed(let expired):
             consume(request)

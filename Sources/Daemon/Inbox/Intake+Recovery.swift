@@ -31,7 +31,7 @@ extension Intake {
     func recover(_ ids: ArraySlice<String>, _ recovery: Recovery) {
         guard let id = ids.first, !isStopped else {
             scan()
-            return rescanLater()
+            return planRescan()
         }
         recover(id, recovery)
         unread.subtract(1, ordering: .relaxed)

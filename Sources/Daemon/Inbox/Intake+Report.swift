@@ -95,9 +95,8 @@ extension Intake {
         reporter.listed = identity.flatMap { $0.age > 0.1 ? $0 : nil }
         guard let names = try? inbox.names() else { return nil }
         let obstacle = obstacle
-        let begun = reporter.begun
         var report = reporter.report(names, at: Clock.timestamp) {
-            self.judge($0, begun, obstacle)
+            self.judge($0, obstacle)
         }
         report.scanned = reporter.lastScan
         report.claiming = obstacle == nil
@@ -133,20 +132,20 @@ extension Intake {
     }
 
     private func judge(
-        _ name: FileName, _ begun: IncompleteFiles, _ obstacle: InboxReport.Obstacle?
+        _ name: FileName, _ obstacle: InboxReport.Obstacle?
     ) -> (reason: InboxReason, message: String)? {
         if name == largeInHand { return (.queued, "it is large, and is being read") }
         // Names that are examined nevertheless are those of folders.
-        let isExamined = isQueued(name) || settling.contains(name)
+        let stage = files.stage(of: name)
+        let isExamined = isQueued(name) || stage == .settling
         if let why = refused[name] ?? (isExamined ? nil : Examination.reasonToIgnore(name)) {
             return (why.reason, why.words)
         }
-        if settling.contains(name) {
-            return (.settling, "it may not be complete: it changed too recently")
-        }
-        if begun.isWritten(name) { return (.beingWritten, "its writer has not closed it") }
-        if begun.contains(name) {
-            return (.settling, "it may not be complete: it has just appeared")
+        switch stage {
+        case .appeared: return (.settling, "it may not be complete: it has just appeared")
+        case .written: return (.beingWritten, "its writer has not closed it")
+        case .settling: return (.settling, "it may not be complete: it changed too recently")
+        case .ready, nil: break
         }
         if let obstacle, let reason = InboxReason(rawValue: obstacle.code) {
             return (reason, obstacle.message)
@@ -170,27 +169,18 @@ extension Intake {
 
     // MARK: The journal
 
-    /// How many refused names are remembered, so that each reason is reported once.
-    private static let refusedCapacity = 65_536
-
     /// Remembers why a file is not taken, and reports it.
     func refuse(_ name: FileName, _ why: SkipReason) {
-        guard refused[name] != why, refused.count < Self.refusedCapacity else { return }
-        refused[name] = why
-        guard why.isTold else { return }
-        if notices.take(at: time.now) {
-            return log.notTaken(name.text, because: why.words)
+        switch refused.refuse(name, why, now: time.now) {
+        case .yes: log.notTaken(name.text, because: why.words)
+        case .sumLater: plan(.sum, at: time.now + NoticeLimit.interval)
+        case .no: break
         }
-        if notices.withheld == 1 { tellRestLater() }
-    }
-
-    private func tellRestLater() {
-        schedule(at: time.now + NoticeLimit.interval) { $0.tellRest() }
     }
 
     /// Reports the number of files that were not reported one by one.
     func tellRest() {
-        let count = notices.takeWithheld()
+        let count = refused.takeWithheld()
         if count > 0 { log.notTaken(more: count) }
     }
 }

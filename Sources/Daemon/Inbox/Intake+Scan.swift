@@ -20,9 +20,10 @@ extension Intake {
         do {
             let names = try inbox.names()
             let present = Set(names)
-            refused = refused.filter { present.contains($0.key) }
+            refused.keep { name, _ in present.contains(name) }
             countMissed(names)
-            reporter.scanned(present)
+            files.keep(present)
+            reporter.lastScan = Clock.timestamp
             var found: [(FileName, FileIdentity, owner: UInt32)] = []
             for name in names where !isQueued(name) {
                 // The names of folders need no ending.
@@ -70,8 +71,8 @@ extension Intake {
         let told = Set(unhandled.compactMap(\.name))
         let missed = names.count { name in
             ManifestFormat(fileName: name.text) != nil && !isQueued(name)
-                && !settling.contains(name) && refused[name] == nil && !told.contains(name)
-                && !reporter.begun.contains(name) && Examination.reasonToIgnore(name) == nil
+                && files.stage(of: name) == nil && refused[name] == nil && !told.contains(name)
+                && Examination.reasonToIgnore(name) == nil
         }
         log.metrics.scanFound.add(missed)
         if !events.isEmpty { queue.async { [weak self] in self?.handleUnhandled() } }
@@ -107,7 +108,7 @@ extension Intake {
     /// Whether a writer has the file open, so that an event will report its closing. If the file has not changed for
     /// half a minute, a scan examines it nevertheless: its writer may never close it.
     func isBeingWritten(_ name: FileName, _ identity: FileIdentity) -> Bool {
-        watch != nil && reporter.begun.contains(name) && identity.age < 30
+        watch != nil && files.isOpen(name) && identity.age < 30
     }
 
     /// nil if there is no such file, or if it cannot be examined, which is reported.

@@ -22,74 +22,93 @@ extension Intake {
         schedule(at: time.now.saturatingAdd(UInt64(clamping: seconds * 1e9)), body)
     }
 
-    /// Scans at intervals although events report everything, because events are hints.
-    func rescanLater() {
-        let seconds = settings.rescanInterval
-        guard seconds > 0 else { return }
-        schedule(in: seconds) { intake in
-            intake.scan()
-            intake.rescanLater()
+    // MARK: The agenda
+
+    /// What is done at a time.
+    enum Task {
+        /// The next group is taken.
+        case drain
+        /// Files are looked at that may be complete.
+        case files
+        case controlFiles
+        /// What cannot be read or moved is examined again. No event reports the end of the cause: the permissions of a
+        /// folder may have changed, or another process may have closed its files.
+        case recheck
+        /// The folder is scanned although events report everything, because events are hints.
+        case rescan
+        /// The folder is looked at because there are no events.
+        case poll
+        /// The number of refused files is told that were not told one by one.
+        case sum
+    }
+
+    func plan(_ task: Task, at moment: UInt64) {
+        guard agenda.plan(task, at: moment) else { return }
+        schedule(at: moment) { intake in
+            if intake.agenda.take(task, at: moment) { intake.perform(task) }
         }
     }
 
-    /// Examines again later what cannot be read or moved. No event reports the end of the cause: the permissions of a
-    /// folder may have changed, or another process may have closed its files.
-    func recheckLater() {
-        guard !recheckIsSet else { return }
-        recheckIsSet = true
-        schedule(in: 10) { intake in
-            intake.recheckIsSet = false
-            intake.scan()
+    func plan(_ task: Task, in seconds: Double) {
+        plan(task, at: time.now.saturatingAdd(UInt64(clamping: seconds * 1e9)))
+    }
+
+    private func perform(_ task: Task) {
+        switch task {
+        case .drain: drain()
+        case .files: lookAtFiles()
+        case .controlFiles: if controlFiles.wake() { scan() } else { drain() }
+        case .recheck: scan()
+        case .rescan:
+            scan()
+            planRescan()
+        case .poll: poll()
+        case .sum: tellRest()
         }
     }
+
+    func planRescan() {
+        if settings.rescanInterval > 0 { plan(.rescan, in: settings.rescanInterval) }
+    }
+
+    func recheckLater() { plan(.recheck, in: 10) }
+
+    // MARK: Incomplete files
 
     func hasSettled(_ name: FileName, _ seconds: Double) -> Bool {
         // A file that cannot be examined now continues to settle, and is examined again.
-        guard settling.contains(name), let inbox else { return false }
+        guard files.stage(of: name) == .settling, let inbox else { return false }
         do {
             guard let last = try FolderJob.lastChange(of: name, in: inbox) else { return false }
-            return settling.hasSettled(name, last, for: seconds, now: time.now)
+            return files.hasSettled(
+                name, last, settle: UInt64(clamping: seconds * 1e9), now: time.now)
         } catch {
             _ = note(.unreadable(error), name)
             return false
         }
     }
 
-    /// Sets timers for the settling files, when the first of them may have settled, and for files that may have been
-    /// linked.
-    func setTimer(_ settle: Double) {
-        // Files that wait for their turn are examined then.
-        if !settlingTimerIsSet, let first = settling.first(where: { !isQueued($0) }) {
-            settlingTimerIsSet = true
-            let settled = first.saturatingAdd(UInt64(clamping: settle * 1e9))
-            schedule(at: settled.saturatingAdd(Self.moment)) { intake in
-                intake.settlingTimerIsSet = false
-                for name in intake.settling.names { intake.arrived(name, isWhole: false) }
-                intake.drain()
-            }
-        }
-        if !linkedTimerIsSet, let due = reporter.begun.due {
-            linkedTimerIsSet = true
-            schedule(at: due.saturatingAdd(Self.moment)) { intake in
-                intake.linkedTimerIsSet = false
-                intake.findLinked()
-                intake.drain()
-            }
+    /// Plans the look at the first file that may be complete then. Files that wait for their turn are examined anyway.
+    func planLook(_ settle: Double) {
+        let settle = UInt64(clamping: settle * 1e9)
+        if let due = files.nextLook(settle: settle, unless: isQueued) {
+            plan(.files, at: max(due, time.now).saturatingAdd(Self.moment))
         }
     }
 
-    /// Finds the files that were linked into the inbox. No process closes them.
-    private func findLinked() {
-        // The event of a write may be pending.
-        if let watch {
-            let events = watch.read()
-            for event in events { reporter.note(event) }
-            if !events.isEmpty { queue.async { [weak self] in self?.handle(events) } }
+    private func lookAtFiles() {
+        // The events of writes may be pending, which tell linked files from others.
+        if let events = watch?.read(), !events.isEmpty {
+            for event in events { files.note(event, now: time.now) }
+            queue.async { [weak self] in self?.handle(events) }
         }
-        // Of a control file only the name counts, so it may be empty.
-        let linked = reporter.begun.takeLinked(now: time.now) {
-            ControlFile($0) != nil || (look(at: $0)?.st_size ?? 0) > 0
+        let settle = UInt64(clamping: settings.examination.settle * 1e9)
+        for name in files.toBeLookedAt(settle: settle, now: time.now) {
+            // Of a control file only the name counts, so it may be empty.
+            let hasContent = ControlFile(name) != nil || (look(at: name)?.st_size ?? 0) > 0
+            files.move(name, .waited(hasContent: hasContent), now: time.now)
+            if !files.isOpen(name) { arrived(name, isWhole: false) }
         }
-        for name in linked { arrived(name, isWhole: false) }
+        drain()
     }
 }

@@ -19,18 +19,17 @@ extension Intake {
             watch = nil
             let interval = settings.pollInterval
             log.polling(folder.path, every: interval, because: error)
-            poll(every: interval)
+            plan(.poll, in: interval)
         }
     }
 
-    private func poll(every seconds: Double) {
-        schedule(in: seconds) { intake in
-            guard intake.watch == nil else { return }
-            // No event reports this, so it begins again to watch or to poll.
-            if intake.isReplaced { return intake.reopen() }
-            intake.scan()
-            intake.poll(every: seconds)
-        }
+    /// Looks at the folder, because no event reports a change.
+    func poll() {
+        guard watch == nil else { return }
+        // Nor does an event report this, so it begins again to watch or to poll.
+        if isReplaced { return reopen() }
+        scan()
+        plan(.poll, in: settings.pollInterval)
     }
 
     /// Whether the inbox is not the folder that is open any more, or does not exist.
@@ -49,12 +48,12 @@ extension Intake {
     func handle(_ events: [InboxEvent]) {
         guard !isStopped else { return }
         for event in events {
-            reporter.note(event)
+            files.note(event, now: time.now)
             switch event {
             case .moved(let name): arrived(name, isWhole: true)
-            case .written: break
+            case .written, .gone, .folder: break
             case .made(let name) where willBeClosed(name):
-                reporter.begun.appeared(name, now: time.now)
+                files.move(name, .made, now: time.now)
             case .closed(let name), .changed(let name), .made(let name):
                 arrived(name, isWhole: false)
             case .overflow:

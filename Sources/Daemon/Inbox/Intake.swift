@@ -13,7 +13,7 @@ import Synchronization
 /// | place          | why it is there                                     | until                                 |
 /// |----------------|-----------------------------------------------------|---------------------------------------|
 /// | `arrivals`     | an event or a scan reported it                      | it is examined                        |
-/// | `settling`     | it may not be complete                              | it has not changed for `inbox.settle` |
+/// | `files`        | it may not be complete: see `ArrivingFiles`         | it is closed or has not changed       |
 /// | `refused`      | it is ignored or cannot be taken; this was reported | an event or a scan reports it again   |
 /// | `large`        | it is a very large manifest: see `LargeManifests`   | its turn has come                     |
 /// | `largeInHand`  | its turn has come                                   | it is claimed, or has been examined   |
@@ -44,19 +44,15 @@ package final class Intake: @unchecked Sendable {
     var inbox: Directory?
     var watch: InboxWatch?
     var arrivals = Arrivals()
-    var settling = SettlingFiles()
+    var files = ArrivingFiles<FileName>(writers: .ofNewFiles, openCapacity: 16_384)
     var controlFiles = ControlFileQueue()
-    var refused: [FileName: SkipReason] = [:]
-    /// The number of finished batches that are being resumed, and of those that are being removed, for each user who
-    /// requested it.
-    var reopening: [UInt32: Int] = [:]
-    var removing: [UInt32: Int] = [:]
+    var refused = RefusedFiles<FileName, SkipReason>()
+    /// Commands to finished batches that are being carried out.
+    var inHand = FinishedCommands()
     var large = Arrivals()
     var largeInHand: FileName?
     /// The queue on which large manifests are taken.
     let largeManifests = DispatchQueue(label: "darkroom.intake.large", qos: .userInitiated)
-    /// How many refused files were reported recently.
-    var notices = NoticeLimit()
     /// What the spool has refused. Nothing more is claimed until the spool accepts it.
     var refusals = IntakeRefusals()
     /// Events that a scan has read and that have not been handled yet.
@@ -70,14 +66,7 @@ package final class Intake: @unchecked Sendable {
     let unread = Atomic(0)
     /// For the status line.
     let publishedBacklog = Mutex(InboxBacklog())
-    /// Whether a timer is set: for settling files, for files that may have been linked, for files that cannot be read, and
-    /// for control files.
-    var settlingTimerIsSet = false
-    var linkedTimerIsSet = false
-    var recheckIsSet = false
-    var controlTimerIsSet = false
-    /// Whether the next group will be taken by a later block of the queue.
-    var drainIsSet = false
+    var agenda = Agenda<Task>()
     /// The content of `inbox.json`; see `Intake+Report.swift`.
     var reporter = InboxReporter()
     /// Whether nothing runs any more after a stop.

@@ -95,10 +95,10 @@ package struct PictureLedger {
     ///
     /// - Parameter folder: the hot folder; an entry of another one is not meant.
     package func identity(
-        of information: stat, at path: RelativePath, in folder: (device: UInt64, root: UInt64)
+        of information: stat, at path: RelativePath, in folder: FolderIdentity
     ) -> ByteString? {
         guard let identity = identities[path], let stamp = entries[identity]?.stamp,
-            stamp.isIn(device: folder.device, root: folder.root), stamp.matches(information)
+            stamp.folder == folder, stamp.matches(information)
         else { return nil }
         return identity
     }
@@ -110,14 +110,14 @@ package struct PictureLedger {
         if let entry = entries[stamp.identity] {
             guard entry.stamp.size == stamp.size else { return .new }
             guard stamp.isUnchanged(since: entry.stamp) else { return .perhaps(entry) }
-            if stamp.isIn(device: entry.stamp.device, root: entry.stamp.root) { return .known }
+            if stamp.folder == entry.stamp.folder { return .known }
             guard entry.path == path else { return .perhaps(entry) }
             var moved = entry
             moved.stamp = stamp
             return .moved(moved)
         }
         if let identity = identities[path], let entry = entries[identity],
-            changesInodes || entry.stamp.device != stamp.device,
+            changesInodes || entry.stamp.folder.device != stamp.folder.device,
             stamp.isUnchanged(since: entry.stamp)
         {
             return .perhaps(entry)
@@ -126,9 +126,8 @@ package struct PictureLedger {
     }
 
     /// Whether it has entries, and all of them were seen in other folders than this one.
-    package func isOfOthers(device: UInt64, root: UInt64) -> Bool {
-        !entries.isEmpty
-            && entries.values.allSatisfy { !$0.stamp.isIn(device: device, root: root) }
+    package func isOfOthers(than folder: FolderIdentity) -> Bool {
+        !entries.isEmpty && entries.values.allSatisfy { $0.stamp.folder != folder }
     }
 
     // MARK: Changes
@@ -150,11 +149,11 @@ package struct PictureLedger {
     ///
     /// - Parameter seen: the identities of all files.
     package mutating func forget(
-        allBut seen: Set<ByteString>, device: UInt64, root: UInt64
+        allBut seen: Set<ByteString>, in folder: FolderIdentity
     ) throws(FileError) {
         let unseen = Set(
             entries.values.filter {
-                $0.stamp.isIn(device: device, root: root) && !seen.contains($0.stamp.identity)
+                $0.stamp.folder == folder && !seen.contains($0.stamp.identity)
             }.map(\.stamp.identity))
         let gone = unseen.intersection(missing).sorted()
         missing = unseen.subtracting(gone)

@@ -2,12 +2,26 @@ import DarkroomAnswer
 import DarkroomCore
 import Glibc
 
+/// Which folder is at a path. Both numbers change when another file system is mounted there; the device may change when
+/// the same one is mounted again.
+package struct FolderIdentity: Sendable, Equatable {
+    package var device: UInt64
+    package var inode: UInt64
+
+    package init(device: UInt64, inode: UInt64) {
+        self.device = device
+        self.inode = inode
+    }
+
+    package init(_ information: stat) {
+        self.init(device: UInt64(information.st_dev), inode: UInt64(information.st_ino))
+    }
+}
+
 /// Which file a picture of a hot folder is, and whether it has changed.
 package struct PictureStamp: Sendable, Equatable {
-    /// The device and the inode of the hot folder. Both change when another file system is mounted there; the device
-    /// may change when the same one is mounted again. On overlayfs, files have other devices than their folder.
-    package var device: UInt64
-    package var root: UInt64
+    /// The hot folder. On overlayfs, files have other devices than their folder.
+    package var folder: FolderIdentity
     /// The inode and the time of birth (`DroppedFile`).
     package var identity: ByteString
     package var size: Int
@@ -15,10 +29,8 @@ package struct PictureStamp: Sendable, Equatable {
     package var seconds: Int
     package var nanoseconds: Int
 
-    package init(
-        _ information: stat, identity: String, in folder: (device: UInt64, root: UInt64)
-    ) {
-        (device, root) = folder
+    package init(_ information: stat, identity: String, in folder: FolderIdentity) {
+        self.folder = folder
         self.identity = ByteString(identity)
         size = information.length
         seconds = information.st_mtim.tv_sec
@@ -32,8 +44,7 @@ package struct PictureStamp: Sendable, Equatable {
         guard let device = UInt64(words[0]), let root = UInt64(words[1]), let size = Int(words[3]),
             time.count == 2, let seconds = Int(time[0]), let nanoseconds = Int(time[1])
         else { return nil }
-        self.device = device
-        self.root = root
+        folder = FolderIdentity(device: device, inode: root)
         identity = ByteString(words[2])
         self.size = size
         self.seconds = seconds
@@ -41,7 +52,7 @@ package struct PictureStamp: Sendable, Equatable {
     }
 
     fileprivate var words: String {
-        "\(device) \(root) \(identity) \(size) \(seconds).\(nanoseconds)"
+        "\(folder.device) \(folder.inode) \(identity) \(size) \(seconds).\(nanoseconds)"
     }
 
     /// Whether size and time are the same.
@@ -56,9 +67,6 @@ package struct PictureStamp: Sendable, Equatable {
             && identity.hasPrefix("\(information.st_ino)-") && information.length == size
             && information.st_mtim.tv_sec == seconds && information.st_mtim.tv_nsec == nanoseconds
     }
-
-    /// Whether it was seen in the hot folder with this device and inode.
-    func isIn(device: UInt64, root: UInt64) -> Bool { (self.device, self.root) == (device, root) }
 }
 
 /// A picture of a hot folder that belongs to a batch: a line of the ledger and of the batch's record.

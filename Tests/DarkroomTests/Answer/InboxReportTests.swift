@@ -90,24 +90,6 @@ import Testing
         #expect(reporter.notBefore == 21_000_000_000)
     }
 
-    @Test func remembersWhatIsBeingWritten() {
-        var reporter = InboxReporter()
-        for file: FileName in ["a", "b", "c", "d"] { reporter.begun.appeared(file, now: 0) }
-        reporter.note(.closed("a"))
-        reporter.note(.moved("b"))
-        reporter.note(.changed("c"))
-        reporter.note(.written("d"))
-        reporter.note(.written("e"))
-        #expect(reporter.begun.names == ["c", "d"])
-        #expect(reporter.begun.isWritten("d") && !reporter.begun.isWritten("c"))
-        reporter.scanned(["c", "e"])
-        #expect(reporter.begun.names == ["c"])
-        for index in 0..<50_000 { reporter.begun.appeared(name(index), now: 0) }
-        #expect(reporter.begun.names.count <= 16_384)
-        reporter.note(.overflow)
-        #expect(reporter.begun.names.isEmpty)
-    }
-
     /// Every key that a report can have is described in the schema, the schema has no other, and it knows
     /// every word.
     @Test func agreesWithItsSchema() throws {

@@ -24,7 +24,7 @@ import Testing
         return TakenPicture(
             path: path(name),
             stamp: PictureStamp(
-                information, identity: "\(inode)-50.000000001", in: (device, root)),
+                information, identity: "\(inode)-50.000000001", in: FolderIdentity(device: device, inode: root)),
             sha256: String(repeating: digest, count: 64), batch: "b", source: "s.png")
     }
 
@@ -98,7 +98,8 @@ import Testing
         var ledger = try ledger(pictures)
         let first: Set = [pictures[0].stamp.identity]
         func listing(_ seen: Set<ByteString>, device: UInt64 = 7, root: UInt64 = 2) throws -> Int {
-            try ledger.forget(allBut: seen, device: device, root: root)
+            try ledger.forget(
+                allBut: seen, in: FolderIdentity(device: device, inode: root))
             return ledger.count
         }
         #expect(try listing(first) == 2)
