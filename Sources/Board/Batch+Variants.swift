@@ -33,12 +33,12 @@ extension Batch {
         }
     }
 
-    /// Whether another variant waits for memory and will take this one along.
+    /// Whether another variant, which waits for memory or has just been granted it, will take this one along.
     func waitsWithAnother(_ index: Int, _ pool: Pool) -> Bool {
         guard let variant = manifest.images[index].variant else { return false }
         return variant.indices.contains { other in
             other != index && stage(of: other) == .waits(.filter)
-                && pool.memory.isWaiting(ticket(other))
+                && (pool.memory.isWaiting(ticket(other)) || pool.memory.holds(ticket(other)))
                 && companions(of: other, pool).contains(index)
         }
     }

@@ -281,6 +281,30 @@ import Testing
         #expect(Self.begin(fixture, 0) == [0, 1, 2])
     }
 
+    /// Another one has been granted its memory, and has not begun: one that finds none waits with it.
+    @Test func oneThatFindsNoMemoryGoesWithTheOneThatHasIt() throws {
+        let fixture = try Self.fixture(megabytes: 128, side: 6000)
+        try Self.ready(fixture, Self.manifest())
+        let occupants = [0, 1].map { MemoryBudget.Ticket(batch: 99, image: $0) }
+        fixture.board { board in
+            let places = FilterSlots(width: 2, keptForBatches: 0, keptForOwners: 0)
+            _ = board.pool.memory.setLimits(bytes: 128 * Self.mega, places: places)
+            for occupant in occupants {
+                let isTaken = board.pool.memory.take(.least, for: occupant, owner: 1000)
+                #expect(isTaken)
+            }
+        }
+        #expect(Self.begin(fixture, 0).isEmpty && Self.begin(fixture, 1).isEmpty)
+        fixture.board { board in
+            _ = board.filterNotBegun(1, 0)
+            board.pool.giveBackMemory(occupants[0])
+            #expect(board.pool.memory.holds(MemoryBudget.Ticket(batch: 1, image: 0)))
+            _ = board.filterNotBegun(1, 1)
+            #expect(board.pool.memory.waitingCount == 0)
+        }
+        #expect(Self.begin(fixture, 0) == [0, 1, 2])
+    }
+
     /// If they need more together than there is, each is filtered by itself.
     @Test func areFilteredApartIfTheyNeedTooMuch() throws {
         let fixture = try SchedulerFixture()
