@@ -1,5 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import DarkroomSpool
 
