@@ -50,7 +50,7 @@ extension BoardMachine {
             }
         case .filtered(_, _, let changes):
             note("filtered \(ticket.work.name) #\(ticket.number)")
-            try ended(ticket) { board in changes.flatMap { $0(&board) } }
+            try ended(ticket) { board in for change in changes { change(&board) } }
         }
         return true
     }
@@ -205,7 +205,8 @@ extension BoardMachine {
     /// Another attempt may help.
     private func fail(_ operation: Operation, _ job: DownloadJob) throws(Fault) {
         let retryAfter = chance(30) ? Double(number(1...60)) : nil
-        if let retryAfter, let host = DownloadFairQueue.host(of: job.text), retryAfter <= 50 {
+        if let retryAfter, let host = DownloadFairQueue.host(of: job.source.text), retryAfter <= 50
+        {
             see("paused host")
             let end = now + UInt64(retryAfter) * 1_000_000_000
             if board.admission.pause(host, until: end, now: now, at: "") {

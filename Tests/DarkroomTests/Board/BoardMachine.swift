@@ -212,8 +212,6 @@ final class BoardMachine {
     private func perform(_ effect: Effect) throws(Fault) {
         switch effect {
         case .begun(let beginning): folder(beginning.id)?.hasStarted = true
-        case .enqueue, .cancel:
-            throw Fault(description: "the admission has left \(effect)")
         case .enterLater(let work, let retry):
             endedUndecided(work)
             retries.append((work, retry.number))
