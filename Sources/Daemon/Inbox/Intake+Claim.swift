@@ -72,13 +72,13 @@ extension Intake {
                 bytes += candidate.reading.bytes?.count ?? 0
             }
             if bytes > Self.groupBytes {
-                claim(candidates, examination, inbox)
+                take(candidates, examination, inbox)
                 candidates = []
                 bytes = 0
             }
             if isBlocked || isStopped { return arrivals.leave() }
         }
-        claim(candidates, examination, inbox)
+        take(candidates, examination, inbox)
     }
 
     /// Remembers why a file is not taken, or returns it as a candidate.
@@ -105,53 +105,34 @@ extension Intake {
         return nil
     }
 
-    func claim(
+    private func take(
         _ candidates: [Candidate], _ examination: Examination, _ inbox: Directory
     ) {
         guard !candidates.isEmpty else { return }
-        let claim = Claim(
-            spool: spool, inbox: inbox, examination: examination,
-            durably: settings.isDurable)
-        let outcome = claim.take(candidates)
-        note(outcome, of: candidates)
-        answer(outcome.claimed)
+        note(acceptance(examination, inbox).take(candidates), of: candidates)
     }
 
-    /// Remembers the results of a claim.
-    func note(_ outcome: Claim.Outcome, of candidates: [Candidate]) {
-        let stillRefused = Set(outcome.refused.map(\.name))
-        for candidate in candidates where !stillRefused.contains(candidate.name) {
+    func acceptance(_ examination: Examination, _ inbox: Directory) -> Acceptance {
+        Acceptance(
+            spool: spool, inbox: inbox, examination: examination, storage: scheduler.storage,
+            log: log, durably: settings.isDurable, stop: stopped)
+    }
+
+    /// Remembers what must be done again, and takes the batches into work.
+    func note(_ outcome: Acceptance.Outcome, of candidates: [Candidate] = []) {
+        let unreadable = Set(outcome.unreadable.map(\.name))
+        for candidate in candidates where !unreadable.contains(candidate.name) {
             refused[candidate.name] = nil
         }
-        for (name, error) in outcome.refused {
+        for (name, error) in outcome.unreadable {
             refuse(name, .unreadable(error))
             recheckLater()
         }
         putInOrder(outcome.stranded)
-        refusals.unanswered += outcome.unsynced
-        if let failure = outcome.failure {
-            scheduler.storage.writeRefused(failure)
-            arrivals.leave()
-        }
-    }
-
-    /// Gives receipts to manifests whose claims are on the disk. If a receipt cannot be written, its manifest is
-    /// remembered, because it is not in the inbox any more.
-    func answer(_ claimed: [ClaimedManifest]) {
-        note(receiptIssuer.answer(claimed))
-    }
-
-    var receiptIssuer: ReceiptIssuer {
-        ReceiptIssuer(
-            spool: spool, storage: scheduler.storage, log: log, durably: settings.isDurable,
-            stop: stopped)
-    }
-
-    /// Remembers the parts of an answer that the spool has refused, and takes the batches into work.
-    func note(_ answer: ReceiptIssuer.Answer) {
-        refusals.unanswered += answer.unanswered
-        refusals.unrecovered += answer.uncleared
-        for batch in answer.batches { accept(batch) }
+        refusals.unanswered += outcome.unanswered
+        refusals.unrecovered += outcome.uncleared
+        if outcome.hasLeft { arrivals.leave() }
+        for batch in outcome.batches { accept(batch) }
     }
 
     /// Takes a batch into work, together with its control files.

@@ -16,13 +16,6 @@ extension Intake {
     /// About three thousand images. The largest manifest that is not large takes one step of the intake.
     private static let largeBytes = 256 << 10
 
-    /// The result for one manifest, from `Claim` and `ReceiptIssuer`.
-    struct Taken: Sendable {
-        let candidate: Candidate
-        let claim: Claim.Outcome
-        let answer: ReceiptIssuer.Answer
-    }
-
     /// What is read of a manifest that is taken with the others. When the intake tests whether the spool accepts writes
     /// again, it takes one group, which may contain large ones.
     var effortAtOnce: Examination.Effort {
@@ -48,35 +41,19 @@ extension Intake {
         largeManifests.async { [weak self] in
             guard let self, !isStopped else { return }
             let verdict = examination.examine(name, in: inbox, isWhole: isWhole)
-            queue.async { [taken = takeIfReady(verdict, examination, inbox)] in
-                self.tookLarge(name, verdict, taken)
+            var outcome = Acceptance.Outcome()
+            if case .ready(let candidate) = verdict {
+                outcome = acceptance(examination, inbox).take([candidate])
             }
+            queue.async { [outcome] in self.tookLarge(name, verdict, outcome) }
         }
     }
 
-    private func takeIfReady(
-        _ verdict: Verdict, _ examination: Examination, _ inbox: Directory
-    ) -> Taken? {
-        guard case .ready(let candidate) = verdict else { return nil }
-        return take(candidate, examination, inbox)
-    }
-
-    private func take(_ candidate: Candidate, _ examination: Examination, _ inbox: Directory)
-        -> Taken
-    {
-        let claim = Claim(
-            spool: spool, inbox: inbox, examination: examination, durably: settings.isDurable)
-        let outcome = claim.take([candidate])
-        return Taken(
-            candidate: candidate, claim: outcome, answer: receiptIssuer.answer(outcome.claimed))
-    }
-
-    private func tookLarge(_ name: FileName, _ verdict: Verdict, _ taken: Taken?) {
+    private func tookLarge(
+        _ name: FileName, _ verdict: Verdict, _ outcome: Acceptance.Outcome
+    ) {
         largeInHand = nil
-        if note(verdict, name) != nil, let taken {
-            note(taken.claim, of: [taken.candidate])
-            note(taken.answer)
-        }
+        if let candidate = note(verdict, name) { note(outcome, of: [candidate]) }
         drain()
     }
 }

@@ -27,26 +27,13 @@ extension Intake {
     ///
     /// - Returns: false if the spool refuses it again.
     private func answerRefused(_ inbox: Directory) -> Bool {
-        let settings = settings
+        let refused = refusals
+        refusals = IntakeRefusals(isTrying: refused.isTrying)
         let examination = settings.examination.asking(stopped)
-        let unanswered = refusals.unanswered
-        let unrecovered = refusals.unrecovered
-        let unconsumed = refusals.unconsumed
-        refusals.unanswered = []
-        refusals.unrecovered = []
-        refusals.unconsumed = []
-        let claim = Claim(
-            spool: spool, inbox: inbox, examination: examination, durably: settings.isDurable)
-        do {
-            if claim.durably { try claim.sync(unanswered) }
-            answer(unanswered)
-        } catch {
-            scheduler.storage.writeRefused(error)
-            refusals.unanswered = unanswered
-        }
+        note(acceptance(examination, inbox).answer(refused.unanswered))
         let recovery = makeRecovery()
-        for id in unrecovered { recover(id, recovery) }
-        for request in unconsumed { consume(request) }
+        for id in refused.unrecovered { recover(id, recovery) }
+        for request in refused.unconsumed { consume(request) }
         return refusals.isEmpty
     }
 

@@ -11,7 +11,8 @@ extension BatchFolders {
         guard status.images.isEmpty else { return try writeStatus(status, durably: false) }
         let file = try outbox.open(Status.fileName)
         let path = outbox.path(of: Status.fileName)
-        try writeStatus(isFinal: status.state.isFinal, durably: false) { write throws(FileError) in
+        let new = StatusFile(self, isFinal: status.state.isFinal)
+        try new.stage(durably: false) { write throws(FileError) in
             let (head, tail) = status.writtenNow.encodedFrame()
             var bytes = head
             _ = try ImagesFilter.read(file, path) { line throws(FileError) in
@@ -22,5 +23,6 @@ extension BatchFolders {
             }
             try write(bytes + tail)
         }
+        try new.finish(durably: false)
     }
 }

@@ -24,13 +24,13 @@ extension Committer {
     /// Writes the last statuses beside the present ones.
     func stageEnds(_ pass: inout Pass) {
         carryOut(&pass) { ending throws(FileError) in
-            try ending.folders.stageLastStatus(ending.snapshot.status) { mayFinish }
+            try ending.status.stageLast(ending.snapshot.status) { mayFinish }
         }
     }
 
     /// Waits until the last statuses, and the names of the outputs, are on the disk.
     func syncStagedStatuses(_ pass: inout Pass) {
-        carryOut(&pass) { ending throws(FileError) in try ending.folders.syncStagedStatus() }
+        carryOut(&pass) { ending throws(FileError) in try ending.status.sync() }
     }
 
     /// Renames the last statuses into the outbox.
@@ -40,7 +40,7 @@ extension Committer {
             let reason = try ending.folders.keepOriginals(
                 mayBeFolder: ending.snapshot.status.manifest.isFolder == true, durably: durably)
             if let reason { log.originalsRefused(reason, batch: ending.folders.id) }
-            try ending.folders.placeLastStatus(byPath: byPath)
+            try ending.status.place(byPath: byPath)
             progress.finish(ending.end.key, ending.folders, ending.snapshot.status)
         }
     }

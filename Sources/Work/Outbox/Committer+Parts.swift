@@ -132,6 +132,7 @@ extension Committer {
         let end: End
         let snapshot: StatusSnapshot
         var folders: BatchFolders { end.folders }
+        var status: StatusFile { StatusFile(folders, isFinal: true) }
     }
 
     /// Parts of different batches that share the waits for the disk. A part for which a step fails leaves the others.

@@ -147,7 +147,7 @@ extension Committer {
     }
 
     /// Renames the outputs into the outbox. If a power failure undoes this, a restart does it again, because the journal
-    /// is on the disk. The last status is written after a sync of this folder (`BatchFolders.syncStagedStatus`).
+    /// is on the disk. The last status is written after a sync of this folder (`StatusFile.sync`).
     ///
     /// - Parameter byPath: whether the folder there need not be opened.
     /// - Returns: the items whose rename or failure must be retried.

@@ -43,40 +43,12 @@ struct StatusSnapshot: Sendable {
 /// 100,000 images takes a second to write, that of ten images a fraction of a millisecond. A batch that ends waits for
 /// at most one such file, and a stop interrupts the writing. The `ProgressKeeper` writes the sums more often.
 final class StatusKeeper: Sendable {
-    private struct Entry {
-        var isDirty = false
-        /// The file is not written again before this time, in nanoseconds.
-        var notBefore: UInt64 = 0
-    }
-
     private struct State {
-        /// The minimum time between two updates of a file, in nanoseconds.
-        var interval: UInt64 = 0
-        var entries: [BatchKey: Entry] = [:]
-        /// The time of the next tick, in nanoseconds; nil if no file waits to be written.
-        var nextTick: UInt64?
-        /// The number of the present tick. Earlier ones do nothing.
-        var tick = 0
-        /// Whether the daemon stops, and only `leave` writes files.
-        var isClosed = false
         /// Batches in work whose status the disk has refused. It is written again after the next change of the batch,
         /// too.
         var refused: [BatchKey: any StatusSource] = [:]
         /// Held batches whose status the disk has not accepted yet.
         var parking: [Batch] = []
-
-        /// Requests a tick at `time`, unless an earlier one is planned.
-        mutating func requestTick(at time: UInt64) -> Tick? {
-            if let nextTick, nextTick <= time { return nil }
-            nextTick = time
-            tick += 1
-            return Tick(number: tick, time: time)
-        }
-    }
-
-    private struct Tick: Sendable {
-        let number: Int
-        let time: UInt64
     }
 
     private struct Batch: Sendable {
@@ -84,8 +56,8 @@ final class StatusKeeper: Sendable {
         let source: any StatusSource
     }
 
-    let queue = DispatchQueue(label: "darkroom.status", qos: .userInitiated)
     let progress: ProgressKeeper
+    private let pacer: Pacer<BatchKey>
     private let state = Mutex(State())
     private let storage: StorageGuard
     private let log: EventLog
@@ -99,25 +71,28 @@ final class StatusKeeper: Sendable {
         self.log = log
         self.time = time
         progress = ProgressKeeper(time: time)
-        setInterval(interval)
+        // Batches that have ended in the meantime get their last statuses after a tenth of a second.
+        pacer = Pacer(
+            interval: Self.nanoseconds(interval), limits: .init(delay: 1_000_000, turn: 100_000_000),
+            queue: DispatchQueue(label: "darkroom.status", qos: .userInitiated), time: time)
     }
 
+    var queue: DispatchQueue { pacer.queue }
+
     /// - Parameter seconds: the time between two updates of one file, from now on.
-    func setInterval(_ seconds: Double) {
-        state.withLock { $0.interval = UInt64(clamping: seconds * 1e9) }
-    }
+    func setInterval(_ seconds: Double) { pacer.setInterval(Self.nanoseconds(seconds)) }
+
+    private static func nanoseconds(_ seconds: Double) -> UInt64 { UInt64(clamping: seconds * 1e9) }
 
     /// The batch's status differs from its file.
     func changed(_ key: BatchKey, _ source: any StatusSource) {
         let now = time.now
         progress.changed(key, source, now: now)
-        let tick = state.withLock { state -> Tick? in
-            // The receipt exists, so the first update can wait too. A short batch has ended by then.
-            let new = Entry(notBefore: now + state.interval)
-            state.entries[key, default: new].isDirty = true
-            return state.entries[key].flatMap { state.requestTick(at: $0.notBefore) }
+        // The receipt exists, so the first update can wait too. A short batch has ended by then.
+        pacer.changed(key, now: now) { [self] key in
+            // A stop does not wait for these files. It has each written when nothing changes any more.
+            write(key, source) { !isClosed }
         }
-        if let tick { schedule(tick, source) }
     }
 
     /// Writes the statuses of these batches once more, and those of other batches that have changed, even if they were
@@ -128,9 +103,7 @@ final class StatusKeeper: Sendable {
     /// - Parameter end: after this time, in nanoseconds, no file is begun, and the present one is interrupted.
     func leave(_ keys: [BatchKey], _ source: any StatusSource, before end: UInt64) {
         queue.sync {
-            let dirty = state.withLock {
-                Set($0.entries.filter(\.value.isDirty).keys).union($0.refused.keys)
-            }
+            let dirty = pacer.waiting.union(state.withLock { $0.refused.keys })
             let keys = keys + dirty.subtracting(keys).sorted()
             progress.write(keys, source, before: end)
             progress.close()
@@ -140,54 +113,15 @@ final class StatusKeeper: Sendable {
         }
     }
 
-    private func schedule(_ tick: Tick, _ source: any StatusSource) {
-        // At least a millisecond later, so that files that are due at nearly the same time share a tick.
-        time.call(at: max(tick.time, time.now + 1_000_000), on: queue) { [self] in
-            writeDue(tick, source)
-        }
-    }
-
-    /// After this time, in nanoseconds, no further status is begun before batches that have ended in the meantime get
-    /// theirs.
-    private static let turn: UInt64 = 100_000_000
-
-    /// Writes the files that are due, and plans the next tick if some are not due yet or there was no time for them.
-    private func writeDue(_ tick: Tick, _ source: any StatusSource) {
-        let now = time.now
-        let due = state.withLock { state -> [BatchKey] in
-            guard state.tick == tick.number else { return [] }
-            state.nextTick = nil
-            return state.entries.filter { $0.value.isDirty && $0.value.notBefore <= now }
-                .sorted { $0.value.notBefore < $1.value.notBefore }.map(\.key)
-        }
-        // A stop does not wait for these files. It has each written when nothing changes any more.
-        for key in due {
-            write(key, source) { !isClosed }
-            if isClosed || time.now - now > Self.turn { break }
-        }
-        let next = state.withLock { state -> Tick? in
-            guard state.nextTick == nil, !state.isClosed else { return nil }
-            let time = state.entries.values.filter(\.isDirty).map(\.notBefore).min()
-            return time.flatMap { state.requestTick(at: $0) }
-        }
-        if let next { schedule(next, source) }
-    }
-
     /// - Parameter mayGoOn: called before the writing and during it. An interrupted file must still be written.
     private func write(_ key: BatchKey, _ source: any StatusSource, while mayGoOn: () -> Bool) {
         guard mayGoOn() else { return }
         let begin = time.now
-        state.withLock { state in
-            state.entries[key]?.isDirty = false
-            state.refused[key] = nil
-        }
-        guard let snapshot = source.snapshot(of: key) else {
-            // It finished before this change was reported.
-            return state.withLock { $0.entries[key] = nil }
-        }
-        // The committer writes it.
-        guard !snapshot.status.state.isFinal else {
-            return state.withLock { $0.entries[key] = nil }
+        pacer.begin(key)
+        state.withLock { $0.refused[key] = nil }
+        // It may have finished before this change was reported. The committer writes the last status.
+        guard let snapshot = source.snapshot(of: key), !snapshot.status.state.isFinal else {
+            return pacer.forget(key)
         }
         var pause: UInt64 = 0
         do throws(FileError) {
@@ -196,14 +130,12 @@ final class StatusKeeper: Sendable {
                 snapshot.status, durably: false, mayGoOn: mayGoOn)
             log.progressed(snapshot.status)
         } catch  where error.errno == .canceled {
-            return state.withLock { $0.entries[key]?.isDirty = true }
+            return pacer.interrupted(key)
         } catch {
             pause = refused(error, key, source, snapshot.folders)
         }
         let end = time.now
-        state.withLock { state in
-            state.entries[key]?.notBefore = end + max(state.interval, (end - begin) * 20, pause)
-        }
+        pacer.postpone(key) { _, interval in end + max(interval, (end - begin) * 20, pause) }
     }
 
     /// Handles the failure to write the status of a batch in work.
@@ -230,21 +162,17 @@ final class StatusKeeper: Sendable {
         return 0
     }
 
-    private var isClosed: Bool { state.withLock(\.isClosed) }
+    private var isClosed: Bool { pacer.isClosed }
 
     /// The daemon stops. From now on, only `leave` writes statuses.
-    func close() {
-        state.withLock { $0.isClosed = true }
-    }
+    func close() { pacer.close() }
 
     /// Calls a function that writes the last status of a batch, when no other status of it is being written. Its file is
     /// not written here any more.
     func handOver(_ key: BatchKey, to body: @escaping @Sendable () -> Void) {
         queue.async { [self] in
-            state.withLock { state in
-                state.entries[key] = nil
-                state.refused[key] = nil
-            }
+            pacer.forget(key)
+            state.withLock { $0.refused[key] = nil }
             body()
         }
     }
@@ -270,7 +198,7 @@ final class StatusKeeper: Sendable {
                 guard !storage.mayWork || isClosed else {
                     progress.write([key], source)
                     progress.forget(key)
-                    state.withLock { $0.entries[key] = nil }
+                    pacer.forget(key)
                     return source.parked(key)
                 }
             }

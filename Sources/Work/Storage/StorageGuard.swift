@@ -54,9 +54,7 @@ package final class StorageGuard: Sendable {
     private struct State: Sendable {
         var breaker = StorageBreaker()
         var clients: [WeakClient] = []
-        /// The number of the present tick.
-        var tick = 0
-        var tickTime: UInt64?
+        var next = PlannedTick()
         var isStopped = false
     }
 
@@ -167,33 +165,21 @@ package final class StorageGuard: Sendable {
         if let tick { schedule(tick) }
     }
 
-    private struct Tick: Sendable {
-        let number: Int
-        let time: UInt64
-    }
-
-    private static func requestTick(_ state: inout State) -> Tick? {
+    private static func requestTick(_ state: inout State) -> PlannedTick.Tick? {
         let time = state.breaker.deadline
-        guard !state.isStopped, time != state.tickTime else { return nil }
-        state.tickTime = time
-        state.tick += 1
-        return time.map { Tick(number: state.tick, time: $0) }
+        guard !state.isStopped, time != state.next.time else { return nil }
+        return state.next.plan(at: time)
     }
 
-    private func schedule(_ tick: Tick) {
+    private func schedule(_ tick: PlannedTick.Tick) {
         // At least a millisecond later, so that attempts without a result do not follow each other at full speed.
         time.call(at: max(tick.time, time.now + 1_000_000), on: queue) { [weak self] in
             self?.arrived(tick)
         }
     }
 
-    private func arrived(_ tick: Tick) {
-        let counts = state.withLock { state in
-            guard state.tick == tick.number, !state.isStopped else { return false }
-            state.tickTime = nil
-            return true
-        }
-        guard counts else { return }
+    private func arrived(_ tick: PlannedTick.Tick) {
+        guard state.withLock({ !$0.isStopped && $0.next.hasCome(tick) }) else { return }
         change { $0.tick(now: time.now) }
         let isTrying = state.withLock { state in
             if case .trying = state.breaker.phase { true } else { false }

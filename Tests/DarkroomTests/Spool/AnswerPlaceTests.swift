@@ -29,8 +29,9 @@ import Testing
             id: "x", manifest: .init(name: "x.json", file: nil, sha256: nil, bytes: 0),
             state: .completed, times: .init(received: Clock.timestamp))
         status.times.finished = Clock.timestamp
-        try folders.stageLastStatus(status)
-        try folders.placeLastStatus(byPath: spool.ownsOutbox())
+        let file = StatusFile(folders, isFinal: true)
+        try file.stageLast(status)
+        try file.place(byPath: spool.ownsOutbox())
     }
 
     @Test(arguments: [

@@ -51,9 +51,14 @@ import Testing
 
     private struct Unexpected: Error {}
 
-    private func issuer(_ spool: Spool) -> ReceiptIssuer {
-        ReceiptIssuer(
-            spool: spool, storage: storage, log: log, durably: true, stop: CancellationFlag())
+    private func answer(
+        _ claimed: [ClaimedManifest], _ spool: Spool
+    ) throws -> Acceptance.Outcome {
+        let acceptance = Acceptance(
+            spool: spool, inbox: try spool.openInbox(),
+            examination: Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0),
+            storage: storage, log: log, durably: true, stop: CancellationFlag())
+        return acceptance.answer(claimed)
     }
 
     @Test(arguments: [true, false])
@@ -64,7 +69,7 @@ import Testing
             [("a.json", good), ("bad.json", "{"), ("taken.json", good), ("z.json", good)], spool)
         #expect(claimed.map(\.id) == ["a", "bad", "taken", "z"])
         try spool.outbox.makeDirectory("taken")
-        let answer = issuer(spool).answer(claimed)
+        let answer = try self.answer(claimed, spool)
         #expect(answer.batches.map(\.status.id) == ["a", "taken-2", "z"])
         #expect(answer.unanswered.isEmpty && answer.uncleared.isEmpty)
         for id in ["a", "taken-2", "z"] {
@@ -89,7 +94,7 @@ import Testing
         let good = #"{"images": ["a.png"]}"#
         let claimed = try claim([("a.json", good), ("b.json", good), ("c.json", good)], spool)
         try spool.active.removeTree("b")
-        let answer = issuer(spool).answer(claimed)
+        let answer = try self.answer(claimed, spool)
         #expect(answer.batches.map(\.status.id) == ["a", "c"])
         #expect(answer.unanswered.isEmpty)
         #expect(storage.mayWork)
@@ -105,12 +110,12 @@ import Testing
         // Neither a receipt nor a folder that could be removed.
         let folder = try claimed[1].folders.active()
         try folder.write([], to: BatchFile.receipt, durably: false)
-        let answer = issuer(spool).answer(claimed)
+        let answer = try self.answer(claimed, spool)
         #expect(answer.batches.map(\.status.id) == ["a"])
         #expect(answer.unanswered.map(\.id) == ["b", "c"])
         #expect(try spool.outbox.names().map(\.text) == ["a"])
         try folder.remove(BatchFile.receipt)
-        let again = issuer(spool).answer(answer.unanswered)
+        let again = try self.answer(answer.unanswered, spool)
         #expect(again.batches.map(\.status.id) == ["b", "c"])
         #expect(try spool.outbox.names().map(\.text).sorted() == ["a", "b", "c"])
     }
@@ -127,7 +132,7 @@ import Testing
                     in: manifest.folders, durably: true)
             }
         }
-        let answer = issuer(spool).answer(claimed)
+        let answer = try self.answer(claimed, spool)
         #expect(answer.batches.map(\.status.id) == ["a"])
         #expect(answer.unanswered.isEmpty && answer.uncleared.isEmpty)
         let rejected = try Directory("bad", in: spool.outbox)

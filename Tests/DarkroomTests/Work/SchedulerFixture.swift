@@ -138,12 +138,11 @@ final class SchedulerFixture: Sendable {
         try inbox.write(Array(manifest.written.utf8), to: name, durably: false)
         guard case .ready(let candidate) = examination.examine(name, in: inbox, isWhole: true)
         else { throw Unexpected(what: "\(id) is no manifest that can be taken") }
-        let claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: false)
-        let issuer = ReceiptIssuer(
-            spool: spool, storage: storage, log: scheduler.log, durably: false,
-            stop: CancellationFlag())
-        let answer = issuer.answer(claim.take([candidate]).claimed)
-        guard var prepared = answer.batches.first, answer.unanswered.isEmpty else {
+        let acceptance = Acceptance(
+            spool: spool, inbox: inbox, examination: examination, storage: storage,
+            log: scheduler.log, durably: false, stop: CancellationFlag())
+        let outcome = acceptance.take([candidate])
+        guard var prepared = outcome.batches.first, outcome.unanswered.isEmpty else {
             throw Unexpected(what: "\(id) was not answered: \(journal.all(.batchRejected))")
         }
         if !records.isEmpty {

@@ -3,8 +3,26 @@ import DarkroomCore
 import DarkroomSpool
 import SystemPackage
 
-/// Gives receipts to claimed manifests: the last step of the intake before their batches are taken into work.
-package struct ReceiptIssuer {
+/// Takes manifests from the inbox and answers them: the claim, the receipt, and the removal of what was submitted.
+/// Several share the waits for the disk.
+///
+/// | step                                                              | after a crash                             |
+/// |-------------------------------------------------------------------|-------------------------------------------|
+/// | `Claim`: renamed into `active/ID`, copied, and synced             | in the inbox, or its claim is completed   |
+/// | the receipts built in `active/ID`, and synced                     | the receipt is built again                |
+/// | renamed into the outbox, which is synced                          | either state                              |
+/// | the submitted file removed; of a rejected manifest also `active/ID` | the leftovers are removed               |
+///
+/// This is not part of the passes of the `Committer`:
+/// - A manifest waits for the disk four times in a row, a pass twice. In passes, it would wait behind those of others
+///   each time, of which each may write the last statuses of thousands of images. So a receipt would come later, and a
+///   control file for its batch, which waits for it, too.
+/// - The intake takes the next manifest only when it knows what has become of this one: whether its owner has room for
+///   another, and whether the spool accepts writes. So it waits here in any case.
+/// - When a full disk gets some space, results come first and new manifests last (`StorageGuard`). In one backlog they
+///   would compete.
+package struct Acceptance {
+    private let claim: Claim
     let spool: Spool
     let storage: StorageGuard
     let log: EventLog
@@ -14,8 +32,10 @@ package struct ReceiptIssuer {
     let stop: CancellationFlag
 
     package init(
-        spool: Spool, storage: StorageGuard, log: EventLog, durably: Bool, stop: CancellationFlag
+        spool: Spool, inbox: Directory, examination: Examination, storage: StorageGuard,
+        log: EventLog, durably: Bool, stop: CancellationFlag
     ) {
+        claim = Claim(spool: spool, inbox: inbox, examination: examination, durably: durably)
         self.spool = spool
         self.storage = storage
         self.log = log
@@ -23,22 +43,51 @@ package struct ReceiptIssuer {
         self.stop = stop
     }
 
-    /// The results for some manifests. What the spool has refused must be retried.
-    package struct Answer: Sendable {
+    /// What has become of some manifests. Those in no list have been rejected, are not in the inbox any more, or were
+    /// not reached and are still there. Everything that was refused is reported to the guard.
+    package struct Outcome: Sendable {
         /// Batches with a receipt, in the order of their manifests.
         package var batches: [PreparedBatch] = []
-        /// Refused: manifests without a receipt.
+        /// Stay in the inbox because of a problem of their own.
+        package var unreadable: [(name: FileName, error: FileError)] = []
+        /// Claimed but without a receipt, because the spool has refused a write. Given to `answer` again.
         package var unanswered: [ClaimedManifest] = []
-        /// Refused: the IDs of rejected manifests that have been answered, but whose folder is still in `active`.
+        /// The IDs of manifests that could neither be read nor be put back, for `Recovery`.
+        package var stranded: [String] = []
+        /// The same for rejected manifests that have been answered, when the spool accepts writes: it has refused the
+        /// removal of their folders.
         package var uncleared: [String] = []
+        /// Whether the spool has refused claims. The rest of the manifests are still in the inbox.
+        package var hasLeft = false
     }
 
-    /// Gives receipts to manifests. Several share the waits for the disk.
-    ///
-    /// - Parameter claimed: manifests whose claims are on the disk.
-    package func answer(_ claimed: [ClaimedManifest]) -> Answer {
-        var answer = Answer()
-        let answered = issue(claimed, &answer)
+    /// Takes manifests that have been examined.
+    package func take(_ candidates: [Candidate]) -> Outcome {
+        let claims = claim.take(candidates)
+        if let failure = claims.failure { storage.writeRefused(failure) }
+        var outcome = Outcome(
+            unreadable: claims.refused, unanswered: claims.unsynced, stranded: claims.stranded,
+            hasLeft: claims.failure != nil)
+        issueReceipts(for: claims.claimed, &outcome)
+        return outcome
+    }
+
+    /// Answers manifests that could not be answered before. Their claims may not be on the disk either.
+    package func answer(_ unanswered: [ClaimedManifest]) -> Outcome {
+        var outcome = Outcome()
+        do {
+            if durably { try claim.sync(unanswered) }
+            issueReceipts(for: unanswered, &outcome)
+        } catch {
+            storage.writeRefused(error)
+            outcome.unanswered = unanswered
+        }
+        return outcome
+    }
+
+    /// Gives receipts to manifests whose claims are on the disk.
+    private func issueReceipts(for claimed: [ClaimedManifest], _ outcome: inout Outcome) {
+        let answered = issue(claimed, &outcome)
         // If this sync fails, a power failure may destroy a receipt, which is then written again at the next start.
         // Therefore the only copy of a rejected manifest is not removed before the sync.
         var isSynced = true
@@ -53,22 +102,21 @@ package struct ReceiptIssuer {
             if case .success(let accepted) = manifest.reading.outcome {
                 log.claimed(status, dropped: manifest.dropped)
                 if isSynced { drop(manifest) }
-                answer.batches.append(
+                outcome.batches.append(
                     PreparedBatch(id: manifest.folders.id, manifest: accepted, status: status))
             } else {
                 log.rejected(status)
-                if !isSynced || !clear(manifest) { answer.uncleared.append(manifest.id) }
+                if !isSynced || !clear(manifest) { outcome.uncleared.append(manifest.id) }
             }
         }
-        return answer
     }
 
     private typealias Answered = (manifest: ClaimedManifest, status: Status)
 
     /// Builds the receipts, waits until they are on the disk, and moves them to the outbox.
-    private func issue(_ claimed: [ClaimedManifest], _ answer: inout Answer) -> [Answered] {
+    private func issue(_ claimed: [ClaimedManifest], _ outcome: inout Outcome) -> [Answered] {
         let isTogether = durably && claimed.count > 1
-        let built = carryOut(claimed, { $0 }, &answer) {
+        let built = carryOut(claimed, { $0 }, &outcome) {
             manifest throws(FileError) -> Answered in
             try stop.check(.answer, manifest.id)
             let copy = ManifestCopy(of: manifest)
@@ -88,12 +136,12 @@ package struct ReceiptIssuer {
                 FaultPoint.receiptSynced.pass()
             }
         } else if isTogether {
-            synced = carryOut(built, \.manifest, &answer) { built throws(FileError) in
+            synced = carryOut(built, \.manifest, &outcome) { built throws(FileError) in
                 try Receipt.sync(built.status, built.manifest.folders)
                 return built
             }
         }
-        return carryOut(synced, \.manifest, &answer) { built throws(FileError) -> Answered in
+        return carryOut(synced, \.manifest, &outcome) { built throws(FileError) -> Answered in
             do throws(FileError) {
                 try Receipt.place(built.manifest.folders)
                 return built
@@ -107,7 +155,7 @@ package struct ReceiptIssuer {
     /// Carries out a step, one manifest after the other. If the spool refuses it, that manifest and those behind it
     /// remain unanswered.
     private func carryOut<Item, Result>(
-        _ items: [Item], _ manifest: (Item) -> ClaimedManifest, _ answer: inout Answer,
+        _ items: [Item], _ manifest: (Item) -> ClaimedManifest, _ outcome: inout Outcome,
         _ step: (Item) throws(FileError) -> Result
     ) -> [Result] {
         var results: [Result] = []
@@ -121,7 +169,7 @@ package struct ReceiptIssuer {
                 log.storageFailed(Failure.removed(manifest.folders), batch: manifest.id)
             } catch {
                 storage.writeRefused(error, batch: manifest(item).id)
-                answer.unanswered.insert(contentsOf: items[index...].map(manifest), at: 0)
+                outcome.unanswered.insert(contentsOf: items[index...].map(manifest), at: 0)
                 break
             }
         }

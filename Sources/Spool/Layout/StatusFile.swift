@@ -1,0 +1,131 @@
+import DarkroomAnswer
+import DarkroomCore
+import SystemPackage
+
+/// A new `outbox/ID/status.json`, which replaces the present one as a whole, in steps:
+///
+/// | step    | does                                                                       | for            |
+/// |---------|----------------------------------------------------------------------------|----------------|
+/// | `stage` | writes it into `active/ID`                                                 | each status    |
+/// | `sync`  | waits until it is on the disk, and the names of all outputs in the outbox  | the last one   |
+/// | `place` | renames it into the outbox                                                 | each status    |
+///
+/// A folder that someone has removed from the outbox is created again: a batch gets its answer even if the first one
+/// was removed.
+package struct StatusFile: Sendable {
+    package let folders: BatchFolders
+    /// Whether the status is final, for the points of faults.
+    let isFinal: Bool
+
+    package init(_ folders: BatchFolders, isFinal: Bool) {
+        self.folders = folders
+        self.isFinal = isFinal
+    }
+
+    /// In `active`, by its path: no part of it is anybody's but the daemon's.
+    private var name: FileName { folders.pathInActive(BatchFile.newStatus) }
+    private var active: Directory { folders.spool.active }
+
+    /// - Parameters:
+    ///   - durably: waits until the file is on the disk.
+    ///   - mayGoOn: checked between the pieces of a long status; if it returns false, this throws ECANCELED.
+    func stage(
+        _ status: Status, durably: Bool = false, mayGoOn: () -> Bool = { true }
+    ) throws(FileError) {
+        try stage(durably: durably) { write throws(FileError) in
+            try status.writtenNow.encode { piece throws(FileError) in
+                guard mayGoOn() else {
+                    throw FileError(
+                        .write, "\(folders.id)/\(BatchFile.status.text)", .canceled)
+                }
+                try write(piece)
+            }
+        }
+    }
+
+    /// The same for a status whose content comes in pieces: `content` receives a function that writes one piece.
+    func stage(
+        durably: Bool,
+        content: (_ write: ([UInt8]) throws(FileError) -> Void) throws(FileError) -> Void
+    ) throws(FileError) {
+        try active.write(to: name, replacing: true, durably: durably, content: content)
+        (isFinal ? FaultPoint.finalStatusWritten : .statusWritten).pass()
+    }
+
+    /// Stages the last status, even if someone has removed `active/ID`.
+    package func stageLast(
+        _ status: Status, mayGoOn: () -> Bool = { true }
+    ) throws(FileError) {
+        do {
+            try stage(status, mayGoOn: mayGoOn)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            do {
+                try active.makeDirectory(FileName(folders.id), mode: 0o700)
+            } catch  where error.errno == .fileExists {
+                // Another file was missing.
+            }
+            try stage(status, mayGoOn: mayGoOn)
+        }
+    }
+
+    /// An answer that is final promises its outputs, and a restart does not finish their renames.
+    package func sync() throws(FileError) {
+        try active.open(name).sync(path: active.path(of: name))
+        try folders.restoredOutputs().sync()
+    }
+
+    /// - Parameter byPath: whether the folder of the answer need not be opened (`Spool.ownsOutbox`).
+    package func place(byPath: Bool = false) throws(FileError) {
+        if byPath, try folders.moveByPath(name, as: BatchFile.status, replacing: true) {
+            return pass()
+        }
+        _ = try placeInOpened()
+    }
+
+    /// - Returns: the folder of the answer.
+    private func placeInOpened() throws(FileError) -> Directory {
+        let outbox = try folders.restoredOutbox()
+        try active.rename(name, to: outbox, as: BatchFile.status, replacing: true)
+        pass()
+        return outbox
+    }
+
+    private func pass() { (isFinal ? FaultPoint.finalStatusMoved : .statusMoved).pass() }
+
+    /// Places the status, and waits for the rename.
+    ///
+    /// - Parameter moved: called when the status is in the outbox, before it is synced.
+    func finish(durably: Bool, moved: () -> Void = {}) throws(FileError) {
+        let outbox = try placeInOpened()
+        moved()
+        if durably { try outbox.sync() }
+        if isFinal { FaultPoint.finalStatusSynced.pass() }
+    }
+}
+
+extension BatchFolders {
+    /// Replaces the status in the outbox.
+    ///
+    /// - Parameters:
+    ///   - mayGoOn: checked between the pieces of a long status; if it returns false, this throws ECANCELED.
+    ///   - moved: called when the status is in the outbox, before it is synced.
+    package func writeStatus(
+        _ status: Status, durably: Bool, mayGoOn: () -> Bool = { true }, moved: () -> Void = {}
+    ) throws(FileError) {
+        let file = StatusFile(self, isFinal: status.state.isFinal)
+        try file.stage(status, durably: durably, mayGoOn: mayGoOn)
+        try file.finish(durably: durably, moved: moved)
+    }
+
+    /// The same for the last status of a batch, with what it promises.
+    package func writeLastStatus(
+        _ status: Status, durably: Bool, moved: () -> Void = {}
+    ) throws(FileError) {
+        let file = StatusFile(self, isFinal: true)
+        try file.stageLast(status)
+        if durably { try file.sync() }
+        FaultPoint.finalStatusStaged.pass()
+        try keepOriginals(mayBeFolder: status.manifest.isFolder == true, durably: durably)
+        try file.finish(durably: durably, moved: moved)
+    }
+}
