@@ -105,7 +105,7 @@ extension Intake {
         return nil
     }
 
-    private func take(
+    func take(
         _ candidates: [Candidate], _ examination: Examination, _ inbox: Directory
     ) {
         guard !candidates.isEmpty else { return }

@@ -181,7 +181,7 @@ extension Intake {
             case .ready(let candidate):
                 wait(request, nil)
                 files.move(name, .judged, now: time.now)
-                claim([candidate], examination, inbox)
+                take([candidate], examination, inbox)
             }
             return true
         }

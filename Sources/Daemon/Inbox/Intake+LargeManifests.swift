@@ -41,7 +41,7 @@ extension Intake {
         largeManifests.async { [weak self] in
             guard let self, !isStopped else { return }
             let verdict = examination.examine(name, in: inbox, isWhole: isWhole)
-            var outcome = Acceptance.Outcome()
+            var outcome = Acceptance.Outcome.none
             if case .ready(let candidate) = verdict {
                 outcome = acceptance(examination, inbox).take([candidate])
             }

@@ -219,3 +219,8 @@ package struct Acceptance {
         }
     }
 }
+
+extension Acceptance.Outcome {
+    /// That of no manifest.
+    package static var none: Self { Self() }
+}
