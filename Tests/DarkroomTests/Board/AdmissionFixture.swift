@@ -33,7 +33,7 @@ final class AdmissionFixture {
                 source % 2 == 0
                 ? CacheKey(bytes: [UInt8](repeating: UInt8(source), count: 32)) : nil
             return Admission.Wish(
-                request: request, owner: UInt32(batch % 3), text: "s\(source)",
+                request: request, owner: UInt32(batch % 3), source: "s\(source)",
                 host: source % 5 == 0 ? "h" : "g", cacheKey: key,
                 piece: .source(batch, source))
         case .filter(let batch, let image):

@@ -1,4 +1,5 @@
 @testable import DarkroomBoard
+@testable import DarkroomFetch
 @testable import DarkroomWork
 
 /// What must hold after each step: the sums, the places of all work, and the end.
@@ -197,7 +198,9 @@ extension BoardMachine {
         let start = operations.first { $0.ticket.work == work && !stopped.contains($0.ticket) }?
             .start
         guard case .download(let key, let source) = work else { return }
-        guard let text = board.batches[key]?.sources[source].text ?? start?.text else { return }
+        guard let text = board.batches[key]?.sources[source].text ?? start?.source?.text else {
+            return
+        }
         if let host = DownloadFairQueue.host(of: text) {
             allowance.downloads += 1
             allowance.hosts[host, default: 0] += 1

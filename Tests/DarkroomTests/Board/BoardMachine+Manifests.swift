@@ -49,7 +49,7 @@ extension BoardMachine {
     }
 
     /// An image that may use those before it.
-    private func randomImage(after count: Int, _ sources: [ByteString]) -> Manifest.Image {
+    private func randomImage(after count: Int, _ sources: [SourceReference]) -> Manifest.Image {
         let origin: Manifest.Origin =
             count > 0 && chance(25)
             ? .image(number(0...count - 1)) : .source(sources[number(0...sources.count - 1)])
@@ -63,7 +63,7 @@ extension BoardMachine {
         return image
     }
 
-    private func addVariants(to images: inout [Manifest.Image], _ sources: [ByteString]) {
+    private func addVariants(to images: inout [Manifest.Image], _ sources: [SourceReference]) {
         let first = images.count
         let count = number(2...3)
         let model = randomImage(after: first, sources)

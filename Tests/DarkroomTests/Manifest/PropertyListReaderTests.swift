@@ -61,7 +61,8 @@ import Testing
                                 .mono, .resize(.init(width: 70000, withoutEnlargement: true)),
                             ]),
                         .init(name: "two", origin: .image(0), filters: [.sepia(intensity: 0.25)]),
-                        .init(name: "three", origin: .source(long), after: [0, 1]),
+                        .init(
+                            name: "three", origin: .source(SourceReference(long)), after: [0, 1]),
                     ], priority: .low))
     }
 

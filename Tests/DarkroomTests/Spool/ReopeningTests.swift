@@ -4,6 +4,7 @@ import Testing
 
 @testable import DarkroomAnswer
 @testable import DarkroomCore
+@testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomSpool
 
@@ -230,7 +231,7 @@ import Testing
         var status = try finished()
         status.manifest.isFolder = true
         try put(status)
-        let outcome = try reopening.reopen("x", retry, without: { gone.contains($0.string) })
+        let outcome = try reopening.reopen("x", retry, without: { gone.contains($0.text.string) })
         if repeated.isEmpty {
             guard case .picturesGone = outcome else { throw Unexpected() }
             #expect(try shown() == status)

@@ -4,6 +4,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomBoard
 @testable import DarkroomCore
+@testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomPicture
 @testable import DarkroomWork
@@ -18,11 +19,11 @@ import Testing
         logo: ByteString = "l", a: ByteString = "a", b: ByteString = "b", other: ByteString = "o"
     ) -> Manifest {
         Manifest(images: [
-            .init(name: "logo", origin: .source(logo), output: jpeg),
-            .init(name: "a", origin: .source(a), overlays: [0], output: jpeg),
-            .init(name: "b", origin: .source(b), overlays: [0]),
+            .init(name: "logo", origin: .source(SourceReference(logo)), output: jpeg),
+            .init(name: "a", origin: .source(SourceReference(a)), overlays: [0], output: jpeg),
+            .init(name: "b", origin: .source(SourceReference(b)), overlays: [0]),
             .init(name: "c", origin: .image(1)),
-            .init(name: "other", origin: .source(other), output: jpeg),
+            .init(name: "other", origin: .source(SourceReference(other)), output: jpeg),
         ])
     }
 
@@ -138,7 +139,9 @@ import Testing
             + (0..<1000).map {
                 .init(
                     name: "i\($0)",
-                    origin: .source($0 == 999 ? ByteString(origin.url("s")) : "s\($0 % 10)"),
+                    origin: .source(
+                        $0 == 999
+                            ? SourceReference(ByteString(origin.url("s"))) : "s\($0 % 10)"),
                     overlays: [0], output: Self.jpeg)
             }
         let fixture = try SchedulerFixture()

@@ -3,6 +3,7 @@ import Testing
 
 @testable import DarkroomBoard
 @testable import DarkroomCore
+@testable import DarkroomFetch
 @testable import DarkroomManifest
 @testable import DarkroomWork
 
@@ -86,7 +87,7 @@ import Testing
         let fixture = try SchedulerFixture()
         let sources = ["held", "a", "b"].map { ByteString(origin.url($0)) }
         let images = sources.enumerated().map {
-            Manifest.Image(name: "i\($0)", origin: .source($1))
+            Manifest.Image(name: "i\($0)", origin: .source(SourceReference($1)))
         }
         try fixture.accept("a", Manifest(images: images))
         try await fixture.wait(for: .imageFiltered, count: 2)

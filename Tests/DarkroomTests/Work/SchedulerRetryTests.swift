@@ -32,7 +32,8 @@ import Testing
                 let isRemote = path.hasPrefix("late") || path.hasPrefix("never")
                 return Manifest.Image(
                     name: "i\(index)",
-                    origin: .source(isRemote ? ByteString(origin.url(path)) : ByteString(path)))
+                    origin: .source(
+                        SourceReference(ByteString(isRemote ? origin.url(path) : path))))
             })
     }
 

@@ -244,7 +244,8 @@ import Testing
         let images = (0..<100).map { index in
             Manifest.Image(
                 name: "i\(index)",
-                origin: .source(index < 90 ? "s" : ByteString(origin.url("\(index)"))))
+                origin: .source(
+                    index < 90 ? "s" : SourceReference(ByteString(origin.url("\(index)")))))
         }
         try fixture.accept("a", Manifest(images: images))
         try await fixture.wait(for: "two requests") { origin.requests.count == 2 }

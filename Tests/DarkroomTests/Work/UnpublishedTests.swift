@@ -17,7 +17,7 @@ import Testing
         Manifest(images: [
             .init(name: "logo", origin: .source("l"), output: output, isPublished: isPublished),
             .init(name: "a", origin: .source("a"), overlays: [0]),
-            .init(name: "b", origin: .source(b), overlays: [0]),
+            .init(name: "b", origin: .source(SourceReference(b)), overlays: [0]),
             .init(name: "c", origin: .image(0)),
             .init(name: "other", origin: .source("o")),
         ])
