@@ -340,7 +340,9 @@ let package = Package(
             name: "darkroom-codec-bad", dependencies: ["CDarkroomCodec"], path: "Tests/BadCodec"),
         .testTarget(
             name: "DarkroomTests",
-            dependencies: library + codecs + ["TestSupport", .product(name: "Yams", package: "Yams")],
+            dependencies: library + codecs + [
+                "TestSupport", .product(name: "Yams", package: "Yams"),
+            ],
             exclude: leftOut(of: "DarkroomTests"), swiftSettings: test),
         .testTarget(
             name: "EndToEndTests",

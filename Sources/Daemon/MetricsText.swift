@@ -98,7 +98,8 @@ struct MetricsText {
             "darkroom_images_total", .counter,
             "Images that have ended, by state; cancelled ones are counted when their manifest has ended.",
             by: "state",
-            ImageState.allCases.filter(\.isFinal).map { ($0.rawValue, metrics.images[$0.rawValue]) })
+            ImageState.allCases.filter(\.isFinal).map { ($0.rawValue, metrics.images[$0.rawValue]) }
+        )
         counter(
             "darkroom_images_with_warnings_total", "Filtered images with warnings.",
             metrics.imagesWithWarnings)

@@ -15,7 +15,8 @@ enum MetadataLedger {
             switch meaning {
             case .pixels: "converted"
             case .colour(.density) where written.contains(.density):
-                sent.density == original.density && source.format == format.encoder.kind ? "kept" : "converted"
+                sent.density == original.density && source.format == format.encoder.kind
+                    ? "kept" : "converted"
             case .colour(let item): written.contains(item) ? "kept" : "dropped"
             case .exif: exif
             case .other: "dropped"

@@ -76,7 +76,8 @@ package struct PictureEncoder: Sendable {
     }
 
     private static let png = PictureEncoder(
-        kind: .png, isLossless: true, hasAlpha: true, mostDepth: 16, endings: [".png"], usesPalette: true,
+        kind: .png, isLossless: true, hasAlpha: true, mostDepth: 16, endings: [".png"],
+        usesPalette: true,
         judge: { profile throws(PictureError) in try profile.judged() },
         write: { input throws(PictureError) in try PNGWriter.write(input) },
         needs: { WriterNeeds(bytes: $0.strips) })

@@ -73,7 +73,8 @@ final class StatusKeeper: Sendable {
         progress = ProgressKeeper(time: time)
         // Batches that have ended in the meantime get their last statuses after a tenth of a second.
         pacer = Pacer(
-            interval: Self.nanoseconds(interval), limits: .init(delay: 1_000_000, turn: 100_000_000),
+            interval: Self.nanoseconds(interval),
+            limits: .init(delay: 1_000_000, turn: 100_000_000),
             queue: DispatchQueue(label: "darkroom.status", qos: .userInitiated), time: time)
     }
 

@@ -24,7 +24,8 @@ import Testing
         return TakenPicture(
             path: path(name),
             stamp: PictureStamp(
-                information, identity: "\(inode)-50.000000001", in: FolderIdentity(device: device, inode: root)),
+                information, identity: "\(inode)-50.000000001",
+                in: FolderIdentity(device: device, inode: root)),
             sha256: String(repeating: digest, count: 64), batch: "b", source: "s.png")
     }
 

@@ -71,7 +71,7 @@ import Testing
                 let bytes = try Self.reader(of: .content(part), test.kind).allBytes()
                 let whole = try Self.reader(of: .content(test.file), test.kind).allBytes()
                 #expect(bytes == whole, "\(count) bytes")
-            } catch {
+            } catch let error as PictureError {
                 let codes: [PictureError.Code] = [
                     .pictureTruncated, .pictureDamaged, .unsupportedFormat,
                 ]
