@@ -42,6 +42,9 @@ final class ManualTime: Sendable {
         set { state.withLock { $0.step = UInt64(clamping: newValue * 1e9) } }
     }
 
+    /// Time passes within a call, and nothing else is called meanwhile.
+    func skip(_ seconds: Double) { state.withLock { $0.now += UInt64(clamping: seconds * 1e9) } }
+
     /// Does something when the time has been asked for so many more times, within that call.
     func afterReads(_ count: Int, _ body: @escaping @Sendable () -> Void) {
         state.withLock { state in

@@ -332,7 +332,7 @@ import Testing
         }
         #expect(isTriedAgain)
         // An operation of before is heard of late.
-        #expect(fixture.board { $0.downloadDeferred(1, 0).isEmpty })
+        #expect(fixture.board { $0.requests { $0.downloadDeferred(1, 0) }.isEmpty })
         #expect(fixture.scheduler.summary.retrying == 1)
     }
 

@@ -145,7 +145,7 @@ import Testing
         try fixture.accept("x", Self.manifest())
         fixture.board { _ = $0.downloadBegan(1, 0, isTransfer: false) }
         fixture.obey("x", .hold)
-        fixture.board { _ = $0.downloadEnded(1, 0, result: .ready(DownloadNote())) }
+        fixture.board { $0.downloadEnded(1, 0, result: .ready(DownloadNote())) }
         #expect(Self.begin(fixture, 0) == [0])
         #expect(fixture.board { $0.batches[1]?.live.count } == 1)
     }
@@ -296,10 +296,10 @@ import Testing
         }
         #expect(Self.begin(fixture, 0).isEmpty && Self.begin(fixture, 1).isEmpty)
         fixture.board { board in
-            _ = board.filterNotBegun(1, 0)
+            board.filterNotBegun(1, 0)
             board.pool.giveBackMemory(occupants[0])
             #expect(board.pool.memory.holds(MemoryBudget.Ticket(batch: 1, image: 0)))
-            _ = board.filterNotBegun(1, 1)
+            board.filterNotBegun(1, 1)
             #expect(board.pool.memory.waitingCount == 0)
         }
         #expect(Self.begin(fixture, 0) == [0, 1, 2])
