@@ -69,11 +69,17 @@ extension Inotify {
     ) -> [FolderEvent<Name>] {
         var events: [FolderEvent<Name>] = []
         read { watch, mask, name in
-            let event: FolderEvent<Name>? =
-                mask & UInt32(IN_Q_OVERFLOW) != 0 ? .overflow : event(watch, mask, name)
+            let event = Self.event(mask) { event(watch, mask, name) }
             if let event, event != events.last { events.append(event) }
         }
         return events
+    }
+
+    /// The event of a record, which may be about no folder.
+    static func event<Name>(
+        _ mask: UInt32, ofFolder event: () -> FolderEvent<Name>?
+    ) -> FolderEvent<Name>? {
+        mask & UInt32(IN_Q_OVERFLOW) != 0 ? .overflow : event()
     }
 }
 

@@ -243,6 +243,9 @@ private struct CodecSource: ~Copyable {
 
     init(_ picture: PictureInput, name: String) throws(PictureError) {
         offset = picture.offset
+        guard offset >= 0 else {
+            throw PictureError(.readFailed, "\(name): reading it", Errno(rawValue: errno))
+        }
         file = picture.number
         copy =
             switch picture {

@@ -22,9 +22,8 @@ import Testing
         var events: [InboxEvent] = []
         bytes.withUnsafeBytes { buffer in
             Inotify.parse(buffer) { _, mask, name in
-                if let event = InboxRecords.event(mask: mask, name: name) {
-                    events.append(event)
-                }
+                let event = Inotify.event(mask) { InboxRecords.event(mask: mask, name: name) }
+                if let event { events.append(event) }
             }
         }
         return events
