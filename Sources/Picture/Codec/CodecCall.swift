@@ -46,6 +46,9 @@ final class CodecCall {
         decoding input: PictureDecoder.Input, by program: CodecProgram
     ) throws(PictureError) {
         let source = try CodecSource(input.picture, name: input.name)
+        guard source.offset >= 0 else {
+            throw PictureError(.readFailed, "\(input.name): reading it", .badFileDescriptor)
+        }
         let bounds = Bounds(limits: input.limits)
         var order = darkroom_codec_message(DARKROOM_CODEC_DECODE)
         order.offset = UInt64(source.offset)
@@ -243,9 +246,6 @@ private struct CodecSource: ~Copyable {
 
     init(_ picture: PictureInput, name: String) throws(PictureError) {
         offset = picture.offset
-        guard offset >= 0 else {
-            throw PictureError(.readFailed, "\(name): reading it", Errno(rawValue: errno))
-        }
         file = picture.number
         copy =
             switch picture {

@@ -46,9 +46,8 @@ import Testing
 
     @Test(arguments: cases) func readsEveryPixel(_ test: Case) throws {
         #expect(InputFormat(prefix: test.file.prefix(InputFormat.prefixLength)) == test.kind)
-        for input in [
-            PictureInput.content(test.file), .file(try UnnamedFile(test.file).descriptor),
-        ] {
+        let file = try UnnamedFile(test.file)
+        for input in [PictureInput.content(test.file), .file(file.descriptor)] {
             let reader = try Self.reader(of: input, test.kind)
             let channels = test.hasAlpha ? 4 : 3
             #expect(
