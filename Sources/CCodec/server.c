@@ -69,6 +69,9 @@ _Noreturn static void work(const darkroom_codec_message *order, const descriptor
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    /* A library that this program is linked with may have handlers for crashes, which call what a child may not. */
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS, SIGXCPU};
+    for (size_t index = 0; index < sizeof fatal / sizeof *fatal; index++) signal(fatal[index], SIG_DFL);
     darkroom_codec_call *call = conversation_new(order, decodes);
     if (!call) _exit(71);
     close(CHILD_MEMORY);
