@@ -26,15 +26,14 @@ final class CodecCall {
         /// What a library may take beyond what its program has counted.
         static let spare = 16 << 20
 
-        /// Of the processor's time. After twice as long without a word, a child is ended, too.
-        var seconds: Int { limits.codecSeconds }
     }
 
     private let program: CodecProgram
     private let child: CodecProgram.Child
     private let name: String
     private let checkpoint: () -> Bool
-    private let seconds: CInt
+    /// In seconds.
+    private let mostSilence: CInt
     private let memory: UnsafeMutableRawPointer
     private let memoryBytes: Int
     let slotBytes: Int
@@ -62,7 +61,7 @@ final class CodecCall {
         self.program = program
         name = input.name
         checkpoint = input.checkpoint
-        seconds = CInt(clamping: bounds.seconds)
+        mostSilence = CInt(clamping: input.limits.codecSilence)
     }
 
     deinit {
@@ -103,7 +102,7 @@ final class CodecCall {
                     throw PictureError(.cancelled, "\(name): cancelled while \(step)")
                 }
                 silence += Self.slice
-                if silence / 1000 >= 2 * seconds { throw silent(step) }
+                if silence / 1000 >= mostSilence { throw silent(step) }
             case .gone: throw ended(step)
             case .nonsense: throw nonsense(step)
             case .message(let message) where message.isA(DARKROOM_CODEC_WARNING):
@@ -166,7 +165,7 @@ final class CodecCall {
         PictureError(
             .codecTime,
             "\(name): \(step): the program darkroom-codec-\(program.name) has said nothing for"
-                + " \(2 * seconds) seconds")
+                + " \(mostSilence) seconds")
     }
 
     private func failure(_ message: darkroom_codec_message, _ step: String) -> PictureError {
@@ -229,7 +228,7 @@ extension darkroom_codec_message {
         limits.memory_at_first = UInt64(bounds.memoryAtFirst)
         limits.memory_at_most = UInt64(
             bounds.limits.wholePictureBytes + bounds.memoryAtFirst + CodecCall.Bounds.spare)
-        limits.seconds = UInt32(bounds.seconds)
+        limits.seconds = UInt32(clamping: bounds.limits.codecSeconds)
         limits.largest_side = UInt32(clamping: bounds.limits.side)
         limits.most_pixels = UInt64(bounds.limits.pixels)
         limits.most_metadata = UInt32(clamping: bounds.limits.ancillaryBytes)

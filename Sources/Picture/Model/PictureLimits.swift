@@ -18,6 +18,8 @@ public struct PictureLimits: Sendable, Equatable {
     public var ancillaryBytes = 8 << 20
     /// The processor's time that a codec program may use for a picture, in seconds. An AVIF of 100 megapixels takes ten.
     package var codecSeconds = 300
+    /// The time that a codec program may take between two messages, in seconds, however busy the machine is.
+    package var codecSilence = 600
     /// What becomes of damaged pictures.
     package var damaged = DamagedRule.fail
 
