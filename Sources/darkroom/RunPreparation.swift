@@ -77,7 +77,11 @@ struct RunPreparation {
     private func shard() throws(ClientError) -> ShardRequest? {
         guard let text = command.shard else { return nil }
         let environment = ProcessInfo.processInfo.environment
-        return try asClientError(.usage, ShardRequest(text) { environment[$0] })
+        do {
+            return try ShardRequest(text) { environment[$0] }
+        } catch {
+            throw ClientError(.usage, code: error.code, error.message)
+        }
     }
 
     private static func absolute(_ folder: String) -> String {
