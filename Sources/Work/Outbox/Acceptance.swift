@@ -6,15 +6,15 @@ import SystemPackage
 /// Takes manifests from the inbox and answers them: the claim, the receipt, and the removal of what was submitted.
 /// Several share the waits for the disk.
 ///
-/// | step                                                              | after a crash                             |
-/// |-------------------------------------------------------------------|-------------------------------------------|
-/// | `Claim`: renamed into `active/ID`, copied, and synced             | in the inbox, or its claim is completed   |
-/// | the receipts built in `active/ID`, and synced                     | the receipt is built again                |
-/// | renamed into the outbox, which is synced                          | either state                              |
+/// | step                                                                | after a crash                           |
+/// |---------------------------------------------------------------------|-----------------------------------------|
+/// | `Claim`: renamed into `active/ID`, copied, and synced               | in the inbox, or its claim is completed |
+/// | the receipts built in `active/ID`, and synced                       | the receipt is built again              |
+/// | renamed into the outbox, which is synced                            | either state                            |
 /// | the submitted file removed; of a rejected manifest also `active/ID` | the leftovers are removed               |
 ///
 /// This is not part of the passes of the `Committer`:
-/// - A manifest waits for the disk four times in a row, a pass twice. In passes, it would wait behind those of others
+/// - A manifest waits for the disk three times in a row, a pass twice. In passes, it would wait behind those of others
 ///   each time, of which each may write the last statuses of thousands of images. So a receipt would come later, and a
 ///   control file for its batch, which waits for it, too.
 /// - The intake takes the next manifest only when it knows what has become of this one: whether its owner has room for

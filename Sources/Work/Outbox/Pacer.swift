@@ -5,12 +5,12 @@ import Synchronization
 /// Calls a function for each of many things that change often, such as the status of each batch: at most once in an
 /// interval for each, and on one queue.
 ///
-/// | a key                 | because of            | until                                             |
-/// |-----------------------|-----------------------|---------------------------------------------------|
-/// | is not known          |                       | it changes                                        |
-/// | waits                 | a change              | its time has come, and the `turn` permits         |
-/// | is known and unchanged| its function's call   | it changes, and then waits for the rest of its    |
-/// |                       |                       | time; or it is forgotten                          |
+/// | a key                  | because of           | until                                             |
+/// |------------------------|----------------------|---------------------------------------------------|
+/// | is not known           |                      | it changes                                        |
+/// | waits                  | a change             | its time has come, and the `turn` permits         |
+/// | is known and unchanged | its function's call  | it changes, and then waits for the rest of its    |
+/// |                        |                      | time; or it is forgotten                          |
 final class Pacer<Key: Hashable & Sendable>: Sendable {
     /// In nanoseconds.
     struct Limits: Sendable {
