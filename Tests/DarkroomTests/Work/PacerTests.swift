@@ -52,7 +52,8 @@ import Testing
         change(1)
         #expect(calls.take() == [])
         time.advance(by: 0.2)
-        #expect(calls.take() == [1, 2])
+        // They are due at the same time.
+        #expect(calls.take().sorted() == [1, 2])
         // Without a change nothing is called.
         time.advance(by: 100)
         #expect(calls.take() == [])
