@@ -200,7 +200,8 @@ final class CodecCall {
             return PictureError(
                 .codecTime,
                 "\(name): \(step): \(program) has used"
-                    + " \((ended.processor_microseconds + 500_000) / 1_000_000) seconds of the processor")
+                    + " \((ended.processor_microseconds + 500_000) / 1_000_000) seconds of the processor"
+            )
         case SIGBUS:
             return PictureError(
                 .readFailed, "\(name): \(step): the file became shorter, or its disk failed",
