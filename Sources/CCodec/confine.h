@@ -16,8 +16,8 @@ typedef struct {
 bool confine_prepare(confine_filter *filter, bool has_threads);
 /* The waiting process: no new privileges, no files. It still forks, and receives descriptors. */
 void confine_waiting(void);
-/* A child, before the first byte of a picture: ends the process if something is refused. `memory` is what it may have
- * beyond what it has, at first and at most. */
+/* A child, before the first byte of a picture: ends the process if something is refused. It has `base` bytes, and may have
+ * so many more `at_first` and `at_most`. */
 void confine_child(const confine_filter *filter, uint64_t base, uint64_t at_first, uint64_t at_most, uint32_t seconds);
 /* What this process has mapped, in bytes. */
 uint64_t confine_mapped(void);

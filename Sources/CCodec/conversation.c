@@ -11,6 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What the daemon can have said while a free slot is awaited: rows in all of its slots, and END. */
+enum { WAITING = DARKROOM_CODEC_SLOTS + 1 };
+
 /* Allocated before the child is confined; one for each process. */
 struct darkroom_codec_call {
     darkroom_codec_limits limits;
@@ -24,9 +27,8 @@ struct darkroom_codec_call {
     uint32_t page;
     const uint8_t *source;
     size_t source_bytes;
-    /* To encode: the slot whose rows are in use, or -1; whether the last row has come. */
+    /* To encode: the slot whose rows are in use, or -1. */
     int rows_slot;
-    bool has_all_rows;
     codec_metadata metadata;
     darkroom_codec_header header;
     /* The rows so far. */
@@ -36,8 +38,8 @@ struct darkroom_codec_call {
     size_t filled;
     uint32_t filled_rows;
     uint64_t filled_offset;
-    /* What the daemon said while a free slot was awaited: a ring. It has at most its slots under way, and END. */
-    darkroom_codec_message waiting[DARKROOM_CODEC_SLOTS + 1];
+    /* A ring of what the daemon said meanwhile. */
+    darkroom_codec_message waiting[WAITING];
     uint32_t waiting_first, waiting_count;
 };
 
@@ -133,6 +135,14 @@ static uint8_t *slot(const darkroom_codec_call *call, uint32_t index)
     return call->slots + (size_t) index * call->slot_bytes;
 }
 
+void *codec_allocate(darkroom_codec_call *call, size_t count, size_t size)
+{
+    size_t bytes;
+    void *memory = __builtin_mul_overflow(count, size, &bytes) ? NULL : malloc(bytes ? bytes : 1);
+    if (!memory) codec_fail(call, DARKROOM_CODEC_MEMORY, "there is no memory for %zu x %zu bytes", count, size);
+    return memory;
+}
+
 /* ---- Slots of this side ---- */
 
 static void freed(darkroom_codec_call *call, uint32_t index)
@@ -144,9 +154,8 @@ static void freed(darkroom_codec_call *call, uint32_t index)
 
 static void keep(darkroom_codec_call *call, const darkroom_codec_message *message)
 {
-    const uint32_t room = sizeof call->waiting / sizeof *call->waiting;
-    if (call->own_first == 0 || call->waiting_count == room) misuse(call, "a message");
-    call->waiting[(call->waiting_first + call->waiting_count++) % room] = *message;
+    if (call->own_first == 0 || call->waiting_count == WAITING) misuse(call, "a message");
+    call->waiting[(call->waiting_first + call->waiting_count++) % WAITING] = *message;
 }
 
 /* Waits for a slot to fill. */
@@ -289,14 +298,6 @@ void codec_rows(darkroom_codec_call *call, const void *rows, size_t stride, uint
 
 /* ---- Encoding ---- */
 
-void *codec_allocate(darkroom_codec_call *call, size_t count, size_t size)
-{
-    size_t bytes;
-    void *memory = __builtin_mul_overflow(count, size, &bytes) ? NULL : malloc(bytes ? bytes : 1);
-    if (!memory) codec_fail(call, DARKROOM_CODEC_MEMORY, "there is no memory for %zu x %zu bytes", count, size);
-    return memory;
-}
-
 static void give_back(uint32_t index)
 {
     say(&(darkroom_codec_message) {.kind = DARKROOM_CODEC_FREE, .slot = index});
@@ -305,10 +306,9 @@ static void give_back(uint32_t index)
 /* The next message of the picture. What the daemon frees meanwhile is free. */
 static darkroom_codec_message hear_picture(darkroom_codec_call *call)
 {
-    const uint32_t room = sizeof call->waiting / sizeof *call->waiting;
     if (call->waiting_count > 0) {
         darkroom_codec_message message = call->waiting[call->waiting_first];
-        call->waiting_first = (call->waiting_first + 1) % room;
+        call->waiting_first = (call->waiting_first + 1) % WAITING;
         call->waiting_count--;
         return message;
     }
@@ -390,7 +390,8 @@ void codec_bytes(darkroom_codec_call *call, uint64_t offset, const void *bytes, 
             call->filled = 0;
             call->filled_offset = offset;
         }
-        size_t room = DARKROOM_CODEC_BAND < call->slot_bytes ? DARKROOM_CODEC_BAND - call->filled : call->slot_bytes - call->filled;
+        size_t most = DARKROOM_CODEC_BAND < call->slot_bytes ? DARKROOM_CODEC_BAND : call->slot_bytes;
+        size_t room = most - call->filled;
         size_t some = count < room ? count : room;
         memcpy(slot(call, (uint32_t) call->filling) + call->filled, from, some);
         call->filled += some;

@@ -3,53 +3,6 @@
 
 #include "tiff.h"
 
-/* The source in memory, as libtiff sees a file. */
-typedef struct {
-    const uint8_t *bytes;
-    uint64_t count, place;
-} source;
-
-static tmsize_t read_bytes(thandle_t handle, void *to, tmsize_t count)
-{
-    source *source = handle;
-    uint64_t left = source->place < source->count ? source->count - source->place : 0;
-    uint64_t some = (uint64_t) count < left ? (uint64_t) count : left;
-    memcpy(to, source->bytes + source->place, some);
-    source->place += some;
-    return (tmsize_t) some;
-}
-
-static tmsize_t write_bytes(thandle_t handle, void *from, tmsize_t count)
-{
-    (void) handle, (void) from, (void) count;
-    return -1;
-}
-
-static toff_t seek(thandle_t handle, toff_t offset, int from)
-{
-    source *source = handle;
-    uint64_t start = from == SEEK_CUR ? source->place : from == SEEK_END ? source->count : 0;
-    return source->place = start + offset;
-}
-
-static int close_source(thandle_t handle)
-{
-    (void) handle;
-    return 0;
-}
-
-static toff_t size(thandle_t handle) { return ((source *) handle)->count; }
-
-static int map(thandle_t handle, void **bytes, toff_t *count)
-{
-    source *source = handle;
-    *bytes = (void *) source->bytes;
-    *count = source->count;
-    return 1;
-}
-
-static void unmap(thandle_t handle, void *bytes, toff_t count) { (void) handle, (void) bytes, (void) count; }
-
 /* The picture as its tags say. */
 typedef struct {
     darkroom_codec_call *call;
@@ -409,12 +362,12 @@ static uint64_t memory(const picture *picture)
 
 void tiff_decode(darkroom_codec_call *call)
 {
-    source from = {0};
     size_t count;
-    from.bytes = codec_source(call, &count);
+    tiff_file from = {.call = call, .bytes = codec_source(call, &count)};
     from.count = count;
-    picture picture = {.call = call};
-    picture.tiff = TIFFClientOpen("source", "r", &from, read_bytes, write_bytes, seek, close_source, size, map, unmap);
+    /* An empty file has no bytes. */
+    if (count == 0) codec_fail(call, DARKROOM_CODEC_TRUNCATED, "the TIFF file is empty");
+    picture picture = {.call = call, .tiff = tiff_open(&from, "r")};
     if (!picture.tiff) fail(&picture);
     find_page(&picture);
     read_tags(&picture);

@@ -1,42 +1,4 @@
-#include <stdio.h>
-
 #include "tiff.h"
-
-/* The result, as libtiff sees a file. */
-typedef struct {
-    darkroom_codec_call *call;
-    uint64_t count, place;
-} sink;
-
-static tmsize_t read_bytes(thandle_t handle, void *to, tmsize_t count)
-{
-    (void) handle, (void) to, (void) count;
-    return -1;
-}
-
-static tmsize_t write_bytes(thandle_t handle, void *from, tmsize_t count)
-{
-    sink *sink = handle;
-    codec_bytes(sink->call, sink->place, from, (size_t) count);
-    sink->place += (uint64_t) count;
-    if (sink->place > sink->count) sink->count = sink->place;
-    return count;
-}
-
-static toff_t seek(thandle_t handle, toff_t offset, int from)
-{
-    sink *sink = handle;
-    uint64_t start = from == SEEK_CUR ? sink->place : from == SEEK_END ? sink->count : 0;
-    return sink->place = start + offset;
-}
-
-static int close_sink(thandle_t handle)
-{
-    (void) handle;
-    return 0;
-}
-
-static toff_t size(thandle_t handle) { return ((sink *) handle)->count; }
 
 _Noreturn static void fail(darkroom_codec_call *call)
 {
@@ -90,8 +52,8 @@ void tiff_encode(darkroom_codec_call *call)
     size_t row = codec_row_bytes(header);
     /* A file of usual kind has offsets of 32 bits. Compression may make rows a little larger. */
     bool is_big = (uint64_t) row * header->height > UINT64_C(3900) << 20;
-    sink to = {.call = call};
-    TIFF *tiff = TIFFClientOpen("result", is_big ? "w8" : "w", &to, read_bytes, write_bytes, seek, close_sink, size, NULL, NULL);
+    tiff_file to = {.call = call};
+    TIFF *tiff = tiff_open(&to, is_big ? "w8" : "w");
     if (!tiff) fail(call);
     set_tags(tiff, header, &options);
     set_metadata(tiff, &metadata);

@@ -8,6 +8,17 @@
 /* The last thing that libtiff said was wrong; "" for nothing. */
 extern char tiff_words[DARKROOM_CODEC_TEXT];
 
+/* A source in memory, or a result whose bytes are said, as libtiff sees a file. */
+typedef struct {
+    darkroom_codec_call *call;
+    /* NULL for a result. */
+    const uint8_t *bytes;
+    uint64_t count, place;
+} tiff_file;
+
+/* `mode` as of TIFFOpen(3). NULL if libtiff refuses the file. */
+TIFF *tiff_open(tiff_file *file, const char *mode);
+
 void tiff_decode(darkroom_codec_call *call);
 void tiff_encode(darkroom_codec_call *call);
 

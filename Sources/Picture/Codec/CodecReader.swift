@@ -17,7 +17,7 @@ final class CodecReader: PictureReader {
     let format: InputFormat
 
     private let call: CodecCall
-    private let inks: Inks?
+    private let converter: CMYKConverter?
     private let remarks: [String]
     private var nextRow = 0
     /// The slot that is lent; nil if none is.
@@ -43,7 +43,7 @@ final class CodecReader: PictureReader {
                     + " \(Units.bytes(heldBytes)) of memory at once, which is more than the limit of"
                     + " \(Units.bytes(limits.wholePictureBytes))")
         }
-        inks = rows.isCMYK ? try Inks(rows) : nil
+        converter = rows.isCMYK ? try CMYKConverter(rows) : nil
         layout = rows.layout
         storedDepth = Int(header.source_depth)
         var blobs = CodecBlobs(header, most: limits.ancillaryBytes)
@@ -94,14 +94,16 @@ final class CodecReader: PictureReader {
         guard message.isA(DARKROOM_CODEC_ROWS), first == nextRow, count > 0,
             count <= layout.height - nextRow
         else { throw call.nonsense(step) }
-        let stored = inks?.bytesPerRow ?? layout.bytesPerRow
+        let stored = converter?.bytesPerRow ?? layout.bytesPerRow
         let bytes = try call.slot(message, bytes: count * stored, step)
         guard let start = bytes.baseAddress else { throw call.nonsense(step) }
         nextRow += count
         lent = message.slot
         let rows = first..<nextRow
-        guard let inks else { return Band(start: start, rows: rows) }
-        guard let converted = inks.converted(bytes, rows: count) else { throw call.nonsense(step) }
+        guard let converter else { return Band(start: start, rows: rows) }
+        guard let converted = converter.converted(bytes, rows: count) else {
+            throw call.nonsense(step)
+        }
         return Band(start: converted, rows: rows)
     }
 }

@@ -215,8 +215,8 @@ import Testing
         #expect(CodecFormat.package(of: "jxl") == "darkroom-jxl")
     }
 
-    /// Hundreds of pictures leave no process that is not reaped, and no message that blocks the program.
-    @Test func manyPicturesLeaveNothing() throws {
+    /// What hundreds of pictures leave unread on the control socket would block the program.
+    @Test func manyPicturesDoNotBlockTheProgram() throws {
         for turn in 0..<600 {
             if turn % 3 == 0 {
                 #expect(throws: PictureError.self) { try Self.reader("leave") }
