@@ -35,7 +35,9 @@ func codec(_ name: String, _ folder: String, _ libraries: [String]) -> Target {
 }
 
 /// The programs that the tests of pictures start.
-let codecs: [Target.Dependency] = ["webp", "heif", "tiff", "gif", "bmp", "jxl", "bad"].map {
+let codecs: [Target.Dependency] = [
+    "webp", "heif", "tiff", "gif", "bmp", "jxl", "basic", "bad",
+].map {
     .target(name: "darkroom-codec-\($0)")
 }
 
@@ -124,6 +126,10 @@ let package = Package(
         codec("gif", "GIF", ["gif"]),
         codec("bmp", "BMP", []),
         codec("jxl", "JXL", ["jxl"]),
+        // The readers of PNG and JPEG in such a process, for who wants no picture to be decoded in the daemon.
+        .executableTarget(
+            name: "darkroom-codec-basic", dependencies: ["CDarkroomCodec", "CDarkroomShims"],
+            path: "Sources/CodecBasic", linkerSettings: [.linkedLibrary("m")]),
         // The stations of a manifest, in their order: each target uses only those before it.
         //
         // What all need: descriptors, folders, errors, the clock, the kinds of records in the journal.

@@ -36,6 +36,9 @@ static const int thread_calls[] = {
     SCMP_SYS(rt_sigaction),
 };
 
+/* What a program needs besides that reads its source by the descriptor: its position. */
+static const int source_calls[] = {SCMP_SYS(lseek)};
+
 static bool permit(scmp_filter_ctx context, const int *list, size_t count)
 {
     for (size_t index = 0; index < count; index++)
@@ -77,14 +80,14 @@ static bool export(scmp_filter_ctx context, confine_filter *filter)
     return is_read;
 }
 
-bool confine_prepare(confine_filter *filter, bool has_threads)
+bool confine_prepare(confine_filter *filter, bool has_threads, bool reads_source)
 {
     scmp_filter_ctx context = seccomp_init(SCMP_ACT_KILL_PROCESS);
     if (!context) return false;
     /* The most frequent calls are compared first. */
     seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
     bool is_ready = permit(context, calls, sizeof calls / sizeof *calls) && permit_some(context, has_threads)
-        && export(context, filter);
+        && (!reads_source || permit(context, source_calls, sizeof source_calls / sizeof *source_calls)) && export(context, filter);
     seccomp_release(context);
     return is_ready;
 }

@@ -13,7 +13,7 @@ typedef struct {
 } confine_filter;
 
 /* Prepares the list for children. False if the system has none. */
-bool confine_prepare(confine_filter *filter, bool has_threads);
+bool confine_prepare(confine_filter *filter, bool has_threads, bool reads_source);
 /* The waiting process: no new privileges, no files. It still forks, and receives descriptors. */
 void confine_waiting(void);
 /* A child, before the first byte of a picture: ends the process if something is refused. It has `base` bytes, and may have

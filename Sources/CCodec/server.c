@@ -75,7 +75,7 @@ _Noreturn static void work(const darkroom_codec_message *order, const descriptor
     darkroom_codec_call *call = conversation_new(order, decodes);
     if (!call) _exit(71);
     close(CHILD_MEMORY);
-    if (decodes) close(CHILD_SOURCE);
+    if (decodes && !server.codec->reads_source) close(CHILD_SOURCE);
     uint64_t shared = (uint64_t) order->slots * order->slot_bytes * (decodes ? 1 : 2);
     size_t source = 0;
     if (decodes) codec_source(call, &source);
@@ -143,6 +143,13 @@ static void permit(const darkroom_codec_message *message)
     prlimit(child->process, RLIMIT_AS, &next, NULL);
 }
 
+/* The daemon lets the child go on when the limit is set. */
+static void say_limited(uint64_t number)
+{
+    darkroom_codec_message message = {.kind = DARKROOM_CODEC_LIMITED, .number = number};
+    darkroom_codec_send(DARKROOM_CODEC_CONTROL, &message, NULL, 0);
+}
+
 static void stop(uint64_t number)
 {
     child *child = find(number);
@@ -201,7 +208,9 @@ static void obey(const darkroom_codec_message *message, const descriptors *given
     switch (message->kind) {
         case DARKROOM_CODEC_DECODE:
         case DARKROOM_CODEC_ENCODE: return begin(message, given);
-        case DARKROOM_CODEC_LIMIT: return permit(message);
+        case DARKROOM_CODEC_LIMIT:
+            permit(message);
+            return say_limited(message->number);
         case DARKROOM_CODEC_KILL: return stop(message->number);
         default: return;
     }
@@ -250,7 +259,7 @@ int darkroom_codec_main(const darkroom_codec *codec, int argc, char **argv)
     sigprocmask(SIG_BLOCK, &mask, NULL);
     server.signals = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
     if (codec->prepare) codec->prepare();
-    if (server.signals < 0 || !confine_prepare(&server.filter, codec->has_threads)) return 71;
+    if (server.signals < 0 || !confine_prepare(&server.filter, codec->has_threads, codec->reads_source)) return 71;
     server.base = confine_mapped();
     confine_waiting();
     say_ready();

@@ -167,6 +167,11 @@ extension Setting {
         integer(
             "pictures.maxPixels", "268435456", 1...PictureLimits.mostPixels,
             "the maximum number of pixels of a picture, source or result", \.pictureLimits.pixels),
+        choice(
+            "pictures.confine", "others",
+            "others: PNG and JPEG are decoded in the daemon, all other formats in confined processes; "
+                + "all: PNG and JPEG too are decoded in confined processes",
+            \.pictureLimits.confine),
         bytes(
             "limits.memory", "0", 0...(1 << 50),
             "the memory that all pictures in work may use together; 0 for half of what is available",

@@ -24,7 +24,7 @@ extension PictureSteps {
         let layout = filtered.stage.layout
         guard layout.channels >= 3, let band = try filtered.stage.nextBand() else { return nil }
         precondition(layout.width == row.layout.width && layout.depth == 8)
-        reader.keepIndices()
+        try reader.keepIndices()
         let samples = band.start.assumingMemoryBound(to: UInt8.self)
         filtered.palette = FilteredPalette(
             colours: (0..<layout.width).flatMap { index in
@@ -40,7 +40,7 @@ extension PictureSteps {
                 on: indices, FilteredPalette(colours: colours, layout: reader.layout)) ?? indices
         // As many bits in the source as the result has.
         if options.compression != .small, filtered.palette?.bits == reader.header.depth,
-            reader.keepData()
+            try reader.keepData()
         {
             filtered.palette?.copy = try CopiedIndices(of: reader)
         }
@@ -85,7 +85,7 @@ extension PictureConversion {
                 "reading it again: it was changed while it was being filtered",
                 isTransient: true)
         }
-        reader.keepIndices()
+        try reader.keepIndices()
         again.input.stage = IndexRows(reader, reader.layout)
         again.picture = try steps.options.format.encoder.write(again.input)
         return again

@@ -23,6 +23,8 @@ typedef struct {
     void (*encode)(darkroom_codec_call *call);
     /* Whether the library makes threads. */
     bool has_threads;
+    /* Whether `decode` reads the source by its descriptor, and answers calls instead of telling rows. */
+    bool reads_source;
 } darkroom_codec;
 
 /* The main function of a program. */
@@ -69,6 +71,15 @@ const darkroom_codec_header *codec_picture(
 const uint8_t *codec_next_rows(darkroom_codec_call *call, uint32_t *count);
 /* Says bytes of the result at this offset: those that follow, or some that were said before, again. */
 void codec_bytes(darkroom_codec_call *call, uint64_t offset, const void *bytes, size_t count);
+
+/* Answering calls. */
+
+/* The descriptor of the source, at the picture's first byte. */
+int codec_source_file(const darkroom_codec_call *call);
+/* All slots, one behind the other. */
+uint8_t *codec_memory(const darkroom_codec_call *call, size_t *bytes);
+darkroom_codec_message codec_hear(darkroom_codec_call *call);
+void codec_say(darkroom_codec_call *call, const darkroom_codec_message *message);
 
 /* ---- Small tools ---- */
 

@@ -9,6 +9,7 @@
  *       | <- STARTED -------------- | -- fork ---------------> |
  *       | <------------------------ HEADER, BLOB … ----------- |   it waits
  *       | -- LIMIT ---------------> | prlimit                  |
+ *       | <- LIMITED -------------- |                          |
  *       | -- GO ---------------------------------------------> |
  *       | <------------------------ ROWS, ROWS … ------------- |   while slots are free
  *       | -- FREE … -----------------------------------------> |
@@ -94,6 +95,7 @@ typedef enum {
     DARKROOM_CODEC_READY = 10,   /* count: the version; bits: 1 decodes, 2 encodes; text: the library and its version */
     DARKROOM_CODEC_STARTED = 11, /* number; count: the process */
     DARKROOM_CODEC_ENDED = 12,   /* number; ended */
+    DARKROOM_CODEC_LIMITED = 13, /* number: the limit is set, or the child has ended */
     /* Between the daemon and the child. */
     DARKROOM_CODEC_HEADER = 20,
     DARKROOM_CODEC_BLOB = 21, /* slot, bytes; bits: which */
@@ -104,6 +106,9 @@ typedef enum {
     DARKROOM_CODEC_END = 26,
     DARKROOM_CODEC_WARNING = 27, /* bits: a darkroom_codec_result; text */
     DARKROOM_CODEC_FAILURE = 28, /* bits: a darkroom_codec_result; text */
+    /* The readers of PNG and JPEG answer calls instead; darkroom_remote.h has the functions. */
+    DARKROOM_CODEC_CALL = 30,   /* bits: the function; first, count, bytes, offset: its arguments */
+    DARKROOM_CODEC_ANSWER = 31, /* bits: the function */
 } darkroom_codec_kind;
 
 /* Which blob. */

@@ -9,6 +9,7 @@
 #include "darkroom_poll.h"
 #include "darkroom_png.h"
 #include "darkroom_remarks.h"
+#include "darkroom_remote.h"
 #include "darkroom_spawn.h"
 #include "darkroom_versions.h"
 

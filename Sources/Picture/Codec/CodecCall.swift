@@ -124,10 +124,18 @@ final class CodecCall {
         _ = child.socket.send(message)
     }
 
-    /// Permits it the memory for the picture, and lets it go on.
+    /// Permits it the memory for the picture, beyond what it had at its start.
+    func permit(memory: Int) { program.permit(UInt64(memory), child) }
+
+    /// The same, and lets it go on.
     func go(memory: Int) {
-        program.permit(UInt64(memory), child)
+        permit(memory: memory)
         say(darkroom_codec_message(DARKROOM_CODEC_GO))
+    }
+
+    /// All slots, one behind the other.
+    var slots: UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(start: memory, count: memoryBytes)
     }
 
     /// The bytes of a slot.

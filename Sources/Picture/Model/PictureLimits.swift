@@ -22,6 +22,8 @@ public struct PictureLimits: Sendable, Equatable {
     package var codecSilence = 600
     /// What becomes of damaged pictures.
     package var damaged = DamagedRule.fail
+    /// Which pictures are decoded in a confined process.
+    package var confine = ConfineRule.others
 
     /// The daemon's default limits.
     public init() {}

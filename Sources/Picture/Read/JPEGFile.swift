@@ -1,26 +1,25 @@
 import CDarkroomShims
 
-/// Owns the shim's JPEG reader, and converts its results to errors that name the file and the step.
+/// A JPEG that is being read. Converts the results of the calls to errors that name the file and the step.
 final class JPEGFile {
-    private let reader: OpaquePointer
+    private let calls: any JPEGCalls
     private let name: String
+    /// What is held until the last row.
+    private var heldBytes = 0
 
     init(_ input: PictureDecoder.Input) throws(PictureError) {
-        let (picture, limits) = (input.picture, input.limits)
-        guard let reader = darkroom_jpeg_reader_new(picture.number, limits.ancillaryBytes) else {
-            throw PictureError.outOfMemory(input.name, "not enough memory to read a JPEG")
-        }
-        if limits.damaged == .keep { darkroom_jpeg_reader_keep_damaged(reader) }
-        picture.fill { darkroom_jpeg_reader_fill(reader, $0, $1) }
-        self.reader = reader
+        calls =
+            switch input.limits.confine {
+            case .others: try OwnJPEGCalls(input)
+            case .all: try ConfinedJPEGCalls(input)
+            }
         name = input.name
     }
 
-    deinit { darkroom_jpeg_reader_free(reader) }
-
     func open() throws(PictureError) -> darkroom_jpeg_header {
         var header = darkroom_jpeg_header()
-        try check(darkroom_jpeg_reader_open(reader, &header), step: "reading the header")
+        try check(try calls.open(&header), step: "reading the header")
+        heldBytes = header.is_whole != 0 ? Int(clamping: header.whole_bytes) : 0
         return header
     }
 
@@ -28,17 +27,14 @@ final class JPEGFile {
     func start(
         _ decoder: JPEGReader.Decoder, divisor: Int
     ) throws(PictureError) -> (width: Int, height: Int) {
-        var width: UInt32 = 0
-        var height: UInt32 = 0
         let choice =
             switch decoder {
             case .automatic: DARKROOM_JPEG_AUTOMATIC
             case .reference: DARKROOM_JPEG_REFERENCE
             }
-        try check(
-            darkroom_jpeg_reader_start(reader, choice, UInt32(divisor), &width, &height),
-            step: "preparing to read rows")
-        return (Int(width), Int(height))
+        let started = try calls.start(choice, divisor: divisor, heldBytes: heldBytes)
+        try check(started.0, step: "preparing to read rows")
+        return (started.width, started.height)
     }
 
     /// One of several sizes of a picture.
@@ -51,57 +47,44 @@ final class JPEGFile {
 
     /// Begins to read at several sizes at once; nil if only libjpeg reads the picture.
     func start(views divisors: [Int]) throws(PictureError) -> [View]? {
-        let most = Int(DARKROOM_JPEG_MOST_VIEWS)
-        guard divisors.count <= most else { return nil }
-        var widths = [UInt32](repeating: 0, count: most)
-        var heights = widths
-        var rows = widths
-        let result = darkroom_jpeg_reader_start_views(
-            reader, divisors.map { UInt32($0) }, UInt32(divisors.count), &widths, &heights, &rows)
+        guard divisors.count <= Int(DARKROOM_JPEG_MOST_VIEWS) else { return nil }
+        let (result, views) = try calls.start(views: divisors, heldBytes: heldBytes)
         if result == DARKROOM_JPEG_UNUSUAL { return nil }
         try check(result, step: "preparing to read rows")
-        return divisors.indices.map {
-            View(width: Int(widths[$0]), height: Int(heights[$0]), rowsPerStep: Int(rows[$0]))
-        }
+        return views
     }
 
     /// Reads the next rows of each size.
     ///
     /// - Returns: how many of each: zeros after the last ones; nil if the data are in doubt.
     func step(into memory: [UnsafeMutableRawPointer]) throws(PictureError) -> [Int]? {
-        let most = Int(DARKROOM_JPEG_MOST_VIEWS)
-        var rows: [UnsafeMutablePointer<UInt8>?] = memory.map {
-            $0.assumingMemoryBound(to: UInt8.self)
-        }
-        rows += [UnsafeMutablePointer<UInt8>?](repeating: nil, count: most - memory.count)
-        var counts = [UInt32](repeating: 0, count: most)
-        let result = darkroom_jpeg_reader_step(reader, rows, &counts)
+        let (result, counts) = try calls.step(
+            memory.map { $0.assumingMemoryBound(to: UInt8.self) })
         if result == DARKROOM_JPEG_UNUSUAL { return nil }
         try check(result, step: "reading rows")
-        return memory.indices.map { Int(counts[$0]) }
+        return counts
     }
 
     /// Whether libjpeg gives the rows, from the beginning or since it has taken over.
-    var usesLibrary: Bool { darkroom_jpeg_reader_is_reference(reader) != 0 }
+    var usesLibrary: Bool { calls.isReference }
 
     /// Reads a part of a picture with several scans.
     ///
     /// - Returns: false if the picture is complete.
     func absorb() throws(PictureError) -> Bool {
-        var isComplete: Int32 = 0
-        try check(darkroom_jpeg_reader_absorb(reader, &isComplete), step: "reading the scans")
-        return isComplete == 0
+        let (result, isComplete) = try calls.absorb()
+        try check(result, step: "reading the scans")
+        return !isComplete
     }
 
     /// The same for several sizes at once.
     ///
     /// - Returns: nil if the data are in doubt.
     func absorbViews() throws(PictureError) -> Bool? {
-        var isComplete: Int32 = 0
-        let result = darkroom_jpeg_reader_absorb(reader, &isComplete)
+        let (result, isComplete) = try calls.absorb()
         if result == DARKROOM_JPEG_UNUSUAL { return nil }
         try check(result, step: "reading the scans")
-        return isComplete == 0
+        return !isComplete
     }
 
     /// Reads the next rows. The numbers are used only in messages.
@@ -109,42 +92,33 @@ final class JPEGFile {
         _ rows: Range<Int>, of layout: PixelLayout, to start: UnsafeMutableRawPointer
     ) throws(PictureError) {
         let bytes = start.assumingMemoryBound(to: UInt8.self)
-        let result = darkroom_jpeg_reader_rows(
-            reader, bytes, layout.bytesPerRow, UInt32(rows.count))
+        let result = try calls.read(rows.count, layout.bytesPerRow, to: bytes)
         if result == DARKROOM_JPEG_OK { return }
-        let row = rows.lowerBound + Int(darkroom_jpeg_reader_last_count(reader))
+        let row = rows.lowerBound + calls.lastCount
         try check(result, step: "reading row \(row + 1) of \(layout.height)")
     }
 
     func finish() throws(PictureError) {
-        try check(darkroom_jpeg_reader_finish(reader), step: "reading the data after the last row")
+        try check(try calls.finish(), step: "reading the data after the last row")
     }
 
-    var warnings: [String] { ShimReader.strings(of: reader, darkroom_jpeg_reader_warning) }
+    var warnings: [String] { calls.warnings }
 
-    var segments: [String] { ShimReader.strings(of: reader, darkroom_jpeg_reader_segment) }
+    var segments: [String] { calls.segments }
 
     /// The TIFF structures of the first Exif segments.
-    var exifs: [[UInt8]] {
-        var result: [[UInt8]] = []
-        while let tiff = ShimReader.bytes(
-            of: reader, { darkroom_jpeg_reader_exif($0, result.count, $1) })
-        {
-            result.append(tiff)
-        }
-        return result
-    }
+    func exifs() throws(PictureError) -> [[UInt8]] { try calls.exifs() }
 
     /// The colour profile.
-    var profile: [UInt8]? { ShimReader.bytes(of: reader, darkroom_jpeg_reader_profile) }
+    func profile() throws(PictureError) -> [UInt8]? { try calls.profile() }
 
     private func check(_ result: darkroom_jpeg_result, step: String) throws(PictureError) {
         if result == DARKROOM_JPEG_OK { return }
-        let words = String(cString: darkroom_jpeg_reader_message(reader))
+        let words = calls.message
         let place = "\(name): \(step)"
         switch result {
         case DARKROOM_JPEG_IO:
-            throw ShimReader.readFailed(place, darkroom_jpeg_reader_errno(reader))
+            throw ShimReader.readFailed(place, calls.systemError)
         case DARKROOM_JPEG_MEMORY:
             throw PictureError.outOfMemory(place, words)
         case DARKROOM_JPEG_CMYK:

@@ -74,14 +74,14 @@ package final class JPEGReader: PictureReader {
                     + " need \(Units.bytes(raw.whole_bytes)) of memory at once, which is more than the"
                     + " limit of \(Units.bytes(limits.wholePictureBytes))")
         }
-        let exifs = file.exifs
+        let exifs = try file.exifs()
         exif = Exif.firstUsable(exifs)
         let (orientation, remark) = ExifOrientation.read(exif)
         self.orientation = orientation
         if let remark { remarks.append(remark) }
         var colour = PictureColour()
         if raw.has_density != 0 { colour.density = PictureColour.Density(raw.density) }
-        if let bytes = file.profile {
+        if let bytes = try file.profile() {
             let profile = PictureColour.Profile(bytes: bytes)
             if let reason = profile.mismatch(isGray: raw.channels == 1) {
                 remarks.append("the colour profile is dropped: \(reason)")

@@ -72,9 +72,9 @@ package final class PNGReader: TwoStepStage {
         header = Header(
             colourType: raw.color_type, depth: Int(raw.bit_depth),
             isInterlaced: raw.interlaced != 0)
-        colour = file.colour()
+        colour = try file.colour()
         hasTransparencyChunk = file.hasTransparency
-        let exif = file.exif
+        let exif = try file.exif()
         self.exif = exif.flatMap { $0.count <= Exif.mostBytes ? $0 : nil }
         (orientation, remark) = ExifOrientation.read(exif)
         rowsPerBand = Self.rowsPerBand(layout)
@@ -99,17 +99,19 @@ package final class PNGReader: TwoStepStage {
 
     /// Has the bands be rows of the palette's indices, of 8 bits each, instead of those that `layout` describes. The
     /// indices are examined as before. There must be a palette.
-    func keepIndices() { file.keepIndices() }
+    func keepIndices() throws(PictureError) { try file.keepIndices() }
 
     /// After `keepIndices`: has the compressed data be kept, so that the same indices can be written as they are.
     ///
     /// - Returns: false if they were compressed with little effort; then they are not kept.
-    func keepData() -> Bool { file.keepData() }
+    func keepData() throws(PictureError) -> Bool { try file.keepData() }
 
     /// Moves kept data to memory: as many bytes as there is room for, or none if so many have not been read, or the rest
     /// after the last row. The data are good if all rows are.
-    func takeData(_ memory: UnsafeMutableBufferPointer<UInt8>, isEnd: Bool) -> Int {
-        file.takeData(memory, isEnd: isEnd)
+    func takeData(
+        _ memory: UnsafeMutableBufferPointer<UInt8>, isEnd: Bool
+    ) throws(PictureError) -> Int {
+        try file.takeData(memory, isEnd: isEnd)
     }
 
     /// After the last row: whether kept data go on with further rows.

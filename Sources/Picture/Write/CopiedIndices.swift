@@ -24,7 +24,7 @@ final class CopiedIndices: CompressedIndices {
         let data = UnsafeMutableBufferPointer(
             start: chunk.start + Self.headBytes, count: Self.dataBytes)
         while true {
-            let count = reader.takeData(data, isEnd: isEnd)
+            let count = try reader.takeData(data, isEnd: isEnd)
             if count == 0 { return }
             try output(frame(count))
         }

@@ -1,0 +1,175 @@
+import CDarkroomShims
+
+/// The shim's reader of a JPEG in a process of its own.
+final class ConfinedJPEGCalls: JPEGCalls {
+    private let reader: ConfinedReader
+    private let mostMetadata: Int
+    private var opened = darkroom_remote_state()
+    private var views: [JPEGFile.View] = []
+
+    init(_ input: PictureDecoder.Input) throws(PictureError) {
+        reader = try ConfinedReader(DARKROOM_REMOTE_JPEG_NEW, input)
+        mostMetadata = input.limits.ancillaryBytes
+    }
+
+    private static func result(_ state: darkroom_remote_state) -> darkroom_jpeg_result {
+        // A result that is no error of the picture would stop this process.
+        let result = darkroom_jpeg_result(rawValue: UInt32(truncatingIfNeeded: state.result))
+        return result.rawValue < DARKROOM_JPEG_MISUSE.rawValue ? result : DARKROOM_JPEG_INVALID
+    }
+
+    func open(
+        _ header: inout darkroom_jpeg_header
+    ) throws(PictureError) -> darkroom_jpeg_result {
+        let most = mostMetadata
+        opened = try reader.ask(DARKROOM_REMOTE_JPEG_OPEN, "reading the header") { state, _ in
+            let jpeg = state.jpeg
+            let isPossible =
+                (1...UInt32(JPEGReader.largestSide)).contains(jpeg.width)
+                && (1...UInt32(JPEGReader.largestSide)).contains(jpeg.height)
+                && [1, 3].contains(jpeg.channels) && jpeg.whole_bytes <= UInt64(Int64.max)
+            let hasRoom =
+                state.profile_bytes <= most
+                && Self.sizes(state).allSatisfy { $0 <= Int(UInt16.max) }
+            return state.result != 0 || isPossible && hasRoom ? state : nil
+        }
+        header = opened.jpeg
+        return Self.result(opened)
+    }
+
+    private static func sizes(_ state: darkroom_remote_state) -> [Int] {
+        let sizes = state.exif_bytes
+        return [sizes.0, sizes.1, sizes.2, sizes.3].map { Int($0) }
+    }
+
+    /// Permits what the picture needs, beside what it holds: groups of rows for interpolation.
+    private func permit(heldBytes: Int) {
+        let layout = PixelLayout(
+            width: Int(opened.jpeg.width), height: Int(opened.jpeg.height),
+            channels: Int(opened.jpeg.channels), depth: 8)
+        reader.permit(memory: heldBytes + JPEGReader.needs(layout, divisor: 1).bytes)
+    }
+
+    func start(
+        _ decoder: darkroom_jpeg_decoder, divisor: Int, heldBytes: Int
+    ) throws(PictureError) -> (darkroom_jpeg_result, width: Int, height: Int) {
+        permit(heldBytes: heldBytes)
+        let jpeg = opened.jpeg
+        return try reader.ask(
+            DARKROOM_REMOTE_JPEG_START, "preparing to read rows", first: Int(decoder.rawValue),
+            count: divisor
+        ) { state, _ in
+            let (width, height) = (state.widths.0, state.heights.0)
+            let isPossible = (1...jpeg.width).contains(width) && (1...jpeg.height).contains(height)
+            return state.result != 0 || isPossible
+                ? (Self.result(state), Int(width), Int(height)) : nil
+        }
+    }
+
+    func start(
+        views divisors: [Int], heldBytes: Int
+    ) throws(PictureError) -> (darkroom_jpeg_result, [JPEGFile.View]) {
+        permit(heldBytes: heldBytes)
+        let jpeg = opened.jpeg
+        let started = try reader.ask(
+            DARKROOM_REMOTE_JPEG_VIEWS, "preparing to read rows", count: divisors.count,
+            sent: divisors.flatMap { number in withUnsafeBytes(of: UInt32(number)) { Array($0) } }
+        ) { state, data -> (darkroom_jpeg_result, [JPEGFile.View])? in
+            let views = divisors.indices.map { Self.view($0, state) }
+            let isPossible = views.allSatisfy { view in
+                (1...Int(jpeg.width)).contains(view.width)
+                    && (1...Int(jpeg.height)).contains(view.height)
+                    && (1...1024).contains(view.rowsPerStep)
+            }
+            let room = views.reduce(0) { $0 + $1.width * $1.rowsPerStep * Int(jpeg.channels) }
+            return state.result != 0 || isPossible && room <= data.count
+                ? (Self.result(state), views) : nil
+        }
+        if started.0 == DARKROOM_JPEG_OK { views = started.1 }
+        return started
+    }
+
+    private static func view(_ index: Int, _ state: darkroom_remote_state) -> JPEGFile.View {
+        func number(_ numbers: (UInt32, UInt32, UInt32, UInt32)) -> Int {
+            Int([numbers.0, numbers.1, numbers.2, numbers.3][index])
+        }
+        return JPEGFile.View(
+            width: number(state.widths), height: number(state.heights),
+            rowsPerStep: number(state.rows))
+    }
+
+    func step(
+        _ memory: [UnsafeMutablePointer<UInt8>]
+    ) throws(PictureError) -> (darkroom_jpeg_result, [Int]) {
+        let (views, channels) = (self.views, Int(opened.jpeg.channels))
+        return try reader.ask(DARKROOM_REMOTE_JPEG_STEP, "reading rows") { state, data in
+            let result = Self.result(state)
+            guard result == DARKROOM_JPEG_OK else { return (result, []) }
+            var next = 0
+            var counts: [Int] = []
+            for (index, view) in views.enumerated() {
+                let count = Self.view(index, state).rowsPerStep
+                guard count <= view.rowsPerStep else { return nil }
+                let rowBytes = view.width * channels
+                UnsafeMutableRawBufferPointer(start: memory[index], count: count * rowBytes)
+                    .copyMemory(
+                        from: UnsafeRawBufferPointer(
+                            rebasing: data[next..<next + count * rowBytes]))
+                next += view.rowsPerStep * rowBytes
+                counts.append(count)
+            }
+            return (result, counts)
+        }
+    }
+
+    func absorb() throws(PictureError) -> (darkroom_jpeg_result, isComplete: Bool) {
+        try reader.ask(DARKROOM_REMOTE_JPEG_ABSORB, "reading the scans") { state, _ in
+            (Self.result(state), state.value != 0)
+        }
+    }
+
+    func read(
+        _ count: Int, _ bytesPerRow: Int, to start: UnsafeMutablePointer<UInt8>
+    ) throws(PictureError) -> darkroom_jpeg_result {
+        let read = try reader.read(
+            DARKROOM_REMOTE_JPEG_ROWS, count, bytesPerRow, sends: false, to: start,
+            isGood: { $0 == 0 })
+        lastCount = read.lastCount
+        return Self.result(reader.current)
+    }
+
+    func finish() throws(PictureError) -> darkroom_jpeg_result {
+        try reader.ask(
+            DARKROOM_REMOTE_JPEG_FINISH, "reading the data after the last row"
+        ) { state, _ in Self.result(state) }
+    }
+
+    var isReference: Bool { reader.current.is_reference != 0 }
+
+    func exifs() throws(PictureError) -> [[UInt8]] {
+        var exifs: [[UInt8]] = []
+        for (index, bytes) in Self.sizes(opened).enumerated() {
+            let which = Int(DARKROOM_REMOTE_EXIF.rawValue) + index
+            if let exif = try reader.fact(DARKROOM_REMOTE_JPEG_FACT, which, bytes: bytes) {
+                exifs.append(exif)
+            }
+        }
+        return exifs
+    }
+
+    func profile() throws(PictureError) -> [UInt8]? {
+        try reader.fact(
+            DARKROOM_REMOTE_JPEG_FACT, Int(DARKROOM_REMOTE_PROFILE.rawValue),
+            bytes: Int(opened.profile_bytes))
+    }
+
+    var warnings: [String] { reader.warnings }
+
+    var segments: [String] { reader.names }
+
+    private(set) var lastCount = 0
+
+    var message: String { reader.message }
+
+    var systemError: CInt { reader.systemError }
+}

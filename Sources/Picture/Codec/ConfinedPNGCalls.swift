@@ -1,0 +1,160 @@
+import CDarkroomShims
+
+/// The shim's reader of a PNG in a process of its own.
+final class ConfinedPNGCalls: PNGCalls {
+    private let reader: ConfinedReader
+    private let mostMetadata: Int
+    private var header = darkroom_png_header()
+    private var opened = darkroom_remote_state()
+    private var started = darkroom_remote_state()
+    private var bytesPerRow = 0
+
+    init(_ input: PictureDecoder.Input) throws(PictureError) {
+        reader = try ConfinedReader(DARKROOM_REMOTE_PNG_NEW, input)
+        mostMetadata = input.limits.ancillaryBytes
+    }
+
+    func prefix(_ count: Int) throws(PictureError) -> (darkroom_png_result, [UInt8]) {
+        try reader.ask(
+            DARKROOM_REMOTE_PNG_PREFIX, "reading the first bytes", count: count
+        ) { state, data in
+            Int(state.value) <= count
+                ? (Self.result(state), Array(data.prefix(Int(state.value)))) : nil
+        }
+    }
+
+    private static func result(_ state: darkroom_remote_state) -> darkroom_png_result {
+        // A result that is no error of the picture would stop this process.
+        let result = darkroom_png_result(rawValue: UInt32(truncatingIfNeeded: state.result))
+        return result.rawValue < DARKROOM_PNG_MISUSE.rawValue ? result : DARKROOM_PNG_INVALID
+    }
+
+    private func ask(
+        _ function: darkroom_remote_function, _ step: String, first: Int = 0
+    ) throws(PictureError) -> darkroom_png_result {
+        try reader.ask(function, step, first: first) { state, _ in Self.result(state) }
+    }
+
+    func open(
+        _ header: inout darkroom_png_header
+    ) throws(PictureError) -> darkroom_png_result {
+        let most = mostMetadata
+        opened = try reader.ask(DARKROOM_REMOTE_PNG_OPEN, "reading the header") { state, _ in
+            let png = state.png
+            let isPossible =
+                (1...UInt32(Int32.max)).contains(png.width)
+                && (1...UInt32(Int32.max)).contains(png.height)
+                && (1...4).contains(png.channels) && [8, 16].contains(png.depth)
+            let hasRoom = state.profile_bytes <= most && state.exif_bytes.0 <= most
+            return state.result != 0 || isPossible && hasRoom ? state : nil
+        }
+        header = opened.png
+        self.header = header
+        bytesPerRow = Int(header.width) * Int(header.channels) * Int(header.depth) / 8
+        return Self.result(opened)
+    }
+
+    func start(_ decoder: darkroom_png_decoder) throws(PictureError) -> darkroom_png_result {
+        // The rows of libpng, and the window.
+        reader.permit(memory: 16 * bytesPerRow)
+        started = try reader.ask(
+            DARKROOM_REMOTE_PNG_START, "preparing to read rows", first: Int(decoder.rawValue)
+        ) { state, _ in state.palette_count <= 256 ? state : nil }
+        return Self.result(started)
+    }
+
+    var palette: [UInt8]? {
+        let count = Int(started.palette_count)
+        return count == 0
+            ? nil : withUnsafeBytes(of: started.palette) { Array($0.prefix(4 * count)) }
+    }
+
+    func keepIndices() throws(PictureError) {
+        try reader.ask(DARKROOM_REMOTE_PNG_KEEP_INDICES, "preparing to read rows")
+        bytesPerRow = Int(header.width)
+    }
+
+    func keepData() throws(PictureError) -> Bool {
+        try reader.ask(DARKROOM_REMOTE_PNG_KEEP_DATA, "preparing to read rows") { state, _ in
+            state.value != 0
+        }
+    }
+
+    func takeData(
+        _ memory: UnsafeMutableBufferPointer<UInt8>, isEnd: Bool
+    ) throws(PictureError) -> Int {
+        try reader.ask(
+            DARKROOM_REMOTE_PNG_TAKE_DATA, "reading the data", first: isEnd ? 1 : 0,
+            count: memory.count
+        ) { state, data in
+            let count = Int(state.value)
+            guard count <= memory.count else { return nil }
+            UnsafeMutableRawBufferPointer(memory).copyMemory(
+                from: UnsafeRawBufferPointer(rebasing: data.prefix(count)))
+            return count
+        }
+    }
+
+    var hasExtraRows: Bool { reader.current.has_extra_rows != 0 }
+
+    func read(
+        _ count: Int, to start: UnsafeMutablePointer<UInt8>
+    ) throws(PictureError) -> darkroom_png_result {
+        let read = try reader.read(
+            DARKROOM_REMOTE_PNG_ROWS, count, bytesPerRow, sends: header.interlaced != 0, to: start,
+            isGood: { $0 == 0 })
+        lastCount = read.lastCount
+        return Self.result(reader.current)
+    }
+
+    func finish() throws(PictureError) -> darkroom_png_result {
+        try ask(DARKROOM_REMOTE_PNG_FINISH, "reading the data after the last row")
+    }
+
+    /// The process reads in one step.
+    var lineBytes: Int { 0 }
+
+    func fetch(_ count: Int, to start: UnsafeMutablePointer<UInt8>) -> darkroom_png_fetched {
+        preconditionFailure("a confined picture is read in one step")
+    }
+
+    func undo(
+        _ fetched: darkroom_png_fetched, at lines: UnsafePointer<UInt8>, _ count: Int,
+        to start: UnsafeMutablePointer<UInt8>
+    ) -> darkroom_png_result {
+        preconditionFailure("a confined picture is read in one step")
+    }
+
+    func colour() throws(PictureError) -> PictureColour {
+        let profile = try reader.fact(
+            DARKROOM_REMOTE_PNG_FACT, Int(DARKROOM_REMOTE_PROFILE.rawValue),
+            bytes: Int(opened.profile_bytes))
+        var colour = opened.colour
+        (colour.profile, colour.profile_name) = (nil, nil)
+        colour.present &= ~UInt32(DARKROOM_PNG_HAS_ICCP)
+        var result = PictureColour(colour)
+        if let profile {
+            let name = withUnsafeBytes(of: opened.profile_name) { Array($0.prefix { $0 != 0 }) }
+            result.profile = PictureColour.Profile(name: name, bytes: profile)
+        }
+        return result
+    }
+
+    func exif() throws(PictureError) -> [UInt8]? {
+        try reader.fact(
+            DARKROOM_REMOTE_PNG_FACT, Int(DARKROOM_REMOTE_EXIF.rawValue),
+            bytes: Int(opened.exif_bytes.0))
+    }
+
+    var hasTransparency: Bool { opened.has_transparency != 0 }
+
+    var warnings: [String] { reader.warnings }
+
+    var chunks: [String] { reader.names }
+
+    private(set) var lastCount = 0
+
+    var message: String { reader.message }
+
+    var systemError: CInt { reader.systemError }
+}

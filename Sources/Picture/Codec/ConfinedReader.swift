@@ -1,0 +1,201 @@
+import CDarkroomCodecWire
+import CDarkroomShims
+import DarkroomCore
+import Glibc
+import Synchronization
+
+/// The shim's reader of a picture in a codec process, `darkroom-codec-basic`. Each call is a message, and so is its answer;
+/// `darkroom_remote.h` has both.
+///
+/// Nothing that the process says is trusted: the state is copied before it is used, and its numbers are checked. After a
+/// failure of the process, each further call fails in the same way.
+///
+/// A thread may take compressed data while another one reads rows, so a lock lets one call go on after the other.
+final class ConfinedReader: @unchecked Sendable {
+    // Everything but the lock is used only with the lock held.
+    private let lock = Mutex(())
+    private let call: CodecCall
+    private let name: String
+    private var state = darkroom_remote_state()
+    private var failure: PictureError?
+
+    static let program = CodecProgram("basic")
+
+    /// Where rows and bytes lie.
+    private var data: UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(
+            rebasing: call.slots.dropFirst(Int(DARKROOM_REMOTE_DATA)))
+    }
+
+    init(
+        _ function: darkroom_remote_function, _ input: PictureDecoder.Input
+    ) throws(PictureError) {
+        let limits = input.limits
+        call = try CodecCall(decoding: input, by: Self.program)
+        name = input.name
+        try ask(
+            function, "reading the first bytes", first: limits.damaged == .keep ? 1 : 0,
+            bytes: limits.largestAllocation, offset: limits.ancillaryBytes)
+    }
+
+    // MARK: Calls
+
+    /// Has a function called.
+    ///
+    /// - Parameters:
+    ///   - step: what this is for, for messages.
+    ///   - sent: what is written to the data before.
+    ///   - received: gets the data after it, and the state.
+    func ask<Result>(
+        _ function: darkroom_remote_function, _ step: String, first: Int = 0, count: Int = 0,
+        bytes: Int = 0, offset: Int = 0, sent: some Collection<UInt8> = [],
+        received: (darkroom_remote_state, UnsafeRawBufferPointer) -> Result?
+    ) throws(PictureError) -> Result {
+        var result: Result?
+        let failed = lock.withLock { _ -> PictureError? in
+            if failure == nil {
+                do throws(PictureError) {
+                    data.copyBytes(from: sent)
+                    try call(
+                        function, step, first: first, count: count, bytes: bytes, offset: offset)
+                    result = received(state, UnsafeRawBufferPointer(data))
+                    if result == nil { failure = call.nonsense(step) }
+                } catch {
+                    failure = error
+                }
+            }
+            return failure
+        }
+        guard let result else { throw failed ?? call.nonsense(step) }
+        return result
+    }
+
+    /// Sends a call, waits for its answer, and copies the state.
+    private func call(
+        _ function: darkroom_remote_function, _ step: String, first: Int, count: Int, bytes: Int,
+        offset: Int
+    ) throws(PictureError) {
+        var message = darkroom_codec_message(DARKROOM_CODEC_CALL)
+        message.bits = function.rawValue
+        message.first = UInt32(clamping: first)
+        message.count = UInt32(clamping: count)
+        message.bytes = UInt64(bytes)
+        message.offset = UInt64(offset)
+        call.say(message)
+        let answer = try call.hear(step)
+        guard answer.isA(DARKROOM_CODEC_ANSWER), answer.bits == function.rawValue else {
+            throw call.nonsense(step)
+        }
+        withUnsafeMutableBytes(of: &state) { to in
+            to.copyMemory(from: UnsafeRawBufferPointer(rebasing: call.slots.prefix(to.count)))
+        }
+    }
+
+    func ask(
+        _ function: darkroom_remote_function, _ step: String, first: Int = 0, count: Int = 0,
+        bytes: Int = 0, offset: Int = 0
+    ) throws(PictureError) {
+        try ask(
+            function, step, first: first, count: count, bytes: bytes, offset: offset,
+            received: { _, _ in () })
+    }
+
+    /// Reads rows, as many at once as there is room for.
+    ///
+    /// - Parameters:
+    ///   - sends: whether the process gets the memory's present bytes first.
+    ///   - isGood: whether the function's result is good; else reading ends.
+    func read(
+        _ function: darkroom_remote_function, _ count: Int, _ bytesPerRow: Int, sends: Bool,
+        to start: UnsafeMutablePointer<UInt8>, isGood: (Int32) -> Bool
+    ) throws(PictureError) -> (result: Int32, lastCount: Int) {
+        let most = data.count / bytesPerRow
+        guard most > 0 else {
+            throw PictureError(
+                .tooManyPixels,
+                "\(name): a row of \(bytesPerRow) bytes does not fit into the"
+                    + " memory that is shared with a codec process")
+        }
+        var done = 0
+        while true {
+            let some = min(most, count - done)
+            let memory = UnsafeMutableRawBufferPointer(
+                start: start + done * bytesPerRow, count: some * bytesPerRow)
+            let result = try ask(
+                function, "reading rows", count: some, bytes: bytesPerRow,
+                sent: UnsafeRawBufferPointer(rebasing: memory.prefix(sends ? memory.count : 0))
+            ) { state, data in
+                memory.copyMemory(from: UnsafeRawBufferPointer(rebasing: data.prefix(memory.count)))
+                return state.result
+            }
+            guard isGood(result) else { return (result, done + lastCount) }
+            done += some
+            if done == count { return (result, done) }
+        }
+    }
+
+    /// A piece of metadata.
+    func fact(
+        _ function: darkroom_remote_function, _ which: Int, bytes count: Int
+    ) throws(PictureError) -> [UInt8]? {
+        guard count > 0 else { return nil }
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            let some = min(data.count, count - bytes.count)
+            bytes += try ask(
+                function, "reading the header", first: which, count: some, offset: bytes.count
+            ) { state, data in
+                Int(state.value) == some ? Array(data.prefix(some)) : nil
+            }
+        }
+        return bytes
+    }
+
+    /// Permits the process the memory for the picture's rows.
+    func permit(memory bytes: Int) {
+        lock.withLock { _ in call.permit(memory: bytes + CodecCall.Bounds.spare) }
+    }
+
+    // MARK: The state
+
+    private func told<Value>(_ value: (darkroom_remote_state) -> Value) -> Value {
+        lock.withLock { _ in value(state) }
+    }
+
+    var current: darkroom_remote_state { told { $0 } }
+    var lastCount: Int { Int(current.last_count) }
+    var systemError: CInt { current.system_error }
+    var message: String {
+        told { state in withUnsafeBytes(of: state.message) { Self.text($0) } }
+    }
+    var warnings: [String] {
+        told { state in
+            withUnsafeBytes(of: state.warnings) {
+                Self.texts($0, Int(state.warning_count), each: Int(DARKROOM_REMOTE_TEXT))
+            }
+        }
+    }
+    var names: [String] {
+        told { state in
+            withUnsafeBytes(of: state.names) {
+                Self.texts($0, Int(state.name_count), each: $0.count / Int(DARKROOM_REMOTE_NAMES))
+            }
+        }
+    }
+
+    private static func texts(
+        _ bytes: UnsafeRawBufferPointer, _ count: Int, each: Int
+    ) -> [String] {
+        (0..<min(count, bytes.count / each)).map { index in
+            text(UnsafeRawBufferPointer(rebasing: bytes[index * each..<(index + 1) * each]))
+        }
+    }
+
+    /// Up to the first zero. The process may be hostile, so control characters become blanks.
+    static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        let scalars = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self).unicodeScalars.map {
+            $0.properties.generalCategory == .control ? " " : $0
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}

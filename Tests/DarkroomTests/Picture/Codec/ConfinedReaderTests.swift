@@ -1,0 +1,169 @@
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import DarkroomCore
+@testable import DarkroomPicture
+
+/// PNG and JPEG in a confined process: everything is as it is in this one.
+@Suite struct ConfinedReaderTests {
+    /// What a reader gives and tells.
+    private struct Told: Equatable {
+        var layout: PixelLayout?
+        var bytes: [UInt8] = []
+        var warnings: [String] = []
+        var meanings: [String: SourceMetadata.Meaning] = [:]
+        var colour: PictureColour?
+        var exif: [UInt8]?
+        var error: PictureError?
+    }
+
+    private func told(
+        _ input: PictureInput, _ limits: PictureLimits, divisor: Int
+    ) throws -> Told {
+        var told = Told()
+        try input.rewind()
+        do throws(PictureError) {
+            let reader = try PictureDecoder.reader(
+                of: PictureDecoder.Input(
+                    input, name: "x", limits: limits, divisor: { _, _, _ in divisor }))
+            told.layout = reader.layout
+            while let band = try reader.nextBand() {
+                told.bytes += UnsafeRawBufferPointer(
+                    start: band.start, count: band.rows.count * reader.layout.bytesPerRow)
+            }
+            (told.warnings, told.meanings) = (reader.warnings, reader.metadata.meanings)
+            (told.colour, told.exif) = (reader.colour, reader.exif)
+        } catch {
+            told.error = error
+        }
+        return told
+    }
+
+    /// As a file, and as content if it is small.
+    private func isTheSame(
+        _ file: [UInt8], _ limits: PictureLimits = PictureLimits(), divisor: Int = 1,
+        _ what: String = "", sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        var confined = limits
+        confined.confine = .all
+        let unnamed = try UnnamedFile(file)
+        var inputs = [PictureInput.file(unnamed.descriptor)]
+        if file.count <= PictureInput.mostBytes { inputs.append(.content(file)) }
+        for input in inputs {
+            let own = try told(input, limits, divisor: divisor)
+            let other = try told(input, confined, divisor: divisor)
+            #expect(own == other, "\(what)", sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test(arguments: PixelKind.all) func everyKindOfPNG(kind: PixelKind) throws {
+        for (width, height) in [(1, 1), (31, 23), (700, 300)] {
+            var maker = kind.noise(width: width, height: height)
+            if [.gray, .rgb, .palette].contains(kind.colourType) {
+                try isTheSame(maker.encoded)
+                maker.transparency = kind.colourType == .palette ? [0, 128] : [0, 1, 0, 1, 0, 1]
+            }
+            try isTheSame(maker.encoded)
+        }
+    }
+
+    static let makers = [
+        JPEGMaker.noise(width: 61, height: 47, channels: 1, seed: 1),
+        JPEGMaker.noise(width: 97, height: 83, channels: 3, seed: 2),
+        JPEGMaker.gradient(width: 640, height: 480, channels: 3),
+    ]
+
+    @Test(arguments: makers.indices, [1, 2, 4, 8])
+    func everyKindOfJPEG(_ index: Int, divisor: Int) throws {
+        var maker = Self.makers[index]
+        for scans in JPEGMaker.Scans.allCases {
+            maker.scans = scans
+            try isTheSame(maker.encoded, divisor: divisor, "\(scans)")
+        }
+    }
+
+    /// Damaged pictures end with the same error at the same row, or are read as far.
+    @Test(arguments: [DamagedRule.fail, .keep]) func damagedPictures(_ rule: DamagedRule) throws {
+        var limits = PictureLimits()
+        limits.damaged = rule
+        for interlaced in [false, true] {
+            for damage in PNGDamage.failing {
+                try isTheSame(
+                    damage.file(from: PNGDamageTests.maker(interlaced: interlaced)), limits,
+                    "\(damage)")
+            }
+        }
+        for (index, maker) in Self.makers.enumerated() {
+            let file = maker.encoded
+            for cut in stride(from: 1, to: file.count, by: max(1, file.count / 25)) {
+                try isTheSame(Array(file.prefix(cut)), limits, "\(index) \(cut)")
+                var changed = file
+                changed[cut] ^= 0x55
+                try isTheSame(changed, limits, "\(index) \(cut) changed")
+            }
+        }
+        try isTheSame([], limits)
+        try isTheSame(Array("no picture".utf8), limits)
+    }
+
+    /// The profile and the camera's metadata come in pieces if they are large.
+    @Test func metadata() throws {
+        var limits = PictureLimits()
+        limits.ancillaryBytes = 16 << 20
+        for bytes in [0, 1, 70_000] {
+            var jpeg = JPEGMaker.noise(width: 20, height: 10, channels: 3, seed: 3)
+            jpeg.early = JPEGSegment.profile(ICCProfileMaker.profile(space: "RGB ", padding: bytes))
+            try isTheSame(jpeg.encoded, limits)
+        }
+    }
+
+    /// Results are the same bytes: filters, palettes that are copied, several sizes at once.
+    @Test func results() throws {
+        let maker = PixelKind(colourType: .palette, depth: 8, interlaced: false)
+            .noise(width: 900, height: 500)
+        let jpeg = JPEGMaker.gradient(width: 1600, height: 1200, channels: 3).encoded
+        let sources = [maker.encoded, jpeg]
+        let filters: [[Filter]] = [[], [.sepia(intensity: 1)], [.blur(radius: 3)]]
+        for source in sources {
+            for filters in filters {
+                for format in [OutputFormat.png, .jpeg] {
+                    var files: [[UInt8]] = []
+                    for rule in ConfineRule.allCases {
+                        var limits = PictureLimits()
+                        limits.confine = rule
+                        let (input, output) = (try UnnamedFile(source), try UnnamedFile())
+                        _ = try PicturePipeline.run(
+                            PictureConversion(
+                                "in",
+                                PictureSteps(
+                                    filters: filters, options: OutputOptions(format: format),
+                                    limits: limits),
+                                to: PictureResult(output.descriptor, name: "out")),
+                            .file(input.descriptor))
+                        files.append(try output.contents())
+                    }
+                    #expect(files[0] == files[1])
+                }
+            }
+        }
+    }
+
+    @Test(arguments: JPEGMaker.Scans.allCases)
+    func severalSizesAtOnce(_ scans: JPEGMaker.Scans) throws {
+        var maker = JPEGMaker.gradient(width: 1603, height: 1201, channels: 3)
+        maker.scans = scans
+        var limits = PictureLimits()
+        limits.confine = .all
+        let wishes = [1, 2, 4, 8].map { divisor in
+            PictureVariantsTests.Wish(
+                filters: [.resize(Filter.Resize(width: 1600 / divisor / 2))],
+                options: OutputOptions(format: .jpeg))
+        }
+        let whole = maker.encoded
+        for file in [whole, Array(whole.prefix(whole.count * 2 / 3))] {
+            let together = try PictureVariantsTests.together(file, wishes, limits: limits)
+            #expect(try together == PictureVariantsTests.alone(file, wishes))
+        }
+    }
+}
