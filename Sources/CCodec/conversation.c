@@ -340,7 +340,7 @@ static bool makes_sense(const darkroom_codec_header *header)
 {
     bool is_colour = header->colour == DARKROOM_CODEC_GRAY || header->colour == DARKROOM_CODEC_RGB
         || header->colour == DARKROOM_CODEC_CMYK;
-    return is_colour && header->width > 0 && header->height > 0
+    return is_colour && header->width > 0 && header->height > 0 && header->height <= INT32_MAX
         && (header->channels == header->colour || header->channels == header->colour + 1)
         && (header->depth == 8 || header->depth == 16);
 }

@@ -1,9 +1,11 @@
 # shellcheck shell=bash
 # Builds the programs of Tests/Codecs and Tests/fuzz/codec.c: the sources of a codec with its conversation replaced.
 
+# Who reads this file uses it.
+# shellcheck disable=SC2034
 readonly CODECS=(webp heif tiff gif bmp jxl)
 
-# codec_sources NAME: the folder of its sources.
+# codec_folder NAME: the folder of its sources.
 codec_folder() {
     case $1 in
         webp) echo Sources/CodecWebP ;;

@@ -52,6 +52,14 @@ const darkroom_codec *inside_codec(void)
 
 /* ---- Memory: the sanitizer tells of each piece ---- */
 
+/* A library that wants very much at once gets nothing, as in a child. What a picture leaves is freed here, with free,
+ * whatever had allocated it. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1:max_allocation_size_mb=1024:detect_leaks=0:alloc_dealloc_mismatch=0";
+}
+
 int __sanitizer_install_malloc_and_free_hooks(
     void (*)(const volatile void *, size_t), void (*)(const volatile void *)) __attribute__((weak));
 

@@ -23,13 +23,6 @@ static const darkroom_codec *codec;
 static const char *folder;
 static uint32_t side;
 
-/* A library that wants very much at once gets nothing, as in a child. The rest of a picture in memory is freed here, with
- * free, whatever had allocated it. */
-const char *__asan_default_options(void)
-{
-    return "allocator_may_return_null=1:max_allocation_size_mb=256:detect_leaks=0:alloc_dealloc_mismatch=0";
-}
-
 static void decode(const uint8_t *bytes, size_t count)
 {
     inside_outcome outcome;
