@@ -196,8 +196,10 @@ static uint32_t sample(const uint8_t *row, size_t index, unsigned bits)
         memcpy(&value, row + index * 2, 2);
         return value;
     }
+    size_t first = index * bits;
+    if (8 % bits == 0) return row[first / 8] >> (8 - bits - first % 8) & ((1u << bits) - 1);
     uint32_t value = 0;
-    for (size_t bit = index * bits; bit < (index + 1) * bits; bit++) value = value << 1 | (row[bit / 8] >> (7 - bit % 8) & 1);
+    for (size_t bit = first; bit < (index + 1) * bits; bit++) value = value << 1 | (row[bit / 8] >> (7 - bit % 8) & 1);
     return value;
 }
 
@@ -377,11 +379,17 @@ static void say_converted(picture *picture, uint8_t *row)
     }
 }
 
+/* What a decoder of libtiff needs: LZMA the largest dictionary of its presets, Zstandard its usual window. */
+static uint64_t decoder_memory(uint16_t compression)
+{
+    return (compression == COMPRESSION_LZMA ? UINT64_C(68) : compression == COMPRESSION_ZSTD ? 16 : 4) << 20;
+}
+
 /* What the ways to the rows allocate, what libtiff does for a strip or tile, and its decoders. */
 static uint64_t memory(const picture *picture)
 {
     uint64_t pixels = (uint64_t) picture->width * picture->height, row = codec_row_bytes(&picture->header);
-    uint64_t line = (uint64_t) TIFFScanlineSize64(picture->tiff), rest = row + line + (UINT64_C(4) << 20);
+    uint64_t line = (uint64_t) TIFFScanlineSize64(picture->tiff), rest = row + line + decoder_memory(picture->compression);
     if (TIFFIsTiled(picture->tiff)) {
         uint32_t width = 1, height = 0;
         TIFFGetField(picture->tiff, TIFFTAG_TILEWIDTH, &width);

@@ -1,5 +1,5 @@
-/* Holds a codec against the samples of its format, and its encoder against its decoder: prints a line for each, `ok` or
- * `FAIL`. With a folder, it writes the samples into it instead. */
+/* check [FOLDER] [WIDTH HEIGHT]: holds a codec against the samples of its format, and its encoder against its decoder; prints a
+ * line for each, `ok` or `FAIL`. With a folder that is not empty, it writes the samples into it instead. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,15 +121,17 @@ int main(int argc, char **argv)
 {
     /* Odd ones, one pixel, long ones; one large enough for several slots and strips. */
     static const uint32_t sizes[][2] = {{1, 1}, {2, 3}, {33, 17}, {1, 70}, {257, 1}, {300, 201}};
-    folder = argc > 1 ? argv[1] : NULL;
+    folder = argc > 1 && argv[1][0] ? argv[1] : NULL;
     inside_limits = (darkroom_codec_limits) {
         .memory_at_first = 64 << 20, .memory_at_most = 1 << 30, .seconds = 60, .largest_side = 60000, .most_pixels = 1 << 26,
         .most_metadata = 1 << 20};
     const darkroom_codec *codec = inside_codec();
     for (size_t index = 0; index < sizeof sizes / sizeof *sizes; index++) {
-        memcpy(size_of_sample, sizes[index], sizeof size_of_sample);
-        samples_make(sizes[index][0], sizes[index][1]);
+        for (int side = 0; side < 2; side++)
+            size_of_sample[side] = argc == 4 ? (uint32_t) strtoul(argv[2 + side], NULL, 10) : sizes[index][side];
+        samples_make(size_of_sample[0], size_of_sample[1]);
         if (codec->encode) encode_all();
+        if (argc == 4) break;
     }
     return failures > 0;
 }

@@ -311,7 +311,7 @@ void inside_decode(const uint8_t *bytes, size_t count, uint32_t page, inside_out
     if (outcome->failure) return inside_require(outcome->text[0] != 0, "a failure has words");
     inside_require(outcome->has_begun && call.rows == outcome->header.height, "all rows have come");
     /* The daemon permits so much more than the header says. */
-    enum { SPARE = 16 << 20 };
+    enum { SPARE = 1 << 20 };
     if (outcome->peak > outcome->header.memory + SPARE) {
         fprintf(stderr, "%llu bytes are in use, and the header says %llu for %u x %u pixels of %u x %u bits\n",
             (unsigned long long) outcome->peak, (unsigned long long) outcome->header.memory, outcome->header.width,

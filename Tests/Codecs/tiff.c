@@ -241,10 +241,41 @@ static void make(const kind *kind, uint32_t width, uint32_t height, uint32_t pag
     free(sink.file.bytes);
 }
 
+/* Colours of CIE L*a*b*, and what sRGB has for them, by the formulas of both standards and the matrix of Bradford. */
+static void make_lab(uint16_t bits)
+{
+    static const int8_t colours[][2] = {{0, 0}, {-100, 0}, {100, 0}, {0, 0}, {0, 60}};
+    static const uint8_t lightness[] = {255, 128, 128, 128, 200}, expected[][3] = {
+        {255, 255, 255}, {0, 152, 117}, {255, 0, 125}, {119, 119, 119}, {218, 192, 76}};
+    enum { COUNT = sizeof lightness };
+    sink sink = {0};
+    const kind kind = {.name = bits == 8 ? "lab-8" : "lab-16", .photometric = PHOTOMETRIC_CIELAB, .bits = bits, .samples = 3};
+    TIFF *tiff = TIFFClientOpen("a sample", "w", &sink, read_bytes, write_bytes, seek, close_file, size, NULL, NULL);
+    inside_require(tiff != NULL, "libtiff makes a sample");
+    set_tags(tiff, &kind, COUNT, 1);
+    uint8_t narrow[COUNT * 3];
+    uint16_t wide[COUNT * 3];
+    for (unsigned index = 0; index < COUNT * 3; index++) {
+        int value = index % 3 == 0 ? lightness[index / 3] : colours[index / 3][index % 3 - 1];
+        narrow[index] = (uint8_t) value;
+        wide[index] = (uint16_t) (value * (index % 3 == 0 ? 257 : 256));
+    }
+    inside_require(TIFFWriteScanline(tiff, bits == 8 ? (void *) narrow : (void *) wide, 0, 0) >= 0, "libtiff writes a row");
+    TIFFClose(tiff);
+    sample_picture picture = sample_of(COUNT, 1, DARKROOM_CODEC_RGB, false, bits);
+    for (unsigned index = 0; index < COUNT * 3; index++) wide[index] = expected[index / 3][index % 3] * 257;
+    picture.pixels = bits == 8 ? expected[0] : (const uint8_t *) wide;
+    picture.tolerance = 2;
+    sample_say(kind.name, sink.file.bytes, sink.file.count, &picture);
+    free(sink.file.bytes);
+}
+
 void samples_make(uint32_t width, uint32_t height)
 {
     for (size_t index = 0; index < sizeof kinds / sizeof *kinds; index++)
         if (!kinds[index].compression || TIFFIsCODECConfigured(kinds[index].compression)) make(&kinds[index], width, height, 1);
+    make_lab(8);
+    make_lab(16);
     kind paged = kinds[6];
     paged.name = "pages";
     make(&paged, width, height, 3);

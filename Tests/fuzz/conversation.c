@@ -166,7 +166,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     talk.own_first = decodes ? 0 : order.slots;
     talk.own_count = order.slots;
     if (setjmp(talk.end) == 0) {
-        talk.call = conversation_new(&order, decodes);
+        static const uint32_t is_permitted = 1;
+        talk.call = conversation_new(&order, decodes, &is_permitted);
         require(talk.call != NULL, "a conversation begins");
         if (decodes) decode(talk.call);
         else encode(talk.call);
