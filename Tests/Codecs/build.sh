@@ -16,6 +16,7 @@ codec_folder() {
 codec_libraries() {
     case $1 in
         webp) printf '%s\n' -lwebp -lwebpdemux -lwebpmux ;;
+        jxl) printf '%s\n' -ljxl -Wl,--wrap=JxlDecoder{Create,Destroy} -Wl,--wrap=JxlEncoderCreate ;;
         bmp) ;;
         *) echo "-l$1" ;;
     esac

@@ -4,6 +4,7 @@
 
 #include "samples.h"
 
+const bool samples_leave_nothing = true;
 const darkroom_codec_options sample_options[] = {{0}};
 const size_t sample_options_count = 0;
 

@@ -4,6 +4,7 @@
 
 #include "samples.h"
 
+const bool samples_leave_nothing = true;
 const darkroom_codec_options sample_options[] = {
     {.quality = 70, .effort = 1}, {.lossless = 1, .effort = 1}, {.quality = 90, .effort = 1, .chroma = 444},
     {.quality = 90, .effort = 1, .depth = 10}, {.quality = 90, .effort = 1, .depth = 12, .chroma = 422}};

@@ -23,6 +23,11 @@ struct darkroom_codec_call {
     const codec_metadata *metadata;
     const uint8_t *pixels;
     uint8_t *lent;
+    /* What the codec has allocated by codec_allocate. */
+    struct piece_of_codec {
+        struct piece_of_codec *next;
+        void *memory;
+    } *pieces;
 };
 
 darkroom_codec_limits inside_limits;
@@ -289,6 +294,11 @@ void *codec_allocate(darkroom_codec_call *call, size_t count, size_t size)
     bool is_small = !__builtin_mul_overflow(count, size, &bytes) && bytes <= inside_limits.memory_at_most;
     void *memory = is_small ? malloc(bytes ? bytes : 1) : NULL;
     if (!memory) codec_fail(call, DARKROOM_CODEC_MEMORY, "there is no memory for %zu x %zu bytes", count, size);
+    is_outside = true;
+    struct piece_of_codec *piece = malloc(sizeof *piece);
+    is_outside = false;
+    *piece = (struct piece_of_codec) {call->pieces, memory};
+    call->pieces = piece;
     return memory;
 }
 
@@ -299,6 +309,11 @@ static void run(darkroom_codec_call *call, void (*work)(darkroom_codec_call *))
     watch_memory();
     if (setjmp(call->end) == 0) work(call);
     call->outcome->peak = memory.is_full ? 0 : memory.peak;
+    for (struct piece_of_codec *next; call->pieces; call->pieces = next) {
+        next = call->pieces->next;
+        free(call->pieces->memory);
+        free(call->pieces);
+    }
     sweep_memory();
     free(call->lent);
 }

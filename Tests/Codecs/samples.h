@@ -20,6 +20,8 @@ typedef struct {
 
 /* Each codec has its own: makes all kinds with this size. */
 void samples_make(uint32_t width, uint32_t height);
+/* Whether the library keeps nothing between pictures, so that all that one leaves in memory can be freed. */
+extern const bool samples_leave_nothing;
 /* The encoder's choices to try; without an encoder, none. */
 extern const darkroom_codec_options sample_options[];
 extern const size_t sample_options_count;

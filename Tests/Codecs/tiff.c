@@ -4,6 +4,7 @@
 
 #include "samples.h"
 
+const bool samples_leave_nothing = true;
 const darkroom_codec_options sample_options[] = {{.compression = 0}, {.compression = 1, .effort = 3}, {.compression = 2}};
 const size_t sample_options_count = sizeof sample_options / sizeof *sample_options;
 

@@ -4,6 +4,7 @@
 
 #include "samples.h"
 
+const bool samples_leave_nothing = true;
 const darkroom_codec_options sample_options[] = {
     {.quality = 80, .effort = 2}, {.lossless = 1, .effort = 2}, {.quality = 100, .effort = 10}};
 const size_t sample_options_count = sizeof sample_options / sizeof *sample_options;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "samples.h"
 
@@ -99,8 +99,9 @@ static void make_orders(void)
 
 int LLVMFuzzerInitialize(int *count, char ***arguments)
 {
+    struct stat status;
     for (int index = 1; index < *count && !folder; index++)
-        if ((*arguments)[index][0] != '-' && access((*arguments)[index], W_OK) == 0) folder = (*arguments)[index];
+        if (stat((*arguments)[index], &status) == 0 && S_ISDIR(status.st_mode)) folder = (*arguments)[index];
     inside_limits = (darkroom_codec_limits) {
         .memory_at_first = 64 << 20, .memory_at_most = 256 << 20, .seconds = 60, .largest_side = 4096,
         .most_pixels = 1 << 16, .most_metadata = 1 << 16};
@@ -111,6 +112,6 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
         samples_make(sizes[index][0], sizes[index][1]);
     }
     if (codec->encode) make_orders();
-    inside_sweep();
+    if (samples_leave_nothing) inside_sweep();
     return 0;
 }
