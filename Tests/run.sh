@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Builds Darkroom and runs its tests:
-#   bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|outside|package|systemd|slurm]...
+#   bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|outside|package|systemd|slurm|suite]...
 #
-# Without arguments, everything. FUZZ_SECONDS is how long each of Tests/fuzz runs, 10 by itself; FAULT_KILLS
-# how often a daemon is killed at a random moment, 100 by itself. With REPRODUCE=1, the Debian package is built again in
+# Without arguments, everything but `suite`, which reads the test pictures of another project and downloads them first.
+# FUZZ_SECONDS is how long each of Tests/fuzz runs, 10 by itself; FAULT_KILLS how often a daemon is killed at a random
+# moment, 100 by itself; DAMAGED_PICTURES how many of each codec a daemon gets, 100 by itself. With REPRODUCE=1, the Debian package is built again in
 # another folder and compared byte for byte, which takes as long as a release.
 # Missing Debian packages are installed first, with sudo where this is not root. The last line sums
 # up: N passed, N failed, N skipped. Exits 1 if anything failed.
@@ -17,6 +18,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 . etc/packages.sh
 # shellcheck source=etc/release.sh
 . etc/release.sh
+# shellcheck source=Tests/Codecs/build.sh
+. Tests/Codecs/build.sh
 
 readonly LOGS=.build/test-logs
 # A report names lines: more for a debugger would take longer to build.
@@ -35,8 +38,8 @@ main() {
     [ $# -gt 0 ] || parts=(lint unit exact instructions e2e faults tsan fuzz outside package systemd slurm)
     for part in "${parts[@]}"; do
         case $part in
-            lint | unit | exact | instructions | e2e | faults | tsan | fuzz | outside | package | systemd | slurm) ;;
-            *) echo "usage: bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|outside|package|systemd|slurm]..." >&2; exit 64 ;;
+            lint | unit | exact | instructions | e2e | faults | tsan | fuzz | outside | package | systemd | slurm | suite) ;;
+            *) echo "usage: bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|outside|package|systemd|slurm|suite]..." >&2; exit 64 ;;
         esac
     done
     prepare || { failed=1; sum_up; }
@@ -49,7 +52,7 @@ main() {
         start_beside tsan normal run tsan
         start_beside fuzz low fuzz_when_built
         ! needs_packages || await_beside quiet packages
-        run systemd slurm
+        run systemd slurm suite
         join_beside tsan
         join_beside quiet
         join_beside fuzz
@@ -85,7 +88,7 @@ fuzz_when_built() {
 needs_packages() { is_wanted systemd && ! why_no_systemd >/dev/null; }
 
 prepare() {
-    { missing_build_packages; missing_test_packages; } | install_packages || return 1
+    { missing_build_packages; missing_test_packages; ! is_wanted suite || missing_suite_packages; } | install_packages || return 1
     require_swift || return 1
     pin_dependencies || return 1
     mkdir -p "$LOGS"
@@ -284,10 +287,10 @@ part_unit() {
     build_tested unit && run_suites unit '^DarkroomTests\.' "$TESTED" "${TESTED_BUILD[@]}"
 }
 
-# Colour filters for every colour there is, in a build for release; and the paths of each kernel
-# against each other at odd sizes, under sanitizers.
+# Colour filters for every colour there is, in a build for release; and under sanitizers the paths of each
+# kernel against each other at odd sizes, and the codecs with samples of each kind.
 part_exact() {
-    local kernels=.build/kernels-sanitized
+    local kernels=.build/kernels-sanitized name
     if build exact build build_release exact; then
         run_lines exact "checks of every colour" "$(release_products)/exact"
     fi
@@ -296,6 +299,12 @@ part_exact() {
         Tests/callgrind/*.c Sources/CPixels/*.c -lm -o "$kernels"; then
         run_lines exact-kernels "kernels the same in scalar, AVX2 and AVX-512" "$kernels" compare
     fi
+    for name in "${CODECS[@]}"; do
+        if build "exact-$name" build build_codec_test clang_of_swift "$name" Tests/Codecs/check.c ".build/codec-$name-sanitized" \
+            -O1 -fno-sanitize-recover=undefined -fsanitize=address,undefined; then
+            run_lines "exact-$name" "samples of the codec $name" ".build/codec-$name-sanitized"
+        fi
+    done
 }
 
 part_instructions() {
@@ -324,9 +333,24 @@ part_faults() {
         "$products/darkroomd" --self-test "$work" --kills "${FAULT_KILLS:-100}"
     run_lines faults "kinds of faults" "${apart[@]}" "$products/faults" \
         --darkroomd "$products/darkroomd" --shim "$shim" --folder "$work"
+    damaged_pictures "$products" "$work"
     join_beside kills
     grep -h '^ok .*, lost [0-9]' "$LOGS"/faults{-kills,}.log | sed 's/^ok */               /'
     rm -rf "$work"
+}
+
+# Damaged pictures of each codec, beside sound ones.
+damaged_pictures() { # PRODUCTS WORK
+    local name tools=$2/tools
+    mkdir "$tools"
+    build faults "Tests/Codecs/mutate.c" clang_of_swift -std=gnu11 -Wall -Wextra -Werror -O1 -o "$tools/mutate" \
+        Tests/Codecs/mutate.c || return
+    for name in "${CODECS[@]}"; do
+        build faults "samples of $name" build_codec_test clang_of_swift "$name" Tests/Codecs/check.c "$tools/check-$name" -O1 ||
+            return
+    done
+    run_lines faults-pictures "checks of a daemon with damaged pictures" \
+        bash Tests/Codecs/daemon.sh "$1" "$tools" "$PWD/etc/samples/pictures/moon.png" "${DAMAGED_PICTURES:-100}"
 }
 
 part_tsan() {
@@ -368,14 +392,15 @@ run_under_sanitizer() {
 no_reports() { [ -z "$(ls -A "$1")" ] || { cat "$1"/*; return 1; }; }
 
 # Each C file of Tests/fuzz is a program that throws made-up inputs at the C parts, built for the
-# purpose with the sanitizers; the Swift file does so to what reads response heads and hosts. An input
-# that breaks one is left in .build/fuzz, as is all that it has learned (corpus/), from where the next
-# run goes on. Alone there are as many at a time as there are processors, beside other parts one.
+# purpose with the sanitizers, codec.c once for each codec; the Swift file does so to what reads response
+# heads and hosts. An input that breaks one is left in .build/fuzz, as is all that it has learned (corpus/),
+# from where the next run goes on. Alone there are as many at a time as there are processors, beside other
+# parts one.
 part_fuzz() {
     local work=.build/fuzz names=() group name before=$failed at_a_time=1
     build_fuzz
     [ "${#parts[@]}" -gt 1 ] || at_a_time=$(nproc)
-    for name in Tests/fuzz/*.{c,swift}; do
+    for name in Tests/fuzz/*.{c,swift} "${CODECS[@]/#/codec-}"; do
         name=$(basename "${name%.*}")
         [ ! -x "$work/$name" ] || names+=("$name")
     done
@@ -389,7 +414,7 @@ part_fuzz() {
 
 # Runs some at once.
 fuzz() {
-    local name dictionary
+    local name dictionary status
     local -A processes=()
     for name in "$@"; do
         mkdir -p "$work/corpus/$name"
@@ -402,10 +427,23 @@ fuzz() {
     done
     for name in "$@"; do
         wait "${processes[$name]}"
-        judge "fuzz-$name" "Tests/fuzz/$name" $? &&
+        status=$?
+        if [ "$status" -ne 0 ] && is_of_a_library "$LOGS/fuzz-$name.log"; then
+            say fuzz "$name: a mistake of a library, which the confinement is for (all of it in $LOGS/fuzz-$name.log)"
+            status=0
+        fi
+        judge "fuzz-$name" "Tests/fuzz/$name" "$status" &&
             say fuzz "$name: $(sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) .*/\1 inputs in \2 s/p' \
                 "$LOGS/fuzz-$name.log")"
     done
+}
+
+# is_of_a_library LOG: whether the first function of a report that is ours or one of a codec's library is of the library, and
+# no memory of ours is in the report.
+is_of_a_library() {
+    local libraries='/lib(webp|heif|tiff|gif|jxl|de265|dav1d|aom|x265|jpeg|zstd|lzma|jbig)[^/]*\.so'
+    ! grep -qE '^failed: |in codec_allocate ' "$1" &&
+        grep -E '^ +#[0-9]+ ' "$1" | grep -m 1 -E "/(Sources|Tests)/|$libraries" | grep -qE "$libraries"
 }
 
 build_fuzz() { once fuzz fuzz_programs; }
@@ -414,15 +452,22 @@ fuzz_programs() {
     local work=.build/fuzz source name
     local flags=(-std=gnu11 -Wall -Wextra -Werror -g -O1 -fno-sanitize-recover=undefined
         -ISources/CShims -ISources/CShims/include -ISources/CPixels -ISources/CPixels/include
-        -ISources/CDeflate/include -ISources/CJpeg/include)
+        -ISources/CDeflate/include -ISources/CJpeg/include -ISources/CCodec -ISources/CCodec/include
+        -ISources/CCodecWire/include)
     rm -rf "$work/objects"
     mkdir -p "$work/objects"
     build fuzz "the C parts, with sanitizers" fuzz_objects || return
     for source in Tests/fuzz/*.c; do
         name=$(basename "$source" .c)
         rm -f "$work/$name"
+        [ "$name" != codec ] || continue
         build fuzz "$source" clang_of_swift "${flags[@]}" -fsanitize=fuzzer,address,undefined \
             "$source" "$work"/objects/*.o -o "$work/$name" -lpng16 -lz -ljpeg -ldeflate
+    done
+    for name in "${CODECS[@]}"; do
+        rm -f "$work/codec-$name"
+        build fuzz "Tests/fuzz/codec.c for $name" build_codec_test clang_of_swift "$name" Tests/fuzz/codec.c "$work/codec-$name" \
+            -O1 -fno-sanitize-recover=undefined -fsanitize=fuzzer,address,undefined
     done
     rm -f "$work/heads"
     build fuzz Tests/fuzz/heads.swift fuzz_heads "$work/heads"
@@ -459,6 +504,12 @@ clang_of_swift() {
     clang=$(dirname "$(command -v swift)")/clang
     [ -x "$clang" ] || clang=clang
     "$clang" "$@"
+}
+
+# The test pictures of Pillow, as Pillow reads them. What it downloads stays in .build/suite.
+part_suite() {
+    build_tested suite && run_lines suite "pictures of the tests of Pillow" \
+        bash Tests/suite/check.sh "$(tested_products)/darkroom" "$PWD/.build/suite"
 }
 
 # Picture as another package sees it.

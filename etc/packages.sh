@@ -61,6 +61,11 @@ missing_test_packages() {
     have munged || echo munge
 }
 
+# Prints the packages that `Tests/run.sh suite` needs beyond those of the tests.
+missing_suite_packages() {
+    python3 -c "import venv, ensurepip" 2>/dev/null || echo python3-venv
+}
+
 # Prints the packages that making a Debian package needs beyond those for building.
 missing_package_packages() {
     missing_build_packages

@@ -2,6 +2,7 @@
 #include "conversation.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* What the daemon can have said while a free slot is awaited: rows in all of its slots, and END. */
@@ -24,6 +26,7 @@ struct darkroom_codec_call {
     /* A bit for each slot of this side that the daemon has. */
     uint32_t lent;
     /* To decode. */
+    const uint32_t *is_permitted;
     uint32_t page;
     const uint8_t *source;
     size_t source_bytes;
@@ -101,7 +104,15 @@ _Noreturn static void misuse(darkroom_codec_call *call, const char *what)
     codec_fail(call, DARKROOM_CODEC_MISUSE, "%s makes no sense", what);
 }
 
-darkroom_codec_call *conversation_new(const darkroom_codec_message *order, bool decodes)
+/* Whether a picture is in work whose memory the daemon knows. */
+static bool is_counted;
+
+void conversation_without_memory(size_t bytes)
+{
+    if (is_counted) codec_fail(NULL, DARKROOM_CODEC_MEMORY, "there is no memory for %zu bytes", bytes);
+}
+
+darkroom_codec_call *conversation_new(const darkroom_codec_message *order, bool decodes, const uint32_t *is_permitted)
 {
     uint32_t slots = order->slots * (decodes ? 1 : 2);
     darkroom_codec_call *call = calloc(1, sizeof *call);
@@ -111,6 +122,7 @@ darkroom_codec_call *conversation_new(const darkroom_codec_message *order, bool 
     call->own_first = decodes ? 0 : order->slots;
     call->own_count = order->slots;
     call->page = order->count;
+    call->is_permitted = is_permitted;
     call->rows_slot = call->filling = -1;
     size_t bytes = (size_t) slots * order->slot_bytes;
     struct stat status;
@@ -240,6 +252,14 @@ static codec_blob bounded(darkroom_codec_call *call, const char *name, codec_blo
     return (codec_blob) {NULL, 0};
 }
 
+/* The daemon's word may be here before the waiting process has raised the limit. */
+static void await_memory(const darkroom_codec_call *call)
+{
+    while (__atomic_load_n(call->is_permitted, __ATOMIC_ACQUIRE) == 0)
+        syscall(SYS_futex, call->is_permitted, FUTEX_WAIT, 0, NULL, NULL, 0);
+    is_counted = true;
+}
+
 void codec_begin(darkroom_codec_call *call, darkroom_codec_header header, codec_metadata metadata)
 {
     uint32_t side = header.width > header.height ? header.width : header.height;
@@ -270,7 +290,7 @@ void codec_begin(darkroom_codec_call *call, darkroom_codec_header header, codec_
     say_blob(call, DARKROOM_CODEC_IPTC, metadata.iptc);
     for (;;) {
         darkroom_codec_message message = hear();
-        if (message.kind == DARKROOM_CODEC_GO) return;
+        if (message.kind == DARKROOM_CODEC_GO) return await_memory(call);
         if (message.kind != DARKROOM_CODEC_FREE) misuse(call, "a message to a decoder");
         freed(call, message.slot);
     }
@@ -366,7 +386,7 @@ static bool makes_sense(const darkroom_codec_header *header)
 {
     bool is_colour = header->colour == DARKROOM_CODEC_GRAY || header->colour == DARKROOM_CODEC_RGB
         || header->colour == DARKROOM_CODEC_CMYK;
-    return is_colour && header->width > 0 && header->height > 0
+    return is_colour && header->width > 0 && header->height > 0 && header->height <= INT32_MAX
         && (header->channels == header->colour || header->channels == header->colour + 1)
         && (header->depth == 8 || header->depth == 16);
 }
@@ -379,6 +399,7 @@ const darkroom_codec_header *codec_picture(
         || codec_row_bytes(&message.header) > call->slot_bytes)
         misuse(call, "a header");
     call->header = message.header;
+    is_counted = true;
     *options = message.options;
     call->metadata.icc = hear_blob(call, DARKROOM_CODEC_ICC, call->header.icc);
     call->metadata.exif = hear_blob(call, DARKROOM_CODEC_EXIF, call->header.exif);

@@ -3,15 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,11 +25,16 @@
 /* Without a picture for so long, in milliseconds, the process ends. */
 enum { IDLE = 60000 };
 
+/* The size of a mapping with one number. */
+enum { PAGE = 4096 };
+
 /* A picture in work. */
 typedef struct {
     uint64_t number;
     pid_t process;
     uint64_t most_memory;
+    /* Shared with the child: 1 when it may use the memory for its picture. A page. */
+    uint32_t *is_permitted;
 } child;
 
 static struct {
@@ -62,7 +71,8 @@ static bool take(const descriptors *given)
     return close_range((unsigned) (CHILD_SOCKET + given->count), ~0u, 0) == 0;
 }
 
-_Noreturn static void work(const darkroom_codec_message *order, const descriptors *given, pid_t parent)
+_Noreturn static void work(
+    const darkroom_codec_message *order, const descriptors *given, pid_t parent, const uint32_t *is_permitted)
 {
     bool decodes = order->kind == DARKROOM_CODEC_DECODE;
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || !take(given)) _exit(71);
@@ -72,7 +82,7 @@ _Noreturn static void work(const darkroom_codec_message *order, const descriptor
     /* A library that this program is linked with may have handlers for crashes, which call what a child may not. */
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS, SIGXCPU};
     for (size_t index = 0; index < sizeof fatal / sizeof *fatal; index++) signal(fatal[index], SIG_DFL);
-    darkroom_codec_call *call = conversation_new(order, decodes);
+    darkroom_codec_call *call = conversation_new(order, decodes, is_permitted);
     if (!call) _exit(71);
     close(CHILD_MEMORY);
     if (decodes && !server.codec->reads_source) close(CHILD_SOURCE);
@@ -115,10 +125,17 @@ static void begin(const darkroom_codec_message *order, const descriptors *given)
     /* As if it had ended with EX_OSERR. */
     const darkroom_codec_ended not_begun = {.status = 71 << 8};
     if (!is_order(order, given) || !has_room()) return say_ended(order->number, not_begun);
+    uint32_t *is_permitted = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (is_permitted == MAP_FAILED) return say_ended(order->number, not_begun);
     pid_t parent = getpid(), process = fork();
-    if (process == 0) work(order, given, parent);
-    if (process < 0) return say_ended(order->number, not_begun);
-    server.children[server.count++] = (child) {order->number, process, order->limits.memory_at_most};
+    if (process == 0) work(order, given, parent, is_permitted);
+    if (process < 0) {
+        munmap(is_permitted, PAGE);
+        return say_ended(order->number, not_begun);
+    }
+    /* It is no other child's. */
+    madvise(is_permitted, PAGE, MADV_DONTFORK);
+    server.children[server.count++] = (child) {order->number, process, order->limits.memory_at_most, is_permitted};
     darkroom_codec_message message = {
         .kind = DARKROOM_CODEC_STARTED, .number = order->number, .count = (uint32_t) process};
     darkroom_codec_send(DARKROOM_CODEC_CONTROL, &message, NULL, 0);
@@ -141,6 +158,8 @@ static void permit(const darkroom_codec_message *message)
     rlim_t wanted = message->bytes < child->most_memory ? start + message->bytes : now.rlim_max;
     struct rlimit next = {wanted, now.rlim_max};
     prlimit(child->process, RLIMIT_AS, &next, NULL);
+    __atomic_store_n(child->is_permitted, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, child->is_permitted, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 /* The daemon lets the child go on when the limit is set. */
@@ -166,6 +185,7 @@ static void reap(void)
         for (size_t index = 0; index < server.count; index++) {
             if (server.children[index].process != process) continue;
             uint64_t number = server.children[index].number;
+            munmap(server.children[index].is_permitted, PAGE);
             server.children[index] = server.children[--server.count];
             say_ended(number, (darkroom_codec_ended) {
                 .status = status,

@@ -128,10 +128,12 @@ static void read_palette(darkroom_codec_call *call, bitmap *bitmap)
     bitmap->palette_entry = bitmap->header_bytes == 12 ? 3 : 4;
     uint32_t most = 1u << bitmap->depth;
     if (bitmap->colours == 0 || bitmap->colours > most) bitmap->colours = most;
-    /* Some writers say more colours than they write. */
+    /* Some writers say more colours than they write, and some that the pixels stand where the colours do. */
     size_t room = bitmap->pixels > bitmap->palette ? (bitmap->pixels - bitmap->palette) / bitmap->palette_entry : 0;
     if (room > 0 && bitmap->colours > room) bitmap->colours = (uint32_t) room;
-    if (bitmap->palette + (size_t) bitmap->colours * bitmap->palette_entry > bitmap->count) truncated(call);
+    size_t end = bitmap->palette + (size_t) bitmap->colours * bitmap->palette_entry;
+    if (end > bitmap->count) truncated(call);
+    if (bitmap->pixels <= bitmap->palette) bitmap->pixels = end;
 }
 
 static void put_colour(const bitmap *bitmap, uint32_t index, uint8_t *to)

@@ -89,6 +89,16 @@ static GifPixelType *read_passes(darkroom_codec_call *call, GifFileType *file)
     return numbers;
 }
 
+/* The standard leaves the colours of a file without any to the reader. */
+static const ColorMapObject *grays(void)
+{
+    static GifColorType colours[256];
+    static const ColorMapObject map = {.ColorCount = 256, .BitsPerPixel = 8, .Colors = colours};
+    for (unsigned index = 0; index < 256; index++)
+        colours[index] = (GifColorType) {(GifByteType) index, (GifByteType) index, (GifByteType) index};
+    return &map;
+}
+
 static void decode(darkroom_codec_call *call)
 {
     source from = {0};
@@ -105,7 +115,7 @@ static void decode(darkroom_codec_call *call)
         .width = file->Image.Width, .height = file->Image.Height,
         .transparent = control.TransparentColor,
     };
-    if (!frame.colours) codec_fail(call, DARKROOM_CODEC_DAMAGED, "the GIF file has no colours");
+    if (!frame.colours) frame.colours = grays();
     /* Viewers enlarge a canvas that is smaller than its first picture. */
     uint32_t right = (uint32_t) (frame.left + frame.width), bottom = (uint32_t) (frame.top + frame.height);
     darkroom_codec_header header = {

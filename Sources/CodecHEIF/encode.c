@@ -98,6 +98,15 @@ static struct heif_color_profile_nclx *colours(
     return nclx;
 }
 
+/* Bits of a sample in the result. */
+static unsigned bits_for(const darkroom_codec_options *options)
+{
+    /* Versions before 1.15.2 tell aom a profile that has 10 bits with 4:2:2 only, and aom ends the process otherwise. That
+     * profile has 12 bits with all of them. */
+    if (options->depth == 10 && heif_get_version_number() < 0x010f0200) return 12;
+    return options->depth == 10 || options->depth == 12 ? options->depth : 8;
+}
+
 void heif_codec_encode(darkroom_codec_call *call)
 {
     darkroom_codec_options options;
@@ -105,7 +114,7 @@ void heif_codec_encode(darkroom_codec_call *call)
     const darkroom_codec_header *header = codec_picture(call, &options, &metadata);
     if (header->channels == 2 || header->colour == DARKROOM_CODEC_CMYK)
         codec_fail(call, DARKROOM_CODEC_MISUSE, "AVIF is written from gray, RGB, or RGB and alpha");
-    unsigned bits = options.depth == 10 || options.depth == 12 ? options.depth : 8;
+    unsigned bits = bits_for(&options);
     struct heif_context *context = heif_context_alloc();
     if (!context) codec_fail(call, DARKROOM_CODEC_MEMORY, "libheif got no memory");
     struct heif_encoder *encoder = encoder_for(call, context, &options);

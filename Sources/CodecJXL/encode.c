@@ -58,6 +58,14 @@ static void write_all(darkroom_codec_call *call, JxlEncoder *encoder)
     }
 }
 
+/* 1 to 9. libjxl 0.7 ends the process for some pictures of fewer than a hundred pixels from 8 on, without loss. */
+static uint32_t effort_for(const darkroom_codec_header *header, const darkroom_codec_options *options)
+{
+    bool is_small = (uint64_t) header->width * header->height < 1024;
+    uint32_t most = is_small && options->lossless ? 7 : 9;
+    return options->effort < 1 ? 1 : options->effort > most ? most : options->effort;
+}
+
 void jxl_encode(darkroom_codec_call *call)
 {
     darkroom_codec_options options;
@@ -85,8 +93,7 @@ void jxl_encode(darkroom_codec_call *call)
             : 53.0f / 3000 * quality * quality - 23.0f / 20 * quality + 25;
         check(call, JxlEncoderSetFrameDistance(settings, distance));
     }
-    uint32_t effort = options.effort < 1 ? 1 : options.effort > 9 ? 9 : options.effort;
-    check(call, JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, effort));
+    check(call, JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, effort_for(header, &options)));
     const JxlPixelFormat format = {
         header->channels, header->depth == 16 ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8, JXL_NATIVE_ENDIAN, 0};
     check(call, JxlEncoderAddImageFrame(settings, &format, pixels, row * header->height));

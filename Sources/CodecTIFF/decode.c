@@ -109,8 +109,11 @@ static void read_alpha(picture *picture)
 {
     uint16_t count = 0, *kinds = NULL;
     picture->alpha = NO_ALPHA;
-    if (!TIFFGetField(picture->tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds) || count == 0) return;
     if (picture->samples <= picture->colours) return;
+    bool is_told = TIFFGetField(picture->tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds) && count > 0;
+    /* Some writers do not say what a fourth sample is. */
+    if (!is_told && picture->photometric == PHOTOMETRIC_RGB && picture->samples == 4) picture->alpha = EXTRASAMPLE_UNASSALPHA;
+    if (!is_told) return;
     if (kinds[0] == EXTRASAMPLE_ASSOCALPHA || kinds[0] == EXTRASAMPLE_UNASSALPHA) picture->alpha = kinds[0];
 }
 
@@ -144,6 +147,10 @@ static void choose_colours(picture *picture)
             break;
         case PHOTOMETRIC_CIELAB:
         case PHOTOMETRIC_ICCLAB:
+            /* libtiff's own conversion leaves white yellow: it does not adapt D50 to the white of sRGB. */
+            if ((picture->bits == 8 || picture->bits == 16) && picture->samples >= 3) lab_prepare();
+            else picture->is_converted = true;
+            break;
         case PHOTOMETRIC_ITULAB: picture->is_converted = true; break;
         default: refuse(picture, "the photometric interpretation", picture->photometric);
     }
@@ -189,8 +196,10 @@ static uint32_t sample(const uint8_t *row, size_t index, unsigned bits)
         memcpy(&value, row + index * 2, 2);
         return value;
     }
+    size_t first = index * bits;
+    if (8 % bits == 0) return row[first / 8] >> (8 - bits - first % 8) & ((1u << bits) - 1);
     uint32_t value = 0;
-    for (size_t bit = index * bits; bit < (index + 1) * bits; bit++) value = value << 1 | (row[bit / 8] >> (7 - bit % 8) & 1);
+    for (size_t bit = first; bit < (index + 1) * bits; bit++) value = value << 1 | (row[bit / 8] >> (7 - bit % 8) & 1);
     return value;
 }
 
@@ -204,44 +213,70 @@ static void put(uint8_t *row, size_t index, unsigned depth, uint32_t value)
     memcpy(row + index * 2, &wide, 2);
 }
 
+/* Whether the file has its samples as the rows do. */
+static bool is_plain(const picture *picture)
+{
+    return picture->bits == picture->header.depth && picture->samples == picture->header.channels
+        && picture->planar == PLANARCONFIG_CONTIG && picture->alpha != EXTRASAMPLE_ASSOCALPHA
+        && (picture->photometric == PHOTOMETRIC_RGB || picture->photometric == PHOTOMETRIC_MINISBLACK
+            || picture->photometric == PHOTOMETRIC_SEPARATED || picture->photometric == PHOTOMETRIC_YCBCR);
+}
+
+/* Associated alpha becomes straight. */
+static void straighten(uint32_t *values, uint16_t colours, uint32_t most)
+{
+    uint32_t alpha = values[colours];
+    for (uint16_t channel = 0; channel < colours; channel++) {
+        uint64_t straight = alpha ? ((uint64_t) values[channel] * most + alpha / 2) / alpha : 0;
+        values[channel] = straight > most ? most : (uint32_t) straight;
+    }
+}
+
+/* Converts one pixel: from the values of the file to those of the rows. */
+static void convert_pixel(const picture *picture, uint32_t *values)
+{
+    const darkroom_codec_header *header = &picture->header;
+    uint32_t most_in = (1u << picture->bits) - 1, most = header->depth == 16 ? 65535 : 255;
+    bool has_alpha = header->channels > header->colour;
+    if (picture->photometric == PHOTOMETRIC_PALETTE) {
+        uint32_t index = values[0];
+        if (has_alpha) values[3] = (values[1] * most + most_in / 2) / most_in;
+        for (unsigned channel = 0; channel < 3; channel++)
+            values[channel] = picture->palette[channel][index] / picture->palette_divisor;
+        return;
+    }
+    if (picture->photometric == PHOTOMETRIC_CIELAB || picture->photometric == PHOTOMETRIC_ICCLAB)
+        return lab_convert(values, picture->bits, picture->photometric == PHOTOMETRIC_CIELAB);
+    if (most != most_in)
+        for (unsigned channel = 0; channel < header->channels; channel++)
+            values[channel] = (values[channel] * most + most_in / 2) / most_in;
+    if (picture->photometric == PHOTOMETRIC_MINISWHITE) values[0] = most - values[0];
+    if (has_alpha && picture->alpha == EXTRASAMPLE_ASSOCALPHA) straighten(values, picture->colours, most);
+}
+
 /* Converts a row. Plane `p` of `stride` samples begins at `planes[p]`; an interleaved picture has one. */
 static void convert(const picture *picture, const uint8_t *const *planes, uint8_t *to)
 {
     const darkroom_codec_header *header = &picture->header;
     bool is_interleaved = picture->planar == PLANARCONFIG_CONTIG || picture->samples == 1;
-    uint32_t most_in = (1u << picture->bits) - 1, most = header->depth == 16 ? 65535 : 255;
-    bool has_alpha = header->channels > header->colour;
+    uint16_t count = picture->colours + (header->channels > header->colour ? 1 : 0);
     for (uint32_t x = 0; x < picture->width; x++) {
         uint32_t values[5] = {0};
-        uint16_t count = picture->colours + (has_alpha ? 1 : 0);
         for (uint16_t channel = 0; channel < count; channel++) {
             const uint8_t *row = planes[is_interleaved ? 0 : channel];
             values[channel] = sample(row, is_interleaved ? (size_t) x * picture->samples + channel : x, picture->bits);
         }
-        size_t place = (size_t) x * header->channels;
-        if (picture->photometric == PHOTOMETRIC_PALETTE) {
-            for (unsigned channel = 0; channel < 3; channel++)
-                put(to, place + channel, 8, picture->palette[channel][values[0]] / picture->palette_divisor);
-            if (has_alpha) put(to, place + 3, 8, values[1] * 255 / most_in);
-            continue;
-        }
-        for (uint16_t channel = 0; channel < count; channel++)
-            values[channel] = most == most_in ? values[channel] : (values[channel] * most + most_in / 2) / most_in;
-        if (picture->photometric == PHOTOMETRIC_MINISWHITE) values[0] = most - values[0];
-        uint32_t alpha = has_alpha ? values[picture->colours] : most;
-        if (has_alpha && picture->alpha == EXTRASAMPLE_ASSOCALPHA)
-            for (uint16_t channel = 0; channel < picture->colours; channel++) {
-                uint64_t straight = alpha ? ((uint64_t) values[channel] * most + alpha / 2) / alpha : 0;
-                values[channel] = straight > most ? most : (uint32_t) straight;
-            }
-        for (uint16_t channel = 0; channel < count; channel++) put(to, place + channel, header->depth, values[channel]);
+        convert_pixel(picture, values);
+        for (unsigned channel = 0; channel < header->channels; channel++)
+            put(to, (size_t) x * header->channels + channel, header->depth, values[channel]);
     }
 }
 
 static void say(const picture *picture, const uint8_t *const *planes, uint8_t *row)
 {
-    convert(picture, planes, row);
-    codec_rows(picture->call, row, codec_row_bytes(&picture->header), 1);
+    bool is_ready = is_plain(picture);
+    if (!is_ready) convert(picture, planes, row);
+    codec_rows(picture->call, is_ready ? planes[0] : row, codec_row_bytes(&picture->header), 1);
 }
 
 /* ---- Ways to the rows ---- */
@@ -344,20 +379,31 @@ static void say_converted(picture *picture, uint8_t *row)
     }
 }
 
+/* What a decoder of libtiff needs: LZMA the largest dictionary of its presets, Zstandard its usual window. */
+static uint64_t decoder_memory(uint16_t compression)
+{
+    return (compression == COMPRESSION_LZMA ? UINT64_C(68) : compression == COMPRESSION_ZSTD ? 16 : 4) << 20;
+}
+
+/* What the ways to the rows allocate, what libtiff does for a strip or tile, and its decoders. */
 static uint64_t memory(const picture *picture)
 {
     uint64_t pixels = (uint64_t) picture->width * picture->height, row = codec_row_bytes(&picture->header);
-    if (picture->is_converted) return pixels * 5 + row + (UINT64_C(8) << 20);
-    uint64_t line = (uint64_t) TIFFScanlineSize64(picture->tiff);
-    uint64_t strip = (uint64_t) TIFFStripSize64(picture->tiff), all = line * picture->height;
+    uint64_t line = (uint64_t) TIFFScanlineSize64(picture->tiff), rest = row + line + decoder_memory(picture->compression);
     if (TIFFIsTiled(picture->tiff)) {
-        uint32_t height = 0;
+        uint32_t width = 1, height = 0;
+        TIFFGetField(picture->tiff, TIFFTAG_TILEWIDTH, &width);
         TIFFGetField(picture->tiff, TIFFTAG_TILELENGTH, &height);
+        if (height > picture->height) height = picture->height;
         uint64_t tile = (uint64_t) TIFFTileSize64(picture->tiff);
-        return (uint64_t) TIFFTileRowSize64(picture->tiff) * height * (picture->width / 16 + 1) + tile * 2 + row;
+        if (picture->is_converted) return pixels * 4 + tile * 6 + rest;
+        uint64_t across = picture->width / (width ? width : 1) + 1;
+        return (uint64_t) TIFFTileRowSize64(picture->tiff) * across * height * plane_count(picture) + tile * 3 + rest;
     }
+    uint64_t strip = (uint64_t) TIFFStripSize64(picture->tiff), all = line * picture->height;
     if (strip > all) strip = all;
-    return strip * plane_count(picture) + strip + line + row + (UINT64_C(4) << 20);
+    if (picture->is_converted) return pixels * 4 + strip * 2 + rest;
+    return strip * plane_count(picture) + strip + rest;
 }
 
 void tiff_decode(darkroom_codec_call *call)

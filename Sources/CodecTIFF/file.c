@@ -19,6 +19,8 @@ static tmsize_t write_bytes(thandle_t handle, void *from, tmsize_t count)
     tiff_file *file = handle;
     /* A source is not written. */
     if (file->bytes) return -1;
+    /* libtiff leaves a byte out, for a directory to begin at an even place. */
+    for (; file->count < file->place; file->count++) codec_bytes(file->call, file->count, "", 1);
     codec_bytes(file->call, file->place, from, (size_t) count);
     file->place += (uint64_t) count;
     if (file->place > file->count) file->count = file->place;

@@ -19,6 +19,12 @@ typedef struct {
 /* `mode` as of TIFFOpen(3). NULL if libtiff refuses the file. */
 TIFF *tiff_open(tiff_file *file, const char *mode);
 
+/* Before the first call of lab_convert. */
+void lab_prepare(void);
+/* One pixel of CIE L*a*b* with 8 or 16 bits a sample becomes sRGB of as many. With `is_signed`, a and b are signed numbers, as
+ * TIFF's own kind has them; ICC's kind has an offset. */
+void lab_convert(uint32_t values[3], unsigned bits, bool is_signed);
+
 void tiff_decode(darkroom_codec_call *call);
 void tiff_encode(darkroom_codec_call *call);
 

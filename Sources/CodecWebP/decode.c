@@ -96,9 +96,11 @@ void webp_decode(darkroom_codec_call *call)
         .cicp = {2, 2, 2, 1},
     };
     uint64_t pixels = (uint64_t) header.width * header.height;
-    /* The rows; and of a lossless picture its values, of an animation two canvases. */
-    header.memory = pixels * header.channels + (features.format == 2 ? pixels * 4 : 0)
-        + (features.has_animation ? pixels * 8 : 0) + (UINT64_C(4) << 20);
+    /* The rows; and of a lossless picture its values, of a lossy one with alpha the plane and its values, of an animation
+     * two canvases. */
+    bool is_lossless = features.format == 2;
+    header.memory = pixels * header.channels + (is_lossless ? pixels * 4 : features.has_alpha ? pixels * 5 : 0)
+        + (features.has_animation ? pixels * 8 : 0) + (UINT64_C(8) << 20);
     WebPData data = {bytes, count};
     WebPDemuxState state;
     WebPDemuxer *demuxer = WebPDemuxPartial(&data, &state);
