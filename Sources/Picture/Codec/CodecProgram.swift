@@ -167,19 +167,25 @@ package final class CodecProgram: Sendable {
 
     private func start() throws(PictureError) -> Process {
         guard let path else { throw missing }
+        let control = try launch(path)
+        guard case .message(let message) = control.hear(milliseconds: Self.patience),
+            message.isA(DARKROOM_CODEC_READY),
+            message.count == UInt32(DARKROOM_CODEC_VERSION)
+        else { throw failed("it does not start as version \(DARKROOM_CODEC_VERSION)") }
+        return Process(control: control)
+    }
+
+    /// Starts the program with the other end of a socket. This process keeps none of that end, so it is told at once if
+    /// the program ends.
+    private func launch(_ path: String) throws(PictureError) -> CodecSocket {
         let (mine, theirs) = try pair()
         let identifier = darkroom_codec_start(path, theirs.number)
         guard identifier > 0 else {
             throw failed("starting it: \(Errno(rawValue: errno))", isTransient: true)
         }
         Self.reap(identifier)
-        return try withExtendedLifetime(theirs) { () throws(PictureError) in
-            guard case .message(let message) = mine.hear(milliseconds: Self.patience),
-                message.isA(DARKROOM_CODEC_READY),
-                message.count == UInt32(DARKROOM_CODEC_VERSION)
-            else { throw failed("it does not start as version \(DARKROOM_CODEC_VERSION)") }
-            return Process(control: mine)
-        }
+        withExtendedLifetime(theirs) {}
+        return mine
     }
 
     /// Waits in a thread for the end of the process, so that it is not left as a zombie.
