@@ -51,15 +51,25 @@ static void close_all(const descriptors *given)
 
 /* ---- Children ---- */
 
+/* Closes this descriptor and all after it. Kernels before 5.9 have no call for this, and some containers refuse it. */
+static void close_from(int first)
+{
+    if (close_range((unsigned) first, ~0u, 0) == 0) return;
+    /* This process has few. */
+    for (int descriptor = first; descriptor < 1024; descriptor++) close(descriptor);
+}
+
 /* Gives the descriptors the numbers of a child, and closes all others: the control socket, too. */
 static bool take(const descriptors *given)
 {
-    const int high = 512;
+    /* Beyond those that this process has. */
+    const int high = 64;
     for (int index = 0; index < given->count; index++)
         if (dup2(given->fds[index], high + index) < 0) return false;
     for (int index = 0; index < given->count; index++)
         if (dup2(high + index, CHILD_SOCKET + index) < 0) return false;
-    return close_range((unsigned) (CHILD_SOCKET + given->count), ~0u, 0) == 0;
+    close_from(CHILD_SOCKET + given->count);
+    return true;
 }
 
 _Noreturn static void work(const darkroom_codec_message *order, const descriptors *given, pid_t parent)
