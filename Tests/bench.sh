@@ -11,6 +11,7 @@
 # Measures the downloads beside curl --parallel: bash Tests/bench.sh fetch
 # Or its compressions alone beside libpng: bash Tests/bench.sh compression [PICTURE.png]...
 # Or its decoder for JPEG alone beside libjpeg-turbo: bash Tests/bench.sh jpeg PICTURE.jpg...
+# Or the cost of a process for each picture: bash Tests/bench.sh codec PICTURE.webp...
 #
 # Installs what is missing, builds a release, and prints a table for each job: medians, ratios, bytes
 # and peak memory. bash Tests/bench.sh --help has the options. A quiet machine gives steadier figures;
@@ -19,6 +20,8 @@ set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=../etc/packages.sh
 . etc/packages.sh
+# shellcheck source=../etc/release.sh
+. etc/release.sh
 
 { missing_build_packages; missing_benchmark_packages; } | install_packages || exit 1
 require_swift || exit 1
@@ -39,6 +42,14 @@ if [ "${1:-}" = jpeg ]; then
         -ISources/CPixels/include -o .build/benchmark/jpeg Tests/Benchmark/jpeg.c \
         Sources/CShims/jpeg_*.c Sources/CJpeg/*.c Sources/CPixels/cpu.c -ljpeg || exit 1
     exec .build/benchmark/jpeg "$@"
+fi
+if [ "${1:-}" = codec ]; then
+    shift
+    mkdir -p .build/benchmark
+    build_codec webp .build/benchmark/darkroom-codec-webp || exit 1
+    "$clang" -std=gnu11 -Wall -Wextra -O2 -ISources/CCodecWire/include -o .build/benchmark/codec Tests/Benchmark/codec.c \
+        Sources/CCodecWire/*.c -lwebp || exit 1
+    exec .build/benchmark/codec .build/benchmark/darkroom-codec-webp "$@"
 fi
 swift build -c release --product darkroomd --quiet || exit 1
 swift build -c release --product darkroom --quiet || exit 1

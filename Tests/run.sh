@@ -273,11 +273,12 @@ compile_for_arm64() {
     local target headers=$LOGS/arm64 libc=/usr/aarch64-linux-gnu/include
     mkdir -p "$headers"
     cp "/usr/include/$(uname -m)-linux-gnu/jconfig.h" "$headers/" || return 1
-    for target in CPixels CDeflate CJpeg CShims CCodecWire CEntry; do
+    for target in CPixels CDeflate CJpeg CShims CCodecWire CCodec CodecBMP CEntry; do
         clang_of_swift --target=aarch64-linux-gnu -std=gnu11 -fsyntax-only -Wall -Wextra -Werror \
             -nostdlibinc -isystem "$libc" -idirafter /usr/include -idirafter "$headers" \
             -ISources/CPixels/include -ISources/CDeflate/include -ISources/CJpeg/include -ISources/CShims/include \
-            -ISources/CEntry/include -ISources/CCodecWire/include Sources/"$target"/*.c || return 1
+            -ISources/CEntry/include -ISources/CCodecWire/include -ISources/CCodec/include Sources/"$target"/*.c ||
+            return 1
     done
 }
 
@@ -498,14 +499,6 @@ fuzz_objects() {
     done
 }
 
-# The toolchain's own, for it need not be the one in PATH.
-clang_of_swift() {
-    local clang
-    clang=$(dirname "$(command -v swift)")/clang
-    [ -x "$clang" ] || clang=clang
-    "$clang" "$@"
-}
-
 # The test pictures of Pillow, as Pillow reads them. What it downloads stays in .build/suite.
 part_suite() {
     build_tested suite && run_lines suite "pictures of the tests of Pillow" \
@@ -525,8 +518,8 @@ part_package() {
     [ -z "${REPRODUCE:-}" ] || make=package_elsewhere
     again=$(mktemp -d)
     if build package "again" "$make" "$again"; then
-        mapfile -t packages < <(printf '%s\n' "$PACKAGES"/*.deb | grep -v '+upgrade_')
-        run_lines package "checks of the Debian package" \
+        mapfile -t packages < <(printf '%s\n' "$PACKAGES"/darkroom_*.deb | grep -v '+upgrade_')
+        run_lines package "checks of the Debian packages" \
             bash Tests/package/check.sh "$PWD/${packages[0]}" "$again/${packages[0]##*/}" "$PWD"
     fi
     rm -rf "$again"
@@ -540,8 +533,8 @@ in_releases() {
         leave_out package-releases "$reason"
         return
     fi
-    mapfile -t packages < <(printf '%s\n' "$PACKAGES"/*.deb | grep -v '+upgrade_')
-    run_lines package-releases "checks of the package on Debian 12 and 13" \
+    mapfile -t packages < <(printf '%s\n' "$PACKAGES"/darkroom_*.deb | grep -v '+upgrade_')
+    run_lines package-releases "checks of the packages on Debian 12 and 13" \
         bash Tests/package/releases.sh "$PWD/${packages[0]}" etc/Containerfile
 }
 
@@ -549,13 +542,13 @@ package_again() { bash etc/package.sh --output "$1"; }
 
 build_packages() { once packages both_packages "$1"; } # PART
 
-# The package, and one of the same program with a higher version for it to be upgraded to.
+# The packages, and those of the same programs with a higher version for them to be upgraded to.
 both_packages() { # PART
     local packages version
     rm -rf "$PACKAGES"
     mkdir -p "$PACKAGES"
     build "$1" etc/package.sh bash etc/package.sh --output "$PACKAGES" || return
-    packages=("$PACKAGES"/*.deb)
+    packages=("$PACKAGES"/darkroom_*.deb)
     version=$(dpkg-deb --field "${packages[0]}" Version)
     # Nobody keeps this one, so little time is spent on its size.
     build "$1" "etc/package.sh --version" env DPKG_DEB_COMPRESSOR_LEVEL=0 \
@@ -582,16 +575,20 @@ part_systemd() {
     local stage script name
     stage=$(mktemp -d)
     stage_programs "$stage" darkroom
+    mkdir "$stage/codecs"
+    build systemd "the codec programs" build_codecs "$stage/codecs" || return
     build_packages systemd || return
     cp -r "$PACKAGES" "$stage/packages"
-    # They mostly wait, so the longest goes on beside the others.
+    # They mostly wait, so the longest go on beside the others.
     start_beside service normal under_systemd service
+    start_beside codecs normal under_systemd codecs
     for script in Tests/systemd/*.sh; do
         name=$(basename "$script" .sh)
-        case $name in boot | lib | probe | service) continue ;; esac
+        case $name in boot | lib | probe | service | codecs) continue ;; esac
         under_systemd "$name"
     done
     join_beside service
+    join_beside codecs
     rm -rf "$stage"
 }
 
@@ -609,6 +606,7 @@ part_slurm() {
     build_tested slurm || return
     stage=$(mktemp -d)
     stage_programs "$stage" darkroom starfield
+    build slurm "a codec program" build_codec webp "$stage/darkroom-codec-webp" || return
     run_lines slurm-pods "checks of shards without Slurm" bash Tests/slurm/pods.sh "$PWD" "$stage"
     if reason=$(why_no_slurm); then
         leave_out slurm "$reason"

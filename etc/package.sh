@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Builds the Debian package: bash etc/package.sh [--output DIR] [--version VERSION]
+# Builds the Debian packages: bash etc/package.sh [--output DIR] [--version VERSION]
 #
-#   --output DIR       the folder of darkroom_VERSION_ARCHITECTURE.deb; by default the current folder
-#   --version VERSION  the version of the package, for a build with local changes; by default that of the program
+#   --output DIR       the folder of darkroom_VERSION_ARCHITECTURE.deb, and of the same for darkroom-heif and
+#                      darkroom-jxl; by default the current folder
+#   --version VERSION  the version of the packages, for a build with local changes; by default that of the program
 #   --help             prints this text
 #
 # Installs missing Debian packages (with sudo if the user is not root) and builds a release in .build-release. The
-# folder etc/debian describes the package: a table of its contents, the scripts that run when it is installed and
-# removed, changelog and copyright. The last line of the output is the path of the package.
+# folder etc/debian describes the packages: a table of their contents, the scripts that run when darkroom is installed
+# and removed, changelog and copyright. The last lines of the output are the paths of the packages.
 #
-# Two builds of one commit give the same package, byte for byte: its times are those of the commit (or
+# Two builds of one commit give the same packages, byte for byte: its times are those of the commit (or
 # SOURCE_DATE_EPOCH), the versions of dependencies are those of etc/dependencies.json, and no file contains the path of
 # the sources. Exits with 64 for a wrong command line, with 1 for other errors.
 set -u -o pipefail
@@ -33,15 +34,19 @@ main() {
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
 
-    build_program
+    build_programs
     # The layout in which Debian's tools look for what they need: debian/ with the control files, and the
-    # package's root beneath it.
-    root=$work/debian/$PACKAGE
-    install -d -m 755 "$root/DEBIAN"
+    # packages' roots beneath it.
+    install -d -m 755 "$work/debian"
+    cp etc/debian/control "$work/debian/control"
     write_changelog
     fill
-    control
-    pack
+    local package
+    while read -r package; do
+        root=$work/debian/$package
+        control
+        pack
+    done < <(sed -n 's/^Package: //p' etc/debian/control)
 }
 
 fail() {
@@ -80,7 +85,7 @@ read_commit() {
     umask 022
 }
 
-build_program() {
+build_programs() {
     local output_of_build
     pin_dependencies
     echo "Building $PROGRAM (this takes some minutes the first time) ..."
@@ -92,10 +97,14 @@ build_program() {
         fail "Package.swift does not fit etc/dependencies.json any more: copy Package.resolved there, if it is what you want"
     built=$(release_products)/$PROGRAM
     # Both names, as in the package.
-    products=$work/products
-    install -d "$products"
+    products=$work/products codecs=$work/codecs
+    install -d "$products" "$codecs"
     ln -s "$built" "$products/$PROGRAM"
     ln -s "$built" "$products/$DAEMON"
+    output_of_build=$(build_codecs "$codecs" 2>&1) || {
+        printf '%s\n' "$output_of_build" >&2
+        fail "the codec programs could not be built"
+    }
 }
 
 # The program knows its version, and the changelog must tell of it. With --version, an entry is put before.
@@ -121,13 +130,18 @@ write_changelog() {
 
 # --- Contents ----------------------------------------------------------------------------------
 
-# Puts into the package's root what the table says.
+# Puts into the packages' roots what the table says.
 fill() {
     local mode source target file files=() line=0
     while read -r mode source target; do
         line=$((line + 1))
         case $mode in
             '' | '#'*) continue ;;
+            package)
+                root=$work/debian/$source
+                install -d -m 755 "$root/DEBIAN"
+                continue
+                ;;
             link)
                 install -d -m 755 "$(dirname "$root/$target")"
                 ln -s "$source" "$root/$target"
@@ -149,6 +163,7 @@ sources() {
     local rest=${1#*:}
     case $1 in
         program:*) existing "$products/$rest" ;;
+        codec:*) existing "$codecs/$rest" ;;
         dependency:*) existing "$RELEASE/checkouts/$rest" ;;
         completion:*)
             # PROGRAM:SHELL. Nobody runs it as a program of its own, so a first line that tells how is of no use.
@@ -178,32 +193,40 @@ place() { # MODE FILE TARGET
 
 # --- Control -----------------------------------------------------------------------------------
 
-# The package's control files. Debian's own tools find out on which packages the programs depend.
+# The control files of a package. Debian's own tools find out on which packages the programs depend.
 control() {
-    local script
-    cp etc/debian/control "$work/debian/control"
-    finish "$root/usr/bin/$PROGRAM" >"$work/log" 2>&1 ||
-        { cat "$work/log" >&2; fail "$PROGRAM could not be stripped"; }
-    (
-        cd "$work" &&
-            dpkg-shlibdeps --warnings=1 debian/$PACKAGE/usr/bin/$PROGRAM &&
-            dpkg-gencontrol -p$PACKAGE -v"$version" -Pdebian/$PACKAGE
-    ) >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "the control file could not be made"; }
-    for script in postinst prerm postrm; do
-        install -m 755 "etc/debian/$script" "$root/DEBIAN/$script"
+    local script program programs
+    mapfile -t programs < <(cd "$work" && compgen -G "debian/$package/usr/bin/*"
+        cd "$work" && compgen -G "debian/$package/usr/lib/darkroom/codecs/*")
+    for program in "${programs[@]}"; do
+        finish "$work/$program" >"$work/log" 2>&1 ||
+            { cat "$work/log" >&2; fail "${program##*/} could not be stripped"; }
     done
-    # What lies in /etc is an administrator's to change.
-    (cd "$root" && find etc -type f -printf '/%p\n' | sort) >"$root/DEBIAN/conffiles"
+    (
+        cd "$work" && rm -f debian/files debian/substvars &&
+            dpkg-shlibdeps --warnings=1 "${programs[@]}" &&
+            dpkg-gencontrol -p"$package" -v"$version" -P"debian/$package"
+    ) >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "the control file of $package could not be made"; }
+    if [ "$package" = $PACKAGE ]; then
+        for script in postinst prerm postrm; do
+            install -m 755 "etc/debian/$script" "$root/DEBIAN/$script"
+        done
+        # What lies in /etc is an administrator's to change.
+        (cd "$root" && find etc -type f -printf '/%p\n' | sort) >"$root/DEBIAN/conffiles"
+        chmod 644 "$root/DEBIAN/conffiles"
+    fi
     (cd "$root" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | sort -z |
         xargs --null md5sum) >"$root/DEBIAN/md5sums"
-    chmod 644 "$root"/DEBIAN/{control,conffiles,md5sums}
+    chmod 644 "$root"/DEBIAN/{control,md5sums}
 }
 
 # Strips a program, and takes out what tells builds of the same sources apart: hashes that Swift's compiler leaves for
-# itself, which no program reads, and the build ID made from all. It becomes the SHA-1 of the program without one.
+# itself, which no program reads, and the build ID made from all. It becomes the SHA-1 of the program without one. C
+# programs are the same in each build.
 finish() {
     local hashes=$work/hashes id=$work/build-id
     strip --remove-section=.comment --remove-section=.note "$1" || return
+    [[ $(objdump --section-headers "$1") = *" .swift_modhash "* ]] || return 0
     objcopy --dump-section .swift_modhash="$hashes" --dump-section .note.gnu.build-id="$id" "$1" || return
     truncate --size 0 "$hashes.none" && truncate --size "$(stat --format %s "$hashes")" "$hashes.none" || return
     # The note: sixteen bytes that say what it is, then twenty for the ID.
@@ -218,7 +241,7 @@ finish() {
 # One thread, for the compressed bytes could depend on how many there are.
 pack() {
     local archive
-    archive=$output/${PACKAGE}_${version}_$(dpkg --print-architecture).deb
+    archive=$output/${package}_${version}_$(dpkg --print-architecture).deb
     find "$root" -print0 | xargs --null touch --no-dereference --date="@$SOURCE_DATE_EPOCH"
     dpkg-deb --root-owner-group --threads-max=1 -Zxz --build "$root" "$archive" >"$work/log" 2>&1 ||
         { cat "$work/log" >&2; fail "$archive could not be written"; }

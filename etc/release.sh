@@ -23,6 +23,53 @@ release_products() {
     swift build "${RELEASE_OPTIONS[@]}" --show-bin-path
 }
 
+# --- The codec programs ------------------------------------------------------------------------
+
+# They are C and link their library, libseccomp and the C library. The package manager would link Swift's runtime and
+# that of C++, and a handler of crashes that a confined child may not run. So a release compiles them from the same
+# sources by these options, and Package.swift stays the only table of them.
+readonly CODEC_OPTIONS=(
+    -std=gnu11 -O2 -Wall -Wextra -Werror "-ffile-prefix-map=$PWD=."
+    -fPIE -pie -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=2
+    -fuse-ld=lld -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed,--strip-all,--build-id=sha1
+    -ISources/CCodec/include -ISources/CCodecWire/include
+)
+
+# Prints a line for each: its name, the ending of its folder, its libraries.
+codecs() {
+    sed -n 's/^ *codec("\([a-z]*\)", "\([A-Za-z]*\)", \[\(.*\)\]),$/\1 \2 \3/p' Package.swift | tr -d '",'
+}
+
+# Compiles one into FILE.
+build_codec() { # NAME FILE
+    local row libraries flow=()
+    read -r -a row < <(codecs | grep "^$1 ") || { echo "Package.swift has no codec $1" >&2; return 1; }
+    libraries=(seccomp "${row[@]:2}")
+    # Jumps to elsewhere than the beginning of a function end the process, where the processor can do that.
+    case $(uname -m) in
+        x86_64) flow=(-fcf-protection) ;;
+        aarch64) flow=(-mbranch-protection=standard) ;;
+    esac
+    clang_of_swift "${CODEC_OPTIONS[@]}" "${flow[@]}" Sources/CCodec/*.c Sources/CCodecWire/*.c \
+        "Sources/Codec${row[1]}"/*.c "${libraries[@]/#/-l}" -o "$2"
+}
+
+# Compiles all into FOLDER, each under its name.
+build_codecs() { # FOLDER
+    local name
+    while read -r name _; do build_codec "$name" "$1/$name" || return; done < <(codecs)
+}
+
+# The toolchain's own, for it need not be the one in PATH.
+clang_of_swift() {
+    local clang
+    clang=$(dirname "$(command -v swift)")/clang
+    [ -x "$clang" ] || clang=clang
+    "$clang" "$@"
+}
+
+# --- Dependencies ------------------------------------------------------------------------------
+
 # Makes the package manager take the versions of the dependencies that are written down in etc/dependencies.json,
 # not the newest: the same commit would give another program tomorrow. After `swift package update`, copy its
 # Package.resolved there.

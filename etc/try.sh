@@ -39,12 +39,16 @@ main() {
 }
 
 build() {
-    local product folder
+    local product folder name
     echo "Building a release (this takes some minutes the first time) ..."
     for product in darkroomd darkroom; do
         swift build -c release --product "$product" --quiet || exit 1
     done
     folder=$(swift build -c release --product darkroomd --show-bin-path) || exit 1
+    # The programs look for them beside themselves.
+    while read -r name _; do
+        build_codec "$name" "$folder/darkroom-codec-$name" || exit 1
+    done < <(codecs)
     PATH=$folder:$PATH
 }
 

@@ -62,7 +62,7 @@ static bool permit_some(scmp_filter_ctx context, bool has_threads)
             SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM)) != 0) return false;
     if (seccomp_rule_add(context, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) != 0) return false;
     /* Threads get names. */
-    if (seccomp_rule_add(context, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME)) != 0)
+    if (seccomp_rule_add(context, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME, 0)) != 0)
         return false;
     return permit(context, thread_calls, sizeof thread_calls / sizeof *thread_calls);
 }
@@ -113,8 +113,25 @@ static void restrict_names(void)
     close(set);
 }
 
+/* When memory is short, the kernel ends a child before the daemon, whose other pictures then go on. */
+static void go_first(void)
+{
+    const long more = 300, most = 1000;
+    char text[16] = "";
+    int file = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+    if (file < 0) return;
+    if (read(file, text, sizeof text - 1) > 0) {
+        long score = strtol(text, NULL, 10) + more;
+        int length = snprintf(text, sizeof text, "%ld", score < most ? score : most);
+        /* Without it, the kernel decides by size. */
+        if (pwrite(file, text, (size_t) length, 0) < 0) errno = 0;
+    }
+    close(file);
+}
+
 void confine_waiting(void)
 {
+    go_first();
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     struct rlimit none = {0, 0};

@@ -253,7 +253,7 @@ static codec_blob bounded(darkroom_codec_call *call, const char *name, codec_blo
 }
 
 /* The daemon's word may be here before the waiting process has raised the limit. */
-static void await_memory(const darkroom_codec_call *call)
+void codec_await_memory(darkroom_codec_call *call)
 {
     while (__atomic_load_n(call->is_permitted, __ATOMIC_ACQUIRE) == 0)
         syscall(SYS_futex, call->is_permitted, FUTEX_WAIT, 0, NULL, NULL, 0);
@@ -290,7 +290,7 @@ void codec_begin(darkroom_codec_call *call, darkroom_codec_header header, codec_
     say_blob(call, DARKROOM_CODEC_IPTC, metadata.iptc);
     for (;;) {
         darkroom_codec_message message = hear();
-        if (message.kind == DARKROOM_CODEC_GO) return await_memory(call);
+        if (message.kind == DARKROOM_CODEC_GO) return codec_await_memory(call);
         if (message.kind != DARKROOM_CODEC_FREE) misuse(call, "a message to a decoder");
         freed(call, message.slot);
     }

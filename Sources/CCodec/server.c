@@ -60,15 +60,25 @@ static void close_all(const descriptors *given)
 
 /* ---- Children ---- */
 
+/* Closes this descriptor and all after it. Kernels before 5.9 have no call for this, and some containers refuse it. */
+static void close_from(int first)
+{
+    if (close_range((unsigned) first, ~0u, 0) == 0) return;
+    /* This process has few. */
+    for (int descriptor = first; descriptor < 1024; descriptor++) close(descriptor);
+}
+
 /* Gives the descriptors the numbers of a child, and closes all others: the control socket, too. */
 static bool take(const descriptors *given)
 {
-    const int high = 512;
+    /* Beyond those that this process has. */
+    const int high = 64;
     for (int index = 0; index < given->count; index++)
         if (dup2(given->fds[index], high + index) < 0) return false;
     for (int index = 0; index < given->count; index++)
         if (dup2(high + index, CHILD_SOCKET + index) < 0) return false;
-    return close_range((unsigned) (CHILD_SOCKET + given->count), ~0u, 0) == 0;
+    close_from(CHILD_SOCKET + given->count);
+    return true;
 }
 
 _Noreturn static void work(
@@ -162,13 +172,6 @@ static void permit(const darkroom_codec_message *message)
     syscall(SYS_futex, child->is_permitted, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* The daemon lets the child go on when the limit is set. */
-static void say_limited(uint64_t number)
-{
-    darkroom_codec_message message = {.kind = DARKROOM_CODEC_LIMITED, .number = number};
-    darkroom_codec_send(DARKROOM_CODEC_CONTROL, &message, NULL, 0);
-}
-
 static void stop(uint64_t number)
 {
     child *child = find(number);
@@ -228,9 +231,7 @@ static void obey(const darkroom_codec_message *message, const descriptors *given
     switch (message->kind) {
         case DARKROOM_CODEC_DECODE:
         case DARKROOM_CODEC_ENCODE: return begin(message, given);
-        case DARKROOM_CODEC_LIMIT:
-            permit(message);
-            return say_limited(message->number);
+        case DARKROOM_CODEC_LIMIT: return permit(message);
         case DARKROOM_CODEC_KILL: return stop(message->number);
         default: return;
     }

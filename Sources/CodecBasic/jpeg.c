@@ -32,6 +32,7 @@ static darkroom_jpeg_result start_views(basic_memory *memory, const darkroom_cod
     darkroom_remote_state *state = memory->state;
     unsigned divisors[DARKROOM_JPEG_MOST_VIEWS];
     if (message->count > DARKROOM_JPEG_MOST_VIEWS) basic_misuse(memory);
+    codec_await_memory(memory->call);
     memcpy(divisors, memory->data, message->count * sizeof *divisors);
     darkroom_jpeg_result result = darkroom_jpeg_reader_start_views(
         reader, divisors, message->count, state->widths, state->heights, state->rows);
@@ -87,6 +88,7 @@ static darkroom_jpeg_result call(basic_memory *memory, const darkroom_codec_mess
     switch ((darkroom_remote_function) message->bits) {
         case DARKROOM_REMOTE_JPEG_OPEN: return open_picture(state);
         case DARKROOM_REMOTE_JPEG_START:
+            codec_await_memory(memory->call);
             return darkroom_jpeg_reader_start(
                 reader, (darkroom_jpeg_decoder) message->first, message->count, state->widths, state->heights);
         case DARKROOM_REMOTE_JPEG_VIEWS: return start_views(memory, message);

@@ -38,8 +38,10 @@ static darkroom_png_result open_picture(darkroom_remote_state *state)
     return result;
 }
 
-static darkroom_png_result start(darkroom_remote_state *state, const darkroom_codec_message *message)
+static darkroom_png_result start(basic_memory *memory, const darkroom_codec_message *message)
 {
+    darkroom_remote_state *state = memory->state;
+    codec_await_memory(memory->call);
     darkroom_png_result result = darkroom_png_reader_start(reader, (darkroom_png_decoder) message->first, &row_bytes);
     unsigned count = 0;
     const uint8_t (*colours)[4] = result == DARKROOM_PNG_OK ? darkroom_png_reader_palette(reader, &count) : NULL;
@@ -75,7 +77,7 @@ static darkroom_png_result call(basic_memory *memory, const darkroom_codec_messa
     switch ((darkroom_remote_function) message->bits) {
         case DARKROOM_REMOTE_PNG_PREFIX: return read_prefix(memory, message);
         case DARKROOM_REMOTE_PNG_OPEN: return open_picture(state);
-        case DARKROOM_REMOTE_PNG_START: return start(state, message);
+        case DARKROOM_REMOTE_PNG_START: return start(memory, message);
         case DARKROOM_REMOTE_PNG_KEEP_INDICES:
             darkroom_png_reader_keep_indices(reader);
             row_bytes = state->png.width;

@@ -1,39 +1,57 @@
 #!/usr/bin/env bash
-# check.sh PACKAGE AGAIN SOURCES: looks at a built Debian package from outside, without installing it. AGAIN is one
-# that was built from the same sources in another folder; SOURCES is the folder in which PACKAGE was built.
+# check.sh PACKAGE AGAIN SOURCES: looks at a built Debian package and those beside it from outside, without installing
+# them. AGAIN is one that was built from the same sources in another folder; SOURCES is the folder in which PACKAGE was
+# built.
 #
 # Prints `ok`, `FAIL` or `skip` with what was checked, a line each, and exits 1 if anything failed.
 set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 
-readonly package=$1 again=$2 built_in=$3
+readonly first=$1 again=$2 built_in=$3
 # The packages that may be depended on, and no other.
-readonly depends="libc6 libcurl4 libdeflate0 libgcc-s1 libjpeg62-turbo libpng16-16 libssl3 libstdc++6 \
-libsystemd0 systemd systemd zlib1g"
+declare -rA depends=(
+    [darkroom]="libc6 libcurl4 libdeflate0 libgcc-s1 libgif7 libjpeg62-turbo libpng16-16 libseccomp2 libssl3 libstdc++6 \
+libsystemd0 libtiff6 libwebp7 libwebpdemux2 libwebpmux3 systemd systemd zlib1g"
+    [darkroom-heif]="darkroom libc6 libheif1 libheif1 libseccomp2"
+    [darkroom-jxl]="darkroom libc6 libjxl0.7 libseccomp2"
+)
+# What each codec program links, besides libseccomp and the C library.
+declare -rA libraries=(
+    [webp]="libwebp.so.7 libwebpdemux.so.2 libwebpmux.so.3" [tiff]=libtiff.so.6 [gif]=libgif.so.7 [bmp]=""
+    [heif]=libheif.so.1 [jxl]=libjxl.so.0.7
+)
 # shellcheck source=Tests/reporting.sh
 . ../reporting.sh
 
 main() {
     work=$(mktemp -d) || exit 1
     trap 'rm -rf "$work"' EXIT
+    for name in darkroom darkroom-heif darkroom-jxl; do
+        package=$(named "$first") root=$work/$name
+        dpkg-deb --raw-extract "$package" "$root" || exit 1
+        check "$name: made again from the same sources, it is the same" is_the_same
+        contents
+        control
+        codec_programs
+    done
     check "lintian has no error and no warning" quiet lintian --allow-root --tag-display-limit 0 \
-        --fail-on error,warning "$package"
-    check "made again from the same sources, it is the same" is_the_same
-    dpkg-deb --raw-extract "$package" "$work/root" || exit 1
-    program=$work/root/usr/sbin/darkroomd
+        --fail-on error,warning "${first%/*}"/darkroom{,-heif,-jxl}_"${first##*/darkroom_}"
+    name=darkroom package=$first root=$work/darkroom program=$work/darkroom/usr/sbin/darkroomd
     sizes
-    contents
-    control
+    scripts
     programs
     completions
     conclude
 }
 
+# The package of this name beside one of darkroom.
+named() { echo "${1%/*}/${name}_${1##*/darkroom_}"; }
+
 # If it is not, says which files differ.
 is_the_same() {
-    cmp "$package" "$again" && return
+    cmp "$package" "$(named "$again")" && return
     dpkg-deb --raw-extract "$package" "$work/first"
-    dpkg-deb --raw-extract "$again" "$work/second"
+    dpkg-deb --raw-extract "$(named "$again")" "$work/second"
     diff --recursive --brief "$work/first" "$work/second"
     return 1
 }
@@ -47,14 +65,14 @@ sizes() {
 }
 
 contents() {
-    check "it holds what Tests/package/contents says, with these modes" \
-        diff <(grep -v '^#' contents | sort) \
-        <(cd "$work/root" && find . -path ./DEBIAN -prune -o -type l -printf '%m %P -> %l\n' -o ! -type d -printf '%m %P\n' | sort)
-    check "all of it belongs to root" all_are_roots
-    check "folders may be entered by everybody" \
-        quiet find "$work/root" -type d ! -perm 755
-    check "its times are one and the same" times_are_one
-    check "its sums are right" sums_are_right
+    check "$name: it holds what Tests/package/contents says, with these modes" \
+        diff <(sed -n "/^package $name\$/,/^package /{/^package /d; /^#/d; /^$/d; p}" contents | sort) \
+        <(cd "$root" && find . -path ./DEBIAN -prune -o -type l -printf '%m %P -> %l\n' -o ! -type d -printf '%m %P\n' | sort)
+    check "... all of it belongs to root" all_are_roots
+    check "... folders may be entered by everybody" \
+        quiet find "$root" -type d ! -perm 755
+    check "... its times are one and the same" times_are_one
+    check "... its sums are right" sums_are_right
 }
 
 all_are_roots() {
@@ -65,26 +83,32 @@ all_are_roots() {
 
 times_are_one() {
     local times
-    times=$(find "$work/root" -type f -printf '%T@\n' | sort -u)
+    times=$(find "$root" -type f -printf '%T@\n' | sort -u)
     [ "$(wc -l <<<"$times")" -eq 1 ] || { echo "$times"; return 1; }
 }
 
-sums_are_right() { (cd "$work/root" && md5sum --check --quiet DEBIAN/md5sums); }
+sums_are_right() { (cd "$root" && md5sum --check --quiet DEBIAN/md5sums); }
 
 control() {
-    local script
-    check "its file is named after package, version and architecture" \
+    check "... its file is named after package, version and architecture" \
         [ "${package##*/}" = "$(field Package)_$(field Version)_$(field Architecture).deb" ]
-    check "its version is the program's" [ "$(field Version)" = "$("$program" --version | cut -d ' ' -f 2)" ]
-    check "it depends on $depends" \
-        diff <(tr ' ' '\n' <<<"$depends") <(field Depends | tr ',' '\n' | awk '{ print $1 }' | sort)
+    check "... its version is the program's" \
+        [ "$(field Version)" = "$("$work/darkroom/usr/sbin/darkroomd" --version | cut -d ' ' -f 2)" ]
+    check "... it depends on ${depends[$name]}" \
+        diff <(tr ' ' '\n' <<<"${depends[$name]}") <(field Depends | tr ',' '\n' | awk '{ print $1 }' | sort)
+    [ "$name" = darkroom ] ||
+        check "... and on this version of darkroom" has "darkroom \\(= $(field Version)\\)" field Depends
+}
+
+scripts() {
+    local script
     check "the configuration and the recipes are conffiles, and nothing else" \
-        [ "$(tr '\n' ' ' <"$work/root/DEBIAN/conffiles")" = "/etc/darkroom/darkroomd.yaml /etc/darkroom/notify.conf /etc/darkroom/recipes/README\
+        [ "$(tr '\n' ' ' <"$root/DEBIAN/conffiles")" = "/etc/darkroom/darkroomd.yaml /etc/darkroom/notify.conf /etc/darkroom/recipes/README\
  /etc/darkroom/recipes/web.yaml " ]
     for script in postinst prerm postrm; do
-        check "$script is a script for any shell" sh -n "$work/root/DEBIAN/$script"
-        ! have shellcheck || check "... and shellcheck finds nothing" shellcheck "$work/root/DEBIAN/$script"
-        check "$script refuses what it does not know" refuses "$work/root/DEBIAN/$script"
+        check "$script is a script for any shell" sh -n "$root/DEBIAN/$script"
+        ! have shellcheck || check "... and shellcheck finds nothing" shellcheck "$root/DEBIAN/$script"
+        check "$script refuses what it does not know" refuses "$root/DEBIAN/$script"
     done
 }
 
@@ -95,11 +119,35 @@ refuses() { [[ $(sh "$1" no-such-thing 2>&1) = *"unknown argument 'no-such-thing
 have() { command -v "$1" >/dev/null; }
 
 programs() {
-    is_hardened "$work/root/usr/bin/darkroom"
+    is_hardened "$root/usr/bin/darkroom"
     check "it runs: --check-config takes the configuration of the package" \
-        "$program" --config "$work/root/etc/darkroom/darkroomd.yaml" --spool "$work/spool" --check-config
+        "$program" --config "$root/etc/darkroom/darkroomd.yaml" --spool "$work/spool" --check-config
     check "the command has the daemon's version" \
-        [ "$("$program" --version | cut -d ' ' -f 2)" = "$("$work/root/usr/bin/darkroom" --version | cut -d ' ' -f 2)" ]
+        [ "$("$program" --version | cut -d ' ' -f 2)" = "$("$root/usr/bin/darkroom" --version | cut -d ' ' -f 2)" ]
+}
+
+# They are plain C programs: no runtime of another language stands between a picture and its confinement.
+codec_programs() {
+    local file codec
+    for file in "$root"/usr/lib/darkroom/codecs/*; do
+        codec=${file##*/}
+        # shellcheck disable=SC2086  # Their names are words.
+        check "$name: the program $codec needs the C library, libseccomp and its own library" \
+            diff <(printf '%s\n' libc.so.6 libseccomp.so.2 ${libraries[$codec]} | sort) \
+            <(readelf --dynamic --wide "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort)
+        is_hardened "$file"
+        check "... its stack is guarded" has '__stack_chk_fail' readelf --dyn-syms --wide "$file"
+        check "... calls of the C library know the sizes of their buffers" has '_chk@' readelf --dyn-syms --wide "$file"
+        check "... it runs" "$file" --version
+        check "... and does nothing by itself" exits_with 64 "$file"
+    done
+}
+
+exits_with() { # STATUS COMMAND [ARGUMENT]...
+    local expected=$1 status=0
+    shift
+    "$@" 2>/dev/null </dev/null || status=$?
+    [ "$status" -eq "$expected" ] || { echo "exit status $status, not $expected"; return 1; }
 }
 
 is_hardened() { # PROGRAM
@@ -128,7 +176,7 @@ without() { # PATTERN COMMAND...
 }
 
 completions() {
-    local share=$work/root/usr/share name
+    local share=$root/usr/share name
     check "bash completes the options of darkroomd" \
         completes_in_bash "$share/bash-completion/completions/darkroomd" darkroomd --check --check-config
     check "bash completes the commands of darkroom" \

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# releases.sh PACKAGE CONTAINERFILE: installs a built package in a new root of each release of Debian that it is for,
-# runs both names of the program there, and purges it. On the release of the Containerfile, its steps are taken, too.
+# releases.sh PACKAGE CONTAINERFILE: installs a built package, and those beside it, in a new root of each release of
+# Debian that it is for, runs both names of the program there, and purges it. On the release of the Containerfile, its
+# steps are taken, too.
 #
 # Needs root, mmdebstrap and nginx. Prints `ok`, `FAIL` or `skip` with what was checked, a line each, and exits 1 if
 # anything failed.
@@ -12,6 +13,7 @@ cd "${self%/*}" || exit 1
 # Number and name. The package is built on the first one.
 readonly releases=(12:bookworm 13:trixie)
 readonly pictures=../../etc/samples/pictures
+readonly packages=(darkroom darkroom-heif darkroom-jxl)
 # shellcheck source=Tests/reporting.sh
 . ../reporting.sh
 
@@ -37,6 +39,7 @@ main() {
         [ "${release%:*}" != "$(release_of_container)" ] || takes_the_steps_of_the_container
         installs
         filters
+        reads_what_is_installed
         is_a_daemon
         is_purged
     done
@@ -84,8 +87,16 @@ END
 make_root() { # RELEASE
     mmdebstrap --mode=root --variant=minbase --skip=cleanup/apt/lists --include=ca-certificates "$1" "$root" &&
         mount --bind /proc "$root/proc" && mount --rbind /dev "$root/dev" && mount -t tmpfs tmpfs "$root/mnt" &&
-        cp "$pictures"/*.png "$root/mnt/" && cp "$package" "$root/mnt/darkroom.deb" &&
+        cp "$pictures"/*.png pictures/* "$root/mnt/" && copy_packages "$root/mnt" &&
         printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" && chmod 755 "$root/usr/sbin/policy-rc.d"
+}
+
+# Under the names that they have without version and architecture.
+copy_packages() { # FOLDER
+    local name
+    for name in "${packages[@]}"; do
+        cp "${package%/*}/${name}_${package##*/darkroom_}" "$1/$name.deb" || return
+    done
 }
 
 inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
@@ -119,6 +130,51 @@ refuses_host() {
     [[ $? -eq 3 && $output = *nowhere.invalid* ]] || { echo "$output"; return 1; }
 }
 
+# Pictures that are neither PNG nor JPEG, each in a process of its own. A kind whose package is not there is refused
+# with the name of the package.
+reads_what_is_installed() {
+    local kind
+    for kind in webp tiff gif bmp; do check "$name: $kind is read" reads "$kind"; done
+    check "$name: AVIF needs darkroom-heif, it says" needs avif darkroom-heif
+    check "$name: apt installs darkroom-heif" install_package darkroom-heif
+    check "$name: AVIF is read" reads avif
+    check "$name: JPEG XL needs darkroom-jxl, it says" needs jxl darkroom-jxl
+    if inside apt-cache show libjxl0.7 >/dev/null 2>&1; then
+        check "$name: apt installs darkroom-jxl" install_package darkroom-jxl
+        check "$name: JPEG XL is read" reads jxl
+    else
+        # Each release has a libjxl of its own, so darkroom-jxl is for the one on which it was built.
+        check "$name: apt says which libjxl is missing" says libjxl0.7 install_package darkroom-jxl
+        check "$name: ... and leaves the others as they are" quiet inside apt-get check --quiet=2
+    fi
+    check "$name: a user without rights reads them" inside setpriv --reuid 10001 --regid 10001 --clear-groups \
+        --no-new-privs sh -c 'darkroom filter /mnt/gradient.avif >/tmp/user.png && darkroom filter /mnt/gradient.webp >/tmp/user.png'
+    check "$name: darkroom-heif is removed" inside apt-get remove --yes darkroom-heif
+    check "$name: ... and AVIF needs it again" needs avif darkroom-heif
+}
+
+install_package() { inside apt-get install --yes --no-install-recommends "/mnt/$1.deb"; }
+
+# As the file has been made.
+reads() { # ENDING
+    rm -f "$root/mnt/read.png"
+    inside darkroom filter "/mnt/gradient.$1" -o /mnt/read.png && is_a_png "$root/mnt/read.png" 8 6
+}
+
+is_a_png() { # FILE WIDTH HEIGHT
+    [ "$(od -An -tx1 -N24 "$1" | tr -d ' \n')" = "$(printf '89504e470d0a1a0a0000000d49484452%08x%08x' "$2" "$3")" ]
+}
+
+needs() { says "install the package $2" inside darkroom filter "/mnt/gradient.$1" -o /mnt/read.png; }
+
+# Whether a command fails with these words.
+says() { # WORDS COMMAND [ARGUMENT]...
+    local words=$1 output
+    shift
+    output=$("$@" 2>&1)
+    [[ $? -ne 0 && $output = *"$words"* ]] || { echo "$output"; return 1; }
+}
+
 # The name of the call decides, so this one is a daemon.
 is_a_daemon() {
     check "$name: the configuration of the package is right" \
@@ -128,7 +184,7 @@ is_a_daemon() {
     inside setpriv --reuid darkroom --regid darkroom --clear-groups sh -c 'echo $$ >/mnt/daemon/process; exec "$@"' - \
         darkroomd --set 'sources.roots=[/mnt]' --set cache.folder=/mnt/daemon/cache >"$work/daemon" 2>&1 &
     daemon=$!
-    check "$name: the daemon filters a picture" submits
+    check "$name: the daemon filters a picture, and one in WebP" submits
     kill "$(<"$root/mnt/daemon/process")"
     # Not within a check, which waits in a process of its own.
     wait "$daemon"
@@ -141,8 +197,9 @@ submits() {
         ((SECONDS - started < 60)) || { cat "$work/daemon"; return 1; }
         sleep 0.05
     done
-    inside darkroom submit /mnt/galaxy.png --filter mono --name galaxy --wait &&
-        inside test -s /var/spool/darkroom/outbox/galaxy/galaxy.png
+    inside darkroom submit /mnt/galaxy.png /mnt/gradient.webp --filter mono --name galaxy --wait &&
+        inside test -s /var/spool/darkroom/outbox/galaxy/galaxy.png \
+            -a -s /var/spool/darkroom/outbox/galaxy/gradient.png
 }
 
 is_purged() {
@@ -163,7 +220,7 @@ takes_the_steps_of_the_container() {
     local step before user='' entry='' arguments=''
     before=$(megabytes)
     mkdir "$root/package"
-    ln "$root/mnt/darkroom.deb" "$root/package/" 2>/dev/null || cp "$package" "$root/package/darkroom_0_any.deb"
+    copy_packages "$root/package"
     while IFS= read -r step; do
         case $step in
             FROM*) ;;
@@ -178,11 +235,12 @@ takes_the_steps_of_the_container() {
     check "the container: its program runs as its user" \
         inside setpriv --reuid "${user%:*}" --regid "${user#*:}" --clear-groups "$entry" "$arguments"
     install -d -o "${user%:*}" -g "${user#*:}" "$root/mnt/results"
-    check "the container: it filters a picture" \
-        inside setpriv --reuid "${user%:*}" --regid "${user#*:}" --clear-groups "$entry" run /mnt/comet.png --output /mnt/results
+    check "the container: it filters a picture of each kind" inside setpriv --reuid "${user%:*}" --regid "${user#*:}" \
+        --clear-groups "$entry" run /mnt/comet.png /mnt/gradient.{webp,tiff,gif,bmp,avif,jxl} --output /mnt/results
     before=$(($(megabytes) - before))
     check "the container: it takes at most 200 MB more than its base ($before)" [ "$before" -le 200 ]
-    check "the container: the package is removed for what follows" inside apt-get purge --yes darkroom
+    check "the container: the packages are removed for what follows" \
+        inside apt-get purge --yes --auto-remove "${packages[@]}"
     check "... and the lists are there again" inside apt-get update
 }
 

@@ -3,7 +3,8 @@
 #
 # Runs shards as the pods of etc/kubernetes/darkroom-job.yaml would, without a cluster: with the arguments of the file,
 # the environment that a pod has, and, as root, what its securityContext leaves of privileges. Pods are killed,
-# restarted and run twice at once. Then runs shards by GNU parallel as etc/doc/scale.md says. STAGE is as for test.sh.
+# restarted and run twice at once. Then runs shards by GNU parallel as etc/doc/scale.md says. STAGE is as for test.sh,
+# and has darkroom-codec-webp.
 #
 # Prints a line for each check, `ok`, `FAIL` or `skip` with what it is about.
 set -u -o pipefail
@@ -21,6 +22,7 @@ main() {
     trap 'exit 143' TERM HUP
     prepare
     if [ "$failures" -eq 0 ]; then
+        a_pod_reads_webp
         a_pod_completes_its_shard
         a_killed_pod_is_restarted
         an_index_runs_twice_at_once
@@ -96,6 +98,13 @@ exits_with() { # STATUS COMMAND [ARGUMENT]...
 outputs() { (cd "$1" && printf '%s\n' *.png | grep --invert-match '\*'); }
 
 # --- What is checked -------------------------------------------------------------------------
+
+# In a process that it confines, without privileges.
+a_pod_reads_webp() {
+    check "a pod without privileges reads WebP" \
+        exits_with 0 pod 0 -- run "$repository/Tests/package/pictures/gradient.webp" --output "$work/shared/webp"
+    check "... as a picture" test -s "$work/shared/webp/gradient.png"
+}
 
 a_pod_completes_its_shard() {
     check "a pod without privileges completes its shard" exits_with 0 pod 0

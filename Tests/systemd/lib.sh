@@ -7,8 +7,8 @@
 # beside this file (boot.sh), so none finds what another has left, and none may be run on a machine in use:
 # they add users, units and configuration.
 #
-# STAGE holds the built darkroom, in lib/ the shared libraries that the system does not have, and in
-# packages/ the Debian packages that have been built, if any.
+# STAGE holds the built darkroom, in codecs/ the codec programs, in lib/ the shared libraries that the system does not
+# have, and in packages/ the Debian packages that have been built, if any.
 #
 # A script prints a line for each check, `ok`, `FAIL` or `skip` with what it is about, and ends with `conclude`.
 
@@ -46,6 +46,7 @@ install_darkroomd() {
     local file
     install -m 755 "$stage/darkroom" /usr/bin/darkroom
     ln -sf ../bin/darkroom /usr/sbin/darkroomd
+    install -D -m 755 -t /usr/lib/darkroom/codecs "$stage"/codecs/*
     if compgen -G "$stage/lib/*" >/dev/null; then
         install -m 644 "$stage"/lib/* /usr/local/lib/
         ldconfig

@@ -2,9 +2,9 @@
 # package.sh REPOSITORY STAGE
 #
 # Installs the Debian package and takes it through its life: a machine where no systemd runs, one whose policy
-# starts nothing, installation, upgrade with work in flight, removal, return, purge. Runs inside boot.sh, whose
-# root, dpkg's database included, is gone afterwards; see lib.sh. In STAGE/packages are two builds, the second
-# with a higher version.
+# starts nothing, installation, upgrade with work in flight, removal, return, purge; darkroom-heif goes along. Runs
+# inside boot.sh, whose root, dpkg's database included, is gone afterwards; see lib.sh. In STAGE/packages are two builds,
+# the second with a higher version.
 set -u -o pipefail
 
 readonly repository=$1 stage=$2
@@ -34,14 +34,16 @@ main() {
 
 prepare() {
     local packages
-    mapfile -t packages < <(printf '%s\n' "$stage"/packages/*.deb | sort --version-sort)
+    mapfile -t packages < <(printf '%s\n' "$stage"/packages/darkroom_*.deb | sort --version-sort)
     check "there are two packages" [ "${#packages[@]}" -eq 2 ]
     # In a folder that is on the root itself, where in_a_chroot finds them.
     first=/srv/packages/first.deb second=/srv/packages/second.deb
     mkdir -p /srv/packages /srv/pictures
     cp "${packages[0]}" $first
     cp "${packages[-1]}" $second
-    cp -r "$repository/etc/samples/pictures/." /srv/pictures/
+    cp "$stage/packages/darkroom-heif_${packages[0]##*/darkroom_}" $first-heif
+    cp "$stage/packages/darkroom-heif_${packages[-1]##*/darkroom_}" $second-heif
+    cp -r "$repository/etc/samples/pictures/." "$repository/Tests/package/pictures/." /srv/pictures/
     useradd --no-create-home submitter
     # A container may forbid its packages to start services, or leave out their documentation.
     rm -f /usr/sbin/policy-rc.d
@@ -135,6 +137,9 @@ serves_members_of_the_group() {
     check "a manifest of a member of the group is answered" eventually batch_is first completed
     check "... and the member can read the picture" \
         as_submitter head -c 8 "$spool/outbox/first/galaxy.png"
+    check "darkroom-heif is installed" dpkg --install $first-heif
+    hand_in kinds.json <<<'{"images": ["gradient.webp", {"name": "avif", "source": "gradient.avif"}]}'
+    check "WebP and AVIF are read" eventually batch_is kinds completed
 }
 
 as_submitter() { setpriv --reuid submitter --regid submitter --init-groups "$@"; }
@@ -167,7 +172,7 @@ upgrades_with_work_in_flight() {
     long_manifest | hand_in long.json
     check "work is in flight" eventually has_pictures 3
     before=$(finished_pictures)
-    check "it is upgraded" dpkg --install "$second"
+    check "it is upgraded, and darkroom-heif with it" dpkg --install "$second" $second-heif
     check "the daemon is another one" property_is_not MainPID "$main_pid"
     check "... and active" property_is ActiveState active
     check "so is that of the other instance" of_instance property_is_not MainPID "$instance_pid"
@@ -184,7 +189,7 @@ upgrades_with_work_in_flight() {
     check "... with every picture" has_pictures $images
     check "... those that were finished before being the same files" \
         still_are "$before"
-    check "... in one answer" [ "$(printf '%s ' "$spool"/outbox/*/)" = "$spool/outbox/first/ $spool/outbox/long/ " ]
+    check "... in one answer" [ "$(printf '%s ' "$spool"/outbox/*/)" = "$spool/outbox/first/ $spool/outbox/kinds/ $spool/outbox/long/ " ]
     check "nothing is left in active/" eventually is_empty "$spool/active"
 }
 
@@ -233,9 +238,10 @@ removes() {
     check "... and say so" eventually property_begins StatusText "Paused"
     hand_in waiting.json <<<'{"images": [{"name": "comet", "source": "comet.png", "filters": ["mono"]}]}'
     check "another one waits" eventually batch_is waiting pending
-    check "it is removed" dpkg --remove darkroom
+    check "it is removed" dpkg --remove darkroom darkroom-heif
     check "no daemon runs, of no instance either" no_darkroomd_runs
     check "the program is gone" test ! -e /usr/sbin/darkroomd
+    check "... and the codec programs" test ! -e /usr/lib/darkroom
     check "systemd knows no unit any more" property_is LoadState not-found
     check "... nor that of the notification" of_notify property_is LoadState not-found
     check "the spool stays, with its answers" batch_is over completed

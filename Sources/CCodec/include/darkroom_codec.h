@@ -79,6 +79,8 @@ int codec_source_file(const darkroom_codec_call *call);
 /* All slots, one behind the other. */
 uint8_t *codec_memory(const darkroom_codec_call *call, size_t *bytes);
 darkroom_codec_message codec_hear(darkroom_codec_call *call);
+/* Waits until the daemon has permitted the memory for the picture. */
+void codec_await_memory(darkroom_codec_call *call);
 void codec_say(darkroom_codec_call *call, const darkroom_codec_message *message);
 
 /* ---- Small tools ---- */

@@ -9,7 +9,6 @@
  *       | <- STARTED -------------- | -- fork ---------------> |
  *       | <------------------------ HEADER, BLOB … ----------- |   it waits
  *       | -- LIMIT ---------------> | prlimit                  |
- *       | <- LIMITED -------------- |                          |
  *       | -- GO ---------------------------------------------> |
  *       | <------------------------ ROWS, ROWS … ------------- |   while slots are free
  *       | -- FREE … -----------------------------------------> |
@@ -95,7 +94,6 @@ typedef enum {
     DARKROOM_CODEC_READY = 10,   /* count: the version; bits: 1 decodes, 2 encodes; text: the library and its version */
     DARKROOM_CODEC_STARTED = 11, /* number; count: the process */
     DARKROOM_CODEC_ENDED = 12,   /* number; ended */
-    DARKROOM_CODEC_LIMITED = 13, /* number: the limit is set, or the child has ended */
     /* Between the daemon and the child. */
     DARKROOM_CODEC_HEADER = 20,
     DARKROOM_CODEC_BLOB = 21, /* slot, bytes; bits: which */

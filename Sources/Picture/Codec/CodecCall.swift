@@ -214,6 +214,12 @@ final class CodecCall {
             return PictureError(
                 .readFailed, "\(name): \(step): the file became shorter, or its disk failed",
                 isTransient: true)
+        case SIGKILL:
+            // The kernel ends a child before the daemon when memory is short.
+            return PictureError(
+                .codecCrashed,
+                "\(name): \(step): \(program) was killed; the machine may be short of memory",
+                isTransient: true)
         case SIGSYS:
             return PictureError(
                 .codecCrashed,

@@ -23,8 +23,6 @@ package final class CodecProgram: Sendable {
         let control: CodecSocket
         /// Children whose pictures may still ask how they ended.
         var watched: Set<UInt64> = []
-        /// The one that waits for its limit of memory.
-        var limiting: UInt64?
         /// Those of them that have ended.
         var ended: [UInt64: darkroom_codec_ended] = [:]
 
@@ -39,9 +37,6 @@ package final class CodecProgram: Sendable {
                 case .message(let message):
                     if message.isA(DARKROOM_CODEC_ENDED), watched.contains(message.number) {
                         ended[message.number] = message.ended
-                    }
-                    if message.isA(DARKROOM_CODEC_LIMITED), message.number == limiting {
-                        limiting = nil
                     }
                     patience = 0
                 case .nothing: return patience == 0
@@ -127,37 +122,28 @@ package final class CodecProgram: Sendable {
         return Child(number: order.number, socket: mine)
     }
 
-    /// Permits a child this much memory beyond what it had at its start, and waits until it may use it. If the program
-    /// is gone, the child is gone too.
+    /// Permits a child this much memory beyond what it had at its start. The child waits for that before it uses it.
     func permit(_ bytes: UInt64, _ child: Child) {
-        state.withLock { state in
-            var message = darkroom_codec_message(DARKROOM_CODEC_LIMIT)
-            message.number = child.number
-            message.bytes = bytes
-            guard state.process?.control.send(message) == true else { return }
-            state.process?.limiting = child.number
-            while state.process?.limiting != nil {
-                if state.process?.hear(milliseconds: Self.patience) == false {
-                    state.process = nil
-                }
-            }
-        }
+        say(DARKROOM_CODEC_LIMIT, to: child, bytes: bytes)
     }
 
     /// A picture has no use for its child any more.
     ///
     /// - Parameter kills: whether the child is ended, because it may not end by itself.
     func forget(_ child: Child, kills: Bool) {
+        if kills { say(DARKROOM_CODEC_KILL, to: child) }
         state.withLock { state in
-            if kills {
-                var message = darkroom_codec_message(DARKROOM_CODEC_KILL)
-                message.number = child.number
-                _ = state.process?.control.send(message)
-            }
             state.process?.watched.remove(child.number)
             state.process?.ended[child.number] = nil
             if state.process?.hear(milliseconds: 0) == false { state.process = nil }
         }
+    }
+
+    private func say(_ kind: darkroom_codec_kind, to child: Child, bytes: UInt64 = 0) {
+        var message = darkroom_codec_message(kind)
+        message.number = child.number
+        message.bytes = bytes
+        _ = state.withLock { $0.process?.control.send(message) }
     }
 
     /// Waits for the end of a child that has left the conversation, and tells how it ended; nil if the program has ended
@@ -181,19 +167,25 @@ package final class CodecProgram: Sendable {
 
     private func start() throws(PictureError) -> Process {
         guard let path else { throw missing }
+        let control = try launch(path)
+        guard case .message(let message) = control.hear(milliseconds: Self.patience),
+            message.isA(DARKROOM_CODEC_READY),
+            message.count == UInt32(DARKROOM_CODEC_VERSION)
+        else { throw failed("it does not start as version \(DARKROOM_CODEC_VERSION)") }
+        return Process(control: control)
+    }
+
+    /// Starts the program with the other end of a socket. This process keeps none of that end, so it is told at once if
+    /// the program ends.
+    private func launch(_ path: String) throws(PictureError) -> CodecSocket {
         let (mine, theirs) = try pair()
         let identifier = darkroom_codec_start(path, theirs.number)
         guard identifier > 0 else {
             throw failed("starting it: \(Errno(rawValue: errno))", isTransient: true)
         }
         Self.reap(identifier)
-        return try withExtendedLifetime(theirs) { () throws(PictureError) in
-            guard case .message(let message) = mine.hear(milliseconds: Self.patience),
-                message.isA(DARKROOM_CODEC_READY),
-                message.count == UInt32(DARKROOM_CODEC_VERSION)
-            else { throw failed("it does not start as version \(DARKROOM_CODEC_VERSION)") }
-            return Process(control: mine)
-        }
+        withExtendedLifetime(theirs) {}
+        return mine
     }
 
     /// Waits in a thread for the end of the process, so that it is not left as a zombie.
