@@ -53,6 +53,14 @@ bool darkroom_codec_send(int socket, const darkroom_codec_message *message, cons
     return sent == (ssize_t) sizeof *message;
 }
 
+bool darkroom_codec_post(int socket, const darkroom_codec_message *message)
+{
+    ssize_t sent;
+    do sent = send(socket, message, sizeof *message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (sent < 0 && errno == EINTR);
+    return sent == (ssize_t) sizeof *message;
+}
+
 darkroom_codec_heard darkroom_codec_hear(int socket, darkroom_codec_message *message, int milliseconds)
 {
     struct pollfd wait = {socket, POLLIN, 0};

@@ -16,6 +16,12 @@ package struct PictureJob: Sendable {
     package var sizes: [SizeText] = []
     package var format: OutputFormat?
     package var quality: Int?
+    package var lossless = false
+    package var effort: Int?
+    package var depth: Int?
+    /// The words of manifests.
+    package var chroma: String?
+    package var compression: String?
     package var priority: Priority?
     /// Whether the daemon makes a page; nil for what its configuration says.
     package var wantsPage: Bool?
@@ -70,9 +76,15 @@ package struct PictureJob: Sendable {
     }
 
     private var output: ManifestValue? {
-        guard format != nil || quality != nil else { return nil }
+        let hasOptions =
+            quality != nil || lossless || effort != nil || depth != nil || chroma != nil
+            || compression != nil
+        guard format != nil || hasOptions else { return nil }
         return .map([
             "format": format.map { .text($0.rawValue) }, "quality": quality.map { .integer($0) },
+            "lossless": lossless ? .boolean(true) : nil, "effort": effort.map { .integer($0) },
+            "depth": depth.map { .integer($0) }, "chroma": chroma.map { .text($0) },
+            "compression": compression.map { .text($0) },
         ])
     }
 

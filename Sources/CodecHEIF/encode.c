@@ -16,18 +16,21 @@ static struct heif_error write_bytes(struct heif_context *context, const void *b
     return (struct heif_error) {heif_error_Ok, heif_suberror_Unspecified, ""};
 }
 
-/* One row into the planes of the image: `bits` bits a sample. */
+/* One row into the plane of the image: `bits` bits a sample. Gray with alpha becomes RGB with alpha, because libheif puts
+ * both together only then. */
 static void import_row(uint8_t *to, const uint8_t *row, const darkroom_codec_header *header, unsigned bits)
 {
-    size_t count = (size_t) header->width * header->channels;
-    if (header->depth == 8 && bits == 8) {
+    bool is_spread = header->channels == 2;
+    size_t count = (size_t) header->width * (is_spread ? 4 : header->channels);
+    if (header->depth == 8 && bits == 8 && !is_spread) {
         memcpy(to, row, count);
         return;
     }
     const uint16_t *wide = (const void *) row;
     uint32_t most_in = header->depth == 16 ? 65535 : 255, most = (1u << bits) - 1;
     for (size_t index = 0; index < count; index++) {
-        uint32_t value = header->depth == 16 ? wide[index] : row[index];
+        size_t from = is_spread ? index / 4 * 2 + (index % 4 == 3) : index;
+        uint32_t value = header->depth == 16 ? wide[from] : row[from];
         uint32_t scaled = (value * most + most_in / 2) / most_in;
         if (bits == 8) {
             to[index] = (uint8_t) scaled;
@@ -40,7 +43,7 @@ static void import_row(uint8_t *to, const uint8_t *row, const darkroom_codec_hea
 
 static struct heif_image *image_for(darkroom_codec_call *call, const darkroom_codec_header *header, unsigned bits)
 {
-    bool has_alpha = header->channels == 4, is_gray = header->channels == 1;
+    bool has_alpha = header->channels > header->colour, is_gray = header->channels == 1;
     enum heif_chroma chroma = is_gray ? heif_chroma_monochrome
         : bits > 8 ? has_alpha ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RRGGBB_LE
         : has_alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB;
@@ -112,8 +115,8 @@ void heif_codec_encode(darkroom_codec_call *call)
     darkroom_codec_options options;
     codec_metadata metadata;
     const darkroom_codec_header *header = codec_picture(call, &options, &metadata);
-    if (header->channels == 2 || header->colour == DARKROOM_CODEC_CMYK)
-        codec_fail(call, DARKROOM_CODEC_MISUSE, "AVIF is written from gray, RGB, or RGB and alpha");
+    if (header->colour == DARKROOM_CODEC_CMYK)
+        codec_fail(call, DARKROOM_CODEC_MISUSE, "AVIF is written from gray or RGB");
     unsigned bits = bits_for(&options);
     struct heif_context *context = heif_context_alloc();
     if (!context) codec_fail(call, DARKROOM_CODEC_MEMORY, "libheif got no memory");

@@ -29,6 +29,7 @@ static void set_picture(darkroom_codec_call *call, JxlEncoder *encoder, const da
 static void set_colours(darkroom_codec_call *call, JxlEncoder *encoder, const darkroom_codec_header *header, codec_blob icc)
 {
     if (icc.count && JxlEncoderSetICCProfile(encoder, icc.bytes, icc.count) == JXL_ENC_SUCCESS) return;
+    if (icc.count) codec_warn(call, DARKROOM_CODEC_METADATA, "the colour profile is dropped: libjxl cannot use it");
     JxlColorEncoding encoding;
     JxlColorEncodingSetToSRGB(&encoding, header->colour == DARKROOM_CODEC_GRAY);
     check(call, JxlEncoderSetColorEncoding(encoder, &encoding));

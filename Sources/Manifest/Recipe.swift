@@ -79,18 +79,33 @@ package struct Recipe: Sendable, Equatable {
 
 /// Some options of an output. Each replaces the same one of another output.
 package struct OutputChanges: Sendable, Equatable {
-    package var format: OutputFormat?
-    package var quality: Int?
-    package var progressive: Bool?
-    package var compression: PNGWriter.Compression?
-    package var keepsExif: Bool?
+    private let options: OutputOptions
+    /// The keys that it has.
+    private let keys: Set<ByteString>
+
+    init(_ options: OutputOptions = OutputOptions(), keys: Set<ByteString> = []) {
+        self.options = options
+        self.keys = keys
+    }
 
     func applied(to former: OutputOptions) -> OutputOptions {
-        OutputOptions(
-            format: format ?? former.format, quality: quality ?? former.quality,
-            progressive: progressive ?? former.progressive,
-            compression: compression ?? former.compression,
-            keepsExif: keepsExif ?? former.keepsExif)
+        var result = former
+        if keys.contains("format") { result.format = options.format }
+        if keys.contains("exif") { result.keepsExif = options.keepsExif }
+        for option in OutputOption.allCases where keys.contains(ByteString(option.rawValue)) {
+            switch option {
+            case .quality: result.quality = options.quality
+            case .progressive: result.progressive = options.progressive
+            case .lossless: result.lossless = options.lossless
+            case .effort: result.effort = options.effort
+            case .depth: result.depth = options.depth
+            case .chroma: result.chroma = options.chroma
+            case .compression:
+                result.compression = options.compression
+                result.tiffCompression = options.tiffCompression
+            }
+        }
+        return result
     }
 }
 
@@ -206,11 +221,6 @@ extension ValueReader {
         let options = output(node, over: base, at: path)
         var given: Set<ByteString> = ["format"]
         if case .map(let map) = node.value { given = Set(map.entries.map(\.key)) }
-        return OutputChanges(
-            format: given.contains("format") ? options.format : nil,
-            quality: given.contains("quality") ? options.quality : nil,
-            progressive: given.contains("progressive") ? options.progressive : nil,
-            compression: given.contains("compression") ? options.compression : nil,
-            keepsExif: given.contains("exif") ? options.keepsExif : nil)
+        return OutputChanges(options, keys: given)
     }
 }

@@ -2,12 +2,14 @@ import DarkroomCore
 import DarkroomPicture
 
 extension ValueReader {
-    static let outputKeys: [ByteString] = [
-        "format", "quality", "progressive", "compression", "exif",
-    ]
+    static let outputKeys =
+        ["format"] + OutputOption.allCases.map { ByteString($0.rawValue) } + ["exif"]
 
     private static let quality = FilterParameter.integer(
         "quality", OutputOptions.qualities, required: false)
+    private static let effort = FilterParameter.integer(
+        "effort", OutputOptions.efforts, required: false)
+    private static let depth = FilterParameter.integer("depth", 8...16, required: false)
 
     /// A text that is no format. The message says which formats there are, and not only that it must be a map.
     private mutating func unknownFormat(
@@ -27,10 +29,9 @@ extension ValueReader {
 
     private static let formatWords = OutputFormat.allCases.map(\.rawValue).joined(or: "or")
 
-    /// The format with this name. `jpg` is another name of `jpeg`.
+    /// The format with this name, or with another name for it, such as `jpg`.
     private static func format(_ text: ByteString) -> OutputFormat? {
-        text == "jpg"
-            ? .jpeg : OutputFormat.allCases.first { ByteString($0.rawValue) == text }
+        OutputFormat(word: text.string)
     }
 
     /// The value of `format`.
@@ -74,39 +75,77 @@ extension ValueReader {
             isFormatKnown = word != nil
             options.format = word ?? options.format
         }
-        func option(
-            _ key: ByteString, of format: OutputFormat, _ reader: inout Self
-        ) -> Document.Node? {
-            guard let node = map[key] else { return nil }
-            if isFormatKnown, options.format != format {
-                reader.problems.add(
-                    .conflictingKeys,
-                    "‘\(key)’ is an option of \(format.rawValue), but the format here is "
-                        + options.format.rawValue,
-                    at: .key(path, key), node.place)
-            }
-            return node
+        var given: [OutputOption: (node: Document.Node, path: DocumentPath)] = [:]
+        for option in OutputOption.allCases {
+            let key = ByteString(option.rawValue)
+            guard let node = map[key] else { continue }
+            given[option] = (node, .key(path, key))
+            guard isFormatKnown, !option.formats.contains(options.format) else { continue }
+            problems.add(
+                .conflictingKeys, "‘\(key)’ \(option.mismatch(with: options.format))",
+                at: .key(path, key), node.place)
         }
-        if let quality = option("quality", of: .jpeg, &self),
-            let value = integer(
-                quality, OutputOptions.qualities, Self.quality, at: .key(path, "quality"))
-        {
-            options.quality = value
-        }
-        if let progressive = option("progressive", of: .jpeg, &self) {
-            options.progressive =
-                boolean(progressive, "‘progressive’", at: .key(path, "progressive"))
-                ?? options.progressive
-        }
-        if let compression = option("compression", of: .png, &self) {
-            options.compression =
-                word(compression, "‘compression’", at: .key(path, "compression"))
-                ?? options.compression
-        }
+        read(given, isFormatKnown, into: &options)
         if let exif = map["exif"] {
             options.keepsExif =
                 boolean(exif, "‘exif’", at: .key(path, "exif")) ?? options.keepsExif
         }
         return options
+    }
+
+    /// The options of some formats.
+    private mutating func read(
+        _ given: [OutputOption: (node: Document.Node, path: DocumentPath)], _ isFormatKnown: Bool,
+        into options: inout OutputOptions
+    ) {
+        if let (node, path) = given[.quality],
+            let value = integer(node, OutputOptions.qualities, Self.quality, at: path)
+        {
+            options.quality = value
+        }
+        if let (node, path) = given[.progressive] {
+            options.progressive =
+                boolean(node, "‘progressive’", at: path) ?? options.progressive
+        }
+        if let (node, path) = given[.lossless] {
+            options.lossless = boolean(node, "‘lossless’", at: path) ?? options.lossless
+        }
+        if let (node, path) = given[.effort],
+            let value = integer(node, OutputOptions.efforts, Self.effort, at: path)
+        {
+            options.effort = value
+        }
+        if let (node, path) = given[.depth] {
+            let usual = OutputOption.depth.formats.flatMap(OutputOption.depths)
+            let depths = OutputOption.depths(of: options.format)
+            let values =
+                isFormatKnown && !depths.isEmpty ? depths : Array(Set(usual)).sorted()
+            if case .integer(let value) = integer(node, among: values, Self.depth, at: path) {
+                options.depth = value
+            }
+        }
+        if let (node, path) = given[.chroma] {
+            options.chroma = word(node, "‘chroma’", at: path) ?? options.chroma
+        }
+        if let (node, path) = given[.compression] {
+            readCompression(node, isFormatKnown, at: path, into: &options)
+        }
+    }
+
+    /// Its words depend on the format.
+    private mutating func readCompression(
+        _ node: Document.Node, _ isFormatKnown: Bool, at path: DocumentPath,
+        into options: inout OutputOptions
+    ) {
+        let what = "‘compression’"
+        let ofPNG = type(of: options.compression).allCases.map(\.rawValue)
+        let ofTIFF = type(of: options.tiffCompression).allCases.map(\.rawValue)
+        if !isFormatKnown {
+            _ = word(node, among: ofPNG + ofTIFF, what, at: path)
+        } else if options.format == .tiff {
+            options.tiffCompression = word(node, what, at: path) ?? options.tiffCompression
+        } else {
+            options.compression = word(node, what, at: path) ?? options.compression
+        }
     }
 }

@@ -312,8 +312,8 @@ package struct PeakMemory {
         if handsOver { bytes += 3 * profile + picture(HandOverFile.options).strips }
         let needs = try options.format.encoder.needs(picture(options))
         try hold(needs.heldBytes, for: needs.purpose)
-        // What is held is written at the end, and the file is not larger.
-        bytes += needs.bytes + min(needs.heldBytes, limits.wholePictureBytes)
+        let file = needs.holdsFile ? min(needs.heldBytes, limits.wholePictureBytes) : 0
+        bytes += needs.bytes + file
     }
 }
 

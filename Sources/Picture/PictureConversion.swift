@@ -65,16 +65,20 @@ extension PictureConversion {
             if !verdict.isAccepted { input.colour.profile = nil }
             if let remark = verdict.remark { remarks.append(remark) }
         }
-        if steps.options.keepsExif {
-            input.exif = Exif.carried(reader.exif, isUpright: steps.autoOrient)
+        if steps.options.keepsExif, encoder.keepsExif {
+            let isUpright = steps.autoOrient || !encoder.heedsExif
+            input.exif = Exif.carried(reader.exif, isUpright: isUpright)
         }
         if let preview {
             preview.colour = input.colour
             // The file of the result keeps the orientation of its source.
-            if input.exif != nil, !steps.autoOrient { preview.orientation = reader.orientation }
+            if input.exif != nil, !steps.autoOrient, encoder.heedsExif {
+                preview.orientation = reader.orientation
+            }
         }
         input.palette = filtered.palette
         input.memory = context.memory
+        input.limits = steps.limits
         input.cores = steps.cores
         input.ahead = ahead
         input.checkpoint = steps.checkpoint
@@ -92,14 +96,15 @@ extension PictureConversion {
         _ written: Written, of reader: any PictureReader, remarks: [String]
     ) -> PictureReport {
         let (filtered, exif) = (written.filtered, written.input.exif)
-        let (layout, format) = (filtered.layout, steps.options.format)
+        let (layout, options, format) = (filtered.layout, steps.options, steps.options.format)
         var metadata = MetadataLedger.entries(
             of: reader.metadata, to: format, original: reader.colour, sent: written.input.colour,
             written: written.picture.items,
             exif: exif == nil ? "dropped" : exif == reader.exif ? "kept" : "converted")
         if reader.orientation != .topLeft {
             metadata["orientation"] =
-                steps.autoOrient ? "converted" : exif == nil ? "dropped" : "kept"
+                steps.autoOrient
+                ? "converted" : exif == nil || !format.encoder.heedsExif ? "dropped" : "kept"
         }
         if filtered.palette != nil {
             for chunk in ["PLTE", "tRNS"] where metadata[chunk] == "converted" {
@@ -107,10 +112,11 @@ extension PictureConversion {
             }
         }
         if layout.hasAlpha, !format.hasAlpha { metadata["alpha"] = "converted" }
-        if layout.depth > format.mostDepth { metadata["depth"] = "converted" }
+        if layout.depth > options.depth(of: layout) { metadata["depth"] = "converted" }
         return PictureReport(
-            format: format, layout: layout, bytes: written.picture.bytes,
-            sha256: written.picture.sha256, warnings: reader.warnings + written.remarks + remarks,
+            options: options, layout: layout, bytes: written.picture.bytes,
+            sha256: written.picture.sha256,
+            warnings: reader.warnings + written.remarks + written.picture.remarks + remarks,
             metadata: metadata)
     }
 

@@ -6,8 +6,7 @@ package enum PictureFileExtensions {
     /// The endings that are removed when a name is made from a source's name. This list must not change: with more
     /// endings, images of earlier manifests would get other names.
     package static let droppedFromNames =
-        OutputFormat.allCases.flatMap(\.endings)
-        + [".gif", ".webp", ".tif", ".tiff", ".bmp", ".avif", ".heic"]
+        [".png", ".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".avif", ".heic"]
     /// The endings that such a name keeps.
     private static let keptInNames = [
         ".jpe", ".jfif", ".apng", ".heif", ".jxl", ".jp2", ".svg", ".psd", ".dng", ".cr2", ".cr3",

@@ -8,7 +8,7 @@ public struct PictureReport: Sendable, Equatable {
     public internal(set) var height: Int
     /// 1: gray; 2: gray and alpha; 3: RGB; 4: RGB and alpha.
     public internal(set) var channels: Int
-    /// Bits per sample, 8 or 16.
+    /// Bits per sample: 8 or 16, or those of an AVIF.
     public internal(set) var depth: Int
     /// The size of the file.
     public internal(set) var bytes: Int
@@ -20,16 +20,16 @@ public struct PictureReport: Sendable, Equatable {
     /// `dropped`. Lost alpha, depth and orientation are listed too.
     public internal(set) var metadata: [String: String]
 
-    /// - Parameter layout: the layout of the written rows. The format may lack their alpha and depth.
+    /// - Parameter layout: the layout of the written rows. The format may lack their alpha and depth, or gray.
     init(
-        format: OutputFormat, layout: PixelLayout, bytes: Int, sha256: String, warnings: [String],
+        options: OutputOptions, layout: PixelLayout, bytes: Int, sha256: String, warnings: [String],
         metadata: [String: String]
     ) {
-        self.format = format
+        format = options.format
         width = layout.width
         height = layout.height
-        channels = format.hasAlpha ? layout.channels : layout.colourChannels
-        depth = min(layout.depth, format.mostDepth)
+        channels = format.encoder.channels(layout)
+        depth = options.depth(of: layout)
         self.bytes = bytes
         self.sha256 = sha256
         self.warnings = warnings

@@ -4,6 +4,7 @@ import DarkroomClient
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
+import DarkroomPicture
 
 /// Reads manifests as the daemon does.
 struct CheckCommand: ParsableCommand {
@@ -198,6 +199,14 @@ struct CheckCommand: ParsableCommand {
         return "For a list of pictures: darkroom check --sources --from \(path.shellQuoted)"
     }
 
+    /// The formats that the programs of this machine cannot write. The daemon may have others.
+    private static func absences(_ manifest: Manifest) -> [String] {
+        let formats = Set(manifest.images.filter(\.isPublished).map(\.output.format))
+        return OutputFormat.allCases.filter(formats.contains).compactMap { format in
+            format.absence.map { "\(format.title): \($0.message)" }
+        }
+    }
+
     /// Returns whether the manifest itself is right.
     private func check(
         _ input: Input, _ rules: ManifestRules, _ local: LocalSources, _ roots: SourceRoots?,
@@ -223,7 +232,7 @@ struct CheckCommand: ParsableCommand {
         switch answer.outcome {
         case .success(let manifest):
             let forecast = try look?.check(manifest, of: answer.shown, sent: answer.pictures)
-            let warnings = manifest.warnings
+            let warnings = manifest.warnings + Self.absences(manifest)
             let patterns = Patterns(manifest)
             let images = manifest.images.count
             guard !json else {

@@ -181,6 +181,10 @@ struct FilterCommand: ParsableCommand {
             throw ClientError.badOption(
                 "\(cause), and filter writes one picture. darkroom run writes all of them")
         }
+        if let format = manifest.images.last?.output.format, let absence = format.absence {
+            throw ClientError(
+                .completedWithErrors, code: absence.code, "\(format.title): \(absence.message)")
+        }
         return manifest
     }
 
@@ -188,12 +192,15 @@ struct FilterCommand: ParsableCommand {
     ///
     /// - Throws: if the file has the ending of another format, and no option says which one it gets.
     private func usualFormat() throws(ClientError) -> OutputFormat? {
-        guard let target, pictures.format == nil, pictures.recipe == nil else { return nil }
+        guard let target, pictures.output.format == nil, pictures.recipe == nil else { return nil }
         let name = ByteString(target).asciiLowercased.string
         let format = OutputFormat.allCases.first { $0.endings.contains(where: name.hasEnding) }
         guard format == nil, PictureFileExtensions.match(name) else { return format }
         throw .badOption(
-            "-o \(target.shellQuoted): results are PNG or JPEG. Let the name end in .png or .jpg, or add --format"
+            "-o \(target.shellQuoted): results are"
+                + " \(Words.list(OutputFormat.allCases.map(\.title), "or")). Let the name end in"
+                + " \(Words.list(OutputFormat.allCases.map { $0.endings[0] }, "or")), or add"
+                + " --format"
         )
     }
 

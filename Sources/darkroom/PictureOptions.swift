@@ -38,16 +38,7 @@ struct PictureOptions: ParsableArguments {
             valueName: "list"))
     var sizes: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "The format of the results: png or jpeg. If not given: png, also for JPEG pictures; thumbnails of photographs are smaller in jpeg.",
-            valueName: "format"),
-        completion: .list(OutputFormat.allCases.map(\.rawValue)))
-    var format: String?
-
-    @Option(
-        help: ArgumentHelp("The quality of JPEG results, 1 to 100.", valueName: "number"))
-    var quality: Int?
+    @OptionGroup var output: OutputArguments
 
     @Option(
         help: ArgumentHelp(
@@ -71,8 +62,7 @@ struct PictureOptions: ParsableArguments {
         let given = [
             recipe.map { _ in "--recipe" }, filters.first.map { _ in "--filter" },
             watermarks.first.map { _ in "--watermark" }, sizes.first.map { _ in "--sizes" },
-            format.map { _ in "--format" }, quality.map { _ in "--quality" },
-            damaged.map { _ in "--damaged" }, strict ? "--strict" : nil,
+            output.firstOption, damaged.map { _ in "--damaged" }, strict ? "--strict" : nil,
             list.map { _ in "--from" },
         ]
         guard let option = given.compactMap(\.self).first else { return nil }
@@ -111,10 +101,9 @@ struct PictureOptions: ParsableArguments {
         job.recipe = recipe
         job.filters = try filters.map { text throws(ClientError) in try FilterText(text) }
         job.sizes = try sizes.isEmpty ? [] : SizeText.list(sizes.joined(separator: ","))
-        job.format = try chosenFormat() ?? usualFormat
+        try output.apply(to: &job, usualFormat: usualFormat)
         if let damaged { job.damaged = try Words.choice(damaged, of: "--damaged") }
         job.isStrict = strict
-        job.quality = try checkedQuality(job.format)
         job.priority = priority
         job.wantsPage = page ? true : nil
         job.roots = report.map { SourceRoots($0.limits) }
@@ -186,23 +175,6 @@ struct PictureOptions: ParsableArguments {
                 error.exit, code: error.code, error.message,
                 remedy: "Did you mean --filter \(filter)=\(file)?")
         }
-    }
-
-    private func chosenFormat() throws(ClientError) -> OutputFormat? {
-        guard let format else { return nil }
-        let word = ByteString(format).asciiLowercased.string
-        return try Words.choice(word, of: "--format", ["jpg": .jpeg])
-    }
-
-    private func checkedQuality(_ format: OutputFormat?) throws(ClientError) -> Int? {
-        guard let quality else { return nil }
-        guard format == .jpeg || format == nil && recipe != nil else {
-            throw .badOption("--quality is for JPEG: add --format jpeg")
-        }
-        guard OutputOptions.qualities.contains(quality) else {
-            throw .badOption("--quality \(quality): write a number from 1 to 100")
-        }
-        return quality
     }
 }
 

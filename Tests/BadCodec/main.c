@@ -255,10 +255,165 @@ static void decode(darkroom_codec_call *call)
     codec_fail(call, DARKROOM_CODEC_MISUSE, "there is no such way to misbehave");
 }
 
+/* ---- As an encoder: the name of the way is in the Exif data ---- */
+
+static void say_bytes(uint32_t slot, uint64_t bytes, uint64_t offset)
+{
+    say((darkroom_codec_message) {.kind = DARKROOM_CODEC_BYTES, .slot = slot, .bytes = bytes, .offset = offset});
+}
+
+static void say_bytes_of_rows(darkroom_codec_call *call)
+{
+    (void) call;
+    say_bytes(0, 8, 0);
+    wait_for_ever();
+}
+
+static void say_bytes_of_no_slot(darkroom_codec_call *call)
+{
+    (void) call;
+    say_bytes(4000000000, 8, 0);
+    wait_for_ever();
+}
+
+static void say_many_bytes(darkroom_codec_call *call)
+{
+    (void) call;
+    say_bytes(4, UINT64_MAX, 0);
+    wait_for_ever();
+}
+
+static void say_no_bytes(darkroom_codec_call *call)
+{
+    (void) call;
+    say_bytes(4, 0, 0);
+    wait_for_ever();
+}
+
+static void leave_a_gap(darkroom_codec_call *call)
+{
+    codec_bytes(call, 0, "bytes", 5);
+    codec_bytes(call, 1000, "bytes", 5);
+    codec_bytes(call, 0, "bytes", 5);
+    wait_for_ever();
+}
+
+static void say_bytes_far_away(darkroom_codec_call *call)
+{
+    (void) call;
+    say_bytes(4, 8, UINT64_MAX - 3);
+    wait_for_ever();
+}
+
+/* And listens to nothing. */
+static void say_bytes_for_ever(darkroom_codec_call *call)
+{
+    (void) call;
+    for (;;) say_bytes(4, 8, 0);
+}
+
+static void say_large_bytes_for_ever(darkroom_codec_call *call)
+{
+    static const uint8_t bytes[64 << 10];
+    for (;;) {
+        codec_bytes(call, 0, bytes, sizeof bytes);
+        codec_bytes(call, 1, bytes, 1);
+    }
+}
+
+static void free_no_slot(darkroom_codec_call *call)
+{
+    (void) call;
+    say((darkroom_codec_message) {.kind = DARKROOM_CODEC_FREE, .slot = 9});
+    wait_for_ever();
+}
+
+static void free_twice(darkroom_codec_call *call)
+{
+    (void) call;
+    for (int turn = 0; turn < 2; turn++) say((darkroom_codec_message) {.kind = DARKROOM_CODEC_FREE, .slot = 0});
+    wait_for_ever();
+}
+
+static void say_rows_back(darkroom_codec_call *call)
+{
+    (void) call;
+    say_rows(0, 0, 8);
+    wait_for_ever();
+}
+
+static void end_without_rows(darkroom_codec_call *call)
+{
+    codec_bytes(call, 0, "bytes", 5);
+    codec_bytes(call, 0, "bytes", 5);
+    say((darkroom_codec_message) {.kind = DARKROOM_CODEC_END});
+    wait_for_ever();
+}
+
+static uint32_t take_rows(darkroom_codec_call *call)
+{
+    uint32_t count, sum = 0;
+    for (const uint8_t *rows; (rows = codec_next_rows(call, &count));)
+        for (uint32_t index = 0; index < count * 24; index++) sum += rows[index];
+    return sum;
+}
+
+static void end_without_bytes(darkroom_codec_call *call) { take_rows(call); }
+
+static void crash_at_the_end(darkroom_codec_call *call)
+{
+    take_rows(call);
+    *(volatile int *) 8 = 1;
+}
+
+static void refuse(darkroom_codec_call *call)
+{
+    take_rows(call);
+    codec_fail(call, DARKROOM_CODEC_IO, "it cannot");
+}
+
+static void call_it_damaged(darkroom_codec_call *call) { codec_fail(call, DARKROOM_CODEC_DAMAGED, "it is damaged"); }
+
+/* Says its first bytes again, as a TIFF is written. */
+static void write_well(darkroom_codec_call *call)
+{
+    char text[32];
+    codec_bytes(call, 0, "????: ", 6);
+    int count = snprintf(text, sizeof text, "%u", take_rows(call));
+    codec_bytes(call, 6, text, (size_t) count);
+    codec_bytes(call, 0, "good", 4);
+    codec_warn(call, DARKROOM_CODEC_ANIMATED, "a remark");
+}
+
+static const struct {
+    const char *name;
+    void (*encode)(darkroom_codec_call *);
+} writing_ways[] = {
+    {"crash", crash}, {"crash-at-end", crash_at_the_end}, {"leave", leave}, {"spin", spin}, {"memory", use_memory},
+    {"open", open_file}, {"silent", be_silent}, {"short", say_short}, {"warnings", warn_for_ever},
+    {"bytes-of-rows", say_bytes_of_rows}, {"bytes-of-no-slot", say_bytes_of_no_slot}, {"many-bytes", say_many_bytes},
+    {"no-bytes", say_no_bytes}, {"gap", leave_a_gap}, {"far-away", say_bytes_far_away},
+    {"for-ever", say_bytes_for_ever}, {"large-for-ever", say_large_bytes_for_ever}, {"free-no-slot", free_no_slot},
+    {"free-twice", free_twice}, {"rows-back", say_rows_back}, {"end-without-rows", end_without_rows},
+    {"end-without-bytes", end_without_bytes}, {"refuse", refuse}, {"damaged", call_it_damaged}, {"good", write_well},
+};
+
+static void encode(darkroom_codec_call *call)
+{
+    darkroom_codec_options options;
+    codec_metadata metadata;
+    codec_picture(call, &options, &metadata);
+    for (size_t way = 0; way < sizeof writing_ways / sizeof *writing_ways; way++)
+        if (strlen(writing_ways[way].name) == metadata.exif.count
+            && memcmp(writing_ways[way].name, metadata.exif.bytes, metadata.exif.count) == 0)
+            return writing_ways[way].encode(call);
+    codec_fail(call, DARKROOM_CODEC_MISUSE, "there is no such way to misbehave");
+}
+
 static const char *library(void) { return "a codec that misbehaves"; }
 
 int main(int argc, char **argv)
 {
-    const darkroom_codec codec = {.library = library, .decode = decode};
+    const darkroom_codec codec = {.library = library, .decode = decode, .encode = encode};
     return darkroom_codec_main(&codec, argc, argv);
 }

@@ -146,6 +146,10 @@ final class DaemonFixture: Sendable {
                 switch output.format {
                 case .png: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
                 case .jpeg: [0xff, 0xd8, 0xff]
+                case .webp: Array("RIFF".utf8)
+                case .avif: [0, 0, 0]
+                case .tiff: Array("II*\0".utf8)
+                case .jpegXL: [0xff, 0x0a]
                 }
             #expect(bytes.starts(with: start), sourceLocation: sourceLocation)
         }

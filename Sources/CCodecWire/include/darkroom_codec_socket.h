@@ -18,6 +18,9 @@ int darkroom_codec_memory(size_t bytes);
 /* Sends a message with up to DARKROOM_CODEC_DESCRIPTORS descriptors. False if the other side is gone. */
 bool darkroom_codec_send(int socket, const darkroom_codec_message *message, const int *descriptors, int count);
 
+/* Sends a message without waiting. False if the other side is gone, or has left so many unread that there is no room. */
+bool darkroom_codec_post(int socket, const darkroom_codec_message *message);
+
 typedef enum {
     DARKROOM_CODEC_HEARD = 1,
     /* Nothing has come within the time. */

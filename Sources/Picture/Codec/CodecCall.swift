@@ -23,14 +23,19 @@ final class CodecCall {
         /// addresses.
         var slotBytes: Int { min(16 << 20, max(1 << 20, limits.side * 8)) / 4096 * 4096 }
 
+        /// To encode: a band, and at least a row.
+        static func slotBytes(row: Int) -> Int {
+            (max(Int(DARKROOM_CODEC_BAND), row) + 4095) / 4096 * 4096
+        }
+
         /// What a library may take beyond what its program has counted.
         static let spare = 16 << 20
-
     }
 
     private let program: CodecProgram
     private let child: CodecProgram.Child
     private let name: String
+    private let isEncoding: Bool
     private let checkpoint: () -> Bool
     /// In seconds.
     private let mostSilence: CInt
@@ -38,10 +43,14 @@ final class CodecCall {
     private let memoryBytes: Int
     let slotBytes: Int
     private(set) var warnings: [String] = []
+    /// Whether an encoder has left out the profile.
+    private(set) var lacksProfile = false
     private var isOver = false
+    /// Whether the child has left more messages unread than one that works.
+    private var isDeaf = false
 
     /// Begins to decode a picture.
-    init(
+    convenience init(
         decoding input: PictureDecoder.Input, by program: CodecProgram
     ) throws(PictureError) {
         let source = try CodecSource(input.picture, name: input.name)
@@ -52,16 +61,47 @@ final class CodecCall {
         var order = darkroom_codec_message(DARKROOM_CODEC_DECODE)
         order.offset = UInt64(source.offset)
         order.count = 1
-        slotBytes = bounds.slotBytes
-        memoryBytes = slotBytes * Bounds.slots
-        let shared = try Self.share(memoryBytes, name: input.name)
-        memory = shared.start
         order.fill(bounds)
-        child = try program.begin(order, [shared.descriptor.number, source.number])
+        try self.init(order, [source.number], input.name, input.limits, input.checkpoint, program)
+        withExtendedLifetime(source) {}
+    }
+
+    /// Begins to encode a picture.
+    ///
+    /// - Parameters:
+    ///   - memory: what the child may use beyond what it had at its start.
+    ///   - rowBytes: a slot has at least one row.
+    convenience init(
+        encoding input: PictureEncoder.Input, memory: Int, rowBytes: Int, by program: CodecProgram
+    ) throws(PictureError) {
+        var order = darkroom_codec_message(DARKROOM_CODEC_ENCODE)
+        order.fill(Bounds(limits: input.limits))
+        order.slot_bytes = UInt32(clamping: Bounds.slotBytes(row: rowBytes))
+        order.limits.memory_at_first = UInt64(memory + Bounds.spare)
+        order.limits.memory_at_most = order.limits.memory_at_first
+        try self.init(order, [], input.name, input.limits, input.checkpoint, program)
+    }
+
+    private init(
+        _ order: darkroom_codec_message, _ source: [CInt], _ name: String,
+        _ limits: PictureLimits, _ checkpoint: @escaping () -> Bool, _ program: CodecProgram
+    ) throws(PictureError) {
+        isEncoding = order.isA(DARKROOM_CODEC_ENCODE)
+        slotBytes = Int(order.slot_bytes)
+        // The second half is for the bytes of an encoder.
+        memoryBytes = slotBytes * Bounds.slots * (isEncoding ? 2 : 1)
+        let shared = try Self.share(memoryBytes, name: name)
+        memory = shared.start
+        do throws(PictureError) {
+            child = try program.begin(order, [shared.descriptor.number] + source)
+        } catch {
+            munmap(shared.start, memoryBytes)
+            throw error
+        }
         self.program = program
-        name = input.name
-        checkpoint = input.checkpoint
-        mostSilence = CInt(clamping: input.limits.codecSilence)
+        self.name = name
+        self.checkpoint = checkpoint
+        mostSilence = CInt(clamping: limits.codecSilence)
     }
 
     deinit {
@@ -96,17 +136,20 @@ final class CodecCall {
     func hear(_ step: String) throws(PictureError) -> darkroom_codec_message {
         var silence: CInt = 0
         while true {
+            if isDeaf { throw nonsense(step) }
             switch child.socket.hear(milliseconds: Self.slice) {
             case .nothing:
-                if !checkpoint() {
-                    throw PictureError(.cancelled, "\(name): cancelled while \(step)")
-                }
+                try checkCancellation(step)
                 silence += Self.slice
                 if silence / 1000 >= mostSilence { throw silent(step) }
             case .gone: throw ended(step)
             case .nonsense: throw nonsense(step)
             case .message(let message) where message.isA(DARKROOM_CODEC_WARNING):
                 // A hostile child could go on for ever.
+                try checkCancellation(step)
+                if isEncoding, message.bits == DARKROOM_CODEC_METADATA.rawValue {
+                    lacksProfile = true
+                }
                 if warnings.count < Self.mostWarnings { warnings.append(message.words) }
             case .message(let message) where message.isA(DARKROOM_CODEC_FAILURE):
                 throw failure(message, step)
@@ -115,13 +158,17 @@ final class CodecCall {
         }
     }
 
+    func checkCancellation(_ step: String) throws(PictureError) {
+        if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while \(step)") }
+    }
+
     /// A cancellation is noticed within this time, in milliseconds.
     private static let slice: CInt = 100
     private static let mostWarnings = 16
 
     func say(_ message: darkroom_codec_message) {
-        // If the child is gone, the next message is missing.
-        _ = child.socket.send(message)
+        // If the child is gone, the next message is missing. One that never reads must not stop this process.
+        if !child.socket.post(message), errno == EAGAIN { isDeaf = true }
     }
 
     /// Permits it the memory for the picture, beyond what it had at its start.
@@ -149,6 +196,18 @@ final class CodecCall {
         }
         return UnsafeMutableRawBufferPointer(
             start: memory + Int(message.slot) * slotBytes, count: bytes)
+    }
+
+    /// The bytes of the encoded picture in one of the child's slots.
+    func encoded(
+        _ message: darkroom_codec_message, _ step: String
+    ) throws(PictureError) -> UnsafeRawBufferPointer {
+        let slots = UInt32(Bounds.slots)
+        guard (slots..<2 * slots).contains(message.slot), message.bytes > 0,
+            message.bytes <= UInt64(slotBytes)
+        else { throw nonsense(step) }
+        return UnsafeRawBufferPointer(
+            start: memory + Int(message.slot) * slotBytes, count: Int(message.bytes))
     }
 
     func free(slot: UInt32) {
@@ -180,12 +239,13 @@ final class CodecCall {
         isOver = true
         let kind: PictureError.Code? =
             switch darkroom_codec_result(rawValue: message.bits) {
-            case DARKROOM_CODEC_TRUNCATED: .pictureTruncated
-            case DARKROOM_CODEC_DAMAGED: .pictureDamaged
-            case DARKROOM_CODEC_UNSUPPORTED: .unsupportedFormat
+            case DARKROOM_CODEC_TRUNCATED where !isEncoding: .pictureTruncated
+            case DARKROOM_CODEC_DAMAGED where !isEncoding: .pictureDamaged
+            // A library that was built without an encoder.
+            case DARKROOM_CODEC_UNSUPPORTED: isEncoding ? .codecMissing : .unsupportedFormat
             case DARKROOM_CODEC_TOO_LARGE: .tooManyPixels
             case DARKROOM_CODEC_MEMORY: .memoryLimit
-            case DARKROOM_CODEC_IO: .readFailed
+            case DARKROOM_CODEC_IO: isEncoding ? .writeFailed : .readFailed
             default: nil
             }
         guard let kind else { return nonsense(step) }
@@ -210,7 +270,7 @@ final class CodecCall {
                 "\(name): \(step): \(program) has used"
                     + " \((ended.processor_microseconds + 500_000) / 1_000_000) seconds of the processor"
             )
-        case SIGBUS:
+        case SIGBUS where !isEncoding:
             return PictureError(
                 .readFailed, "\(name): \(step): the file became shorter, or its disk failed",
                 isTransient: true)

@@ -111,7 +111,10 @@ package final class CodecProgram: Sendable {
         if state.process?.hear(milliseconds: 0) != true
             || state.process?.control.send(order, descriptors) != true
         {
-            let process = try start()
+            guard let path else {
+                throw missing(order.isA(DARKROOM_CODEC_ENCODE) ? "write" : "read")
+            }
+            let process = try start(path)
             state.process = process
             guard process.control.send(order, descriptors) else {
                 state.process = nil
@@ -165,8 +168,7 @@ package final class CodecProgram: Sendable {
     /// The time for what the program does at once, in milliseconds. It is long because the machine may be busy.
     private static let patience: CInt = 30_000
 
-    private func start() throws(PictureError) -> Process {
-        guard let path else { throw missing }
+    private func start(_ path: String) throws(PictureError) -> Process {
         let control = try launch(path)
         guard case .message(let message) = control.hear(milliseconds: Self.patience),
             message.isA(DARKROOM_CODEC_READY),
@@ -215,9 +217,12 @@ package final class CodecProgram: Sendable {
     }
 
     /// The error if it is not installed.
-    private var missing: PictureError {
+    ///
+    /// - Parameter action: `read` or `write`.
+    func missing(_ action: String) -> PictureError {
         PictureError(
             .codecMissing,
-            "this machine cannot read it: install the package \(CodecFormat.package(of: name))")
+            "this machine cannot \(action) it: install the package"
+                + " \(CodecFormat.package(of: name))")
     }
 }

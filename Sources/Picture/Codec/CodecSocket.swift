@@ -36,6 +36,13 @@ final class CodecSocket: Sendable {
         }
     }
 
+    /// Sends a message without waiting.
+    ///
+    /// - Returns: false if the other side is gone, or does not listen.
+    func post(_ message: darkroom_codec_message) -> Bool {
+        withUnsafePointer(to: message) { darkroom_codec_post(number, $0) }
+    }
+
     /// Waits for a message.
     func hear(milliseconds: CInt) -> Heard {
         var message = darkroom_codec_message()

@@ -86,6 +86,13 @@ extension PictureColour.Profile {
     /// Whether a format takes the profile, and the remark about it.
     typealias Verdict = (isAccepted: Bool, remark: String?)
 
+    /// Refuses one for gray, for a format whose files of gray pictures are read as RGB.
+    func judged(withoutGray format: OutputFormat) -> Verdict {
+        isGray
+            ? (false, "the colour profile is dropped: \(format.title) has none for gray pictures")
+            : (true, nil)
+    }
+
     /// Checks a profile that does not come from a PNG, before it is written into one: libpng has rules of its own.
     func judged() throws(PictureError) -> Verdict {
         var words = [CChar](repeating: 0, count: Int(DARKROOM_PNG_PROFILE_WORDS))

@@ -15,11 +15,11 @@ enum PicturePath {
         return file
     }
 
-    /// Creates a file that does not exist.
+    /// Creates a file that does not exist, for writing and reading.
     ///
     /// - Parameter name: the path that the caller knows.
     static func create(_ path: String, name: String) throws(PictureError) -> Descriptor {
-        try open(path, O_WRONLY | O_CREAT | O_EXCL, name: name, .writeFailed, "creating")
+        try open(path, O_RDWR | O_CREAT | O_EXCL, name: name, .writeFailed, "creating")
     }
 
     /// Creates a file without a name in this folder, for writing and reading; nil where that is impossible.

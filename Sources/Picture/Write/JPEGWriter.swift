@@ -54,7 +54,7 @@ package enum JPEGWriter {
         // The rows of libjpeg.
         return WriterNeeds(
             bytes: 192 * 3 * layout.width + 1 << 20, heldBytes: min(held, mostHeld),
-            purpose: purpose(picture.name))
+            purpose: purpose(picture.name), holdsFile: true)
     }
 
     /// Writes what libjpeg has made so far to the file.

@@ -8,6 +8,8 @@ package struct WrittenPicture: Sendable, Equatable {
     package var sha256: String
     /// The items of the given colour information that were written.
     package var items: Set<PictureColour.Item>
+    /// What is dropped because of the program that writes the format.
+    package var remarks: [String] = []
 }
 
 /// A picture's file while it is written. Every write is checked, and the bytes are counted and hashed. Small parts

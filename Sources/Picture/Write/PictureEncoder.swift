@@ -16,6 +16,7 @@ package struct PictureEncoder: Sendable {
         package var exif: [UInt8]?
         /// If the rows are indices: their colours.
         var palette: FilteredPalette?
+        package var limits = PictureLimits()
         /// The budget for what is held until the end.
         package var memory = PictureMemory(limit: PictureLimits().wholePictureBytes)
         /// Those that can be borrowed. Which of them are idle does not change the written bytes.
@@ -51,20 +52,28 @@ package struct PictureEncoder: Sendable {
 
     /// What its files are recognised as.
     let kind: InputFormat
-    /// Whether a file contains the exact filtered pixels, with alpha and depth, so that other images can be made from
-    /// it. For other formats the pixels are handed over in addition, see `HandOverFile`.
+    /// Whether a file has the exact filtered pixels, with alpha, depth and everything that tells their meaning, so that
+    /// other images can be made from it. For other formats the pixels are handed over in addition, see `HandOverFile`.
     let isLossless: Bool
     /// Whether a file has an alpha channel. If not, pictures are laid over white.
     let hasAlpha: Bool
     /// The maximum number of bits per sample.
     let mostDepth: Int
+    /// The channels in the file of a picture with this layout.
+    let channels: @Sendable (PixelLayout) -> Int
     /// The endings of such files' names, in lower case. The first one is added to names without an ending.
     let endings: [String]
     /// Whether the rows may be indices of a palette.
-    let usesPalette: Bool
+    var usesPalette = false
+    /// Whether a file can have a camera's metadata.
+    var keepsExif = true
+    /// Whether the orientation in this metadata counts, so that a picture that was not turned can keep it.
+    var heedsExif = true
     /// Examines a colour profile from a file of another format; nil if the format takes any profile.
-    let judge:
+    var judge:
         (@Sendable (PictureColour.Profile) throws(PictureError) -> PictureColour.Profile.Verdict)?
+    /// The program that writes it; nil if this process does.
+    var program: CodecProgram?
     let write: @Sendable (Input) throws(PictureError) -> WrittenPicture
     let needs: @Sendable (Expected) throws(PictureError) -> WriterNeeds
 
@@ -72,21 +81,57 @@ package struct PictureEncoder: Sendable {
         switch format {
         case .png: png
         case .jpeg: jpeg
+        case .webp: webp
+        case .avif: avif
+        case .tiff: tiff
+        case .jpegXL: jpegXL
         }
     }
 
     private static let png = PictureEncoder(
-        kind: .png, isLossless: true, hasAlpha: true, mostDepth: 16, endings: [".png"],
-        usesPalette: true,
+        kind: .png, isLossless: true, hasAlpha: true, mostDepth: 16, channels: { $0.channels },
+        endings: [".png"], usesPalette: true,
         judge: { profile throws(PictureError) in try profile.judged() },
         write: { input throws(PictureError) in try PNGWriter.write(input) },
         needs: { WriterNeeds(bytes: $0.strips) })
 
     private static let jpeg = PictureEncoder(
-        kind: .jpeg, isLossless: false, hasAlpha: false, mostDepth: 8, endings: [".jpg", ".jpeg"],
-        usesPalette: false, judge: nil,
+        kind: .jpeg, isLossless: false, hasAlpha: false, mostDepth: 8,
+        channels: { $0.colourChannels }, endings: [".jpg", ".jpeg"],
         write: { input throws(PictureError) in try JPEGWriter.write(input) },
         needs: { picture throws(PictureError) in try JPEGWriter.needs(picture) })
+
+    private static let webp = PictureEncoder(
+        .webp, kind: .webp, mostDepth: 8, channels: { $0.hasAlpha ? 4 : 3 }, endings: [".webp"],
+        judge: { $0.judged(withoutGray: .webp) })
+
+    private static let avif = PictureEncoder(
+        .avif, kind: .avif, mostDepth: 12, channels: { $0.channels == 2 ? 4 : $0.channels },
+        endings: [".avif"], heedsExif: false, judge: { $0.judged(withoutGray: .avif) })
+
+    private static let tiff = PictureEncoder(
+        .tiff, kind: .tiff, mostDepth: 16, endings: [".tif", ".tiff"], keepsExif: false)
+
+    private static let jpegXL = PictureEncoder(
+        .jpegXL, kind: .jpegXL, mostDepth: 16, endings: [".jxl"], heedsExif: false)
+}
+
+extension PictureEncoder {
+    /// A format that a codec program writes. Its files are not used for other images: reading them would need a process
+    /// again, and they lack some of what a PNG tells about colours.
+    fileprivate init(
+        _ codec: CodecEncoder, kind: InputFormat, mostDepth: Int,
+        channels: @escaping @Sendable (PixelLayout) -> Int = { $0.channels }, endings: [String],
+        keepsExif: Bool = true, heedsExif: Bool = true,
+        judge: (@Sendable (PictureColour.Profile) -> PictureColour.Profile.Verdict)? = nil
+    ) {
+        self.init(
+            kind: kind, isLossless: false, hasAlpha: true, mostDepth: mostDepth,
+            channels: channels, endings: endings, keepsExif: keepsExif, heedsExif: heedsExif,
+            judge: judge, program: codec.program,
+            write: { input throws(PictureError) in try CodecWriter.write(input, codec) },
+            needs: { picture throws(PictureError) in try codec.needs(picture) })
+    }
 }
 
 /// What a writer needs.
@@ -96,6 +141,8 @@ struct WriterNeeds {
     var heldBytes = 0
     /// The purpose of that memory, with which a message begins.
     var purpose = ""
+    /// Whether the file is in memory, too, before it is written. It is not larger than what is held.
+    var holdsFile = false
 }
 
 extension OutputFormat {
@@ -108,4 +155,9 @@ extension OutputFormat {
     package var mostDepth: Int { encoder.mostDepth }
 
     package var endings: [String] { encoder.endings }
+
+    /// Why this machine cannot write it: its program is not installed.
+    package var absence: PictureError? {
+        encoder.program.flatMap { $0.path == nil ? $0.missing("write") : nil }
+    }
 }

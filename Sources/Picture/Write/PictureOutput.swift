@@ -1,4 +1,5 @@
 import CDarkroomDeflate
+import DarkroomCore
 
 /// The format of a result, and the options of this format.
 public struct PictureOutput: Sendable, Equatable {
@@ -34,6 +35,91 @@ public struct PictureOutput: Sendable, Equatable {
                 format: .jpeg, quality: quality, progressive: progressive, keepsExif: keepsExif))
     }
 
+    /// A WebP file. Its pixels are RGB, also of a gray picture. Samples of 16 bits become 8.
+    ///
+    /// - Parameters:
+    ///   - quality: 1 to 100, on libwebp's scale.
+    ///   - lossless: whether it has exactly the filtered pixels, of 8 bits. `quality` then has no effect.
+    ///   - effort: 0, the fastest, to 10, the smallest.
+    ///   - keepsExif: whether a camera's metadata is kept. Colour profiles are kept, but those for gray.
+    public static func webp(
+        quality: Int = 85, lossless: Bool = false, effort: Int = 6, keepsExif: Bool = false
+    ) -> Self {
+        Self(
+            options: OutputOptions(
+                format: .webp, quality: quality, lossless: lossless, effort: effort,
+                keepsExif: keepsExif))
+    }
+
+    /// An AVIF file.
+    ///
+    /// - Parameters:
+    ///   - quality: 1 to 100, on libheif's scale.
+    ///   - lossless: whether it has exactly the filtered pixels, of `depth` bits. `quality` and `chroma` then have no
+    ///     effect.
+    ///   - effort: 0, the fastest, to 10, the smallest. Above 6, a large picture may take minutes.
+    ///   - depth: the bits per sample, 8 or 12. Many programs do not show 12.
+    ///   - chroma: the resolution of colour.
+    ///   - keepsExif: whether a camera's metadata is kept. Colour profiles are kept, but those for gray.
+    public static func avif(
+        quality: Int = 75, lossless: Bool = false, effort: Int = 4, depth: Int = 8,
+        chroma: Chroma = .half, keepsExif: Bool = false
+    ) -> Self {
+        Self(
+            options: OutputOptions(
+                format: .avif, quality: quality, lossless: lossless, effort: effort, depth: depth,
+                chroma: chroma, keepsExif: keepsExif))
+    }
+
+    /// A TIFF file with exactly the filtered pixels. Colour profiles and the density are kept, a camera's metadata is not.
+    ///
+    /// - Parameters:
+    ///   - compression: of the pixels.
+    ///   - depth: the most bits per sample, 8 or 16.
+    public static func tiff(
+        compression: TIFFCompression = .deflate, depth: Int = 16
+    ) -> Self {
+        Self(
+            options: OutputOptions(
+                format: .tiff, tiffCompression: compression, depth: depth))
+    }
+
+    /// A JPEG XL file.
+    ///
+    /// - Parameters:
+    ///   - quality: 1 to 100, on the scale of cjxl.
+    ///   - lossless: whether it has exactly the filtered pixels. `quality` then has no effect.
+    ///   - effort: 0, the fastest, to 10, the smallest; libjxl has 1 to 9.
+    ///   - depth: the most bits per sample, 8 or 16.
+    ///   - keepsExif: whether a camera's metadata is kept. Colour profiles are always kept.
+    public static func jpegXL(
+        quality: Int = 85, lossless: Bool = false, effort: Int = 5, depth: Int = 16,
+        keepsExif: Bool = false
+    ) -> Self {
+        Self(
+            options: OutputOptions(
+                format: .jpegXL, quality: quality, lossless: lossless, effort: effort,
+                depth: depth, keepsExif: keepsExif))
+    }
+
+    /// The resolution of colour beside that of brightness.
+    @nonexhaustive public enum Chroma: String, Sendable, CaseIterable {
+        /// Half in each direction.
+        case half = "4:2:0"
+        /// The same.
+        case full = "4:4:4"
+    }
+
+    /// How the pixels of a TIFF are compressed, always without loss.
+    @nonexhaustive public enum TIFFCompression: String, Sendable, CaseIterable {
+        /// Not at all.
+        case none
+        /// As in a PNG.
+        case deflate
+        /// As programs before 2002 can read it too.
+        case lzw
+    }
+
     /// The balance of time and size for a PNG.
     @nonexhaustive public enum PNGCompression: String, Sendable, CaseIterable {
         /// Huffman codes and runs, and a short search for matches in pictures with many repetitions, such as drawings.
@@ -59,12 +145,25 @@ public struct PictureOutput: Sendable, Equatable {
     ///
     /// - Throws: `invalidArguments` if one is outside its range.
     func checked() throws(PictureError) -> OutputOptions {
-        guard OutputOptions.qualities.contains(options.quality) else {
+        try check("quality", options.quality, OutputOptions.qualities)
+        try check("effort", options.effort, OutputOptions.efforts)
+        let depths = OutputOption.depths(of: format)
+        if let depth = options.depth, !depths.contains(depth) {
             throw PictureError(
                 .invalidArguments,
-                "jpeg: quality must be \(OutputOptions.qualities.lowerBound) to"
-                    + " \(OutputOptions.qualities.upperBound), not \(options.quality)")
+                "\(format.rawValue): depth must be \(Words.list(depths.map { "\($0)" }, "or")),"
+                    + " not \(depth)")
         }
         return options
+    }
+
+    private func check(
+        _ name: String, _ value: Int, _ range: ClosedRange<Int>
+    ) throws(PictureError) {
+        if range.contains(value) { return }
+        throw PictureError(
+            .invalidArguments,
+            "\(format.rawValue): \(name) must be \(range.lowerBound) to \(range.upperBound), not"
+                + " \(value)")
     }
 }

@@ -59,7 +59,7 @@ import Testing
             try Self.keys("$defs", "outputOptions", "properties") == Set(ValueReader.outputKeys))
         #expect(
             try Self.schema("$defs", "format", "enum") as? [String]
-                == OutputFormat.allCases.map(\.rawValue) + ["jpg"])
+                == OutputFormat.allCases.map(\.rawValue) + OutputFormat.aliases.keys.sorted())
         #expect(
             try Self.schema("$defs", "format", "default") as? String
                 == defaultValue.format.rawValue)
@@ -70,8 +70,17 @@ import Testing
         #expect(try value("exif", "default") as? Bool == defaultValue.keepsExif)
         #expect(
             try value("compression", "enum") as? [String]
-                == type(of: defaultValue.compression).allCases.map(\.rawValue))
-        #expect(try value("compression", "default") as? String == defaultValue.compression.rawValue)
+                == type(of: defaultValue.compression).allCases.map(\.rawValue)
+                + type(of: defaultValue.tiffCompression).allCases.map(\.rawValue))
+        #expect(try value("lossless", "default") as? Bool == defaultValue.lossless)
+        #expect(try value("effort", "minimum") as? Int == OutputOptions.efforts.lowerBound)
+        #expect(try value("effort", "maximum") as? Int == OutputOptions.efforts.upperBound)
+        #expect(
+            try value("chroma", "enum") as? [String]
+                == type(of: defaultValue.chroma).allCases.map(\.rawValue))
+        #expect(try value("chroma", "default") as? String == defaultValue.chroma.rawValue)
+        let depths = OutputOption.depth.formats.flatMap(OutputOption.depths)
+        #expect(try value("depth", "enum") as? [Int] == Set(depths).sorted())
         #expect(try Self.schema("$defs", "autoOrient", "default") as? Bool == true)
         #expect(try Self.schema("$defs", "strict", "default") as? Bool == false)
         #expect(

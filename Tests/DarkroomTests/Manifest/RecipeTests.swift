@@ -159,7 +159,7 @@ import Testing
         (
             "images: [{source: a, recipe: web, output: {compression: fast}}]",
             "1:57 conflicting-keys images[0].output.compression",
-            "‘compression’ is an option of png, but the format here is jpeg"
+            "‘compression’ is an option of png and tiff, but the format here is jpeg"
         ),
     ]) func isRefused(text: String, problem: String, message: String) throws {
         let found = Self.problems(text, try Self.book())

@@ -22,20 +22,20 @@ import Testing
         ),
         (
             .yaml, "images: [a]\noutput: jpge",
-            "‘output’ must be png or jpeg, or a map, found ‘jpge’; write ‘output: jpeg’"
+            "‘output’ must be png, jpeg, webp, avif, tiff or jxl, or a map, found ‘jpge’; write ‘output: jpeg’"
         ),
         (
             .yaml, "images: [a]\noutput: false",
             "found ‘false’; for no file, write ‘publish: false’ instead"
         ),
-        (.yaml, "images: [a]\noutput: webp", "found ‘webp’; darkroom does not write WebP"),
+        (.yaml, "images: [a]\noutput: heic", "found ‘heic’; darkroom does not write HEIC"),
         (
-            .yaml, "images: [a]\noutput: {format: Tiff}",
-            "found ‘Tiff’; darkroom does not write TIFF"
+            .yaml, "images: [a]\noutput: {format: Gif}",
+            "found ‘Gif’; darkroom does not write GIF"
         ),
         (
             .yaml, "images: [a]\noutput: best",
-            "‘output’ must be png or jpeg, or a map, found ‘best’"
+            "‘output’ must be png, jpeg, webp, avif, tiff or jxl, or a map, found ‘best’"
         ),
         (.yaml, "images: [a]\noutput: PNG", "found ‘PNG’; write ‘output: png’"),
         (.yaml, "images: [a]\noutput: []", "found a list; write ‘output: {format: jpeg}’"),

@@ -57,6 +57,29 @@ import Testing
         try expect(
             "Keys of an output", "compression",
             type(of: output.compression).allCases.map(\.rawValue), output.compression.rawValue)
+        try expect(
+            "Keys of an output", "compression",
+            type(of: output.tiffCompression).allCases.map(\.rawValue),
+            output.tiffCompression.rawValue)
+        try expect("Keys of an output", "lossless", ["true or false"], "\(output.lossless)")
+        try expect(
+            "Keys of an output", "chroma", type(of: output.chroma).allCases.map(\.rawValue),
+            output.chroma.rawValue)
+        let efforts = OutputOptions.efforts
+        for format in OutputOption.effort.formats {
+            try expect(
+                "Keys of an output", "effort",
+                [
+                    "whole number from \(efforts.lowerBound)", "to \(efforts.upperBound)",
+                    "\(format.defaultEffort) for \(format.rawValue)",
+                ], "")
+        }
+        let avif = OutputFormat.avif
+        try expect(
+            "Keys of an output", "quality", ["\(avif.defaultQuality) for \(avif.rawValue)"], "85")
+        for option in OutputOption.allCases {
+            try expect("Keys of an output", option.rawValue, option.formats.map(\.rawValue), "")
+        }
     }
 
     @Test func hasTheMostVariants() throws {

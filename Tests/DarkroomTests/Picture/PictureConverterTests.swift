@@ -73,6 +73,81 @@ import Testing
         #expect(try folder.list() == ["source.png"])
     }
 
+    @Test func writesEachFormat() throws {
+        let folder = try Folder()
+        let outputs: [(PictureOutput, OutputOptions)] = [
+            (.webp(), OutputOptions(format: .webp)),
+            (.webp(lossless: true, effort: 1), .init(format: .webp, lossless: true, effort: 1)),
+            (.avif(), OutputOptions(format: .avif)),
+            (
+                .avif(quality: 40, effort: 1, depth: 12, chroma: .full),
+                OutputOptions(format: .avif, quality: 40, effort: 1, depth: 12, chroma: .full)
+            ),
+            (.tiff(), OutputOptions(format: .tiff)),
+            (
+                .tiff(compression: .lzw, depth: 8),
+                OutputOptions(format: .tiff, tiffCompression: .lzw, depth: 8)
+            ),
+            (.jpegXL(), OutputOptions(format: .jpegXL)),
+        ]
+        for (output, options) in outputs {
+            let report = try PictureConverter(output: output)
+                .convert(folder.source, to: folder.result)
+            let (expected, expectedReport) = try PicturePipelineTests.run(
+                Self.maker.encoded, options: options, stage: FilterStage.make)
+            let bytes = try folder.bytes(of: folder.result)
+            #expect(bytes == expected)
+            #expect(report == expectedReport)
+            #expect(report.sha256 == SHA256Digest.hex(of: bytes))
+        }
+    }
+
+    @Test(arguments: [
+        (PictureOutput.webp(quality: 0), "webp: quality must be 1 to 100, not 0"),
+        (.avif(quality: 101), "avif: quality must be 1 to 100, not 101"),
+        (.webp(effort: 11), "webp: effort must be 0 to 10, not 11"),
+        (.jpegXL(effort: -1), "jxl: effort must be 0 to 10, not -1"),
+        (.avif(depth: 16), "avif: depth must be 8 or 12, not 16"),
+        (.tiff(depth: 12), "tiff: depth must be 8 or 16, not 12"),
+        (.jpegXL(depth: 10), "jxl: depth must be 8 or 16, not 10"),
+    ]) func refusesAnOptionOutOfRange(output: PictureOutput, message: String) throws {
+        let folder = try Folder()
+        #expect(throws: PictureError(.invalidArguments, message)) {
+            try PictureConverter(output: output).convert(folder.source, to: folder.result)
+        }
+        #expect(try folder.list() == ["source.png"])
+    }
+
+    /// What the formats lack is in the report.
+    @Test func reportsWhatBecomesOfSamples() throws {
+        let deep = try Folder(
+            PNGMaker.noise(width: 9, height: 5, colourType: .grayAlpha, depth: 16).encoded)
+        for (output, channels, depth) in [
+            (PictureOutput.webp(), 4, 8), (.avif(), 4, 8), (.avif(depth: 12), 4, 12),
+            (.tiff(), 2, 16), (.tiff(depth: 8), 2, 8), (.jpegXL(), 2, 16),
+        ] {
+            let report = try PictureConverter(output: output)
+                .convert(deep.source, to: deep.result)
+            #expect(report.channels == channels && report.depth == depth)
+            #expect(report.metadata["depth"] == (depth == 16 ? nil : "converted"))
+            #expect(report.metadata["alpha"] == nil)
+        }
+    }
+
+    /// Their files are RGB, for which a profile for gray has no meaning.
+    @Test(arguments: [OutputFormat.webp, .avif])
+    func aProfileForGrayIsDropped(format: OutputFormat) throws {
+        var maker = JPEGMaker.gradient(width: 16, height: 8, channels: 1)
+        maker.early = JPEGSegment.profile(ICCProfileMaker.profile(space: "GRAY"))
+        let folder = try Folder(maker.encoded)
+        let report = try PictureConverter(output: format == .webp ? .webp() : .avif())
+            .convert(folder.source, to: folder.result)
+        #expect(report.metadata["ICC"] == "dropped")
+        #expect(
+            report.warnings
+                == ["the colour profile is dropped: \(format.title) has none for gray pictures"])
+    }
+
     @Test func keepsExifIfItIsAsked() throws {
         var maker = JPEGMaker.gradient(width: 16, height: 8, channels: 3)
         maker.early = [.exif(orientation: 1)]

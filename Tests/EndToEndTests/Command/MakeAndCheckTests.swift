@@ -94,7 +94,23 @@ import Testing
         ),
         Line(
             "make a.jpg --quality 80", 64,
-            errors: "darkroom: --quality is for JPEG: add --format jpeg\n"),
+            errors:
+                "darkroom: --quality is for JPEG, WebP, AVIF and JPEG XL: add --format jpeg\n"),
+        Line(
+            "make a.jpg --format png --lossless", 64,
+            errors: "darkroom: --lossless is for WebP, AVIF and JPEG XL: add --format webp\n"),
+        Line(
+            "make a.jpg --format webp --effort 11", 64,
+            errors: "darkroom: --effort 11: write a number from 0 to 10\n"),
+        Line(
+            "make a.jpg --format avif --depth 16", 64,
+            errors: "darkroom: --depth 16: write 8 or 12\n"),
+        Line(
+            "make a.jpg --format avif --chroma 4:2:2", 64,
+            errors: "darkroom: --chroma 4:2:2: unknown; did you mean ‘4:2:0’?\n"),
+        Line(
+            "make a.jpg --format tiff --compression small", 64,
+            errors: "darkroom: --compression small: unknown: write none, deflate or lzw\n"),
         Line(
             "make a.jpg --format jpeg --quality 101", 64,
             errors: "darkroom: --quality 101: write a number from 1 to 100\n"),
@@ -102,8 +118,10 @@ import Testing
             "make a.jpg --format jepg", 64,
             errors: "darkroom: --format jepg: unknown; did you mean ‘jpeg’?\n"),
         Line(
-            "make a.jpg --format webp", 64,
-            errors: "darkroom: --format webp: darkroom does not write WebP: write png or jpeg\n"),
+            "make a.jpg --format heic", 64,
+            errors:
+                "darkroom: --format heic: darkroom does not write HEIC: write png, jpeg, webp, avif, tiff or jxl\n"
+        ),
         Line(
             "make a.jpg --priority urgent", 64,
             errors:

@@ -83,8 +83,8 @@ import Testing
             "filter small.png -o none/", 73,
             "darkroom: -o none/: it is a folder. Name a file in it\n"),
         Line(
-            "filter small.png -o r.webp", 64,
-            "darkroom: -o r.webp: results are PNG or JPEG. Let the name end in .png or .jpg, or add --format\n"
+            "filter small.png -o r.gif", 64,
+            "darkroom: -o r.gif: results are PNG, JPEG, WebP, AVIF, TIFF or JPEG XL. Let the name end in .png, .jpg, .webp, .avif, .tif or .jxl, or add --format\n"
         ),
         Line(
             "filter small.png --set limits.memory=1 >r", 3,

@@ -59,6 +59,7 @@ func name(of format: OutputFormat) -> String {
     switch format {
     case .png: "PNG"
     case .jpeg: "JPEG"
+    case .webp, .avif, .tiff, .jpegXL: format.rawValue
     @unknown default: format.rawValue
     }
 }
@@ -99,6 +100,25 @@ func readAsTheCommentSays() throws(PictureError) {
         for index in samples.indices { sum += Int(samples[index]) }
     }
     print(sum)
+}
+
+/// Their programs are not beside this one.
+func checkFormatsOfPrograms() {
+    let outputs: [PictureOutput] = [
+        .webp(quality: 70, lossless: true, effort: 3, keepsExif: true),
+        .avif(
+            quality: 60, lossless: false, effort: 2, depth: 12, chroma: .full, keepsExif: true),
+        .tiff(compression: .lzw, depth: 8),
+        .jpegXL(quality: 80, lossless: false, effort: 7, depth: 8),
+    ]
+    for output in outputs {
+        let error = code { () throws(PictureError) in
+            try PictureConverter(output: output).convert(png, to: folder + "/result")
+        }
+        check(error == "codec-missing", "\(name(of: output.format)) without its program")
+    }
+    check(PictureOutput.tiff(compression: .none) != .tiff(compression: .deflate), "compressions")
+    check(PictureOutput.avif(chroma: .half) == .avif(), "chroma")
 }
 
 func checkErrors() {
@@ -155,6 +175,7 @@ do {
     try checkFilters()
     try checkPixels()
     checkErrors()
+    checkFormatsOfPrograms()
     let upright = try PictureConverter().convert(jpeg, to: folder + "/upright")
     check(
         upright.width < upright.height && upright.metadata["orientation"] == "converted"

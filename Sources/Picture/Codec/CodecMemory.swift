@@ -1,0 +1,72 @@
+/// The memory that a child needs to encode a picture, beyond what it had at its start, in bytes of its address space.
+///
+/// The libraries do not tell. The factors are bounds of the peaks that were measured (`VmPeak` of the child) with
+/// photographs and noise of 0.1 to 12 megapixels, and with pictures of 16 pixels in width or height, on 2026-11-28. A
+/// child has `CodecCall.Bounds.spare` besides.
+enum CodecMemory {
+    /// libwebp 1.2.4. It has four bytes a pixel, the tokens of the whole picture from the second method on, and for
+    /// everything that is lossless, also alpha, a search that needs much for small pictures.
+    static func webp(_ layout: PixelLayout, pixels: Int, _ options: OutputOptions) -> Int {
+        let effort = options.effort
+        let bytes: Int
+        if options.lossless {
+            bytes =
+                effort == 0
+                ? 32 * pixels
+                : effort < 7
+                    ? min(100 * pixels, 40 * pixels + 32 << 20)
+                    : min(140 * pixels, 60 * pixels + 48 << 20)
+        } else if layout.hasAlpha {
+            bytes = effort < 7 ? 48 * pixels : min(92 * pixels, 56 * pixels + 24 << 20)
+        } else {
+            bytes = (effort == 0 ? 12 : options.quality > 90 ? 34 : 27) * pixels
+        }
+        return bytes + constant
+    }
+
+    /// libheif 1.15.1 with aom 3.6.0. The planes are there several times, with margins.
+    static func avif(_ layout: PixelLayout, pixels: Int, _ options: OutputOptions) -> Int {
+        let isFull = options.lossless || options.chroma == .full
+        // In halves.
+        var samples = layout.channels == 1 ? 2 : isFull ? 6 : 3
+        if layout.hasAlpha { samples += 2 }
+        let bytesPerSample = options.depth(of: layout) > 8 ? 2 : 1
+        let search =
+            switch options.effort {
+            case ...2: 0
+            case ...4: 12
+            case ...6: 22
+            default: 34
+            }
+        let file = options.lossless || options.quality > 90 ? 8 : 0
+        let bytes = 14 + search + file + 6 * samples * bytesPerSample
+        return bytes * extended(layout, pixels, by: 56) + constant
+    }
+
+    /// libjxl 0.7.0. It has the picture as floats, and compares it with what comes out from effort 8 on.
+    static func jpegXL(_ layout: PixelLayout, pixels: Int, _ options: OutputOptions) -> Int {
+        let bytesPerPixel = layout.bytesPerPixel
+        let isSearching = options.effort >= 8
+        let bytes: Int
+        if options.lossless {
+            bytes = isSearching ? 40 + 45 * bytesPerPixel : 24 + 22 * bytesPerPixel
+        } else if isSearching {
+            bytes = 340
+        } else {
+            let isDeep = layout.depth == 16
+            bytes =
+                56 + 10 * layout.channels + (isDeep ? 8 : 0) + (options.quality > 90 ? 16 : 0)
+        }
+        return bytes * extended(layout, pixels, by: 40) + 2 * constant
+    }
+
+    /// libtiff 4.5.0. It has a strip, which is at least a row, before and after its compression.
+    static func tiff(_ layout: PixelLayout) -> Int { 4 * layout.bytesPerRow + constant }
+
+    private static let constant = 4 << 20
+
+    /// The pixels with a margin.
+    private static func extended(_ layout: PixelLayout, _ pixels: Int, by margin: Int) -> Int {
+        pixels + margin * (layout.width + layout.height) + margin * margin
+    }
+}

@@ -1,0 +1,130 @@
+import ArgumentParser
+import DarkroomClient
+import DarkroomCore
+import DarkroomPicture
+
+/// How the results of pictures that are named on the command line are written.
+struct OutputArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The format of the results: \(Words.list(OutputFormat.allCases.map(\.rawValue), "or")). If not given: png, also for JPEG pictures; thumbnails of photographs are smaller in jpeg.",
+            valueName: "format"),
+        completion: .list(OutputFormat.allCases.map(\.rawValue)))
+    var format: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The quality of \(Self.titles(.quality)) results, 1 to 100. If not given: 85; 75 for AVIF.",
+            valueName: "number"))
+    var quality: Int?
+
+    @Flag(
+        help: ArgumentHelp("Results of \(Self.titles(.lossless)) have exactly the filtered pixels.")
+    )
+    var lossless = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The effort for \(Self.titles(.effort)) results, from 0, the fastest, to 10, the smallest.",
+            valueName: "number"))
+    var effort: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The bits per sample: 8 or 12 for AVIF, at most 8 or 16 for TIFF and JPEG XL.",
+            valueName: "bits"))
+    var depth: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The resolution of colour in AVIF results: 4:2:0, a half, or 4:4:4, the whole.",
+            valueName: "chroma"),
+        completion: .list(PictureOutput.Chroma.allCases.map(\.rawValue)))
+    var chroma: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The compression: fast, balanced or small for PNG; none, deflate or lzw for TIFF.",
+            valueName: "word"),
+        completion: .list(
+            PictureOutput.PNGCompression.allCases.map(\.rawValue)
+                + PictureOutput.TIFFCompression.allCases.map(\.rawValue)))
+    var compression: String?
+
+    private static func titles(_ option: OutputOption) -> String {
+        Words.list(option.formats.map(\.title), "and")
+    }
+
+    /// The options that are given, of those that only some formats have.
+    private var given: [OutputOption] {
+        let all: [OutputOption?] = [
+            quality.map { _ in .quality }, lossless ? .lossless : nil, effort.map { _ in .effort },
+            depth.map { _ in .depth }, chroma.map { _ in .chroma },
+            compression.map { _ in .compression },
+        ]
+        return all.compactMap(\.self)
+    }
+
+    /// The first one that is given: `--format`.
+    var firstOption: String? {
+        format.map { _ in "--format" } ?? given.first.map { "--\($0.rawValue)" }
+    }
+
+    /// Checks them, and adds them to what is done with the pictures.
+    ///
+    /// - Parameter usualFormat: the format of the results if the options have none.
+    func apply(
+        to job: inout PictureJob, usualFormat: OutputFormat?
+    ) throws(ClientError) {
+        job.format = try chosenFormat() ?? usualFormat
+        // A recipe may say the format.
+        let format = job.format ?? (job.recipe == nil ? .png : nil)
+        if let format {
+            for option in given where !option.formats.contains(format) {
+                throw .badOption(
+                    "--\(option.rawValue) is for \(Self.titles(option)): add --format"
+                        + " \(option.formats[0].rawValue)")
+            }
+        }
+        job.quality = try Self.checked("quality", quality, OutputOptions.qualities)
+        job.lossless = lossless
+        job.effort = try Self.checked("effort", effort, OutputOptions.efforts)
+        job.depth = try checkedDepth(format)
+        job.chroma = try chroma.map { word throws(ClientError) in
+            let choice: PictureOutput.Chroma = try Words.choice(word, of: "--chroma")
+            return choice.rawValue
+        }
+        job.compression = try compression.map { word throws(ClientError) in
+            if format == .tiff {
+                let choice: PictureOutput.TIFFCompression = try Words.choice(
+                    word, of: "--compression")
+                return choice.rawValue
+            }
+            guard format == .png else { return word }
+            let choice: PictureOutput.PNGCompression = try Words.choice(word, of: "--compression")
+            return choice.rawValue
+        }
+    }
+
+    private func chosenFormat() throws(ClientError) -> OutputFormat? {
+        guard let format else { return nil }
+        let word = ByteString(format).asciiLowercased.string
+        return try Words.choice(word, of: "--format", OutputFormat.aliases)
+    }
+
+    private static func checked(
+        _ name: String, _ value: Int?, _ range: ClosedRange<Int>
+    ) throws(ClientError) -> Int? {
+        guard let value, !range.contains(value) else { return value }
+        throw .badOption(
+            "--\(name) \(value): write a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+
+    private func checkedDepth(_ format: OutputFormat?) throws(ClientError) -> Int? {
+        guard let depth, let format else { return depth }
+        let depths = OutputOption.depths(of: format)
+        if depths.contains(depth) { return depth }
+        throw .badOption(
+            "--depth \(depth): write \(Words.list(depths.map { "\($0)" }, "or"))")
+    }
+}
