@@ -57,7 +57,12 @@ final class CodecCall {
         let shared = try Self.share(memoryBytes, name: input.name)
         memory = shared.start
         order.fill(bounds)
-        child = try program.begin(order, [shared.descriptor.number, source.number])
+        do throws(PictureError) {
+            child = try program.begin(order, [shared.descriptor.number, source.number])
+        } catch {
+            munmap(shared.start, memoryBytes)
+            throw error.naming(input.name, or: [])
+        }
         self.program = program
         name = input.name
         checkpoint = input.checkpoint

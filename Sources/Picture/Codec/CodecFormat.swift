@@ -6,22 +6,31 @@ struct CodecFormat: Sendable {
     /// In lists: `WebP`.
     let name: String
     let mediaType: String
+    let endings: [String]
     let program: CodecProgram
 
     static let all: [CodecFormat] = [
-        CodecFormat(kind: .webp, name: "WebP", mediaType: "image/webp", program: webp),
-        CodecFormat(kind: .avif, name: "AVIF", mediaType: "image/avif", program: heif),
-        CodecFormat(kind: .heic, name: "HEIC", mediaType: "image/heic", program: heif),
-        CodecFormat(kind: .tiff, name: "TIFF", mediaType: "image/tiff", program: tiff),
-        CodecFormat(kind: .gif, name: "GIF", mediaType: "image/gif", program: gif),
-        CodecFormat(kind: .bmp, name: "BMP", mediaType: "image/bmp", program: bmp),
-        CodecFormat(kind: .jpegXL, name: "JPEG XL", mediaType: "image/jxl", program: jxl),
+        CodecFormat(kind: .webp, name: "WebP", mediaType: "image/webp", endings: [".webp"],
+            program: webp),
+        CodecFormat(kind: .avif, name: "AVIF", mediaType: "image/avif", endings: [".avif"],
+            program: heif),
+        CodecFormat(kind: .heic, name: "HEIC", mediaType: "image/heic", endings: [".heic", ".heif", ".hif"],
+            program: heif),
+        CodecFormat(kind: .tiff, name: "TIFF", mediaType: "image/tiff", endings: [".tif", ".tiff"],
+            program: tiff),
+        CodecFormat(kind: .gif, name: "GIF", mediaType: "image/gif", endings: [".gif"],
+            program: gif),
+        CodecFormat(kind: .bmp, name: "BMP", mediaType: "image/bmp", endings: [".bmp", ".dib"],
+            program: bmp),
+        CodecFormat(kind: .jpegXL, name: "JPEG XL", mediaType: "image/jxl", endings: [".jxl"],
+            program: jxl),
     ]
 
     /// Its row in the table of decoders.
     var decoder: PictureDecoder {
         PictureDecoder(
-            kind: kind, name: name, mediaType: mediaType, heldWord: "\(name)",
+            kind: kind, name: name, mediaType: mediaType, endings: endings,
+            heldWord: nil, program: program,
             open: { input throws(PictureError) in try CodecReader(input, self) },
             needs: { layout, _ in CodecReader.needs(layout) }, reduces: false,
             mostNeeds: { limits in
@@ -37,12 +46,15 @@ struct CodecFormat: Sendable {
     static let bmp = CodecProgram("bmp")
     static let jxl = CodecProgram("jxl")
 
+    /// The Debian package that has everything that is always there.
+    static let mainPackage = "darkroom"
+
     /// The Debian package that has a program.
     static func package(of program: String) -> String {
         switch program {
         case "heif": "darkroom-heif"
         case "jxl": "darkroom-jxl"
-        default: "darkroom"
+        default: mainPackage
         }
     }
 }

@@ -21,6 +21,8 @@ package final class CodecProgram: Sendable {
 
     private struct Process {
         let control: CodecSocket
+        /// The name and the version of the library, as the program says them.
+        let library: String
         /// Children whose pictures may still ask how they ended.
         var watched: Set<UInt64> = []
         /// Those of them that have ended.
@@ -75,6 +77,21 @@ package final class CodecProgram: Sendable {
         }
         return path.lastIndex(of: "/").map { String(path[..<$0]) }
     }()
+
+    /// The name and the version of the program's library: `libwebp 1.2.4`. Starts the program.
+    ///
+    /// - Throws: `codecMissing`, `codecCrashed`.
+    func library() throws(PictureError) -> String {
+        let library = state.withLock { state in
+            Result { () throws(PictureError) in
+                if let process = state.process { return process.library }
+                let process = try start()
+                state.process = process
+                return process.library
+            }
+        }
+        return try library.get()
+    }
 
     // MARK: Children
 
@@ -178,7 +195,7 @@ package final class CodecProgram: Sendable {
                 message.isA(DARKROOM_CODEC_READY),
                 message.count == UInt32(DARKROOM_CODEC_VERSION)
             else { throw failed("it does not start as version \(DARKROOM_CODEC_VERSION)") }
-            return Process(control: mine)
+            return Process(control: mine, library: message.words)
         }
     }
 
@@ -212,6 +229,7 @@ package final class CodecProgram: Sendable {
     private var missing: PictureError {
         PictureError(
             .codecMissing,
-            "this machine cannot read it: install the package \(CodecFormat.package(of: name))")
+            "the program darkroom-codec-\(name), which reads it, is not installed: install the package"
+                + " \(CodecFormat.package(of: name))")
     }
 }

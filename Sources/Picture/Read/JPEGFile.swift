@@ -147,10 +147,6 @@ final class JPEGFile {
             throw ShimReader.readFailed(place, darkroom_jpeg_reader_errno(reader))
         case DARKROOM_JPEG_MEMORY:
             throw PictureError.outOfMemory(place, words)
-        case DARKROOM_JPEG_CMYK:
-            throw PictureError(
-                .jpegCMYK,
-                "\(place): \(words); there is no reliable conversion to RGB")
         default:
             throw PictureError(Self.code(for: result), "\(place): \(words)")
         }

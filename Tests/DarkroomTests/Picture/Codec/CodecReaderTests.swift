@@ -111,7 +111,8 @@ import Testing
 /// A program that misbehaves ends its picture with a clear error, and nothing else.
 @Suite struct BadCodecTests {
     static let bad = CodecFormat(
-        kind: .unknown, name: "bad", mediaType: "image/x-bad", program: CodecProgram("bad"))
+        kind: .unknown, name: "bad", mediaType: "image/x-bad", endings: [],
+        program: CodecProgram("bad"))
 
     struct Case: CustomTestStringConvertible, Sendable {
         let way: String
@@ -202,11 +203,14 @@ import Testing
     @Test func aMissingProgramNamesItsPackage() throws {
         for (name, package) in [("nothing", "darkroom"), ("heif-nothing", "darkroom")] {
             let format = CodecFormat(
-                kind: .unknown, name: name, mediaType: "image/x-no", program: CodecProgram(name))
+                kind: .unknown, name: name, mediaType: "image/x-no", endings: [],
+                program: CodecProgram(name))
             #expect(format.program.path == nil)
             #expect(
                 throws: PictureError(
-                    .codecMissing, "this machine cannot read it: install the package \(package)")
+                    .codecMissing,
+                    "x: the program darkroom-codec-\(name), which reads it, is not installed: install"
+                        + " the package \(package)")
             ) {
                 try CodecReader(PictureDecoder.Input(.content([1]), name: "x"), format)
             }
