@@ -81,9 +81,7 @@ final class CodecCall {
 
     private static func share(_ bytes: Int, name: String) throws(PictureError) -> Shared {
         let number = darkroom_codec_memory(bytes)
-        guard number >= 0 else {
-            throw .outOfMemory(name, "sharing memory: \(Errno(rawValue: errno))")
-        }
+        guard number >= 0 else { throw noFile(name, "sharing memory", Errno(rawValue: errno)) }
         let descriptor = Descriptor(owning: number)
         guard
             let start = mmap(
@@ -91,6 +89,13 @@ final class CodecCall {
             start != MAP_FAILED
         else { throw .outOfMemory(name, "sharing memory: \(Errno(rawValue: errno))") }
         return Shared(descriptor: descriptor, start: start)
+    }
+
+    /// The error if there is no file in memory. If too many are open, the picture waits.
+    fileprivate static func noFile(_ name: String, _ step: String, _ cause: Errno) -> PictureError {
+        PictureError(
+            .outOfMemory, "\(name): \(step): \(cause)", isTransient: true,
+            fault: cause.storageFault)
     }
 
     // MARK: The conversation
@@ -270,7 +275,7 @@ private struct CodecSource: ~Copyable {
     private static func copy(_ bytes: [UInt8], name: String) throws(PictureError) -> Descriptor {
         let number = darkroom_codec_memory(bytes.count)
         guard number >= 0 else {
-            throw .outOfMemory(name, "copying it: \(Errno(rawValue: errno))")
+            throw CodecCall.noFile(name, "copying it", Errno(rawValue: errno))
         }
         let copy = Descriptor(owning: number)
         guard pwrite(number, bytes, bytes.count, 0) == bytes.count else {

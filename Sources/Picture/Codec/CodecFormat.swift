@@ -10,19 +10,27 @@ struct CodecFormat: Sendable {
     let program: CodecProgram
 
     static let all: [CodecFormat] = [
-        CodecFormat(kind: .webp, name: "WebP", mediaType: "image/webp", endings: [".webp"],
+        CodecFormat(
+            kind: .webp, name: "WebP", mediaType: "image/webp", endings: [".webp"],
             program: webp),
-        CodecFormat(kind: .avif, name: "AVIF", mediaType: "image/avif", endings: [".avif"],
+        CodecFormat(
+            kind: .avif, name: "AVIF", mediaType: "image/avif", endings: [".avif"],
             program: heif),
-        CodecFormat(kind: .heic, name: "HEIC", mediaType: "image/heic", endings: [".heic", ".heif", ".hif"],
+        CodecFormat(
+            kind: .heic, name: "HEIC", mediaType: "image/heic",
+            endings: [".heic", ".heif", ".hif"],
             program: heif),
-        CodecFormat(kind: .tiff, name: "TIFF", mediaType: "image/tiff", endings: [".tif", ".tiff"],
+        CodecFormat(
+            kind: .tiff, name: "TIFF", mediaType: "image/tiff", endings: [".tif", ".tiff"],
             program: tiff),
-        CodecFormat(kind: .gif, name: "GIF", mediaType: "image/gif", endings: [".gif"],
+        CodecFormat(
+            kind: .gif, name: "GIF", mediaType: "image/gif", endings: [".gif"],
             program: gif),
-        CodecFormat(kind: .bmp, name: "BMP", mediaType: "image/bmp", endings: [".bmp", ".dib"],
+        CodecFormat(
+            kind: .bmp, name: "BMP", mediaType: "image/bmp", endings: [".bmp", ".dib"],
             program: bmp),
-        CodecFormat(kind: .jpegXL, name: "JPEG XL", mediaType: "image/jxl", endings: [".jxl"],
+        CodecFormat(
+            kind: .jpegXL, name: "JPEG XL", mediaType: "image/jxl", endings: [".jxl"],
             program: jxl),
     ]
 

@@ -187,7 +187,7 @@ package final class CodecProgram: Sendable {
         let (mine, theirs) = try pair()
         let identifier = darkroom_codec_start(path, theirs.number)
         guard identifier > 0 else {
-            throw failed("starting it: \(Errno(rawValue: errno))", isTransient: true)
+            throw failed("starting it", Errno(rawValue: errno))
         }
         Self.reap(identifier)
         return try withExtendedLifetime(theirs) { () throws(PictureError) in
@@ -216,13 +216,20 @@ package final class CodecProgram: Sendable {
         do {
             return try CodecSocket.pair()
         } catch {
-            throw failed("opening a socket: \(error)", isTransient: true)
+            throw failed("opening a socket", error)
         }
     }
 
-    private func failed(_ words: String, isTransient: Bool = false) -> PictureError {
+    private func failed(_ words: String) -> PictureError {
+        PictureError(.codecCrashed, "the program darkroom-codec-\(name): \(words)")
+    }
+
+    /// The failure of a system call. If it lacks files, the picture waits, as one whose file cannot be opened does.
+    private func failed(_ step: String, _ cause: Errno) -> PictureError {
         PictureError(
-            .codecCrashed, "the program darkroom-codec-\(name): \(words)", isTransient: isTransient)
+            .codecCrashed, "the program darkroom-codec-\(name): \(step): \(cause)",
+            isTransient: true,
+            fault: cause.storageFault)
     }
 
     /// The error if it is not installed.
