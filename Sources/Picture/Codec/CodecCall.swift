@@ -40,33 +40,27 @@ final class CodecCall {
     private(set) var warnings: [String] = []
     private var isOver = false
 
-    /// Begins to decode a picture.
+    /// Gives a child an order.
+    ///
+    /// - Parameter source: what it reads, if it reads anything.
     init(
-        decoding input: PictureDecoder.Input, by program: CodecProgram
+        _ order: darkroom_codec_message, _ source: [CInt], _ name: String,
+        _ limits: PictureLimits, _ checkpoint: @escaping () -> Bool, _ program: CodecProgram
     ) throws(PictureError) {
-        let source = try CodecSource(input.picture, name: input.name)
-        guard source.offset >= 0 else {
-            throw PictureError(.readFailed, "\(input.name): reading it", .badFileDescriptor)
-        }
-        let bounds = Bounds(limits: input.limits)
-        var order = darkroom_codec_message(DARKROOM_CODEC_DECODE)
-        order.offset = UInt64(source.offset)
-        order.count = 1
-        slotBytes = bounds.slotBytes
+        slotBytes = Int(order.slot_bytes)
         memoryBytes = slotBytes * Bounds.slots
-        let shared = try Self.share(memoryBytes, name: input.name)
+        let shared = try Self.share(memoryBytes, name: name)
         memory = shared.start
-        order.fill(bounds)
         do throws(PictureError) {
-            child = try program.begin(order, [shared.descriptor.number, source.number])
+            child = try program.begin(order, [shared.descriptor.number] + source)
         } catch {
             munmap(shared.start, memoryBytes)
-            throw error.naming(input.name, or: [])
+            throw error.naming(name, or: [])
         }
         self.program = program
-        name = input.name
-        checkpoint = input.checkpoint
-        mostSilence = CInt(clamping: input.limits.codecSilence)
+        self.name = name
+        self.checkpoint = checkpoint
+        mostSilence = CInt(clamping: limits.codecSilence)
     }
 
     deinit {
@@ -92,7 +86,7 @@ final class CodecCall {
     }
 
     /// The error if there is no file in memory. If too many are open, the picture waits.
-    fileprivate static func noFile(_ name: String, _ step: String, _ cause: Errno) -> PictureError {
+    static func noFile(_ name: String, _ step: String, _ cause: Errno) -> PictureError {
         PictureError(
             .outOfMemory, "\(name): \(step): \(cause)", isTransient: true,
             fault: cause.storageFault)
@@ -233,7 +227,7 @@ final class CodecCall {
 }
 
 extension darkroom_codec_message {
-    fileprivate mutating func fill(_ bounds: CodecCall.Bounds) {
+    mutating func fill(_ bounds: CodecCall.Bounds) {
         slots = UInt32(CodecCall.Bounds.slots)
         slot_bytes = UInt32(clamping: bounds.slotBytes)
         limits.memory_at_first = UInt64(bounds.memoryAtFirst)
@@ -243,44 +237,5 @@ extension darkroom_codec_message {
         limits.largest_side = UInt32(clamping: bounds.limits.side)
         limits.most_pixels = UInt64(bounds.limits.pixels)
         limits.most_metadata = UInt32(clamping: bounds.limits.ancillaryBytes)
-    }
-}
-
-/// The descriptor of a source, for the child.
-private struct CodecSource: ~Copyable {
-    /// Where the picture begins.
-    let offset: off_t
-    private let file: CInt
-    /// A copy of content that has no file.
-    private let copy: Descriptor?
-
-    init(_ picture: PictureInput, name: String) throws(PictureError) {
-        offset = picture.offset
-        file = picture.number
-        copy =
-            switch picture {
-            case .file: nil
-            case .content(let bytes): try Self.copy(bytes, name: name)
-            }
-    }
-
-    /// For the lifetime of this value.
-    var number: CInt {
-        switch copy {
-        case .some(let copy): copy.number
-        case .none: file
-        }
-    }
-
-    private static func copy(_ bytes: [UInt8], name: String) throws(PictureError) -> Descriptor {
-        let number = darkroom_codec_memory(bytes.count)
-        guard number >= 0 else {
-            throw CodecCall.noFile(name, "copying it", Errno(rawValue: errno))
-        }
-        let copy = Descriptor(owning: number)
-        guard pwrite(number, bytes, bytes.count, 0) == bytes.count else {
-            throw .outOfMemory(name, "copying it: \(Errno(rawValue: errno))")
-        }
-        return copy
     }
 }

@@ -66,6 +66,18 @@ package final class CodecProgram: Sendable {
             .first { access($0, X_OK) == 0 }
     }
 
+    /// The Debian package that has everything that is always there.
+    static let mainPackage = "darkroom"
+
+    /// The Debian package that has the program.
+    var debianPackage: String {
+        switch name {
+        case "heif": "darkroom-heif"
+        case "jxl": "darkroom-jxl"
+        default: Self.mainPackage
+        }
+    }
+
     /// The folder of this program's own file.
     private static let folder: String? = {
         let room = Int(PATH_MAX)
@@ -237,6 +249,6 @@ package final class CodecProgram: Sendable {
         PictureError(
             .codecMissing,
             "the program darkroom-codec-\(name), which reads it, is not installed: install the package"
-                + " \(CodecFormat.package(of: name))")
+                + " \(debianPackage)")
     }
 }

@@ -272,8 +272,8 @@ import Testing
                 try CodecReader(PictureDecoder.Input(.content([1]), name: "x"), format)
             }
         }
-        #expect(CodecFormat.package(of: "heif") == "darkroom-heif")
-        #expect(CodecFormat.package(of: "jxl") == "darkroom-jxl")
+        #expect(CodecProgram("heif").debianPackage == "darkroom-heif")
+        #expect(CodecProgram("jxl").debianPackage == "darkroom-jxl")
     }
 
     /// What hundreds of pictures leave unread on the control socket would block the program.

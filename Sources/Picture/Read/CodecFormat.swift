@@ -53,16 +53,4 @@ struct CodecFormat: Sendable {
     static let gif = CodecProgram("gif")
     static let bmp = CodecProgram("bmp")
     static let jxl = CodecProgram("jxl")
-
-    /// The Debian package that has everything that is always there.
-    static let mainPackage = "darkroom"
-
-    /// The Debian package that has a program.
-    static func package(of program: String) -> String {
-        switch program {
-        case "heif": "darkroom-heif"
-        case "jxl": "darkroom-jxl"
-        default: mainPackage
-        }
-    }
 }

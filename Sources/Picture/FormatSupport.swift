@@ -27,10 +27,10 @@ package struct FormatSupport: Sendable {
         endings = decoder.endings
         if let program = decoder.program {
             library = Result { () throws(PictureError) in try program.library() }
-            debianPackage = CodecFormat.package(of: program.name)
+            debianPackage = program.debianPackage
         } else {
             library = .success(Self.library(of: decoder.kind))
-            debianPackage = CodecFormat.mainPackage
+            debianPackage = CodecProgram.mainPackage
         }
         let isThere = (try? library.get()) != nil
         isRead = isThere
