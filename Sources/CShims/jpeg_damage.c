@@ -7,7 +7,7 @@
 bool darkroom_jpeg_has_all_coefficients(const darkroom_jpeg_reader *reader)
 {
     const struct jpeg_decompress_struct *info = &reader->info;
-    for (int i = 0; i < reader->header.channels; i++) {
+    for (int i = 0; i < reader->component_count; i++) {
         if (!reader->is_seen[i])
             return false;
         for (int k = 0; reader->is_progressive && info->coef_bits != NULL && k < DCTSIZE2; k++)
@@ -88,7 +88,7 @@ static void restore_frame(darkroom_jpeg_reader *reader)
     struct jpeg_decompress_struct *info = &reader->info;
     info->image_width = reader->header.width;
     info->image_height = reader->header.height;
-    info->num_components = reader->header.channels;
+    info->num_components = reader->component_count;
     info->data_precision = BITS_IN_JSAMPLE;
     info->progressive_mode = reader->is_progressive;
     info->arith_code = reader->is_arithmetic;

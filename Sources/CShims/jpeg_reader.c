@@ -1,5 +1,7 @@
 #include "jpeg_reader.h"
 
+#include "CDarkroomPixels.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,16 +121,16 @@ darkroom_jpeg_result darkroom_jpeg_reader_open(
         return trap->result;
     struct jpeg_decompress_struct *info = &reader->info;
     jpeg_read_header(info, TRUE);
-    if (info->num_components == 4)
-        darkroom_jpeg_fail(trap, DARKROOM_JPEG_CMYK, "four colour components, such as CMYK");
-    if (info->num_components != 1 && info->num_components != 3)
+    if (info->num_components != 1 && info->num_components != 3 && info->num_components != 4)
         darkroom_jpeg_fail(
-            trap, DARKROOM_JPEG_UNSUPPORTED, "neither one nor three colour components");
+            trap, DARKROOM_JPEG_UNSUPPORTED, "neither one nor three nor four colour components");
     darkroom_jpeg_segments_finish(&reader->segments, trap);
     darkroom_jpeg_header *h = &reader->header;
     h->width = info->image_width;
     h->height = info->image_height;
-    h->channels = (uint8_t)info->num_components;
+    reader->component_count = info->num_components;
+    h->is_cmyk = info->num_components == 4;
+    h->channels = h->is_cmyk ? 3 : (uint8_t)info->num_components;
     h->is_whole = jpeg_has_multiple_scans(info) != 0;
     h->whole_bytes = coefficient_bytes(info);
     reader->is_progressive = info->progressive_mode != 0;
@@ -149,7 +151,9 @@ darkroom_jpeg_result darkroom_jpeg_reader_open(
 static void start_libjpeg(darkroom_jpeg_reader *reader)
 {
     struct jpeg_decompress_struct *info = &reader->info;
-    info->out_color_space = reader->header.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    const bool is_cmyk = reader->header.is_cmyk;
+    info->out_color_space = is_cmyk ? JCS_CMYK
+        : reader->header.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     info->dct_method = JDCT_ISLOW;
     info->do_fancy_upsampling = TRUE;
     /* This would replace missing data of a progressive file by guesses. */
@@ -159,9 +163,12 @@ static void start_libjpeg(darkroom_jpeg_reader *reader)
     reader->source.may_end = !info->arith_code;
     darkroom_jpeg_file_survey(&reader->source);
     jpeg_start_decompress(info);
-    if (info->output_components != reader->header.channels)
+    if (info->output_components != reader->component_count)
         darkroom_jpeg_fail(
             &reader->trap, DARKROOM_JPEG_INVALID, "rows of an unexpected length");
+    if (is_cmyk)
+        reader->inks = info->mem->alloc_large(
+            (j_common_ptr)info, JPOOL_IMAGE, (size_t)info->output_width * 4);
 }
 
 darkroom_jpeg_result darkroom_jpeg_reader_start(
@@ -242,7 +249,7 @@ static void complete(darkroom_jpeg_reader *reader)
             darkroom_jpeg_fail(&reader->trap, DARKROOM_JPEG_TRUNCATED, SHORT_WORDS);
         darkroom_jpeg_damaged(&reader->trap, SHORT_WORDS);
     }
-    for (int i = 0; i < reader->header.channels; i++)
+    for (int i = 0; i < reader->component_count; i++)
         if (!reader->is_seen[i]) {
             static const char words[] = "the data of a colour component are missing";
             if (!reader->trap.keeps_damaged)
@@ -306,11 +313,15 @@ darkroom_jpeg_result darkroom_jpeg_reader_absorb(darkroom_jpeg_reader *reader, i
     return DARKROOM_JPEG_OK;
 }
 
-/* Takes the next row from libjpeg. */
+/* Takes the next row from libjpeg. Files of Adobe's programs, which have its marker, say how much light passes. */
 static void read_row(darkroom_jpeg_reader *reader, JSAMPROW row)
 {
-    if (jpeg_read_scanlines(&reader->info, &row, 1) != 1)
+    struct jpeg_decompress_struct *info = &reader->info;
+    JSAMPROW target = reader->header.is_cmyk ? reader->inks : row;
+    if (jpeg_read_scanlines(info, &target, 1) != 1)
         darkroom_jpeg_fail(&reader->trap, DARKROOM_JPEG_INVALID, "a row is missing");
+    if (reader->header.is_cmyk)
+        darkroom_cmyk_to_rgb(reader->inks, 4, row, info->output_width, 8, info->saw_Adobe_marker);
 }
 
 /* Lets libjpeg take over from the scan, which is in doubt: from the beginning of its data, without the rows

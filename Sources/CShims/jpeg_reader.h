@@ -6,7 +6,7 @@
 #include "jpeg_segments.h"
 #include "jpeg_source.h"
 
-enum { DARKROOM_JPEG_COMPONENTS = 3 };
+enum { DARKROOM_JPEG_COMPONENTS = 4 };
 
 /* All memory of a reader belongs to this block, which is created before the first setjmp. */
 struct darkroom_jpeg_reader {
@@ -16,6 +16,8 @@ struct darkroom_jpeg_reader {
     bool has_views; /* a scan gives the rows, at several sizes */
     darkroom_jpeg_header header;
     darkroom_jpeg_scan *scan; /* gives the rows; NULL where libjpeg does */
+    int component_count;
+    JSAMPROW inks; /* a row of CMYK */
     size_t row_bytes;
     uint32_t rows_left;
     uint32_t last_count;

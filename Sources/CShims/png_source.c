@@ -148,20 +148,16 @@ bool darkroom_png_source_has_met(const darkroom_png_source *source, const char *
     return false;
 }
 
-/* Records a chunk's name, and refuses an animation. */
-static darkroom_png_result meet(darkroom_png_source *source, const uint8_t *header)
+/* Records a chunk's name. */
+static void meet(darkroom_png_source *source, const uint8_t *header)
 {
     char name[5] = {0};
     memcpy(name, header + 4, 4);
     for (int i = 0; i < 4; i++)
         if (!((name[i] >= 'A' && name[i] <= 'Z') || (name[i] >= 'a' && name[i] <= 'z')))
-            return DARKROOM_PNG_OK; /* libpng refuses it */
-    /* After the pixels acTL means nothing, by the specification. */
-    if (strcmp(name, "acTL") == 0 && !darkroom_png_source_has_met(source, "IDAT"))
-        return fail(source, DARKROOM_PNG_ANIMATED, name, ": an animation");
+            return; /* libpng refuses it */
     if (!darkroom_png_source_has_met(source, name) && source->name_count < DARKROOM_PNG_CHUNK_NAMES)
         memcpy(source->names[source->name_count++], name, sizeof name);
-    return DARKROOM_PNG_OK;
 }
 
 /* Begins to read the data of the IDAT whose header has just been consumed. */
@@ -263,8 +259,7 @@ static darkroom_png_result next_header(darkroom_png_source *source)
         return source->failure;
     }
     source->is_another_group = darkroom_png_source_has_met(source, "IDAT");
-    if (meet(source, source->header) != DARKROOM_PNG_OK)
-        return source->failure;
+    meet(source, source->header);
     if (is_data(source->header)) {
         source->is_in_data = true;
         source->is_data_complete = false;

@@ -70,6 +70,24 @@ static void refuse(const picture *picture, const char *what, unsigned value)
     codec_fail(picture->call, DARKROOM_CODEC_UNSUPPORTED, "the TIFF file has %s %u, which is not read", what, value);
 }
 
+/* Raw files of cameras look like TIFF: DNG has a version, others have a small copy of the picture first and the sensor's
+ * data beneath it. */
+static void refuse_raw(picture *picture)
+{
+    uint8_t *version = NULL;
+    uint16_t count = 0;
+    uint64_t *beneath = NULL;
+    uint32_t kind = 0;
+    const char *maker = NULL;
+    bool is_raw = TIFFGetField(picture->tiff, TIFFTAG_DNGVERSION, &version) != 0;
+    TIFFGetField(picture->tiff, TIFFTAG_SUBFILETYPE, &kind);
+    if (TIFFGetField(picture->tiff, TIFFTAG_MAKE, &maker) && kind & FILETYPE_REDUCEDIMAGE)
+        is_raw |= TIFFGetField(picture->tiff, TIFFTAG_SUBIFD, &count, &beneath) && count > 0;
+    if (is_raw)
+        codec_fail(picture->call, DARKROOM_CODEC_UNSUPPORTED,
+            "this is a raw file of a camera, which is not read; develop it to TIFF or JPEG, for example with darktable-cli");
+}
+
 static void read_tags(picture *picture)
 {
     TIFF *tiff = picture->tiff;
@@ -416,6 +434,7 @@ void tiff_decode(darkroom_codec_call *call)
     picture picture = {.call = call, .tiff = tiff_open(&from, "r")};
     if (!picture.tiff) fail(&picture);
     find_page(&picture);
+    refuse_raw(&picture);
     read_tags(&picture);
     choose_colours(&picture);
     darkroom_codec_header *header = &picture.header;

@@ -49,11 +49,6 @@ struct Hop {
         }
     }
 
-    /// All formats that can be read alike, and everything else far behind: many servers have a picture in several formats
-    /// and choose by this field.
-    private static let accepted =
-        (InputFormat.readableMediaTypes + ["*/*;q=0.1"]).joined(separator: ", ")
-
     /// The custom fields of the request: those of the origin, and those that make the request conditional or ask for a
     /// part.
     func fields(
@@ -75,7 +70,7 @@ struct Hop {
             fields.append(("Cookie", all))
         }
         if !fields.contains(where: { ByteString($0.name).asciiLowercased == "accept" }) {
-            fields.append(("Accept", Self.accepted))
+            fields.append(("Accept", InputFormat.accepted))
         }
         if let firstBytes {
             fields.append(("Range", "bytes=0-\(firstBytes - 1)"))

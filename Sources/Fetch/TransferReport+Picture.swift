@@ -10,9 +10,9 @@ extension TransferReport {
         let answer = "\(shownURL): the server answered with \(kind.words)"
         let type = contentType.map { " (Content-Type \(Self.printable($0)))" } ?? ""
         if kind.isPicture {
-            throw FetchError(.unsupportedFormat, "\(answer)\(type); \(InputFormat.rule)")
+            throw FetchError(.unsupportedFormat, answer + type + kind.advice)
         }
-        throw FetchError(kind == .html ? .htmlPage : .notAPicture, answer + type)
+        throw FetchError(kind == .html ? .htmlPage : .notAPicture, answer + type + kind.advice)
     }
 
     /// The requested URL and, if it differs, the URL that answered.

@@ -1,6 +1,6 @@
 import DarkroomCore
 
-/// Filters pictures: from PNG and JPEG files, or pixels, to PNG and JPEG files.
+/// Filters pictures: from files of the formats that are read, or pixels, to PNG and JPEG files.
 ///
 /// ```swift
 /// let converter = PictureConverter(
@@ -45,7 +45,7 @@ public struct PictureConverter: Sendable {
     /// file `.darkroom-….part` remains.
     ///
     /// - Parameters:
-    ///   - source: the path of a PNG or JPEG file, recognised by its first bytes.
+    ///   - source: the path of a picture file, recognised by its first bytes.
     ///   - result: the path of the file to write, whatever its extension. Its folder must exist.
     ///   - isCancelled: called before each band, perhaps by two threads at once; true ends the call with
     ///     ``PictureError/Code/cancelled``. The default is the cancellation of the calling task.

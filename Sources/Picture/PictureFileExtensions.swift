@@ -5,14 +5,14 @@ import DarkroomCore
 package enum PictureFileExtensions {
     /// The endings that are removed when a name is made from a source's name. This list must not change: with more
     /// endings, images of earlier manifests would get other names.
-    package static let droppedFromNames =
-        [".png", ".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".avif", ".heic"]
-    /// The endings that such a name keeps.
-    private static let keptInNames = [
-        ".jpe", ".jfif", ".apng", ".heif", ".jxl", ".jp2", ".svg", ".psd", ".dng", ".cr2", ".cr3",
-        ".nef", ".arw", ".raf", ".orf", ".rw2",
+    package static let droppedFromNames = [
+        ".png", ".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".avif", ".heic",
     ]
-    private static let all = droppedFromNames + keptInNames
+    /// The endings of kinds that are not read. An image of such a file fails with the reason.
+    private static let unreadable = [
+        ".jp2", ".svg", ".psd", ".dng", ".cr2", ".cr3", ".nef", ".arw", ".raf", ".orf", ".rw2",
+    ]
+    private static let all = InputFormat.readableEndings + unreadable
 
     /// Whether a file of this name is probably a picture.
     package static func match(_ name: String) -> Bool { all.contains(where: name.hasEnding) }

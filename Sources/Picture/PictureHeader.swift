@@ -10,7 +10,7 @@ package struct PictureHeader: Sendable, Equatable {
     /// The bits per sample of the file's colours, which may be fewer than those of the decoded picture.
     package let storedDepth: Int
     package let orientation: Orientation
-    /// The memory of the reader for an interlaced or progressive picture, in bytes; 0 for any other picture.
+    /// The memory for an interlaced or progressive picture, or of the codec program, in bytes; 0 for any other picture.
     package let heldBytes: Int
     /// The size of the colour profile.
     package let profileBytes: Int

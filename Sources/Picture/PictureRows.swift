@@ -1,6 +1,6 @@
 import DarkroomCore
 
-/// The rows of a PNG or JPEG file, decoded and filtered from the top when they are requested.
+/// The rows of a picture file, decoded and filtered from the top when they are requested.
 ///
 /// ```swift
 /// var rows = try PictureRows(contentsOf: "beach.png", filters: [.mono])
@@ -32,7 +32,7 @@ public struct PictureRows: ~Copyable {
     /// Reads the header. A filter that must read the whole picture to know its size, `trim`, reads all of it.
     ///
     /// - Parameters:
-    ///   - path: a PNG or JPEG file, recognised by its first bytes.
+    ///   - path: a file of a format that is read, recognised by its first bytes.
     ///   - filters: in the order in which they are applied.
     ///   - autoOrient: whether the picture is first turned upright, as recorded in its Exif.
     ///   - limits: the limits of the picture.

@@ -50,6 +50,7 @@ struct ArgumentCheck {
         Command(name: "pause", operands: .none),
         Command(name: "resume", operands: .none),
         Command(name: "recipes", operands: .none),
+        Command(name: "formats", operands: .none),
         Command(name: "run", flags: "q", values: "o", operands: .files),
         Command(name: "merge", operands: .files),
         Command(name: "verify", operands: .files),

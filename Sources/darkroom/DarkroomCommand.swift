@@ -23,6 +23,7 @@ struct DarkroomCommand: ParsableCommand {
             ListCommand.self, ShowCommand.self, PageCommand.self, StatusCommand.self,
             WatchCommand.self,
             LogsCommand.self, PauseCommand.self, ResumeCommand.self, RecipesCommand.self,
+            FormatsCommand.self,
             RunCommand.self, MergeCommand.self, VerifyCommand.self, FilterCommand.self,
         ])
 

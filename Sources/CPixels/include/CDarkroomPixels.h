@@ -13,6 +13,7 @@
 #ifndef CDARKROOM_PIXELS_H
 #define CDARKROOM_PIXELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -113,6 +114,14 @@ void darkroom_border(
 void darkroom_expand(
     const void *in, int in_channels, void *out, int out_channels, size_t pixels, int depth,
     uint16_t alpha);
+
+/*
+ * Converts CMYK, with alpha if `in_channels` is 5, to RGB or RGBA, without a profile: a colour's light passes its ink and
+ * black, so red is (1 - cyan) * (1 - black), rounded to the next level. Alpha stays. If `holds_light`, the samples say how
+ * much light passes, as Adobe's JPEG files have it, not how much ink there is. `in` and `out` must not overlap.
+ */
+void darkroom_cmyk_to_rgb(
+    const void *in, int in_channels, void *out, size_t pixels, int depth, bool holds_light);
 
 /* Fills a row with copies of `pixel`. */
 void darkroom_fill(void *out, size_t pixels, size_t pixel_bytes, const void *pixel);

@@ -15,7 +15,6 @@ typedef enum {
     DARKROOM_JPEG_HEADER,      /* what comes before the pixels is missing or wrong */
     DARKROOM_JPEG_DATA,        /* the compressed pixels are broken, too many or too few */
     DARKROOM_JPEG_UNSUPPORTED, /* a kind of JPEG that is not read: 12 bits, lossless, hierarchical */
-    DARKROOM_JPEG_CMYK,        /* four colour components */
     DARKROOM_JPEG_LIMIT,       /* larger than libjpeg takes */
     DARKROOM_JPEG_IO,          /* read(2) failed, see darkroom_jpeg_reader_errno */
     DARKROOM_JPEG_MEMORY,      /* malloc failed */
@@ -33,10 +32,11 @@ typedef struct {
 /* A picture's header, as in the file. */
 typedef struct {
     uint32_t width, height;
-    uint8_t channels;   /* as rows are handed out: 1 gray, 3 RGB */
+    uint8_t channels;   /* as rows are handed out: 1 gray, 3 RGB, also of CMYK */
     uint8_t is_whole;   /* read in several passes: progressive, or each component by itself */
     uint8_t has_density; /* there is a JFIF segment */
     darkroom_jpeg_density density;
+    uint8_t is_cmyk;      /* stored as CMYK or YCCK */
     uint64_t whole_bytes; /* what reading in several passes takes in memory */
 } darkroom_jpeg_header;
 

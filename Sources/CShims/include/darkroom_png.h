@@ -18,7 +18,6 @@ typedef enum {
     DARKROOM_PNG_DATA,      /* the compressed pixels are broken, too many or too few */
     DARKROOM_PNG_PALETTE,   /* a pixel has an index that is not in the palette */
     DARKROOM_PNG_INVALID,   /* anything else that libpng refuses */
-    DARKROOM_PNG_ANIMATED,  /* an APNG */
     DARKROOM_PNG_LIMIT,     /* libpng asked for more memory at once than it may have */
     DARKROOM_PNG_IO,        /* read(2) failed, see darkroom_png_reader_errno */
     DARKROOM_PNG_MEMORY,    /* malloc failed */

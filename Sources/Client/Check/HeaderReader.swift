@@ -82,7 +82,7 @@ final class HeaderReader: Sendable {
                 of: report.request.output.descriptor.file, name: name, limits: rules.pictures)
             return .header(header, bytes: report.total)
         } catch {
-            guard error.isTruncated, report.bytes != report.total else {
+            guard error.mayBeOfAPart, report.bytes != report.total else {
                 return .failure(Failure(error))
             }
             return .unknown("its header is longer than \(Units.bytes(Self.mostBytes))")
@@ -130,6 +130,11 @@ final class HeaderReader: Sendable {
 }
 
 extension PictureError {
-    /// Whether the file ends before the end of the picture.
-    fileprivate var isTruncated: Bool { kind == .pngTruncated || kind == .jpegTruncated }
+    /// Whether the file ends before the end of the picture. A library may call this damage.
+    fileprivate var mayBeOfAPart: Bool {
+        switch kind {
+        case .pngTruncated, .jpegTruncated, .pictureTruncated, .pictureDamaged: true
+        default: false
+        }
+    }
 }

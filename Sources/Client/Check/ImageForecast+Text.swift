@@ -71,8 +71,8 @@ extension PictureHeader {
     /// - Parameter bytes: the size of the file; nil if it is not known.
     fileprivate func json(_ bytes: Int64?) -> JSONObject {
         [
-            "format": "\(kind)", "width": layout.width, "height": layout.height,
-            "channels": layout.channels, "depth": storedDepth, "interlaced": heldBytes > 0,
+            "format": kind.word, "width": layout.width, "height": layout.height,
+            "channels": layout.channels, "depth": storedDepth, "interlaced": heldWord != nil,
             "bytes": bytes,
         ]
     }
@@ -80,13 +80,9 @@ extension PictureHeader {
     /// `8-bit RGB JPEG`, `16-bit gray PNG, interlaced`.
     fileprivate var words: String {
         let channels = ["gray", "gray+alpha", "RGB", "RGBA"][layout.channels - 1]
-        let name = "\(storedDepth)-bit \(channels) \(kind.shortName)"
+        let name = "\(storedDepth)-bit \(channels) \(kind.name)"
         return heldWord.map { "\(name), \($0)" } ?? name
     }
-}
-
-extension InputFormat {
-    fileprivate var shortName: String { "\(self)".uppercased() }
 }
 
 extension OutputFormat {

@@ -49,40 +49,10 @@ final class CodecCall {
     /// Whether the child has left more messages unread than one that works.
     private var isDeaf = false
 
-    /// Begins to decode a picture.
-    convenience init(
-        decoding input: PictureDecoder.Input, by program: CodecProgram
-    ) throws(PictureError) {
-        let source = try CodecSource(input.picture, name: input.name)
-        guard source.offset >= 0 else {
-            throw PictureError(.readFailed, "\(input.name): reading it", .badFileDescriptor)
-        }
-        let bounds = Bounds(limits: input.limits)
-        var order = darkroom_codec_message(DARKROOM_CODEC_DECODE)
-        order.offset = UInt64(source.offset)
-        order.count = 1
-        order.fill(bounds)
-        try self.init(order, [source.number], input.name, input.limits, input.checkpoint, program)
-        withExtendedLifetime(source) {}
-    }
-
-    /// Begins to encode a picture.
+    /// Gives a child an order.
     ///
-    /// - Parameters:
-    ///   - memory: what the child may use beyond what it had at its start.
-    ///   - rowBytes: a slot has at least one row.
-    convenience init(
-        encoding input: PictureEncoder.Input, memory: Int, rowBytes: Int, by program: CodecProgram
-    ) throws(PictureError) {
-        var order = darkroom_codec_message(DARKROOM_CODEC_ENCODE)
-        order.fill(Bounds(limits: input.limits))
-        order.slot_bytes = UInt32(clamping: Bounds.slotBytes(row: rowBytes))
-        order.limits.memory_at_first = UInt64(memory + Bounds.spare)
-        order.limits.memory_at_most = order.limits.memory_at_first
-        try self.init(order, [], input.name, input.limits, input.checkpoint, program)
-    }
-
-    private init(
+    /// - Parameter source: what it reads, if it reads anything.
+    init(
         _ order: darkroom_codec_message, _ source: [CInt], _ name: String,
         _ limits: PictureLimits, _ checkpoint: @escaping () -> Bool, _ program: CodecProgram
     ) throws(PictureError) {
@@ -96,7 +66,7 @@ final class CodecCall {
             child = try program.begin(order, [shared.descriptor.number] + source)
         } catch {
             munmap(shared.start, memoryBytes)
-            throw error
+            throw error.naming(name, or: [])
         }
         self.program = program
         self.name = name
@@ -116,9 +86,7 @@ final class CodecCall {
 
     private static func share(_ bytes: Int, name: String) throws(PictureError) -> Shared {
         let number = darkroom_codec_memory(bytes)
-        guard number >= 0 else {
-            throw .outOfMemory(name, "sharing memory: \(Errno(rawValue: errno))")
-        }
+        guard number >= 0 else { throw noFile(name, "sharing memory", Errno(rawValue: errno)) }
         let descriptor = Descriptor(owning: number)
         guard
             let start = mmap(
@@ -126,6 +94,13 @@ final class CodecCall {
             start != MAP_FAILED
         else { throw .outOfMemory(name, "sharing memory: \(Errno(rawValue: errno))") }
         return Shared(descriptor: descriptor, start: start)
+    }
+
+    /// The error if there is no file in memory. If too many are open, the picture waits.
+    static func noFile(_ name: String, _ step: String, _ cause: Errno) -> PictureError {
+        PictureError(
+            .outOfMemory, "\(name): \(step): \(cause)", isTransient: true,
+            fault: cause.storageFault)
     }
 
     // MARK: The conversation
@@ -297,7 +272,7 @@ final class CodecCall {
 }
 
 extension darkroom_codec_message {
-    fileprivate mutating func fill(_ bounds: CodecCall.Bounds) {
+    mutating func fill(_ bounds: CodecCall.Bounds) {
         slots = UInt32(CodecCall.Bounds.slots)
         slot_bytes = UInt32(clamping: bounds.slotBytes)
         limits.memory_at_first = UInt64(bounds.memoryAtFirst)
@@ -307,44 +282,5 @@ extension darkroom_codec_message {
         limits.largest_side = UInt32(clamping: bounds.limits.side)
         limits.most_pixels = UInt64(bounds.limits.pixels)
         limits.most_metadata = UInt32(clamping: bounds.limits.ancillaryBytes)
-    }
-}
-
-/// The descriptor of a source, for the child.
-private struct CodecSource: ~Copyable {
-    /// Where the picture begins.
-    let offset: off_t
-    private let file: CInt
-    /// A copy of content that has no file.
-    private let copy: Descriptor?
-
-    init(_ picture: PictureInput, name: String) throws(PictureError) {
-        offset = picture.offset
-        file = picture.number
-        copy =
-            switch picture {
-            case .file: nil
-            case .content(let bytes): try Self.copy(bytes, name: name)
-            }
-    }
-
-    /// For the lifetime of this value.
-    var number: CInt {
-        switch copy {
-        case .some(let copy): copy.number
-        case .none: file
-        }
-    }
-
-    private static func copy(_ bytes: [UInt8], name: String) throws(PictureError) -> Descriptor {
-        let number = darkroom_codec_memory(bytes.count)
-        guard number >= 0 else {
-            throw .outOfMemory(name, "copying it: \(Errno(rawValue: errno))")
-        }
-        let copy = Descriptor(owning: number)
-        guard pwrite(number, bytes, bytes.count, 0) == bytes.count else {
-            throw .outOfMemory(name, "copying it: \(Errno(rawValue: errno))")
-        }
-        return copy
     }
 }

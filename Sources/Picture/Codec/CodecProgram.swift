@@ -21,6 +21,8 @@ package final class CodecProgram: Sendable {
 
     private struct Process {
         let control: CodecSocket
+        /// The name and the version of the library, as the program says them.
+        let library: String
         /// Children whose pictures may still ask how they ended.
         var watched: Set<UInt64> = []
         /// Those of them that have ended.
@@ -64,6 +66,18 @@ package final class CodecProgram: Sendable {
             .first { access($0, X_OK) == 0 }
     }
 
+    /// The Debian package that has everything that is always there.
+    static let mainPackage = "darkroom"
+
+    /// The Debian package that has the program.
+    var debianPackage: String {
+        switch name {
+        case "heif": "darkroom-heif"
+        case "jxl": "darkroom-jxl"
+        default: Self.mainPackage
+        }
+    }
+
     /// The folder of this program's own file.
     private static let folder: String? = {
         let room = Int(PATH_MAX)
@@ -75,6 +89,21 @@ package final class CodecProgram: Sendable {
         }
         return path.lastIndex(of: "/").map { String(path[..<$0]) }
     }()
+
+    /// The name and the version of the program's library: `libwebp 1.2.4`. Starts the program.
+    ///
+    /// - Throws: `codecMissing`, `codecCrashed`.
+    func library() throws(PictureError) -> String {
+        let library = state.withLock { state in
+            Result { () throws(PictureError) in
+                if let process = state.process { return process.library }
+                let process = try start()
+                state.process = process
+                return process.library
+            }
+        }
+        return try library.get()
+    }
 
     // MARK: Children
 
@@ -174,7 +203,7 @@ package final class CodecProgram: Sendable {
             message.isA(DARKROOM_CODEC_READY),
             message.count == UInt32(DARKROOM_CODEC_VERSION)
         else { throw failed("it does not start as version \(DARKROOM_CODEC_VERSION)") }
-        return Process(control: control)
+        return Process(control: control, library: message.words)
     }
 
     /// Starts the program with the other end of a socket. This process keeps none of that end, so it is told at once if
@@ -183,7 +212,7 @@ package final class CodecProgram: Sendable {
         let (mine, theirs) = try pair()
         let identifier = darkroom_codec_start(path, theirs.number)
         guard identifier > 0 else {
-            throw failed("starting it: \(Errno(rawValue: errno))", isTransient: true)
+            throw failed("starting it", Errno(rawValue: errno))
         }
         Self.reap(identifier)
         withExtendedLifetime(theirs) {}
@@ -207,13 +236,20 @@ package final class CodecProgram: Sendable {
         do {
             return try CodecSocket.pair()
         } catch {
-            throw failed("opening a socket: \(error)", isTransient: true)
+            throw failed("opening a socket", error)
         }
     }
 
-    private func failed(_ words: String, isTransient: Bool = false) -> PictureError {
+    private func failed(_ words: String) -> PictureError {
+        PictureError(.codecCrashed, "the program darkroom-codec-\(name): \(words)")
+    }
+
+    /// The failure of a system call. If it lacks files, the picture waits, as one whose file cannot be opened does.
+    private func failed(_ step: String, _ cause: Errno) -> PictureError {
         PictureError(
-            .codecCrashed, "the program darkroom-codec-\(name): \(words)", isTransient: isTransient)
+            .codecCrashed, "the program darkroom-codec-\(name): \(step): \(cause)",
+            isTransient: true,
+            fault: cause.storageFault)
     }
 
     /// The error if it is not installed.
@@ -222,7 +258,7 @@ package final class CodecProgram: Sendable {
     func missing(_ action: String) -> PictureError {
         PictureError(
             .codecMissing,
-            "this machine cannot \(action) it: install the package"
-                + " \(CodecFormat.package(of: name))")
+            "the program darkroom-codec-\(name), which \(action)s it, is not installed: install the"
+                + " package \(debianPackage)")
     }
 }

@@ -8,7 +8,10 @@ package enum InputFormat: Sendable, Equatable, CaseIterable {
     case mangledPNG
     case jpeg, gif, webp, tiff, bmp, avif, heic, jpeg2000, jpegXL, icon, photoshop, openEXR, fits
     case mng, jng
+    /// What a camera's sensor has measured, in a format of its maker.
+    case cameraRaw
     case svg, pdf, postscript
+    case video
     case html, xml, json, text
     case gzip, zip, bzip2, xz, zstandard
     case empty, unknown
@@ -21,7 +24,7 @@ package enum InputFormat: Sendable, Equatable, CaseIterable {
         let bytes = Array(prefix.prefix(256))
         if bytes.isEmpty {
             self = .empty
-        } else if let kind = Self.magic(of: bytes) ?? Self.mangled(bytes)
+        } else if let kind = Self.raw(bytes) ?? Self.magic(of: bytes) ?? Self.mangled(bytes)
             ?? Self.container(of: bytes)
         {
             self = kind
@@ -52,9 +55,10 @@ package enum InputFormat: Sendable, Equatable, CaseIterable {
         switch self {
         case .png, .mangledPNG, .jpeg, .gif, .webp, .tiff, .bmp, .avif, .heic, .jpeg2000, .jpegXL,
             .icon,
-            .photoshop, .openEXR, .fits, .mng, .jng, .svg, .pdf, .postscript:
+            .photoshop, .openEXR, .fits, .mng, .jng, .cameraRaw, .svg, .pdf, .postscript:
             true
-        case .html, .xml, .json, .text, .gzip, .zip, .bzip2, .xz, .zstandard, .empty, .unknown:
+        case .video, .html, .xml, .json, .text, .gzip, .zip, .bzip2, .xz, .zstandard, .empty,
+            .unknown:
             false
         }
     }
@@ -80,9 +84,11 @@ package enum InputFormat: Sendable, Equatable, CaseIterable {
         case .fits: "a FITS file"
         case .mng: "an MNG animation"
         case .jng: "a JNG picture"
+        case .cameraRaw: "a raw file of a camera"
         case .svg: "an SVG drawing"
         case .pdf: "a PDF document"
         case .postscript: "a PostScript document"
+        case .video: "a video or a recording of sound, not a picture"
         case .html: "an HTML page, not a picture"
         case .xml: "an XML document, not a picture"
         case .json: "a JSON document, not a picture"
@@ -94,6 +100,21 @@ package enum InputFormat: Sendable, Equatable, CaseIterable {
         case .zstandard: "Zstandard-compressed data, not a picture"
         case .empty: "an empty file"
         case .unknown: "data of an unknown kind, not a picture"
+        }
+    }
+
+    /// What a person can do with a file of a kind that is not read, as the end of a sentence; nil if that is plain.
+    var remedy: String? {
+        switch self {
+        case .jpeg2000, .icon, .openEXR, .fits, .mng, .jng: "convert it to PNG"
+        case .photoshop: "export it as PNG or TIFF"
+        case .cameraRaw: "develop it to TIFF or JPEG, for example with darktable-cli"
+        case .svg: "draw it in the size that you need, for example with rsvg-convert"
+        case .pdf: "make pictures of its pages, for example with pdftoppm -png"
+        case .postscript: "make pictures of its pages, for example with gs"
+        case .video: "take a picture from it, for example with ffmpeg -frames:v 1"
+        case .zip, .gzip, .bzip2, .xz, .zstandard: "unpack it"
+        default: nil
         }
     }
 }
@@ -139,9 +160,21 @@ extension InputFormat {
         Magic([0x1F, 0x8B, 0x08], .gzip),
         Magic([0x50, 0x4B, 0x03, 0x04], .zip),
         Magic("BZh", .bzip2),
+        // Matroska and WebM.
+        Magic([0x1A, 0x45, 0xDF, 0xA3], .video),
         Magic([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], .xz),
         Magic([0x28, 0xB5, 0x2F, 0xFD], .zstandard),
     ]
+
+    /// The raw files of cameras that have marks of their own: Fujifilm, Olympus, Panasonic, Sigma, Minolta. Canon's CR2
+    /// is a TIFF with a second mark. Others, such as NEF, ARW and DNG, look like any TIFF here.
+    private static func raw(_ bytes: [UInt8]) -> InputFormat? {
+        let marks = ["FUJIFILMCCD-RAW", "IIRO", "IIRS", "MMOR", "IIU\0", "FOVb", "\0MRM"]
+        let isCanon =
+            bytes.count >= 10 && bytes.starts(with: [0x49, 0x49, 0x2A, 0x00])
+            && bytes[8..<10].elementsEqual("CR".utf8)
+        return isCanon || marks.contains { bytes.starts(with: $0.utf8) } ? .cameraRaw : nil
+    }
 
     private static func magic(of bytes: [UInt8]) -> InputFormat? {
         magics.first { bytes.starts(with: $0.bytes) }?.kind
@@ -162,19 +195,38 @@ extension InputFormat {
             return String(decoding: bytes[offset..<offset + 4], as: UTF8.self)
         }
         if word(at: 0) == "RIFF", word(at: 8) == "WEBP" { return .webp }
+        if word(at: 0) == "RIFF", word(at: 8) == "AVI " { return .video }
         if word(at: 4) == "ftyp" {
-            switch word(at: 8) {
-            case "avif", "avis": return .avif
-            case "heic", "heix", "hevc", "hevx", "heim", "heis", "mif1", "msf1": return .heic
-            default: return nil
-            }
+            // The major brand, a version, then the brands that the file is compatible with, as far as they are seen.
+            let length = bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            let brands = stride(from: 16, to: min(length, bytes.count - 3), by: 4)
+                .compactMap(word(at:))
+            return brand(word(at: 8) ?? "", others: brands)
         }
+        if let box = word(at: 4), ["moov", "mdat", "wide"].contains(box) { return .video }
         // "BM", then the size of the file and reserved bytes, then the offset of the pixels with 32 bits. Its upper
         // half is 0 in a valid file, and never in a text that begins with BM.
         if bytes.count >= 14, bytes.starts(with: Array("BM".utf8)), bytes[12] == 0, bytes[13] == 0 {
             return .bmp
         }
         return nil
+    }
+
+    /// The kind of a file of the ISO base media format: pictures of HEIF (ISO/IEC 23008-12), raw files of Canon, and
+    /// otherwise videos.
+    private static func brand(_ major: String, others: [String]) -> InputFormat {
+        let avif: Set = ["avif", "avis"]
+        let heic: Set = ["heic", "heix", "hevc", "hevx", "heim", "heis", "hevm", "hevs"]
+        if avif.contains(major) { return .avif }
+        if heic.contains(major) { return .heic }
+        switch major {
+        case "mif1", "msf1", "mif2", "miaf":
+            // Any picture of HEIF. The other brands say how it is coded.
+            return others.contains(where: avif.contains) ? .avif : .heic
+        case "crx ": return .cameraRaw
+        case "jp2 ", "jpx ": return .jpeg2000
+        default: return .video
+        }
     }
 
     /// Kinds of text: markup and JSON by their first character that is not blank. Any other UTF-8 without control

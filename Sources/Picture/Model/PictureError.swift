@@ -31,16 +31,12 @@ public struct PictureError: Error, Equatable, CustomStringConvertible {
         case pngPalette = "png-palette"
         /// Any other error of libpng. The message contains libpng's text.
         case pngInvalid = "png-invalid"
-        /// An animation. It is not reduced to one picture.
-        case animated = "png-animated"
         /// The file ends before the end of the picture.
         case jpegTruncated = "jpeg-truncated"
         /// The part before the pixels is missing, damaged or contradictory.
         case jpegHeader = "jpeg-header"
         /// The compressed pixels cannot be decompressed, or their number is wrong.
         case jpegData = "jpeg-data"
-        /// Four colour components, such as CMYK. There is no reliable conversion to RGB.
-        case jpegCMYK = "jpeg-cmyk"
         /// A kind of JPEG that libjpeg does not read: 12 bits, lossless, hierarchical.
         case jpegUnsupported = "jpeg-unsupported"
         /// Any other error of libjpeg. The message contains libjpeg's text.
@@ -78,15 +74,7 @@ public struct PictureError: Error, Equatable, CustomStringConvertible {
 
         /// Whether an image of a manifest can have this code. The filters and outputs of a manifest are checked when it
         /// is read.
-        package var isOfManifests: Bool { self != .invalidArguments && !isOfCodecs }
-
-        /// Whether only `CodecReader` has it, which is not in the table of decoders yet.
-        private var isOfCodecs: Bool {
-            switch self {
-            case .pictureTruncated, .pictureDamaged, .codecMissing, .codecCrashed, .codecTime: true
-            default: false
-            }
-        }
+        package var isOfManifests: Bool { self != .invalidArguments }
     }
 
     /// The kind of the error, for a `switch`.

@@ -29,7 +29,7 @@ extension PictureFilter {
     /// Lays another picture over this one. Parts outside this picture are cut off.
     ///
     /// - Parameters:
-    ///   - path: a PNG or JPEG file. It is opened for each picture that is filtered.
+    ///   - path: a picture file. It is opened for each picture that is filtered.
     ///   - gravity: the position from which `x` and `y` count.
     ///   - x: -1000000 to 1000000 pixels: to the left for an eastern position, else to the right.
     ///   - y: -1000000 to 1000000 pixels: up for a southern position, else down.
@@ -45,7 +45,7 @@ extension PictureFilter {
     /// The same as ``overlay(contentsOf:gravity:x:y:opacity:scale:)``, in a corner by default.
     ///
     /// - Parameters:
-    ///   - path: a PNG or JPEG file. It is opened for each picture that is filtered.
+    ///   - path: a picture file. It is opened for each picture that is filtered.
     ///   - gravity: the position from which `x` and `y` count.
     ///   - x: -1000000 to 1000000 pixels: to the left for an eastern position, else to the right.
     ///   - y: -1000000 to 1000000 pixels: up for a southern position, else down.

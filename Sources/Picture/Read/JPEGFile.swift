@@ -121,10 +121,6 @@ final class JPEGFile {
             throw ShimReader.readFailed(place, calls.systemError)
         case DARKROOM_JPEG_MEMORY:
             throw PictureError.outOfMemory(place, words)
-        case DARKROOM_JPEG_CMYK:
-            throw PictureError(
-                .jpegCMYK,
-                "\(place): \(words); there is no reliable conversion to RGB")
         default:
             throw PictureError(Self.code(for: result), "\(place): \(words)")
         }

@@ -8,7 +8,7 @@ import DarkroomCore
 /// the data of a usual one are in doubt. So all errors and remarks are libjpeg's, at the row where it would report them
 /// if it had decoded alone.
 ///
-/// Gray stays gray, and colour becomes RGB. CMYK is refused. A progressive picture, or one with separate scans for its
+/// Gray stays gray, and colour becomes RGB; CMYK and YCCK by `darkroom_cmyk_to_rgb`. A progressive picture, or one with separate scans for its
 /// components, is read completely before its first band is lent. It is held as coefficients of two bytes, which count
 /// for `PictureLimits.wholePictureBytes`. Other pictures never need more than a band.
 ///
@@ -84,6 +84,7 @@ package final class JPEGReader: PictureReader {
         if let bytes = try file.profile() {
             let profile = PictureColour.Profile(bytes: bytes)
             if let reason = profile.mismatch(isGray: raw.channels == 1) {
+                let reason = raw.is_cmyk != 0 ? "CMYK becomes RGB without it" : reason
                 remarks.append("the colour profile is dropped: \(reason)")
             } else {
                 colour.profile = profile

@@ -147,9 +147,6 @@ final class PNGFile {
             )
         case DARKROOM_PNG_TRUNCATED:
             throw PictureError(.pngTruncated, "\(place): \(words)")
-        case DARKROOM_PNG_ANIMATED:
-            throw PictureError(
-                .animated, "\(place): this is an animation (APNG), which is not supported")
         default:
             throw PictureError(Self.code(for: result), "\(place): \(words)")
         }

@@ -31,6 +31,7 @@ package final class PNGReader: TwoStepStage {
     private var isFinished = false
     /// The problem with eXIf.
     private let remark: String?
+    private let isAnimated: Bool
 
     /// The data of IHDR.
     package struct Header: Sendable, Equatable {
@@ -72,6 +73,8 @@ package final class PNGReader: TwoStepStage {
         header = Header(
             colourType: raw.color_type, depth: Int(raw.bit_depth),
             isInterlaced: raw.interlaced != 0)
+        // After the pixels, acTL means nothing (PNG, third edition, section 11.3.6.1).
+        isAnimated = file.chunks.contains("acTL")
         colour = try file.colour()
         hasTransparencyChunk = file.hasTransparency
         let exif = try file.exif()
@@ -118,7 +121,10 @@ package final class PNGReader: TwoStepStage {
     var hasExtraRows: Bool { file.hasExtraRows }
 
     /// Remarks so far that are not errors: the first few of libpng.
-    package var warnings: [String] { file.warnings + (remark.map { [$0] } ?? []) }
+    package var warnings: [String] {
+        file.warnings + (remark.map { [$0] } ?? [])
+            + (isAnimated ? ["this is an animation (APNG); only its default picture is read"] : [])
+    }
 
     /// The names of the chunks so far, in order of appearance, each once.
     package var chunks: [String] { file.chunks }

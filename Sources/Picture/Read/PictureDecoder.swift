@@ -2,7 +2,7 @@ import DarkroomCore
 
 /// A kind of picture that can be read: how to open a file, and the memory that this needs.
 ///
-/// `all` is the only table of them. `InputFormat` recognises a kind by its first bytes. A kind that is not in the table
+/// `all` is the only table of them, with the kinds of `CodecFormat`. `InputFormat` recognises a kind by its first bytes. A kind that is not in the table
 /// is refused, and its name is in the message.
 package struct PictureDecoder: Sendable {
     /// The factor by which a picture is reduced when it is decoded, for the width, height and orientation in its
@@ -35,10 +35,15 @@ package struct PictureDecoder: Sendable {
     let kind: InputFormat
     /// The name in lists: `PNG`.
     let name: String
-    /// The registered name, with which a download asks for it: `image/png`.
+    /// The registered name: `image/png`.
     let mediaType: String
-    /// The word for a picture that is held in memory, because its rows are not stored one after the other.
-    let heldWord: String
+    /// The endings of such files' names, in lower case, with the dot.
+    let endings: [String]
+    /// The word for a picture that is held in memory, because its rows are not stored one after the other; nil for a
+    /// kind of which this is nothing special.
+    let heldWord: String?
+    /// The program that reads it; nil if this process does.
+    var program: CodecProgram?
     /// Reads the header.
     let open: @Sendable (Input) throws(PictureError) -> any PictureReader
     /// What the reader of a picture needs, for the layout of its rows and the factor of their reduction.
@@ -48,9 +53,12 @@ package struct PictureDecoder: Sendable {
     /// The maximum that the reader of a picture needs, if only the limits are known.
     let mostNeeds: @Sendable (PictureLimits) -> ReaderNeeds
 
-    static let all = [
+    static let all = own + CodecFormat.all.map(\.decoder)
+
+    /// Those of this process.
+    private static let own = [
         PictureDecoder(
-            kind: .png, name: "PNG", mediaType: "image/png",
+            kind: .png, name: "PNG", mediaType: "image/png", endings: [".png", ".apng"],
             heldWord: "interlaced",
             open: { input throws(PictureError) in try PNGReader(input) },
             needs: { layout, _ in PNGReader.needs(layout) }, reduces: false,
@@ -60,6 +68,7 @@ package struct PictureDecoder: Sendable {
             }),
         PictureDecoder(
             kind: .jpeg, name: "JPEG", mediaType: "image/jpeg",
+            endings: [".jpg", ".jpeg", ".jpe", ".jfif"],
             heldWord: "progressive",
             open: { input throws(PictureError) in try JPEGReader(input) },
             needs: { JPEGReader.needs($0, divisor: $1) }, reduces: true,
@@ -98,8 +107,18 @@ extension InputFormat {
     /// Whether this version reads such pictures.
     package var isReadable: Bool { PictureDecoder.decoder(of: self) != nil }
 
-    /// The media types of the kinds that this version reads.
-    package static let readableMediaTypes = PictureDecoder.all.map(\.mediaType)
+    /// The endings of the names of all readable kinds.
+    static let readableEndings = PictureDecoder.all.flatMap(\.endings)
+
+    /// The name of a readable kind in texts: `WebP`.
+    package var name: String { PictureDecoder.decoder(of: self)?.name ?? words }
+
+    /// The name of a kind for programs: `webp`.
+    package var word: String { self == .jpegXL ? "jxl" : "\(self)" }
+
+    /// What a download says that it takes (RFC 9110, section 12.5.1). PNG and JPEG come first, and the others have no
+    /// names: many servers look for `image/webp` or `image/avif` only, and would then send these in place of a JPEG.
+    package static let accepted = "image/png, image/jpeg, image/*;q=0.5, */*;q=0.1"
 
     /// The permitted kinds of pictures, as the end of a sentence that names the kind of one.
     package static let rule =
@@ -109,9 +128,12 @@ extension InputFormat {
     package func refusal(of name: String) -> PictureError? {
         if isReadable { return nil }
         if self == .mangledPNG { return PictureError(.pngSignature, "\(name): this is \(words)") }
-        return isPicture
-            ? PictureError(
-                .unsupportedFormat, "\(name): this is \(words); \(Self.rule)")
-            : PictureError(.notAPicture, "\(name): this is \(words)")
+        return PictureError(
+            isPicture ? .unsupportedFormat : .notAPicture, "\(name): this is \(words)\(advice)")
+    }
+
+    /// What follows the name of a kind that is not read, in the error of a file: which kinds are read, and what to do.
+    package var advice: String {
+        [isPicture ? Self.rule : nil, remedy].compactMap { $0.map { "; \($0)" } }.joined()
     }
 }

@@ -26,7 +26,7 @@ import Testing
         origin.stop()
         let request = try #require(try origin.requests().last)
         #expect(request.userAgent.hasPrefix("Darkroom/test (image spool; libcurl/"))
-        #expect(request.accept == "image/png, image/jpeg, */*;q=0.1")
+        #expect(request.accept == "image/png, image/jpeg, image/*;q=0.5, */*;q=0.1")
         #expect(request.authorization == "-")
     }
 

@@ -20,8 +20,12 @@ import Testing
         }
 
         /// A box of the ISO base media format.
-        init(_ kind: InputFormat, brand: String) {
-            self.init(kind, [0, 0, 0, 24] + Array("ftyp\(brand)".utf8))
+        init(_ kind: InputFormat, brand: String, compatible: String = "") {
+            let length = UInt8(16 + compatible.utf8.count)
+            self.init(
+                kind,
+                [0, 0, 0, length] + Array("ftyp\(brand)".utf8) + [0, 0, 0, 0]
+                    + Array("\(compatible)avif".utf8))
         }
     }
 
@@ -49,7 +53,18 @@ import Testing
         Case(.text, whole: "BMI tables for the year"),
         Case(.avif, brand: "avif"),
         Case(.heic, brand: "heic"),
-        Case(.unknown, brand: "isom"),
+        // What follows the brands does not count.
+        Case(.heic, brand: "mif1", compatible: "mif1heic"),
+        Case(.heic, brand: "msf1", compatible: "heic"),
+        Case(.avif, brand: "mif1", compatible: "mif1avifmiaf"),
+        Case(.cameraRaw, brand: "crx "),
+        Case(.cameraRaw, [0x49, 0x49, 0x2A, 0, 16, 0, 0, 0] + Array("CR".utf8) + [2, 0]),
+        Case(.cameraRaw, Array("FUJIFILMCCD-RAW 0201".utf8)),
+        Case(.video, brand: "isom"),
+        Case(.video, brand: "qt  "),
+        Case(.video, [0, 0, 0, 8] + Array("wide".utf8)),
+        Case(.video, Array("RIFF".utf8) + [1, 2, 3, 4] + Array("AVI LIST".utf8)),
+        Case(.video, [0x1A, 0x45, 0xDF, 0xA3]),
         Case(.jpegXL, [0xFF, 0x0A, 0x12]),
         Case(.jpegXL, [0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A]),
         Case(.jpeg2000, [0, 0, 0, 0x0C, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A]),
@@ -95,7 +110,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (InputFormat.gif, PictureError.Code.unsupportedFormat), (.svg, .unsupportedFormat),
+        (InputFormat.photoshop, PictureError.Code.unsupportedFormat), (.svg, .unsupportedFormat),
+        (.pdf, .unsupportedFormat), (.cameraRaw, .unsupportedFormat), (.video, .notAPicture),
         (.html, .notAPicture), (.empty, .notAPicture), (.unknown, .notAPicture),
         (.mangledPNG, .pngSignature),
     ])
@@ -106,9 +122,35 @@ import Testing
         #expect(!refusal.isTransient)
     }
 
-    @Test func onlyPNGAndJPEGAreRead() {
-        #expect(InputFormat.allCases.filter(\.isReadable) == [.png, .jpeg])
-        #expect(InputFormat.rule == "only PNG and JPEG pictures are supported")
+    @Test func refusalsSayWhatToDo() throws {
+        let pdf = try #require(InputFormat.pdf.refusal(of: "x.pdf"))
+        #expect(
+            pdf.message
+                == "x.pdf: this is a PDF document; \(InputFormat.rule); make pictures of its"
+                + " pages, for example with pdftoppm -png")
+        let video = try #require(InputFormat.video.refusal(of: "x.mov"))
+        #expect(
+            video.message == "x.mov: this is a video or a recording of sound, not a picture; take a"
+                + " picture from it, for example with ffmpeg -frames:v 1")
+        let refused = InputFormat.allCases.filter { $0.isPicture && !$0.isReadable }
+        #expect(refused.filter { $0.remedy == nil } == [.mangledPNG])
+    }
+
+    @Test func theTableSaysWhatIsRead() {
+        #expect(
+            InputFormat.allCases.filter(\.isReadable) == [
+                .png, .jpeg, .gif, .webp, .tiff, .bmp, .avif, .heic, .jpegXL,
+            ])
+        #expect(
+            InputFormat.rule
+                == "only PNG, JPEG, WebP, AVIF, HEIC, TIFF, GIF, BMP and JPEG XL pictures are supported"
+        )
+        for name in ["a.PNG", "a.webp", "a.HEIC", "a.heif", "a.tif", "a.jxl", "a.dib", "a.CR2"] {
+            #expect(PictureFileExtensions.match(name), "\(name)")
+        }
+        for name in ["IMG_1.MOV", "a.mp4", "a.txt", "png"] {
+            #expect(!PictureFileExtensions.match(name), "\(name)")
+        }
         #expect(InputFormat.png.refusal(of: "x.png") == nil)
     }
 }

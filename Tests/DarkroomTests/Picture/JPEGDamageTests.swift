@@ -120,7 +120,6 @@ import Testing
             file.removeSubrange(place(0xDA, in: file)..<file.count - 2)
         },
 
-        Damage(name: "CMYK", code: .jpegCMYK, channels: 4) { _ in },
         Damage(name: "two components", code: .jpegUnsupported, channels: 2) { _ in },
         Damage(name: "12 bits", code: .jpegUnsupported) { file in
             file[place(0xC0, in: file) + 4] = 12

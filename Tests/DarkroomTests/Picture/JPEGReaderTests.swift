@@ -225,6 +225,26 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
         #expect(reader.segments == ["ICC"])
     }
 
+    /// By Adobe's marker, samples are light instead of ink.
+    @Test(arguments: [false, true], JPEGMaker.Scans.allCases)
+    func inksBecomeColours(isOfAdobe: Bool, scans: JPEGMaker.Scans) throws {
+        var maker = JPEGMaker.noise(width: 19, height: 11, channels: 4)
+        maker.scans = scans
+        if isOfAdobe {
+            maker.early = [JPEGSegment(0xEE, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 0])]
+        }
+        maker.early += JPEGSegment.profile(ICCProfileMaker.profile(space: "CMYK"))
+        let (bytes, reader) = try JPEGReader.pixels(of: maker.encoded)
+        let light = maker.samples.map { Int(isOfAdobe ? $0 : 255 - $0) }
+        let expected = stride(from: 0, to: light.count, by: 4).flatMap { pixel in
+            (0..<3).map { UInt8((light[pixel + $0] * light[pixel + 3] + 127) / 255) }
+        }
+        #expect(reader.layout == PixelLayout(width: 19, height: 11, channels: 3, depth: 8))
+        #expect(largestDifference(bytes, expected) <= 3)
+        #expect(
+            reader.warnings == ["the colour profile is dropped: CMYK becomes RGB without it"])
+    }
+
     /// Pieces missing, given twice differently, of contradicting totals or of number 0; too large; not a profile.
     @Test(arguments: 0..<7)
     func brokenProfilesAreLeftOut(damage: Int) throws {

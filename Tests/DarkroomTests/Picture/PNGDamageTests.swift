@@ -338,12 +338,13 @@ import Testing
         }
     }
 
-    @Test func animationsAreRefused() throws {
+    @Test func ofAnAnimationTheDefaultPictureIsRead() throws {
         var maker = Self.maker()
         maker.middle = [PNGChunk("acTL", [0, 0, 0, 2, 0, 0, 0, 0])]
-        let error = try #require(Self.failure(of: maker.encoded))
-        #expect(error.kind == .animated)
-        #expect(error.message.contains("animation"))
+        let (picture, reader) = try PNGReader.pixels(of: maker.encoded)
+        #expect(picture == maker.reference)
+        #expect(
+            reader.warnings == ["this is an animation (APNG); only its default picture is read"])
     }
 
     @Test func animationControlAfterThePixelsIsNoAnimation() throws {

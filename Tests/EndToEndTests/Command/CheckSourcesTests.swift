@@ -53,7 +53,11 @@ import Testing
             ("cmyk.jpg", JPEGMaker.gradient(width: 64, height: 48, channels: 4).encoded),
             ("logo.png", Starfield.png(width: 20, height: 20, seed: 2)),
             ("cut.png", Array(DaemonFixture.picture.prefix(20))),
-            ("empty.png", []), ("gif.png", Array("GIF89a".utf8) + [UInt8](repeating: 0, count: 40)),
+            ("two.jpg", JPEGMaker.gradient(width: 64, height: 48, channels: 2).encoded),
+            ("empty.png", []),
+            ("pdf.png", Array("%PDF-1.7\n".utf8) + [UInt8](repeating: 0, count: 40)),
+            ("a.webp", CodecSamples.webp), ("b.tiff", CodecSamples.tiff),
+            ("c.avif", CodecSamples.avif),
         ]
         for (name, bytes) in files {
             try Data(bytes).write(to: fixture.documents.url.appending(path: name))
@@ -75,7 +79,9 @@ import Testing
             "forgotten": "ftp://example.org/a.png", "folder": ".",
             "chunked": fixture.url("chunked/large.png"), "wide": "grown.png",
         ]
-        for name in ["cmyk.jpg", "cut.png", "empty.png", "gif.png"] {
+        for name in [
+            "cmyk.jpg", "two.jpg", "cut.png", "empty.png", "pdf.png", "a.webp", "b.tiff", "c.avif",
+        ] {
             sources["local \(name)"] = name
             sources["remote \(name)"] = fixture.url(name)
         }
@@ -139,7 +145,7 @@ import Testing
             codes.isSuperset(of: [
                 "source-missing", "source-forbidden", "html-page", "http-status", "connect-failed",
                 "address-forbidden", "host-forbidden", "unsupported-scheme", "too-many-redirects",
-                "jpeg-cmyk", "png-truncated", "unsupported-format", "not-a-picture",
+                "jpeg-unsupported", "png-truncated", "unsupported-format", "not-a-picture",
                 "filter-outside",
                 "dependency-failed", "too-many-pixels", "bad-response",
             ]), "\(codes)")

@@ -205,7 +205,8 @@ import Testing
         try fixture.write("images: [\(fixture.url("0.png"))]\n", to: "good.yaml")
         let lines: [[String]] = [
             ["submit", "good.yaml", "--wait"], ["check", "good.yaml"], ["list", "--all"],
-            ["watch", "x"], ["watch"], ["recipes"], ["verify", "x"], ["retry", "x"],
+            ["watch", "x"], ["watch"], ["recipes"], ["formats"],
+            ["verify", "x"], ["retry", "x"],
             ["remove", "x"],
         ]
         for words in lines {

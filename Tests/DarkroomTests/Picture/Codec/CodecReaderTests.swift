@@ -79,6 +79,63 @@ import Testing
         }
     }
 
+    /// Exif of a WebP and the tag of a TIFF say how it lies. The container of an AVIF turns the rows themselves, and then
+    /// nothing is to be turned again.
+    @Test func turnsOnce() throws {
+        for (file, kind) in [
+            (CodecSamples.webpTurned, InputFormat.webp), (CodecSamples.tiffTurned, .tiff),
+        ] {
+            let reader = try Self.reader(of: .content(file), kind)
+            #expect(reader.orientation == Orientation(rawValue: 6), "\(kind)")
+            #expect(try reader.allBytes() == Self.pixels(hasAlpha: false), "\(kind)")
+        }
+        let reader = try Self.reader(of: .content(CodecSamples.avifTurned), .avif)
+        #expect(reader.orientation == .topLeft)
+        #expect(reader.layout == PixelLayout(width: 6, height: 8, channels: 3, depth: 8))
+        let upright = Self.pixels(hasAlpha: false)
+        let turned = (0..<8).flatMap { y in
+            (0..<6).flatMap { x in upright[(5 - x) * 24 + y * 3..<(5 - x) * 24 + y * 3 + 3] }
+        }
+        #expect(largestDifference(try reader.allBytes(), turned) <= 3)
+    }
+
+    @Test func keepsSixteenBits() throws {
+        let reader = try Self.reader(of: .content(CodecSamples.tiffDeep), .tiff)
+        #expect(reader.layout == PixelLayout(width: 8, height: 6, channels: 1, depth: 16))
+        #expect(reader.storedDepth == 16)
+        let samples = try reader.allBytes().withUnsafeBytes {
+            Array($0.bindMemory(to: UInt16.self))
+        }
+        #expect(samples == (0..<48).map { $0 * 1000 + 7 })
+    }
+
+    @Test func ofAnAnimationTheFirstPictureIsRead() throws {
+        let reader = try Self.reader(of: .content(CodecSamples.gifAnimation), .gif)
+        #expect(try reader.allBytes() == Self.pixels(hasAlpha: false))
+        #expect(reader.warnings.count == 1)
+    }
+
+    /// Light beyond white would look washed out; what a sensor has measured is no picture.
+    @Test func refusesByName() throws {
+        let mark = Array("colrnclx".utf8)
+        let place = try #require(
+            CodecSamples.avif.indices.first { CodecSamples.avif[$0...].starts(with: mark) })
+        for (transfer, word) in [(UInt8(16), "PQ"), (18, "HLG")] {
+            var file = CodecSamples.avif
+            file[place + 11] = transfer
+            let error = #expect(throws: PictureError.self) {
+                try Self.reader(of: .content(file), .avif)
+            }
+            #expect(error?.kind == .unsupportedFormat)
+            #expect(error?.message.contains("high dynamic range (\(word))") == true)
+        }
+        let error = #expect(throws: PictureError.self) {
+            try Self.reader(of: .content(CodecSamples.dng), .tiff)
+        }
+        #expect(error?.kind == .unsupportedFormat)
+        #expect(error?.message.contains("a raw file of a camera") == true)
+    }
+
     /// Many pictures at once, each with a child of its own.
     @Test func manyAtOnce() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -111,7 +168,8 @@ import Testing
 /// A program that misbehaves ends its picture with a clear error, and nothing else.
 @Suite struct BadCodecTests {
     static let bad = CodecFormat(
-        kind: .unknown, name: "bad", mediaType: "image/x-bad", program: CodecProgram("bad"))
+        kind: .unknown, name: "bad", mediaType: "image/x-bad", endings: [],
+        program: CodecProgram("bad"))
 
     struct Case: CustomTestStringConvertible, Sendable {
         let way: String
@@ -202,17 +260,20 @@ import Testing
     @Test func aMissingProgramNamesItsPackage() throws {
         for (name, package) in [("nothing", "darkroom"), ("heif-nothing", "darkroom")] {
             let format = CodecFormat(
-                kind: .unknown, name: name, mediaType: "image/x-no", program: CodecProgram(name))
+                kind: .unknown, name: name, mediaType: "image/x-no", endings: [],
+                program: CodecProgram(name))
             #expect(format.program.path == nil)
             #expect(
                 throws: PictureError(
-                    .codecMissing, "this machine cannot read it: install the package \(package)")
+                    .codecMissing,
+                    "x: the program darkroom-codec-\(name), which reads it, is not installed: install"
+                        + " the package \(package)")
             ) {
                 try CodecReader(PictureDecoder.Input(.content([1]), name: "x"), format)
             }
         }
-        #expect(CodecFormat.package(of: "heif") == "darkroom-heif")
-        #expect(CodecFormat.package(of: "jxl") == "darkroom-jxl")
+        #expect(CodecProgram("heif").debianPackage == "darkroom-heif")
+        #expect(CodecProgram("jxl").debianPackage == "darkroom-jxl")
     }
 
     /// What hundreds of pictures leave unread on the control socket would block the program.

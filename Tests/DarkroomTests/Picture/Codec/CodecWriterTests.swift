@@ -199,7 +199,7 @@ import Testing
         let layout = PixelLayout(width: 4, height: 4, channels: 3, depth: 8)
         #expect(
             throws: PictureError(
-                .codecMissing, "x: this machine cannot write it: install the package darkroom")
+                .codecMissing, "x: the program darkroom-codec-nothing, which writes it, is not installed: install the package darkroom")
         ) {
             try CodecWriter.write(
                 PictureEncoder.Input(BlankStage(layout), to: target.descriptor, name: "x"),

@@ -2,24 +2,24 @@ import Foundation
 
 /// Small files of the kinds that codec programs read, made by other programs (Pillow, libjxl). Each shows the same picture
 /// of 8 × 6 pixels: red is 30·x, green 40·y, blue 15·(x + y). With alpha, it is 36·x from the second row on.
-enum CodecSamples {
-    static let webp = bytes(
+package enum CodecSamples {
+    package static let webp = bytes(
         """
         UklGRioAAABXRUJQVlA4TB4AAAAvB0ABALmM6H/sIqL/ASEBYY7/GyULxmMeYgKAWzc=
         """)
 
-    static let webpAlpha = bytes(
+    package static let webpAlpha = bytes(
         """
         UklGRjYAAABXRUJQVlA4TCkAAAAvB0ABELmM6H/sIqL/YVDQtg1TOOWP8Y7BNB59EAiksF2egEeawjU5AwA=
         """)
 
-    static let webpLossy = bytes(
+    package static let webpLossy = bytes(
         """
         UklGRmoAAABXRUJQVlA4IF4AAAAQAgCdASoIAAYAAIAIJbACdLcAAZCXcJHAAP7//f9f/6I4BiX+i3dIT3KosONA
         2s78/+++eUcfhzh/8cv/s++9/+bj/ybf8EnxX//M0v/ybf8EVef8k3/5qRHNeAAA
         """)
 
-    static let tiff = bytes(
+    package static let tiff = bytes(
         """
         SUkqAKYAAACAACBB4AA8eAAPFoAC08AAeJYAEtaAAtNIAGkACgHh4UB4eCgWloUDw8CglpYUFpaCg0tIUQ0oB4PF
         AWjwoDwtFAlngoFpLFA0rQoHhpFBDgA8C0PHgeSQllo8VA8GlLHg8LQ8IdpHiIKAeB5QEseKAtFpQGk8KCuKBDrR
@@ -28,7 +28,7 @@ enum CodecSamples {
         FwEEAAEAAACdAAAAHAEDAAEAAAABAAAAAAAAAAgACAAIAA==
         """)
 
-    static let tiffAlpha = bytes(
+    package static let tiffAlpha = bytes(
         """
         SUkqAKYAAAB4nA3NoQ1EIRAFwNfBdYBCYH4HWwAJBr0dkFDA6+BbFBpzHWwRaBTFkHA3DQyA6/C5AncVzyXkdqRr
         0LtQLsIHLjgv4YkapDKk1oOahbJX4EF2cPnxkiVqTpVZW8/FLHOv/B7wgaN4YYpKrWRpnTTjuxf7wfjPI3kZGnWU
@@ -37,7 +37,7 @@ enum CodecSamples {
         FwEEAAEAAACeAAAAHAEDAAEAAAABAAAAUgEDAAEAAAACAAAAAAAAAAgACAAIAAgA
         """)
 
-    static let tiffCMYK = bytes(
+    package static let tiffCMYK = bytes(
         """
         SUkqAM4AAAD+/xwA4f/wAMP/4QCl/9IAh//DAGn/tABL/6UALf+WAB//1/AA4dfhAMPX0gCl18MAh9e0AGnXpQBL
         15YALdeHAB//r+EA4a/SAMOvwwClr7QAh6+lAGmvlgBLr4cALa94AB//h9IA4YfDAMOHtAClh6UAh4eWAGmHhwBL
@@ -47,7 +47,7 @@ enum CodecSamples {
         AAAIAAgACAAIAA==
         """)
 
-    static let gif = bytes(
+    package static let gif = bytes(
         """
         R0lGODdhCAAGAIUAANLItLTIpZbIltKgpbSglpagh3jIh1rIeHigeFqgadJ4lrR4h5Z4eHh4aVp4WjzIaR7IWgDI
         SzygWh6gSwCgPDx4Sx54PAB4LdJQh7RQeJZQaXhQWlpQSzxQPB5QLQBQHtIoeLQoaZYoWtIAabQAWpYAS3goS1oo
@@ -56,14 +56,14 @@ enum CodecSamples {
         QHhwwICAAAACAgA7
         """)
 
-    static let bmp = bytes(
+    package static let bmp = bytes(
         """
         Qk3GAAAAAAAAADYAAAAoAAAACAAAAAYAAAABABgAAAAAAJAAAADEDgAAxA4AAAAAAAAAAAAAS8gAWsgeacg8eMha
         h8h4lsiWpci0tMjSPKAAS6AeWqA8aaBaeKB4h6CWlqC0paDSLXgAPHgeS3g8WnhaaXh4eHiWh3i0lnjSHlAALVAe
         PFA8S1BaWlB4aVCWeFC0h1DSDygAHigeLSg8PChaSyh4WiiWaSi0eCjSAAAADwAeHgA8LQBaPAB4SwCWWgC0aQDS
         """)
 
-    static let avif = bytes(
+    package static let avif = bytes(
         """
         AAAAIGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZk1BMUEAAADrbWV0YQAAAAAAAAAhaGRscgAAAAAAAAAAcGljdAAA
         AAAAAAAAAAAAAAAAAAAOcGl0bQAAAAAAAQAAAB5pbG9jAAAAAEQAAAEAAQAAAAEAAAETAAAAiQAAAChpaW5mAAAA
@@ -74,10 +74,69 @@ enum CodecSamples {
         w6YaD4GAW1dxP9UVnSKoNA==
         """)
 
-    static let jxl = bytes(
+    package static let jxl = bytes(
         """
         /wooMBAJCAIBAOQASyg1xt7eCgoiRmxwjMG7Y5AbY2PsAUSMkQAA5DgSSIj0smUt7zfunyBNwE2PK+7/cR5/egsb
         MPEG
+        """)
+
+    /// Exif says that it is to be turned clockwise.
+    package static let webpTurned = bytes(
+        """
+        UklGRl4AAABXRUJQVlA4WAoAAAAIAAAABwAABQAAVlA4TB4AAAAvB0ABALmM6H/sIqL/ASEBYY7/GyULxmMeYgKAWzdF
+        WElGGgAAAE1NACoAAAAIAAEBEgADAAAAAQAGAAAAAAAA
+        """)
+
+    /// The tag says that it is to be turned clockwise.
+    package static let tiffTurned = bytes(
+        """
+        SUkqAHoAAAB4nAXBMQEEMQgEwHVwDqhp4gAHaahxEAfrIA6oad4BIqij6GcACD6DBBZhid2IhwP9RMV0hRp1p0breUq4
+        iC9zC9/0SD/tfH7BJTTjDgZ5kmzex0SZ1LaKqMNi1u3KVz/MlgmbE0POzcme35v+A1d4N1ELAAABAwABAAAACAAAAAEB
+        AwABAAAABgAAAAIBAwADAAAABAEAAAMBAwABAAAACAAAAAYBAwABAAAAAgAAABEBBAABAAAACAAAABIBAwABAAAABgAA
+        ABUBAwABAAAAAwAAABYBAwABAAAABgAAABcBBAABAAAAcgAAABwBAwABAAAAAQAAAAAAAAAIAAgACAA=
+        """)
+
+    /// The container turns it clockwise.
+    package static let avifTurned = bytes(
+        """
+        AAAAIGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZk1BMUEAAAD1bWV0YQAAAAAAAAAhaGRscgAAAAAAAAAAcGljdAAAAAAA
+        AAAAAAAAAAAAAAAOcGl0bQAAAAAAAQAAAB5pbG9jAAAAAEQAAAEAAQAAAAEAAAEdAAAAiQAAAChpaW5mAAAAAAABAAAA
+        GmluZmUCAAAAAAEAAGF2MDFDb2xvcgAAAAB0aXBycAAAAFRpcGNvAAAAFGlzcGUAAAAAAAAACAAAAAYAAAAQcGl4aQAA
+        AAADCAgIAAAADGF2MUOBIAAAAAAAE2NvbHJuY2x4AAEADQAGgAAAAAlpcm90AwAAABhpcG1hAAAAAAAAAAEAAQUBAoME
+        hQAAAJFtZGF0EgAKCDgIvWEBDQaQMnsQAAD39I32OPuZA5/5M62QJqHJxMc34kIdYgfTOwHu6fEd13rkwXiJieLqcnBz
+        +j29wniqYarmOTYereuzyo4TwnlO0LePcTDbArdu6iVsmMlIruS1oPFdEpUD+gDvVcBf1GKNq/XO+tZv0sOmGg+BgFtX
+        cT/VFZ0iqDQ=
+        """)
+
+    /// Gray with 16 bits: 1000 times the number of the pixel, and 7.
+    package static let tiffDeep = bytes(
+        """
+        SUkqAAgAAAAJAAABBAABAAAACAAAAAEBBAABAAAABgAAAAIBAwABAAAAEAAAAAMBAwABAAAAAQAAAAYBAwABAAAAAQAA
+        ABEBBAABAAAAegAAABYBBAABAAAABgAAABcBBAABAAAAYAAAABwBAwABAAAAAQAAAAAAAAAHAO8D1we/C6cPjxN3F18b
+        Rx8vIxcn/yrnLs8ytzafOoc+b0JXRj9KJ04PUvdV31nHXa9hl2V/aWdtT3E3dR95B33vgNeEv4injI+Qd5RfmEecL6AX
+        pP+n56vPr7ezn7c=
+        """)
+
+    /// A TIFF with the version of DNG.
+    package static let dng = bytes(
+        """
+        SUkqAHoAAAB4nAXBMQEEMQgEwHVwDqhp4gAHaahxEAfrIA6oad4BIqij6GcACD6DBBZhid2IhwP9RMV0hRp1p0breUq4
+        iC9zC9/0SD/tfH7BJTTjDgZ5kmzex0SZ1LaKqMNi1u3KVz/MlgmbE0POzcme35v+A1d4N1ELAAABAwABAAAACAAAAAEB
+        AwABAAAABgAAAAIBAwADAAAABAEAAAMBAwABAAAACAAAAAYBAwABAAAAAgAAABEBBAABAAAACAAAABUBAwABAAAAAwAA
+        ABYBAwABAAAABgAAABcBBAABAAAAcgAAABwBAwABAAAAAQAAABLGAQAEAAAAAQQAAAAAAAAIAAgACAA=
+        """)
+
+    /// Two pictures.
+    package static let gifAnimation = bytes(
+        """
+        R0lGODdhCAAGAIUAANLItLTIpZbIltKgpbSglpagh3jIh1rIeHigeFqgadJ4lrR4h5Z4eHh4aVp4WjzIaR7IWgDISzyg
+        Wh6gSwCgPDx4Sx54PAB4LdJQh7RQeJZQaXhQWlpQSzxQPB5QLQBQHtIoeLQoaZYoWtIAabQAWpYAS3goS1ooPHgAPFoA
+        LTwoLR4oHgAoDzwAHh4ADwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACwA
+        AAAACAAGAAAIOQBfuGiRAkUJEiNYrFBxwoSIECA+eOjAYYOGDBguWKjgoAGDBQooTJCQAEEBAgMiQHhwwICAAAACAgAh
+        +QQBAAAwACwAAAAACAAGAIXSyLS0yKWWyJbSoKW0oJaWoId4yIdayHh4oHhaoGnSeJa0eIeWeHh4eGlaeFo8yGkeyFoA
+        yEs8oFoeoEsAoDw8eEseeDwAeC3SUIe0UHiWUGl4UFpaUEs8UDweUC0AUB7SKHi0KGmWKFrSAGm0AFqWAEt4KEtaKDx4
+        ADxaAC08KC0eKB4AKA88AB4eAA8AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+        AAAIOQABBBBg4MADCBEGECiAIIGECRQULGDQwEEFCxcwZNCwgUMHDx9AhBBh4oSKFSxGkCiBIkULFy8CAgA7
         """)
 
     private static func bytes(_ text: String) -> [UInt8] {

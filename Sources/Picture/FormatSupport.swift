@@ -1,0 +1,46 @@
+import CDarkroomShims
+
+/// What this machine does with the pictures of a format.
+package struct FormatSupport: Sendable {
+    /// `WebP`.
+    package let name: String
+    /// The name for programs: `webp`.
+    package let word: String
+    package let mediaType: String
+    /// The endings of names, with the dot.
+    package let endings: [String]
+    package let isRead: Bool
+    package let isWritten: Bool
+    /// The name and the version of the library, or why there is none.
+    package let library: Result<String, PictureError>
+    /// The Debian package that reads and writes it.
+    package let debianPackage: String
+
+    /// All formats that this version knows, from the tables of decoders and encoders. This starts the codec programs,
+    /// which end with this process.
+    package static func all() -> [FormatSupport] { PictureDecoder.all.map(FormatSupport.init) }
+
+    private init(_ decoder: PictureDecoder) {
+        name = decoder.name
+        word = decoder.kind.word
+        mediaType = decoder.mediaType
+        endings = decoder.endings
+        if let program = decoder.program {
+            library = Result { () throws(PictureError) in try program.library() }
+            debianPackage = program.debianPackage
+        } else {
+            library = .success(Self.library(of: decoder.kind))
+            debianPackage = CodecProgram.mainPackage
+        }
+        let isThere = (try? library.get()) != nil
+        isRead = isThere
+        isWritten = isThere && OutputFormat.allCases.contains { $0.encoder.kind == decoder.kind }
+    }
+
+    /// The library of a kind that this process reads.
+    private static func library(of kind: InputFormat) -> String {
+        kind == .png
+            ? "libpng \(String(cString: darkroom_libpng_version()))"
+            : "libjpeg-turbo \(String(cString: darkroom_libjpeg_turbo_version()))"
+    }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import DarkroomClient
+import DarkroomPicture
+
+struct FormatsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "formats",
+        abstract: "List the formats of pictures that this machine reads and writes.",
+        discussion: """
+            For each format: whether it is read and written, by which library, and otherwise which Debian package brings that \
+            library.
+
+            Examples:
+              darkroom formats
+              darkroom formats --json
+
+            Exit codes: 0 success, 64 the command line is wrong.
+            """)
+
+    @OptionGroup var color: ColorOptions
+
+    @Flag(help: "Print JSON: one object for each format, then a summary.")
+    var json = false
+
+    func run() throws {
+        let formats = FormatSupport.all()
+        guard json else { return try Console.lines(Self.lines(formats, on: color.output)) }
+        let summary: JSONObject = [
+            "type": "summary", "formats": formats.count, "exit": ClientExit.success.rawValue,
+        ]
+        try Console.lines((formats.map(\.json) + [summary]).map { JSONText.line($0) })
+    }
+
+    private static func lines(_ formats: [FormatSupport], on terminal: Terminal) -> [String] {
+        var table = TextTable([
+            .init("FORMAT"), .init("READ"), .init("WRITTEN"), .init("NAMES", dispensability: 1),
+            .init("LIBRARY", minimum: 12, wraps: true),
+        ])
+        for format in formats {
+            table.append([
+                .init(format.name), .init(format.isRead ? "yes" : "no"),
+                .init(format.isWritten ? "yes" : "no"),
+                .init(format.endings.joined(separator: " ")), .init(format.libraryText),
+            ])
+        }
+        return table.lines(on: terminal)
+    }
+}
+
+extension FormatSupport {
+    /// The library, or what to do without it.
+    fileprivate var libraryText: String {
+        switch library {
+        case .success(let words): words
+        case .failure(let error) where error.kind == .codecMissing:
+            "install the package \(debianPackage)"
+        case .failure(let error): error.message
+        }
+    }
+
+    fileprivate var json: JSONObject {
+        var words: String?
+        var problem: PictureError?
+        switch library {
+        case .success(let library): words = library
+        case .failure(let error): problem = error
+        }
+        return [
+            "type": "format", "format": word, "name": name, "mediaType": mediaType,
+            "endings": endings, "read": isRead, "written": isWritten, "library": words,
+            "package": debianPackage, "code": problem?.code, "message": problem?.message,
+        ]
+    }
+}
