@@ -32,8 +32,7 @@ static const int calls[] = {
 
 /* What a library with threads needs besides. */
 static const int thread_calls[] = {
-    SCMP_SYS(set_robust_list), SCMP_SYS(rseq), SCMP_SYS(sched_getaffinity), SCMP_SYS(rt_sigprocmask),
-    SCMP_SYS(rt_sigaction),
+    SCMP_SYS(set_robust_list), SCMP_SYS(rseq), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigaction),
 };
 
 /* What a program needs besides that reads its source by the descriptor: its position. */
@@ -61,6 +60,9 @@ static bool permit_some(scmp_filter_ctx context, bool has_threads)
     if (seccomp_rule_add(context, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
             SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM)) != 0) return false;
     if (seccomp_rule_add(context, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) != 0) return false;
+    /* dav1d makes a thread for each processor of which this tells, and none if it fails. A picture has one processor, and
+     * each thread would take memory from it. */
+    if (seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(sched_getaffinity), 0) != 0) return false;
     /* Threads get names. */
     if (seccomp_rule_add(context, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME, 0)) != 0)
         return false;

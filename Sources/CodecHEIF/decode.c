@@ -175,7 +175,7 @@ void heif_codec_decode(darkroom_codec_call *call)
     read_metadata(&picture);
     uint64_t pixels = (uint64_t) header->width * header->height, samples = header->depth / 8;
     /* The decoder's frames, libheif's planes, and the interleaved rows before and after they are turned. */
-    header->memory = pixels * samples * (6 + 3 * header->channels) + (UINT64_C(96) << 20);
+    header->memory = pixels * samples * (6 + 3 * header->channels) + (UINT64_C(48) << 20);
     codec_begin(call, *header, picture.metadata);
     say_rows(&picture);
 }

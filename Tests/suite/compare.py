@@ -14,7 +14,9 @@ warnings.simplefilter("ignore")
 Image.MAX_IMAGE_PIXELS = 50_000_000
 # How much a sample may differ, in steps of 8 bits. 1: what has other than 8 bits is rounded, and Pillow cuts off. JPEG and
 # AVIF: versions of the libraries round differently, and enlarge the chroma in different ways.
-TOLERANCES = {"jpeg": (2, 0.5), "avif": (255, 3), "tiff": (1, 1), "bmp": (1, 1), "png": (1, 1)}
+TOLERANCES = {"jpeg": (2, 0.5), "avif": (255, 3), "tiff": (2, 1), "bmp": (1, 1), "png": (1, 1)}
+# L*a*b* by its formulas; Pillow's profile has a table.
+LAB = (10, 1)
 # Codes of errors that no picture may have.
 FORBIDDEN = ("codec-crashed", "codec-time", "internal")
 
@@ -44,20 +46,25 @@ def pixels(picture, bits):
     """
     if picture.mode in ("I", "I;16", "I;16B", "I;16L"):
         gray = numpy.asarray(picture).astype(float)
+        alpha = numpy.where(gray == picture.info.get("transparency", -1), 0, 255)
         gray *= 255 / (2**bits - 1)
-        return numpy.stack([gray, gray, gray, numpy.full_like(gray, 255)], axis=2)
+        return numpy.stack([gray, gray, gray, alpha], axis=2)
     if "transparency" in picture.info or picture.mode in ("LA", "PA", "RGBA", "RGBa", "La"):
         return numpy.asarray(picture.convert("RGBA")).astype(float)
     opaque = numpy.asarray(picture.convert("RGB")).astype(float)
     return numpy.concatenate([opaque, numpy.full_like(opaque[..., :1], 255)], axis=2)
 
 
-def difference(ours, theirs, kind):
+def difference(ours, theirs, kind, mode):
     if ours.shape != theirs.shape:
         return f"{ours.shape[1]} x {ours.shape[0]} pixels instead of {theirs.shape[1]} x {theirs.shape[0]}"
-    both_clear = (ours[..., 3:] < 1) & (theirs[..., 3:] < 1)
-    off = numpy.abs(numpy.where(both_clear, 0, ours - theirs))
-    most, mean = TOLERANCES.get(kind, (0, 0))
+    # A colour matters as far as it can be seen: Pillow undoes associated alpha with 8 bits.
+    seen = numpy.minimum(ours[..., 3:], theirs[..., 3:]) / 255
+    if kind != "tiff":
+        seen = seen > 0
+    off = numpy.abs(ours - theirs)
+    off[..., :3] *= seen
+    most, mean = LAB if mode == "LAB" else TOLERANCES.get(kind, (0, 0))
     if off.max() <= most + 0.51 * (most > 0) and off.mean() <= mean + 0.01:
         return None
     y, x = numpy.argwhere(off.max(axis=2) > most)[0] if off.max() > most else (0, 0)
@@ -66,12 +73,16 @@ def difference(ours, theirs, kind):
 
 def compare(darkroom, path, kind):
     """None if Pillow does not read it; else what is wrong, or an empty text."""
-    theirs = None
+    theirs, mode = None, None
     try:
         with Image.open(path) as picture:
             picture.load()
+            mode = picture.mode
             bits = getattr(picture, "tag_v2", {}).get(258, (16,))[0]
-            theirs = pixels(ImageOps.exif_transpose(picture), bits)
+            # Pillow also believes what XMP and other notes say of the orientation.
+            if kind == "tiff" or "exif" in picture.info:
+                picture = ImageOps.exif_transpose(picture)
+            theirs = pixels(picture, bits)
     except Exception:  # whatever Pillow has to say
         pass
     with open(path, "rb") as file:
@@ -85,7 +96,7 @@ def compare(darkroom, path, kind):
         return f"refused: {words}"
     with Image.open(io.BytesIO(run.stdout)) as picture:
         picture.load()
-        return difference(pixels(picture, 16), theirs, kind) or ""
+        return difference(pixels(picture, 16), theirs, kind, mode) or ""
 
 
 def exceptions(path):
