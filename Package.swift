@@ -339,7 +339,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Tests/Benchmark", exclude: ["peers.c", "peer.py", "compression.c", "jpeg.c", "codec.c"],
+            path: "Tests/Benchmark",
+            exclude: ["peers.c", "peer.py", "compression.c", "jpeg.c", "codec.c"],
             swiftSettings: tool),
         // A codec that misbehaves, for the tests.
         .executableTarget(

@@ -37,27 +37,41 @@ readonly CODEC_OPTIONS=(
 
 # Prints a line for each: its name, the ending of its folder, its libraries.
 codecs() {
+    # The readers of PNG and JPEG, with what they need of the daemon's C parts.
+    echo "basic Basic png16 z jpeg deflate m"
     sed -n 's/^ *codec("\([a-z]*\)", "\([A-Za-z]*\)", \[\(.*\)\]),$/\1 \2 \3/p' Package.swift | tr -d '",'
 }
 
 # Compiles one into FILE.
 build_codec() { # NAME FILE
-    local row libraries flow=()
+    local row libraries flow=() part sources=()
     read -r -a row < <(codecs | grep "^$1 ") || { echo "Package.swift has no codec $1" >&2; return 1; }
     libraries=(seccomp "${row[@]:2}")
+    if [ "$1" = basic ]; then
+        for part in CShims CPixels CDeflate CJpeg; do sources+=(-I"Sources/$part/include" "Sources/$part"/*.c); done
+    fi
     # Jumps to elsewhere than the beginning of a function end the process, where the processor can do that.
     case $(uname -m) in
         x86_64) flow=(-fcf-protection) ;;
         aarch64) flow=(-mbranch-protection=standard) ;;
     esac
     clang_of_swift "${CODEC_OPTIONS[@]}" "${flow[@]}" Sources/CCodec/*.c Sources/CCodecWire/*.c \
-        "Sources/Codec${row[1]}"/*.c "${libraries[@]/#/-l}" -o "$2"
+        "Sources/Codec${row[1]}"/*.c "${sources[@]}" "${libraries[@]/#/-l}" -o "$2"
 }
 
-# Compiles all into FOLDER, each under its name.
+# Puts all into FOLDER, each under its name. They are compiled anew if a source is newer.
 build_codecs() { # FOLDER
-    local name
-    while read -r name _; do build_codec "$name" "$1/$name" || return; done < <(codecs)
+    local name kept=$RELEASE/codecs
+    mkdir -p "$kept"
+    while read -r name _; do
+        is_up_to_date "$kept/$name" || build_codec "$name" "$kept/$name" || return
+        cp "$kept/$name" "$1/$name" || return
+    done < <(codecs)
+}
+
+is_up_to_date() { # PROGRAM
+    [ -e "$1" ] &&
+        [ -z "$(find Sources/C[A-Z]* Sources/Codec* Package.swift etc/release.sh -newer "$1" -print -quit)" ]
 }
 
 # The toolchain's own, for it need not be the one in PATH.

@@ -1,7 +1,15 @@
 #include <jxl/decode.h>
+#include <jxl/version.h>
 #include <string.h>
 
 #include "jxl.h"
+
+/* From version 0.9 on, libjxl's questions about colours have no format of pixels. */
+#if JPEGXL_NUMERIC_VERSION >= JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)
+#define OF_FORMAT(format)
+#else
+#define OF_FORMAT(format) format,
+#endif
 
 /* The boxes of metadata, as they come; each grows up to the limit. */
 typedef struct {
@@ -64,18 +72,18 @@ static void read_colours(picture *picture)
     for (unsigned index = 0; index < 3; index++) picture->header.cicp[index] = 2;
     JxlColorEncoding encoding;
     if (JxlDecoderGetColorAsEncodedProfile(
-            picture->decoder, &picture->format, JXL_COLOR_PROFILE_TARGET_DATA, &encoding) == JXL_DEC_SUCCESS) {
+            picture->decoder, OF_FORMAT(&picture->format) JXL_COLOR_PROFILE_TARGET_DATA, &encoding) == JXL_DEC_SUCCESS) {
         if (encoding.transfer_function == JXL_TRANSFER_FUNCTION_PQ || encoding.transfer_function == JXL_TRANSFER_FUNCTION_HLG)
             codec_fail(picture->call, DARKROOM_CODEC_UNSUPPORTED,
                 "the picture has a high dynamic range (%s), which is not read; export it with a standard range",
                 encoding.transfer_function == JXL_TRANSFER_FUNCTION_PQ ? "PQ" : "HLG");
     }
     size_t count = 0;
-    if (JxlDecoderGetICCProfileSize(picture->decoder, &picture->format, JXL_COLOR_PROFILE_TARGET_DATA, &count)
+    if (JxlDecoderGetICCProfileSize(picture->decoder, OF_FORMAT(&picture->format) JXL_COLOR_PROFILE_TARGET_DATA, &count)
             != JXL_DEC_SUCCESS || count == 0 || count > codec_limits(picture->call)->most_metadata)
         return;
     uint8_t *bytes = codec_allocate(picture->call, count, 1);
-    if (JxlDecoderGetColorAsICCProfile(picture->decoder, &picture->format, JXL_COLOR_PROFILE_TARGET_DATA, bytes, count)
+    if (JxlDecoderGetColorAsICCProfile(picture->decoder, OF_FORMAT(&picture->format) JXL_COLOR_PROFILE_TARGET_DATA, bytes, count)
         == JXL_DEC_SUCCESS)
         picture->icc = (codec_blob) {bytes, count};
 }
