@@ -19,6 +19,9 @@ static tmsize_t write_bytes(thandle_t handle, void *from, tmsize_t count)
     tiff_file *file = handle;
     /* A source is not written. */
     if (file->bytes) return -1;
+    /* libtiff begins a directory at an even place, and leaves out a byte. */
+    for (const uint8_t zero = 0; file->count < file->place; file->count++)
+        codec_bytes(file->call, file->count, &zero, 1);
     codec_bytes(file->call, file->place, from, (size_t) count);
     file->place += (uint64_t) count;
     if (file->place > file->count) file->count = file->place;
