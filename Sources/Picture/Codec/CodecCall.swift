@@ -69,17 +69,19 @@ final class CodecCall {
     /// Begins to encode a picture.
     ///
     /// - Parameters:
+    ///   - name: the name of the file in messages.
     ///   - memory: what the child may use beyond what it had at its start.
     ///   - rowBytes: a slot has at least one row.
     convenience init(
-        encoding input: PictureEncoder.Input, memory: Int, rowBytes: Int, by program: CodecProgram
+        encoding name: String, memory: Int, rowBytes: Int, _ limits: PictureLimits,
+        checkpoint: @escaping () -> Bool, by program: CodecProgram
     ) throws(PictureError) {
         var order = darkroom_codec_message(DARKROOM_CODEC_ENCODE)
-        order.fill(Bounds(limits: input.limits))
+        order.fill(Bounds(limits: limits))
         order.slot_bytes = UInt32(clamping: Bounds.slotBytes(row: rowBytes))
         order.limits.memory_at_first = UInt64(memory + Bounds.spare)
         order.limits.memory_at_most = order.limits.memory_at_first
-        try self.init(order, [], input.name, input.limits, input.checkpoint, program)
+        try self.init(order, [], name, limits, checkpoint, program)
     }
 
     private init(
@@ -293,44 +295,5 @@ extension darkroom_codec_message {
         limits.largest_side = UInt32(clamping: bounds.limits.side)
         limits.most_pixels = UInt64(bounds.limits.pixels)
         limits.most_metadata = UInt32(clamping: bounds.limits.ancillaryBytes)
-    }
-}
-
-/// The descriptor of a source, for the child.
-private struct CodecSource: ~Copyable {
-    /// Where the picture begins.
-    let offset: off_t
-    private let file: CInt
-    /// A copy of content that has no file.
-    private let copy: Descriptor?
-
-    init(_ picture: PictureInput, name: String) throws(PictureError) {
-        offset = picture.offset
-        file = picture.number
-        copy =
-            switch picture {
-            case .file: nil
-            case .content(let bytes): try Self.copy(bytes, name: name)
-            }
-    }
-
-    /// For the lifetime of this value.
-    var number: CInt {
-        switch copy {
-        case .some(let copy): copy.number
-        case .none: file
-        }
-    }
-
-    private static func copy(_ bytes: [UInt8], name: String) throws(PictureError) -> Descriptor {
-        let number = darkroom_codec_memory(bytes.count)
-        guard number >= 0 else {
-            throw .outOfMemory(name, "copying it: \(Errno(rawValue: errno))")
-        }
-        let copy = Descriptor(owning: number)
-        guard pwrite(number, bytes, bytes.count, 0) == bytes.count else {
-            throw .outOfMemory(name, "copying it: \(Errno(rawValue: errno))")
-        }
-        return copy
     }
 }
