@@ -49,6 +49,24 @@ final class CodecCall {
     /// Whether the child has left more messages unread than one that works.
     private var isDeaf = false
 
+    /// Begins to encode a picture.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the file in messages.
+    ///   - memory: what the child may use beyond what it had at its start.
+    ///   - rowBytes: a slot has at least one row.
+    convenience init(
+        encoding name: String, memory: Int, rowBytes: Int, _ limits: PictureLimits,
+        checkpoint: @escaping () -> Bool, by program: CodecProgram
+    ) throws(PictureError) {
+        var order = darkroom_codec_message(DARKROOM_CODEC_ENCODE)
+        order.fill(Bounds(limits: limits))
+        order.slot_bytes = UInt32(clamping: Bounds.slotBytes(row: rowBytes))
+        order.limits.memory_at_first = UInt64(memory + Bounds.spare)
+        order.limits.memory_at_most = order.limits.memory_at_first
+        try self.init(order, [], name, limits, checkpoint, program)
+    }
+
     /// Gives a child an order.
     ///
     /// - Parameter source: what it reads, if it reads anything.

@@ -97,7 +97,8 @@ package final class CodecProgram: Sendable {
         let library = state.withLock { state in
             Result { () throws(PictureError) in
                 if let process = state.process { return process.library }
-                let process = try start()
+                guard let path else { throw missing("read") }
+                let process = try start(path)
                 state.process = process
                 return process.library
             }

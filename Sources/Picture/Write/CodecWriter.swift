@@ -44,8 +44,8 @@ final class CodecWriter {
         let layout = rows.layout
         let metadata = (input.colour.profile?.bytes.count ?? 0) + (input.exif?.count ?? 0)
         call = try CodecCall(
-            encoding: input, memory: memory + 2 * metadata, rowBytes: layout.bytesPerRow,
-            by: encoder.program)
+            encoding: input.name, memory: memory + 2 * metadata, rowBytes: layout.bytesPerRow,
+            input.limits, checkpoint: input.checkpoint, by: encoder.program)
         // No format makes twice as much of its rows.
         output = try CodecFile(
             input.file, name: input.name, most: 2 * (layout.bytes + metadata) + 1 << 20,

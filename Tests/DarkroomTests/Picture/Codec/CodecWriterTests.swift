@@ -83,18 +83,17 @@ import Testing
                     samples[pixel * channels + channels - 1] = UInt16(most)
                 }
             }
-            let way = Way(
-                options: OutputOptions(format: format),
-                channels: format == .jpegXL ? { $0.channels } : Self.rgb)
+            var way = Way(options: OutputOptions(format: format))
+            if format != .jpegXL { way.channels = Self.rgb }
             let picture = ReferencePicture(layout: layout, samples: samples)
             let (file, _) = try Self.write(picture, way.options)
             let reader = try CodecReaderTests.reader(of: .content(file), format.encoder.kind)
             let found = ReferencePicture(layout: reader.layout, bytes: try reader.allBytes())
             let expected = Self.expected(picture, way)
             #expect(found.layout == expected.layout)
-            let squares = zip(found.samples, expected.samples).reduce(0.0) {
-                let difference = Double($1.0) - Double($1.1)
-                return $0 + difference * difference
+            var squares = 0.0
+            for (one, other) in zip(found.samples, expected.samples) {
+                squares += (Double(one) - Double(other)) * (Double(one) - Double(other))
             }
             let full = Double(1 << expected.layout.depth - 1)
             let error = (squares / Double(expected.samples.count)) / (full * full)
@@ -199,7 +198,8 @@ import Testing
         let layout = PixelLayout(width: 4, height: 4, channels: 3, depth: 8)
         #expect(
             throws: PictureError(
-                .codecMissing, "x: the program darkroom-codec-nothing, which writes it, is not installed: install the package darkroom")
+                .codecMissing, "x: the program darkroom-codec-heif-nothing, which writes it, is not installed: install"
+                    + " the package darkroom")
         ) {
             try CodecWriter.write(
                 PictureEncoder.Input(BlankStage(layout), to: target.descriptor, name: "x"),
