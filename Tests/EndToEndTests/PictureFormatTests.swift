@@ -22,13 +22,17 @@ import Testing
     ]
 
     /// The picture of all samples: red, green and blue.
-    static let pixels = (0..<6).flatMap { y in
-        (0..<8).flatMap { x in [UInt8(x * 30), UInt8(y * 40), UInt8((x + y) * 15)] }
-    }
+    static let pixels: [UInt8] = {
+        var pixels: [UInt8] = []
+        for y in 0..<6 {
+            for x in 0..<8 { pixels += [UInt8(x * 30), UInt8(y * 40), UInt8((x + y) * 15)] }
+        }
+        return pixels
+    }()
 
     private static func check(_ png: [UInt8], _ sample: Sample) throws {
         let picture = try PNGDecoder.decode(png)
-        let differences = zip(picture.samples, pixels).map { abs(Int($0) - Int($1)) }
+        let differences: [Int] = zip(picture.samples, pixels).map { abs(Int($0) - Int($1)) }
         #expect(picture.samples.count == pixels.count, "\(sample.name)")
         #expect(differences.max() ?? 0 <= sample.difference, "\(sample.name)")
     }

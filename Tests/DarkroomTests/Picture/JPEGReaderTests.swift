@@ -236,8 +236,11 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
         maker.early += JPEGSegment.profile(ICCProfileMaker.profile(space: "CMYK"))
         let (bytes, reader) = try JPEGReader.pixels(of: maker.encoded)
         let light = maker.samples.map { Int(isOfAdobe ? $0 : 255 - $0) }
-        let expected = stride(from: 0, to: light.count, by: 4).flatMap { pixel in
-            (0..<3).map { UInt8((light[pixel + $0] * light[pixel + 3] + 127) / 255) }
+        var expected: [UInt8] = []
+        for pixel in stride(from: 0, to: light.count, by: 4) {
+            for ink in 0..<3 {
+                expected.append(UInt8((light[pixel + ink] * light[pixel + 3] + 127) / 255))
+            }
         }
         #expect(reader.layout == PixelLayout(width: 19, height: 11, channels: 3, depth: 8))
         #expect(largestDifference(bytes, expected) <= 3)

@@ -93,8 +93,12 @@ import Testing
         #expect(reader.orientation == .topLeft)
         #expect(reader.layout == PixelLayout(width: 6, height: 8, channels: 3, depth: 8))
         let upright = Self.pixels(hasAlpha: false)
-        let turned = (0..<8).flatMap { y in
-            (0..<6).flatMap { x in upright[(5 - x) * 24 + y * 3..<(5 - x) * 24 + y * 3 + 3] }
+        var turned: [UInt8] = []
+        for y in 0..<8 {
+            for x in 0..<6 {
+                let pixel = (5 - x) * 24 + y * 3
+                turned += upright[pixel..<pixel + 3]
+            }
         }
         #expect(largestDifference(try reader.allBytes(), turned) <= 3)
     }
@@ -106,7 +110,7 @@ import Testing
         let samples = try reader.allBytes().withUnsafeBytes {
             Array($0.bindMemory(to: UInt16.self))
         }
-        #expect(samples == (0..<48).map { $0 * 1000 + 7 })
+        #expect(samples == (0..<48).map { UInt16($0 * 1000 + 7) })
     }
 
     @Test func ofAnAnimationTheFirstPictureIsRead() throws {
