@@ -321,7 +321,8 @@ extension BoardMachine {
         if job.handsOver { folderOfKey[key]?.pixels.insert(image) }
         if job.isAgain { see("filtered again") }
         let report = PictureReport(
-            format: job.output.format, layout: .init(width: 1, height: 1, channels: 3, depth: 8),
+            format: job.steps.options.format,
+            layout: .init(width: 1, height: 1, channels: 3, depth: 8),
             bytes: number(1...100), sha256: chance(80) ? "0" : "1",
             warnings: chance(20) ? ["a warning"] : [], metadata: [:])
         return ends(.success(DevelopedPicture(report: report, sourceSHA256: nil)))
