@@ -39,13 +39,11 @@ extension Batch {
         let handsOver = handOvers.begin(index)
         return FilterJob(
             id: id, image: index, name: image.name.string, input: input,
-            autoOrient: image.autoOrient, damaged: image.damaged, isStrict: image.isStrict,
+            steps: image.steps(within: pool.pictures), isStrict: image.isStrict,
             warnings: image.isStrict ? remarks(onPixelsOf: index) : [],
-            filters: image.filters,
             commonFilters: image.variant?.commonFilters ?? 0,
             overlays: Dictionary(uniqueKeysWithValues: overlays),
-            output: image.encoding, resultName: image.resultName,
-            isPublished: image.isPublished, handsOver: handsOver,
+            resultName: image.resultName, isPublished: image.isPublished, handsOver: handsOver,
             isAgain: isAgain, isFolder: isFolder, wantsPage: manifest.wantsPage,
             crashes: crashes[index]?.last ?? 0)
     }

@@ -157,6 +157,7 @@ package struct Board {
         waitingBatches[key] = nil
         batch.begin(&pool)
         batches[key] = batch
+        FaultPoint.batchBegun.pass()
     }
 
     /// The batch's final status is in the outbox.

@@ -1,3 +1,5 @@
+import DarkroomPicture
+
 /// The limits of the board. A change applies to work that begins after it.
 package struct BoardSettings: Sendable {
     /// Images of one batch that may have places at the same time.
@@ -9,10 +11,13 @@ package struct BoardSettings: Sendable {
     package var filters: FilterSlots
     /// The memory that all pictures in work may use together, in bytes.
     package var memory: Int
+    /// Those of each picture.
+    package var pictures: PictureLimits
 
     package init(
         window: Int, saturation: Int, retryPolicy: DownloadRetryPolicy,
-        downloads: DownloadFairQueue.Limits, filters: FilterSlots, memory: Int
+        downloads: DownloadFairQueue.Limits, filters: FilterSlots, memory: Int,
+        pictures: PictureLimits = PictureLimits()
     ) {
         self.window = window
         self.saturation = saturation
@@ -20,5 +25,6 @@ package struct BoardSettings: Sendable {
         self.downloads = downloads
         self.filters = filters
         self.memory = memory
+        self.pictures = pictures
     }
 }

@@ -4,11 +4,19 @@ import DarkroomManifest
 import DarkroomPicture
 
 /// The data for a filter operation.
-package struct FilterJob: Sendable {
+package struct FilterJob {
     package enum Input: Sendable {
         /// `active/ID/source-SLOT`, or the local file that the source names.
         case source(SourceReference, slot: Int)
         case image(OtherPixels)
+
+        /// Its name in messages.
+        package var name: String {
+            switch self {
+            case .source(let source, _): source.shown
+            case .image(let other): other.file
+            }
+        }
     }
 
     /// The place of the filtered pixels of another image.
@@ -29,18 +37,16 @@ package struct FilterJob: Sendable {
     package let image: Int
     package let name: String
     package let input: Input
-    package let autoOrient: Bool
-    package var damaged = DamagedRule.fail
+    /// What is done with the picture. Its operation adds what opens other images, and how it is stopped.
+    package let steps: PictureSteps
     /// Whether a warning makes it fail.
     package var isStrict = false
     /// If it is strict: the warnings that it gets for the images of which it is made.
     package var warnings: [String] = []
-    package let filters: [Filter]
-    /// How many of these at the beginning are the same for all variants of the image.
+    /// How many filters at the beginning are the same for all variants of the image.
     package var commonFilters = 0
     /// The pixels of overlays, by the names of their images.
     package let overlays: [ByteString: OtherPixels]
-    package let output: OutputOptions
     /// Its result in messages.
     package let resultName: String
     /// Whether it has an output, and not only pixels for other images.

@@ -1,3 +1,4 @@
+import DarkroomPicture
 import DequeModule
 
 /// What all batches share: places, turns, memory and limits; and what they request.
@@ -10,6 +11,8 @@ package struct Pool {
     var saturation: Int
     /// The memory that images in work have, and the images that wait for memory.
     var memory = MemoryBudget()
+    /// The limits of each picture.
+    var pictures: PictureLimits
     /// When a failed download is retried.
     var retryPolicy: DownloadRetryPolicy
     /// The source of the jitter of its waits: a number from 0 to 1.
@@ -45,12 +48,14 @@ package struct Pool {
         self.bounds = bounds
         window = settings.window
         saturation = settings.saturation
+        pictures = settings.pictures
         retryPolicy = settings.retryPolicy
     }
 
     mutating func setLimits(_ settings: BoardSettings) {
         window = settings.window
         saturation = settings.saturation
+        pictures = settings.pictures
         retryPolicy = settings.retryPolicy
         enter(memory.setLimits(bytes: settings.memory, places: settings.filters))
     }

@@ -52,7 +52,7 @@ package struct AnswerSearch {
         if rest.isEmpty { return true }
         guard rest.first == UInt8(ascii: "-") else { return false }
         let number = rest.dropFirst()
-        return number.allSatisfy { $0 &- UInt8(ascii: "0") < 10 } && !number.elementsEqual("1".utf8)
+        return number.allSatisfy(\.isDigit) && !number.elementsEqual("1".utf8)
             && number.first.map { $0 != UInt8(ascii: "0") } ?? false
     }
 

@@ -60,7 +60,7 @@ extension Directory {
     /// Whether a name is that of a folder which `removeTree` has moved to the top one.
     package static func isRemainder(_ name: FileName) -> Bool {
         name.bytes.count > 1 && name.bytes.first == UInt8(ascii: ".")
-            && name.bytes.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+            && name.bytes.dropFirst().allSatisfy(\.isDigit)
     }
 
     /// Whether a name is that of a removed file which a process has open. NFS makes it (silly rename), and does not let

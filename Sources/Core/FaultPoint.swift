@@ -8,7 +8,14 @@ import Synchronization
 /// --self-test` passes all points except those that need a network, a run or a notification.
 ///
 /// If you add a step that survives a crash, for example a rename or a sync, add a point after it.
+///
+/// `DARKROOM_FAULT=trace` ends nothing, but prints each point with the target that passes it to standard error.
 package enum FaultPoint: String, Sendable, CaseIterable {
+    /// A name in the inbox was reported.
+    case manifestArrived = "manifest-arrived"
+    /// A manifest was read, and has no error.
+    case manifestRead = "manifest-read"
+
     // From the inbox into `active/ID`.
     case claimFolderMade = "claim-folder-made"
     case claimPlaceMade = "claim-place-made"
@@ -48,6 +55,11 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case submittedRemoved = "submitted-removed"
     /// A manifest that was too large is in `tmp` again.
     case submittedGivenBack = "submitted-given-back"
+
+    /// The control files of an answered batch are found; nothing of it is in work.
+    case batchHandedOver = "batch-handed-over"
+    /// The batch is in work, and none of its images is.
+    case batchBegun = "batch-begun"
 
     // An image's steps.
     case downloadBegan = "download-began"
@@ -195,14 +207,14 @@ package enum FaultPoint: String, Sendable, CaseIterable {
 
     /// Ends the process here if that was requested.
     @inline(__always)
-    package func pass() {
-        if let armed = Self.armed, armed.isDue(at: self) { Self.end() }
+    package func pass(_ place: StaticString = #fileID) {
+        if let armed = Self.armed, armed.isDue(at: self, place) { Self.end() }
     }
 
     /// Ends the process here if that was requested, after it has completed `last`.
     @inline(__always)
-    package func pass(after last: () -> Void) {
-        guard let armed = Self.armed, armed.isDue(at: self) else { return }
+    package func pass(_ place: StaticString = #fileID, after last: () -> Void) {
+        guard let armed = Self.armed, armed.isDue(at: self, place) else { return }
         last()
         Self.end()
     }
@@ -230,11 +242,17 @@ package enum FaultPoint: String, Sendable, CaseIterable {
 
 /// A fault point, and how often it must still be passed.
 final class ArmedFault: Sendable {
-    let point: FaultPoint
+    /// nil to print all points.
+    let point: FaultPoint?
     private let left: Atomic<Int>
 
-    /// Reads `NAME` or `NAME:N`.
+    /// Reads `NAME`, `NAME:N` or `trace`.
     init?(_ text: String) {
+        if text == "trace" {
+            point = nil
+            left = Atomic(0)
+            return
+        }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), let point = FaultPoint(rawValue: String(parts[0])),
             let number = parts.count == 1 ? 1 : Int(parts[1]), number > 0
@@ -244,7 +262,13 @@ final class ArmedFault: Sendable {
     }
 
     /// Whether the requested pass is this one.
-    func isDue(at passed: FaultPoint) -> Bool {
-        passed == point && left.subtract(1, ordering: .relaxed).newValue == 0
+    func isDue(at passed: FaultPoint, _ place: StaticString = #fileID) -> Bool {
+        guard let point else {
+            let module = place.description.prefix { $0 != "/" }
+            _ = StandardStream.write(
+                Array("\(passed.rawValue) \(module)\n".utf8), to: STDERR_FILENO)
+            return false
+        }
+        return passed == point && left.subtract(1, ordering: .relaxed).newValue == 0
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomCore
 import Glibc
 
 /// A time in HTTP, in whole seconds (RFC 9110, 5.6.7).
@@ -137,7 +138,7 @@ private struct Scanner {
     private mutating func number(_ digits: Int) -> Int64? {
         let text = rest.prefix(digits)
         guard text.count == digits,
-            text.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+            text.allSatisfy(\.isDigit)
         else { return nil }
         rest = rest.dropFirst(digits)
         return text.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }

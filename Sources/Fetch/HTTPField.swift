@@ -39,7 +39,7 @@ enum HTTPField {
     static let longestTime = 1 << 31
 
     static func isDigits(_ bytes: ArraySlice<UInt8>) -> Bool {
-        !bytes.isEmpty && bytes.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        !bytes.isEmpty && bytes.allSatisfy(\.isDigit)
     }
 
     static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

@@ -1,3 +1,5 @@
+import DarkroomCore
+
 /// The addresses that begin with the same bits: `10.0.0.0/8`, `fd00::/8`.
 package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     package let base: IPAddress
@@ -33,7 +35,7 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
         }
         let digits = parts[1].utf8
         guard !digits.isEmpty, digits.count <= 3,
-            digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            digits.allSatisfy(\.isDigit),
             let length = Int(parts[1]), (offset...offset + address.family.bits).contains(length)
         else {
             throw Problem(

@@ -48,7 +48,7 @@ package struct ResponseHead: Sendable, Equatable {
             words[1].count == 3, let code = HTTPField.number(words[1]), (100...999).contains(code)
         else { return nil }
         let version = words[0].dropFirst(5)
-        guard let major = version.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(major),
+        guard let major = version.first, major.isDigit,
             version.count == 1
                 || version.count == 3 && version[version.startIndex + 1] == UInt8(ascii: ".")
                     && HTTPField.isDigits(version.suffix(1))

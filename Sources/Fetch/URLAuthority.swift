@@ -54,7 +54,7 @@ package struct URLAuthority: Sendable {
     /// An empty port, as in `http://host:/`, is the default of the scheme.
     private static func port(_ digits: Substring.UTF8View) throws(Problem) -> Int? {
         if digits.isEmpty { return nil }
-        guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+        guard digits.allSatisfy(\.isDigit),
             let number = Int(Substring(digits)), (1...65535).contains(number)
         else { throw Problem(message: "the port is not a number from 1 to 65535") }
         return number

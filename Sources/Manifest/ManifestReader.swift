@@ -26,7 +26,9 @@ package enum ManifestReader {
         }
         let defaults = Defaults(filters: defaultFilters, recipes: recipes, finder: finder)
         var draft = try draft(bytes, format, limits, defaults, stop)
-        return try draft.manifest(stop)
+        let manifest = try draft.manifest(stop)
+        FaultPoint.manifestRead.pass()
+        return manifest
     }
 
     /// Creates a manifest from a document that is read already, whatever its size is.

@@ -77,7 +77,6 @@ package enum NumberText {
 }
 
 extension UInt8 {
-    var isDigit: Bool { self &- UInt8(ascii: "0") <= 9 }
     var isSign: Bool { self == UInt8(ascii: "-") || self == UInt8(ascii: "+") }
 }
 

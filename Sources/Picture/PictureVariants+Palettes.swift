@@ -17,26 +17,15 @@ extension PictureVariants {
 
     /// Reads the picture for one result.
     func alone(
-        _ input: PictureInput, _ member: Int, _ admit: PicturePipeline.Admission?
-    ) throws(PictureError) -> Outcome {
+        _ input: PictureInput, _ member: Int, _ admit: PicturePipeline.Admission
+    ) -> PicturePipeline.Attempt<Outcome> {
         var job = jobs[member]
         // One copy of the source is enough.
         if sourcePreview?.layout == nil { job.steps.sourcePreview = sourcePreview }
-        var refusal: PictureError?
-        let outcome = Outcome { () throws(PictureError) in
-            try PicturePipeline.develop(
-                job, input,
-                admit: { bytes throws(PictureError) in
-                    do throws(PictureError) {
-                        try admit?(bytes)
-                    } catch {
-                        refusal = error
-                        throw error
-                    }
-                })
+        do throws(PictureError) {
+            return try PicturePipeline.attempt(job, input, admit: admit).map(Outcome.success)
+        } catch {
+            return .made(.failure(error))
         }
-        // That concerns all.
-        if let refusal { throw refusal }
-        return outcome
     }
 }

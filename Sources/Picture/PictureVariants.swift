@@ -42,33 +42,40 @@ package struct PictureVariants {
     /// - Parameters:
     ///   - input: the picture. A file must be a regular one.
     ///   - admit: receives the maximum number of bytes of memory for all results together, before anything but the header
-    ///     is read; throws to stop. It is called again for each size that is read by itself.
-    /// - Throws: an error that concerns all results: of the header, a common filter or `admit`. Then some may have been
-    ///   written.
+    ///     is read. It is called again for each size that is read by itself.
+    /// - Throws: an error that concerns all results: of the header or a common filter. Then some may have been written.
     package func run(
-        input: PictureInput, admit: PicturePipeline.Admission? = nil
-    ) throws(PictureError) -> [Outcome] {
+        input: PictureInput, admit: PicturePipeline.Admission
+    ) throws(PictureError) -> PicturePipeline.Attempt<[Outcome]> {
         trunk.cores.enter()
         defer { trunk.cores.leave() }
         do throws(PictureError) {
             let withPalettes = try membersWithPalettes(of: input)
             let sizes = try sizes(of: input, without: withPalettes)
-            if sizes.count > 1, let outcomes = try runAtOnce(input, sizes, admit) {
-                return outcomes
+            if sizes.count > 1, let attempt = try runAtOnce(input, sizes, admit) {
+                return attempt
             }
             var outcomes = [Outcome?](repeating: nil, count: jobs.count)
             for member in withPalettes {
                 try input.rewind()
-                outcomes[member] = try alone(input, member, admit)
+                switch alone(input, member, admit) {
+                case .made(let outcome): outcomes[member] = outcome
+                case .needs(let bytes): return .needs(bytes: bytes)
+                }
             }
             for (_, members) in sizes {
                 try input.rewind()
-                let results = try pass(input, members, admit)
-                for (member, result) in zip(members, results) { outcomes[member] = result }
+                switch try pass(input, members, admit) {
+                case .made(let results):
+                    for (member, result) in zip(members, results) { outcomes[member] = result }
+                case .needs(let bytes): return .needs(bytes: bytes)
+                }
             }
-            return outcomes.map { outcome in
-                outcome ?? .failure(PictureError(.cancelled, "\(jobs[0].name): it was left out"))
-            }
+            return .made(
+                outcomes.map { outcome in
+                    outcome
+                        ?? .failure(PictureError(.cancelled, "\(jobs[0].name): it was left out"))
+                })
         } catch {
             throw error.naming(jobs[0].name, or: [])
         }
@@ -101,11 +108,12 @@ package struct PictureVariants {
 
     /// Reads the picture once, for some results.
     private func pass(
-        _ input: PictureInput, _ members: [Int], _ admit: PicturePipeline.Admission?
-    ) throws(PictureError) -> [Outcome] {
+        _ input: PictureInput, _ members: [Int], _ admit: PicturePipeline.Admission
+    ) throws(PictureError) -> PicturePipeline.Attempt<[Outcome]> {
         // Any of the members chooses the divisor, and all choose the same.
         let reader = try jobs[members[0]].steps.open(input, name: jobs[0].name)
-        if let admit { try admit(try need(of: reader, members)) }
+        let bytes = try need(of: reader, members)
+        guard admit(bytes) else { return .needs(bytes: bytes) }
         let context = try trunk.context(for: reader)
         var trunk = trunk
         // The first size is the largest one.
@@ -126,7 +134,7 @@ package struct PictureVariants {
         VariantRun.all(runs)
         // The results are decided. An error in the rest of the source concerns its copy only.
         try? common.drain()
-        return runs.map { $0.outcome(context.remarks.all) }
+        return .made(runs.map { $0.outcome(context.remarks.all) })
     }
 
     /// The filters of a result that are not common.
@@ -161,8 +169,8 @@ extension PictureVariants {
     /// Then nothing has been written.
     private func runAtOnce(
         _ input: PictureInput, _ sizes: [(divisor: Int, members: [Int])],
-        _ admit: PicturePipeline.Admission?
-    ) throws(PictureError) -> [Outcome]? {
+        _ admit: PicturePipeline.Admission
+    ) throws(PictureError) -> PicturePipeline.Attempt<[Outcome]>? {
         try input.rewind()
         let reader = try JPEGReader(
             PictureDecoder.Input(
@@ -173,7 +181,8 @@ extension PictureVariants {
         let lanes = jobs.indices.map { variant in
             sizes.firstIndex { $0.members.contains(variant) } ?? 0
         }
-        if let admit { try admit(try need(of: reader, source, lanes, sizes.map(\.divisor))) }
+        let bytes = try need(of: reader, source, lanes, sizes.map(\.divisor))
+        guard admit(bytes) else { return .needs(bytes: bytes) }
         let tee = try BandTee(source, lanes: lanes, cores: trunk.cores)
         // Each size is turned upright for itself.
         let turns = trunk.autoOrient ? reader.orientation.filters : []
@@ -196,7 +205,7 @@ extension PictureVariants {
             }
             return nil
         }
-        return runs.map { $0.outcome([]) }
+        return .made(runs.map { $0.outcome([]) })
     }
 
     private static func empty(_ file: FileDescriptor, _ name: String) throws(PictureError) {

@@ -108,11 +108,7 @@ struct RunParts {
     /// it.
     private static func removeLeftovers(in root: Directory) throws(FileError) {
         for name in try root.names() where name.text.hasPrefix(newCopy) {
-            do {
-                try root.remove(name)
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                continue
-            }
+            try ifExists { () throws(FileError) in try root.remove(name) }
         }
     }
 }

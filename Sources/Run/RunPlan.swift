@@ -152,11 +152,7 @@ package struct RunPlan: Codable, Sendable, Equatable {
     /// Removes what processes have left that were killed before they had a plan. There is a plan, so nobody needs it.
     private static func removeIncomplete(in folder: Directory) throws(FileError) {
         for name in try folder.names() where name.text.hasPrefix(newPrefix) {
-            do {
-                try folder.remove(name)
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                continue
-            }
+            try ifExists { () throws(FileError) in try folder.remove(name) }
         }
     }
 

@@ -1,3 +1,4 @@
+import DarkroomCore
 import DarkroomManifest
 
 /// Which part of a manifest a run is to work on: the value of `--shard`, with what a cluster's environment adds.
@@ -117,7 +118,7 @@ package struct ShardRequest: Sendable, Equatable {
     /// A number without a sign.
     private static func number(_ text: some StringProtocol) -> Int? {
         guard !text.isEmpty, text.utf8.count <= 9,
-            text.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 })
+            text.utf8.allSatisfy(\.isDigit)
         else { return nil }
         return Int(text)
     }

@@ -115,12 +115,14 @@ package struct SinglePicture: Sendable {
         if let refusal = InputFormat(prefix: head.prefix(count)).refusal(of: name) { throw refusal }
         var steps = image.steps(within: limits)
         steps.openImage = openImage
-        let report = try PicturePipeline.run(
-            PictureConversion(name, steps, to: PictureResult(output, name: outputName)),
-            .file(input.file),
-            admit: { bytes throws(PictureError) in
-                guard bytes <= memory else { throw .memoryLimit(bytes, limit: memory) }
-            })
+        let conversion = PictureConversion(
+            name, steps, to: PictureResult(output, name: outputName))
+        let report: PictureReport
+        switch try PicturePipeline.run(conversion, .file(input.file), admit: { $0 <= memory }) {
+        case .made(let made): report = made
+        case .needs(let bytes):
+            throw PictureError.memoryLimit(bytes, limit: memory).naming(name, or: [])
+        }
         if image.isStrict, let error = PictureError.warned(report.warnings, of: name) {
             throw error
         }

@@ -192,10 +192,8 @@ package final class TestSpool {
     /// A file of an entry of the outbox; nil if it does not exist.
     package func outboxFile(_ id: FileName, _ file: FileName) throws(SelfTestError) -> [UInt8]? {
         try onFiles { () throws(FileError) in
-            do throws(FileError) {
-                return try Directory(id, in: Directory("outbox", in: root)).read(file)
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                return nil
+            return try ifExists { () throws(FileError) in
+                try Directory(id, in: Directory("outbox", in: root)).read(file)
             }
         }
     }
@@ -203,10 +201,8 @@ package final class TestSpool {
     /// The manifest of an answer whose copy is redacted; nil if it does not exist.
     func exactManifest(_ name: FileName) throws(SelfTestError) -> [UInt8]? {
         try onFiles { () throws(FileError) in
-            do throws(FileError) {
-                return try Directory(ExactManifests.folderName, in: root).read(name)
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                return nil
+            return try ifExists { () throws(FileError) in
+                try Directory(ExactManifests.folderName, in: root).read(name)
             }
         }
     }

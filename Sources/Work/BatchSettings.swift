@@ -69,6 +69,6 @@ extension BatchSettings {
             downloads: DownloadFairQueue.Limits(
                 places: downloadConcurrency, perHost: perHost,
                 keptForOwners: Self.slotsOfIdleOwners),
-            filters: filterSlots, memory: memory)
+            filters: filterSlots, memory: memory, pictures: pictureLimits)
     }
 }

@@ -242,28 +242,6 @@ import Testing
             ])
     }
 
-    /// In a hold the pixels stay where they are.
-    @Test func aHoldKeepsThem() async throws {
-        let handOver = try HandOverFixture(try DaemonFixture(pictures: 1)) {
-            $0 == 1 ? .status(503) : nil
-        }
-        let fixture = handOver.fixture
-        let daemon = try await fixture.run([
-            "downloads.retryDelay": "1h", "downloads.retryDelayMax": "1h",
-        ])
-        try handOver.drop()
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, "half done") {
-            $0.counts.filtered == 1 && $0.images[1].download?.retryAt != nil
-        }
-        let logo = try fixture.spool.identity("outbox/x/logo.jpg")
-        try fixture.spool.drop("x.hold", "")
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, .held)
-        #expect(fixture.spool.exists("active/x/pixels-0"))
-        try fixture.spool.drop("x.release", "")
-        try await handOver.checkEnd(daemon, logo)
-        #expect(handOver.logos.requests.count == 1)
-    }
-
     /// There is room for all outputs, but not for the pixels beside them: the image waits.
     @Test(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
     func aFullDiskIsWaitedFor() async throws {

@@ -139,6 +139,7 @@ extension Intake {
     func accept(_ prepared: PreparedBatch) {
         let requests = requests(for: prepared)
         for request in requests { controlFiles.take(request.file) }
+        FaultPoint.batchHandedOver.pass()
         let outcomes = scheduler.accept(prepared, requests.map(\.record)) {
             [weak self] record in
             guard let self else { return }

@@ -18,21 +18,12 @@ extension Intake {
 
     /// The inbox may have changed since the file was written.
     func reportSoon() {
-        guard !isStopped, !reporter.timerIsSet else { return }
-        reportLater(than: 0)
+        if !isStopped { plan(.report, at: max(reporter.notBefore, time.now)) }
     }
 
     /// Called between the steps of a long operation, which would delay the timer.
     func reportIfDue() {
-        if reporter.timerIsSet, time.now >= reporter.notBefore { report() }
-    }
-
-    private func reportLater(than nanoseconds: UInt64) {
-        reporter.timerIsSet = true
-        schedule(at: max(reporter.notBefore, time.now + nanoseconds)) { intake in
-            intake.reporter.timerIsSet = false
-            intake.report()
-        }
+        if agenda.has(.report), time.now >= reporter.notBefore { report() }
     }
 
     /// Writes the content of the inbox if it has changed.
@@ -43,6 +34,7 @@ extension Intake {
         if reporter.last.map(report.isNews) ?? true { write(report) }
         tellStatus(of: report)
         reporter.finished(report, begin: begin, end: time.now)
+        if reporter.hasFailed { reportSoon() }
         if report.total > 0 { lookAgain() }
     }
 
@@ -62,15 +54,12 @@ extension Intake {
     /// No event reports that a file was removed from the inbox. So the inbox's modification time is checked while a
     /// file is listed.
     private func lookAgain() {
-        guard !isStopped, !reporter.lookIsSet else { return }
-        reporter.lookIsSet = true
-        schedule(in: 2) { intake in
-            intake.reporter.lookIsSet = false
-            if let listed = intake.reporter.listed, listed == intake.inbox?.identity {
-                return intake.lookAgain()
-            }
-            intake.reportSoon()
-        }
+        if !isStopped { plan(.removal, in: 2) }
+    }
+
+    func lookForRemovals() {
+        if let listed = reporter.listed, listed == inbox?.identity { return lookAgain() }
+        reportSoon()
     }
 
     private func write(_ report: InboxReport) {
@@ -79,11 +68,8 @@ extension Intake {
             reporter.hasFailed = false
         } catch {
             if !reporter.hasFailed { log.reportFailed(error, of: InboxReport.fileName) }
-            reporter.hasFailed = true
             // Nothing waits for this file, and it says what waits. So its refusal does not concern the guard.
-            if !isStopped, !reporter.timerIsSet {
-                reportLater(than: UInt64(StorageGuard.singleFileRetry * 1e9))
-            }
+            reporter.hasFailed = true
         }
     }
 

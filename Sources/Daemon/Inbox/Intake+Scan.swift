@@ -91,6 +91,7 @@ extension Intake {
     }
 
     func arrived(_ name: FileName, isWhole: Bool, owner: UInt32?) {
+        FaultPoint.manifestArrived.pass()
         if let file = ControlFile(name) {
             controlFiles.add(file, owner: owner, isUrgent: scheduler.knows(file.ids))
         } else if large.contains(name) {

@@ -17,11 +17,6 @@ extension Intake {
         }
     }
 
-    /// The same, after some seconds.
-    func schedule(in seconds: Double, _ body: @escaping @Sendable (Intake) -> Void) {
-        schedule(at: time.now.saturatingAdd(UInt64(clamping: seconds * 1e9)), body)
-    }
-
     // MARK: The agenda
 
     /// What is done at a time.
@@ -38,6 +33,9 @@ extension Intake {
         case rescan
         /// The folder is looked at because there are no events.
         case poll
+        case report
+        /// The inbox is looked at, because no event reports a removal.
+        case removal
         /// The number of refused files is told that were not told one by one.
         case sum
     }
@@ -63,6 +61,8 @@ extension Intake {
             scan()
             planRescan()
         case .poll: poll()
+        case .report: report()
+        case .removal: lookForRemovals()
         case .sum: tellRest()
         }
     }

@@ -53,12 +53,8 @@ package struct HotStations {
     /// The record of the batch of this name; nil if it is not one of a hot folder.
     func batch(named name: FileName) throws(FileError) -> HotBatch? {
         guard let station = try station(ofBatch: name) else { return nil }
-        do throws(FileError) {
-            return try HotBatch(name, in: station)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            // The station has just removed it.
-            return nil
-        }
+        // The station has just removed it.
+        return try ifExists { () throws(FileError) in try HotBatch(name, in: station) }
     }
 
     private func station(ofBatch name: FileName) throws(FileError) -> Directory? {

@@ -49,12 +49,8 @@ package struct PictureLedger {
     package init(in folder: Directory, durably: Bool) throws(FileError) {
         self.folder = folder
         self.durably = durably
-        let bytes: [UInt8]
-        do {
-            bytes = try folder.read(Self.fileName)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return
-        }
+        guard let bytes = try ifExists({ () throws(FileError) in try folder.read(Self.fileName) })
+        else { return }
         let whole = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         if whole < bytes.count {
             let path = folder.path(of: Self.fileName)

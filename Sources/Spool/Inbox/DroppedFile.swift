@@ -62,10 +62,8 @@ extension Directory {
     func droppedFile(
         of name: FileName
     ) throws(FileError) -> (information: stat, identity: String)? {
-        do {
-            return try DroppedFile.examine(name, in: number, path(of: name))
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return nil
+        return try ifExists { () throws(FileError) in
+            try DroppedFile.examine(name, in: number, path(of: name))
         }
     }
 }

@@ -88,7 +88,7 @@ package enum StagedFolders {
             .split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return numbers.count == 2
             && numbers.allSatisfy { number in
-                !number.isEmpty && number.allSatisfy { $0 &- UInt8(ascii: "0") < 10 }
+                !number.isEmpty && number.allSatisfy(\.isDigit)
             }
     }
 

@@ -32,10 +32,8 @@ package struct ExactManifests {
 
     /// The folder; nil if there is none.
     private func folder() throws(FileError) -> Directory? {
-        do {
-            return try Directory(Self.folderName, in: spool.root)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return nil
+        return try ifExists { () throws(FileError) in
+            try Directory(Self.folderName, in: spool.root)
         }
     }
 

@@ -317,29 +317,17 @@ package struct Recovery: Sendable {
 
     /// What the patterns meant, according to the answer.
     private func found(by folders: BatchFolders) throws(FileError) -> [FoundSources]? {
-        do {
-            return try FoundSources.read(inAnswerOf: folders)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return nil
-        }
+        return try ifExists { () throws(FileError) in try FoundSources.read(inAnswerOf: folders) }
     }
 
     /// The status in the outbox without its images, whose results are in the journal; nil if it cannot be read.
     private func answer(of folders: BatchFolders) throws(FileError) -> Status? {
-        do {
-            return try Status(frameIn: folders.outbox())
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return nil
-        }
+        return try ifExists { () throws(FileError) in try Status(frameIn: folders.outbox()) }
     }
 
     /// The same with its images, because without a manifest nothing else lists them.
     private func wholeAnswer(of folders: BatchFolders) throws(FileError) -> Status? {
-        do {
-            return try Status(in: folders.outbox())
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return nil
-        }
+        return try ifExists { () throws(FileError) in try Status(in: folders.outbox()) }
     }
 
     private func format(in active: Directory) throws(FileError) -> ManifestFormat? {

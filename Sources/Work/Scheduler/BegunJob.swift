@@ -4,13 +4,15 @@ import DarkroomSpool
 
 /// A job of the board that has begun, with what its operation needs of its batch.
 @dynamicMemberLookup
-struct BegunJob<Job: Sendable>: Sendable {
+struct BegunJob<Job> {
     let job: Job
     let folders: BatchFolders
     let cancellation: CancellationFlag
 
     subscript<Value>(dynamicMember path: KeyPath<Job, Value>) -> Value { job[keyPath: path] }
 }
+
+extension BegunJob: Sendable where Job: Sendable {}
 
 extension Scheduler {
     func begun<Job>(_ job: Job, of key: BatchKey, id: String) -> BegunJob<Job> {

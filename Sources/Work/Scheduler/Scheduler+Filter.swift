@@ -14,19 +14,17 @@ struct FilterStep {
     let sources: LocalSources
     /// The bytes of the source, if they have been read when it was found.
     let content: [UInt8]?
-    let limits: PictureLimits
     let durably: Bool
     /// The small copy of the source for the page.
     private let sourcePreview: PicturePreview?
 
     init(
         jobs: [BegunJob<FilterJob>], sources: LocalSources, content: [UInt8]?,
-        limits: PictureLimits, durably: Bool, hasPage: Bool
+        durably: Bool, hasPage: Bool
     ) {
         self.jobs = jobs
         self.sources = sources
         self.content = content
-        self.limits = limits
         self.durably = durably
         sourcePreview =
             hasPage && jobs.contains { $0.isPublished && !$0.isAgain } ? PicturePreview() : nil
@@ -38,11 +36,11 @@ struct FilterStep {
     typealias Results = [Result<DevelopedPicture, Failure>]
 
     /// - Parameters:
-    ///   - admit: receives the memory that the picture needs, before it is decoded; throws to stop.
+    ///   - admit: receives the memory that all pictures need, before one is decoded.
     ///   - checkpoint: called between bands; false ends the work with the code `cancelled`.
     func run(
-        admit: @escaping PicturePipeline.Admission, checkpoint: @escaping @Sendable () -> Bool
-    ) -> Results {
+        admit: PicturePipeline.Admission, checkpoint: @escaping @Sendable () -> Bool
+    ) -> PicturePipeline.Attempt<Results> {
         var results: [Result<DevelopedPicture, Failure>?] = jobs.map { _ in nil }
         var files: [(index: Int, files: FilterFiles)] = []
         for (index, job) in jobs.enumerated() {
@@ -55,12 +53,17 @@ struct FilterStep {
         }
         if !files.isEmpty {
             FaultPoint.filterBegan.pass()
-            let pictures = develop(files.map(\.files), admit, checkpoint)
-            for (place, picture) in zip(files, pictures) {
-                results[place.index] = end(place.files, picture)
+            switch develop(files.map(\.files), admit, checkpoint) {
+            case .needs(let bytes):
+                for (_, files) in files { files.discard() }
+                return .needs(bytes: bytes)
+            case .made(let pictures):
+                for (place, picture) in zip(files, pictures) {
+                    results[place.index] = end(place.files, picture)
+                }
             }
         }
-        return results.compactMap(\.self)
+        return .made(results.compactMap(\.self))
     }
 
     private func end(
@@ -86,14 +89,14 @@ struct FilterStep {
     }
 
     private func develop(
-        _ files: [FilterFiles], _ admit: @escaping PicturePipeline.Admission,
+        _ files: [FilterFiles], _ admit: PicturePipeline.Admission,
         _ checkpoint: @escaping @Sendable () -> Bool
-    ) -> Results {
+    ) -> PicturePipeline.Attempt<Results> {
         do {
             let input = try openInput()
             for job in files.map(\.job) { DecodeFault.strike(job.name, lend: Cores.lend) }
             let pictures = files.map { files in
-                var steps = files.job.steps(within: limits)
+                var steps = files.job.steps
                 steps.sourcePreview = sourcePreview
                 steps.openImage = { name throws(PictureError) in
                     try openImage(name, of: files.job)
@@ -101,29 +104,35 @@ struct FilterStep {
                 steps.checkpoint = checkpoint
                 return PictureConversion(inputName, steps, to: files.result)
             }
-            let outcomes =
-                if pictures.count > 1 {
-                    try PictureVariants(pictures, commonFilters: job.commonFilters)
-                        .run(input: input.picture, admit: admit)
-                } else {
-                    [
-                        PictureVariants.Outcome.success(
-                            try PicturePipeline.run(pictures[0], input.picture, admit: admit))
-                    ]
-                }
+            let outcomes: [PictureVariants.Outcome]
+            switch try made(pictures, of: input.picture, admit) {
+            case .made(let made): outcomes = made
+            case .needs(let bytes): return .needs(bytes: bytes)
+            }
             var sha256: String?
             if case .source = job.input, outcomes.contains(where: \.isSuccess) {
                 // The file has just been read, so its content is in memory.
                 sha256 = try input.sha256(path: inputName)
             }
-            return outcomes.map { outcome in
-                outcome.map { DevelopedPicture(report: $0, sourceSHA256: sha256) }
-                    .mapError { Failure($0) }
-            }
+            return .made(
+                outcomes.map { outcome in
+                    outcome.map { DevelopedPicture(report: $0, sourceSHA256: sha256) }
+                        .mapError { Failure($0) }
+                })
         } catch {
             let failure = Failure(erasing: error)
-            return files.map { _ in .failure(failure) }
+            return .made(files.map { _ in .failure(failure) })
         }
+    }
+
+    private func made(
+        _ pictures: [PictureConversion], of input: PictureInput, _ admit: PicturePipeline.Admission
+    ) throws(PictureError) -> PicturePipeline.Attempt<[PictureVariants.Outcome]> {
+        if pictures.count > 1 {
+            return try PictureVariants(pictures, commonFilters: job.commonFilters)
+                .run(input: input, admit: admit)
+        }
+        return try PicturePipeline.run(pictures[0], input, admit: admit).map { [.success($0)] }
     }
 
     /// Opens the pixels of another image that has ended.
@@ -170,13 +179,7 @@ struct FilterStep {
         }
     }
 
-    /// The picture's name in messages.
-    private var inputName: String {
-        switch job.input {
-        case .image(let other): other.file
-        case .source(let source, _): source.shown
-        }
-    }
+    private var inputName: String { job.input.name }
 }
 
 extension Result {
@@ -190,8 +193,8 @@ extension Scheduler {
     /// first one: it will be filtered alone, and the others without it, so that the guilty one is found.
     func develop(
         _ jobs: [BegunJob<FilterJob>], of key: BatchKey, _ beat: Heartbeat.Beat,
-        admit: @escaping PicturePipeline.Admission
-    ) -> FilterStep.Results {
+        admit: PicturePipeline.Admission
+    ) -> PicturePipeline.Attempt<FilterStep.Results> {
         let settings = settings
         let job = jobs[0]
         var content: [UInt8]?
@@ -200,46 +203,33 @@ extension Scheduler {
         }
         let step = FilterStep(
             jobs: jobs, sources: settings.localSources, content: content,
-            limits: settings.pictureLimits, durably: settings.isDurable,
-            hasPage: makesPage(job.wantsPage))
+            durably: settings.isDurable, hasPage: makesPage(job.wantsPage))
         do throws(FileError) {
             return try spool.attempts.record(
                 batch: job.id, image: job.image, before: job.crashes
             ) { slot in
-                step.run(admit: admit) { [gate] in
+                step.run(admit: admit) { [gate, cancellation = job.cancellation] in
                     beat.step()
                     CrashRecords.step(slot)
-                    return !job.cancellation.isSet && !gate.isAborting
+                    return !cancellation.isSet && !gate.isAborting
                 }
             }
         } catch {
             let failure = Failure(error)
-            return jobs.map { _ in .failure(failure) }
+            return .made(jobs.map { _ in .failure(failure) })
         }
     }
 }
 
 extension BegunJob<FilterJob> {
-    fileprivate func steps(within limits: PictureLimits) -> PictureSteps {
-        var steps = PictureSteps(
-            job.filters, autoOrient: job.autoOrient, job.output, limits)
-        steps.limits.damaged = job.damaged
-        return steps
-    }
-
     fileprivate var watched: WatchedWork {
         WatchedWork("the picture \(job.name) of \(job.id)", batch: job.id, image: job.name)
     }
 }
 
-extension MemoryAnswer {
-    /// - Throws: the error that ends the work on a picture without enough memory: `cancelled` if it must wait.
-    func admit(_ bytes: Int) throws(PictureError) {
-        switch self {
-        case .granted: return
-        case .later: throw PictureError(.cancelled, "it waits for memory")
-        case .tooLarge(let limit): throw .memoryLimit(bytes, limit: limit)
-        }
+extension Failure {
+    fileprivate static var cancelled: Failure {
+        Failure(PictureError(.cancelled, "the batch was cancelled"))
     }
 }
 
@@ -260,30 +250,41 @@ extension Scheduler {
             return ended(ticket) { $0.filterNotBegun(key, image) }
         }
         let begin = Clock.nanoseconds
-        var obstacle: (answer: MemoryAnswer, bytes: Int)?
-        let results = heartbeat.during(job.watched, .steps) { beat in
-            develop(jobs, of: key, beat) { [self] bytes throws(PictureError) in
-                let answer = board.withLock { $0.needs(key, image, bytes: bytes) }
-                if answer != .granted { obstacle = (answer, bytes) }
-                try answer.admit(bytes)
+        var answer = MemoryAnswer.granted
+        let attempt = heartbeat.during(job.watched, .steps) { beat in
+            develop(jobs, of: key, beat) { [self] bytes in
+                answer = board.withLock { $0.needs(key, image, bytes: bytes) }
+                return answer == .granted
             }
         }
-        if let obstacle, jobs.count > 1 || obstacle.answer == .later, !job.cancellation.isSet {
-            // It may wait for an image that waits for the disk. Then that image must be tried instead.
-            endedUndecided(ticket.work)
-            if case .tooLarge = obstacle.answer {
-                return ended(ticket) { $0.filteredApart(key, jobs.map(\.image)) }
-            }
-            log.waitsForMemory(job.job, bytes: obstacle.bytes)
-            return ended(ticket) {
-                $0.filterPostponed(key, jobs.map(\.image), bytes: obstacle.bytes)
-            }
+        let results: FilterStep.Results
+        switch (attempt, answer) {
+        case (.made(let made), _): results = made
+        case (.needs(let bytes), .tooLarge(let limit)) where jobs.count == 1:
+            let error = PictureError.memoryLimit(bytes, limit: limit)
+            results = [.failure(Failure(error.naming(job.input.name, or: [])))]
+        case (.needs, _) where job.cancellation.isSet:
+            results = jobs.map { _ in .failure(.cancelled) }
+        case (.needs(let bytes), _): return postpone(jobs, ticket, key, bytes, answer)
         }
         var changes: [(inout Board) -> Void] = []
         for (job, result) in zip(jobs, results) {
             changes.append(end(job, result, ticket, key, since: begin, share: jobs.count))
         }
         ended(ticket) { board in for change in changes { change(&board) } }
+    }
+
+    /// There is no memory for the images now, or never for all at once.
+    private func postpone(
+        _ jobs: [BegunJob<FilterJob>], _ ticket: Admission.Ticket, _ key: BatchKey, _ bytes: Int,
+        _ answer: MemoryAnswer
+    ) {
+        // They may wait for an image that waits for the disk. Then that image must be tried instead.
+        endedUndecided(ticket.work)
+        let images = jobs.map(\.image)
+        if case .tooLarge = answer { return ended(ticket) { $0.filteredApart(key, images) } }
+        log.waitsForMemory(jobs[0].job, bytes: bytes)
+        ended(ticket) { $0.filterPostponed(key, images, bytes: bytes) }
     }
 
     /// What the board does when an image has been filtered, or has not.
@@ -299,9 +300,8 @@ extension Scheduler {
         if case .failure(let failure) = result, failure.fault != nil {
             refused(ticket.work, failure, batch: job.id)
             if job.cancellation.isSet {
-                let cancelled = Failure(PictureError(.cancelled, "the batch was cancelled"))
                 return {
-                    $0.filterEnded(key, image, result: .failure(cancelled), share: share)
+                    $0.filterEnded(key, image, result: .failure(.cancelled), share: share)
                 }
             }
             if failure.fault == .full { giveBackSource(of: image, key, job.folders) }

@@ -52,8 +52,8 @@ import Testing
     private static func filterJob() throws -> FilterJob {
         FilterJob(
             id: "holiday", image: 0, name: "a", input: .source("b", slot: 0),
-            autoOrient: true, filters: [], overlays: [:], output: OutputOptions(),
-            resultName: "a.png", isPublished: true, handsOver: false, isAgain: false, crashes: 0)
+            steps: PictureSteps([]), overlays: [:], resultName: "a.png", isPublished: true,
+            handsOver: false, isAgain: false, crashes: 0)
     }
 
     @Test(arguments: [

@@ -259,4 +259,18 @@ import Testing
         #expect(report.why?.code == "stopped" && report.files.map(\.name) == ["late.json"])
         #expect(try fixture.names == ["late.json"])
     }
+
+    /// A report that could not be written is written as soon as it can be, although nothing has changed.
+    @Test func writesARefusedReportLater() throws {
+        let fixture = try IntakeFixture()
+        let root = fixture.spool.root
+        try root.makeDirectory("inbox.json")
+        try fixture.start()
+        #expect(fixture.journal.all(.reportFailed).count == 1)
+        try root.removeDirectory("inbox.json")
+        fixture.time.advance(by: 5)
+        fixture.intake.queue.sync {}
+        #expect(try root.information(of: "inbox.json")?.isRegularFile == true)
+        #expect(fixture.journal.all(.reportFailed).count == 1)
+    }
 }

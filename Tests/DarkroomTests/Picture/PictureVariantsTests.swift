@@ -83,7 +83,7 @@ import Testing
         limits: PictureLimits = PictureLimits(), cores: Cores = .shared,
         outputs given: [FileDescriptor?] = [],
         stage: @escaping PicturePipeline.StageMaker = FilterStage.make,
-        admit: PicturePipeline.Admission? = nil,
+        admit: PicturePipeline.Admission = { _ in true },
         checkpoint: @escaping @Sendable () -> Bool = { true }
     ) throws -> [Made] {
         let input = try UnnamedFile(source)
@@ -104,8 +104,9 @@ import Testing
                         : nil))
         }
         do throws(PictureError) {
-            let outcomes = try PictureVariants(jobs, commonFilters: common.count)
+            let attempt = try PictureVariants(jobs, commonFilters: common.count)
                 .run(input: isContent ? .content(source) : .file(input.descriptor), admit: admit)
+            guard case .made(let outcomes) = attempt else { return [] }
             var made: [Made] = []
             for (number, outcome) in outcomes.enumerated() {
                 switch outcome {
@@ -434,8 +435,9 @@ import Testing
             let bytes = Mutex(0)
             let made = try Self.together(
                 source, wishes,
-                admit: { needed throws(PictureError) in
+                admit: { needed in
                     bytes.withLock { $0 = max($0, needed) }
+                    return true
                 })
             #expect(made.allSatisfy { $0.error == nil })
             return bytes.withLock { $0 }
@@ -452,8 +454,8 @@ import Testing
     @Test func allAreStoppedByTheAdmission() throws {
         let made = try Self.together(
             Self.noise, [Wish(), Wish()],
-            admit: { bytes throws(PictureError) in throw .memoryLimit(bytes, limit: 1) })
-        #expect(made.allSatisfy { $0.error?.code == "memory-limit" })
+            admit: { _ in false })
+        #expect(made.isEmpty)
     }
 
     /// In a process of its own, where nobody else takes memory: no more than the bound.
@@ -482,11 +484,22 @@ import Testing
         let before = try ProcessMemory.status("VmHWM")
         let made = try together(
             source, wishes, cores: Cores(count: 2),
-            admit: { needed throws(PictureError) in
+            admit: { needed in
                 bytes.withLock { $0 = max($0, needed) }
+                return true
             })
         let after = try ProcessMemory.status("VmHWM")
         #expect(made.allSatisfy { $0.error == nil })
         return (after - before, bytes.withLock { $0 })
+    }
+}
+
+extension PictureVariants {
+    /// With all the memory that they need.
+    func run(input: PictureInput) throws(PictureError) -> [Outcome] {
+        switch try run(input: input, admit: { _ in true }) {
+        case .made(let outcomes): outcomes
+        case .needs: []
+        }
     }
 }
