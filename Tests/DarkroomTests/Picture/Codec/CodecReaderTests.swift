@@ -110,7 +110,8 @@ import Testing
         let samples = try reader.allBytes().withUnsafeBytes {
             Array($0.bindMemory(to: UInt16.self))
         }
-        #expect(samples == (0..<48).map { UInt16($0 * 1000 + 7) })
+        let expected: [UInt16] = (0..<48).map { UInt16($0) * 1000 + 7 }
+        #expect(samples == expected)
     }
 
     @Test func ofAnAnimationTheFirstPictureIsRead() throws {

@@ -198,7 +198,8 @@ import Testing
         let layout = PixelLayout(width: 4, height: 4, channels: 3, depth: 8)
         #expect(
             throws: PictureError(
-                .codecMissing, "x: the program darkroom-codec-heif-nothing, which writes it, is not installed: install"
+                .codecMissing,
+                "x: the program darkroom-codec-heif-nothing, which writes it, is not installed: install"
                     + " the package darkroom")
         ) {
             try CodecWriter.write(

@@ -124,7 +124,7 @@ import Testing
             .noise(width: 900, height: 500)
         let jpeg = JPEGMaker.gradient(width: 1600, height: 1200, channels: 3).encoded
         let sources = [maker.encoded, jpeg]
-        let filters: [[Filter]] = [[], [.sepia(intensity: 1)], [.blur(radius: 3)]]
+        let filters: [[Filter]] = [[], [.sepia(intensity: 1)], [.blur(sigma: 3)]]
         for source in sources {
             for filters in filters {
                 for format in [OutputFormat.png, .jpeg] {
