@@ -102,6 +102,7 @@ import Testing
         #expect(
             named == [
                 "Fetch/TransferSettings.swift", "Answer/PictureVersions.swift",
+                "Picture/FormatSupport.swift",
                 "Answer/Status+Text.swift",
             ])
     }
