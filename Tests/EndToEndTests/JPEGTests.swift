@@ -56,8 +56,10 @@ import Testing
             ])
         #expect(
             status.images.map(\.output?.format) == [.jpeg, .png, .jpeg, .jpeg, nil, .jpeg])
-        #expect(status.images.map(\.output?.width) == [32, 32, 8, 48, nil, 8])
-        #expect(status.images.map(\.output?.height) == [48, 48, 12, 32, nil, 8])
+        let widths: [Int?] = [32, 32, 8, 48, nil, 8]
+        let heights: [Int?] = [48, 48, 12, 32, nil, 8]
+        #expect(status.images.map(\.output?.width) == widths)
+        #expect(status.images.map(\.output?.height) == heights)
         #expect(try status.image("torn").error?.code == "jpeg-truncated")
         #expect(
             try status.image("photo").metadata == [

@@ -9,7 +9,7 @@ import Testing
     @Test func messagesNameTheSourceAsTheManifestDoes() async throws {
         let fixture = try DaemonFixture(pictures: 0)
         try fixture.write("<html></html>", to: "p.png")
-        try fixture.write("GIF89a", to: "g.png")
+        try fixture.write("%PDF-1.7", to: "g.png")
         let daemon = try await fixture.run(fixture.readsDocuments)
         try fixture.drop("local", images: [("page", "p.png"), ("film", "g.png")])
         let status = try await fixture.spool.finish("local", daemon)

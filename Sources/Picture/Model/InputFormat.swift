@@ -215,8 +215,8 @@ extension InputFormat {
     /// The kind of a file of the ISO base media format: pictures of HEIF (ISO/IEC 23008-12), raw files of Canon, and
     /// otherwise videos.
     private static func brand(_ major: String, others: [String]) -> InputFormat {
-        let avif: Set = ["avif", "avis"]
-        let heic: Set = ["heic", "heix", "hevc", "hevx", "heim", "heis", "hevm", "hevs"]
+        let avif = ["avif", "avis"]
+        let heic = ["heic", "heix", "hevc", "hevx", "heim", "heis", "hevm", "hevs"]
         if avif.contains(major) { return .avif }
         if heic.contains(major) { return .heic }
         switch major {

@@ -40,7 +40,7 @@ import Testing
         "Manifest/FilterCorrection+Parameters.swift": "parameters of the catalogue",
         "Manifest/ValueReader+Filters.swift": "parameters of the catalogue",
         "Picture/Model/FilterSpecification.swift": "parameters of the catalogue",
-        "Picture/Codec/CodecFacts.swift": "kinds of metadata",
+        "Picture/Read/CodecFacts.swift": "kinds of metadata",
         "Picture/MetadataLedger.swift": "kinds of metadata",
         "Picture/Read/SourceMetadata.swift": "kinds of metadata",
         "Picture/Model/PictureFilter.swift": "parameters of the catalogue",
@@ -102,6 +102,7 @@ import Testing
         #expect(
             named == [
                 "Fetch/TransferSettings.swift", "Answer/PictureVersions.swift",
+                "Picture/FormatSupport.swift",
                 "Answer/Status+Text.swift",
             ])
     }

@@ -124,23 +124,23 @@ import Testing
 
     @Test func refusalsSayWhatToDo() throws {
         let pdf = try #require(InputFormat.pdf.refusal(of: "x.pdf"))
-        #expect(
-            pdf.message
-                == "x.pdf: this is a PDF document; \(InputFormat.rule); make pictures of its"
-                + " pages, for example with pdftoppm -png")
+        let pages = "make pictures of its pages, for example with pdftoppm -png"
+        let words = "x.pdf: this is a PDF document; \(InputFormat.rule); \(pages)"
+        #expect(pdf.message == words)
         let video = try #require(InputFormat.video.refusal(of: "x.mov"))
+        let advice = "take a picture from it, for example with ffmpeg -frames:v 1"
         #expect(
-            video.message == "x.mov: this is a video or a recording of sound, not a picture; take a"
-                + " picture from it, for example with ffmpeg -frames:v 1")
+            video.message
+                == "x.mov: this is a video or a recording of sound, not a picture; \(advice)")
         let refused = InputFormat.allCases.filter { $0.isPicture && !$0.isReadable }
         #expect(refused.filter { $0.remedy == nil } == [.mangledPNG])
     }
 
     @Test func theTableSaysWhatIsRead() {
-        #expect(
-            InputFormat.allCases.filter(\.isReadable) == [
-                .png, .jpeg, .gif, .webp, .tiff, .bmp, .avif, .heic, .jpegXL,
-            ])
+        let kinds: [InputFormat] = [
+            .png, .jpeg, .gif, .webp, .tiff, .bmp, .avif, .heic, .jpegXL,
+        ]
+        #expect(InputFormat.allCases.filter(\.isReadable) == kinds)
         #expect(
             InputFormat.rule
                 == "only PNG, JPEG, WebP, AVIF, HEIC, TIFF, GIF, BMP and JPEG XL pictures are supported"
