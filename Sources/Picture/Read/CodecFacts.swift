@@ -10,6 +10,9 @@ struct CodecFacts {
     var meanings: [String: SourceMetadata.Meaning] = [:]
 
     init(_ header: darkroom_codec_header, _ blobs: CodecBlobs, isGray: Bool) {
+        if header.pages > 1 {
+            remarks.append("it has \(header.pages) pages: page \(header.page) is used")
+        }
         if header.pixels_x > 0, header.pixels_y > 0 {
             colour.density = PictureColour.Density(x: header.pixels_x, y: header.pixels_y, unit: 1)
             meanings["resolution"] = .colour(.density)

@@ -25,6 +25,7 @@ import Testing
         "Client/SpoolLocation.swift": "the environment",
         "Client/Terminal/ColorChoice.swift": "the environment",
         "Client/Terminal/Terminal.swift": "the environment",
+        "Picture/Model/OutputFormat.swift": "words for formats",
         "Core/RecordThrottle.swift": "codes and states",
         "Core/ControlGroup.swift": "paths of control groups, from the kernel",
         "Core/JSONWriter.swift": "names of chunks and segments",

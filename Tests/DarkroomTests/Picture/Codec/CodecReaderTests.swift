@@ -103,6 +103,37 @@ import Testing
         #expect(largestDifference(try reader.allBytes(), turned) <= 3)
     }
 
+    /// Of several pages, the first is read, and the others are not forgotten in silence.
+    @Test func theFirstOfSeveralPages() throws {
+        let reader = try Self.reader(of: .content(Self.tiff(pages: 3)), .tiff)
+        #expect(try reader.allBytes() == [10])
+        #expect(reader.warnings == ["it has 3 pages: page 1 is used"])
+    }
+
+    /// A TIFF of gray pages with one pixel each: 10, 20 and so on.
+    private static func tiff(pages: Int) -> [UInt8] {
+        let directoryBytes = 2 + 9 * 12 + 4
+        func number(_ value: Int, _ bytes: Int) -> [UInt8] {
+            (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        var file: [UInt8] = [0x49, 0x49, 42, 0] + number(8, 4)
+        for page in 0..<pages {
+            let next = 8 + (page + 1) * directoryBytes
+            let pixel = 8 + pages * directoryBytes + page
+            // The size, the bits, no compression, black is 0, the place of the pixel, and how much it is.
+            let fields = [
+                (256, 1), (257, 1), (258, 8), (259, 1), (262, 1), (273, pixel), (277, 1), (278, 1),
+                (279, 1),
+            ]
+            file += number(fields.count, 2)
+            for (tag, value) in fields {
+                file += number(tag, 2) + number(4, 2) + number(1, 4) + number(value, 4)
+            }
+            file += number(page + 1 < pages ? next : 0, 4)
+        }
+        return file + (0..<pages).map { UInt8(10 * ($0 + 1)) }
+    }
+
     @Test func keepsSixteenBits() throws {
         let reader = try Self.reader(of: .content(CodecSamples.tiffDeep), .tiff)
         #expect(reader.layout == PixelLayout(width: 8, height: 6, channels: 1, depth: 16))

@@ -77,10 +77,10 @@ import Testing
                     }
                 }
             }
-            // Opaque: what is transparent has no colour.
+            // Translucent: a file may leave out the alpha of what is opaque, and the colour of what is transparent.
             if layout.hasAlpha {
                 for pixel in 0..<layout.width * layout.height {
-                    samples[pixel * channels + channels - 1] = UInt16(most)
+                    samples[pixel * channels + channels - 1] = UInt16(most / 255 * 200)
                 }
             }
             var way = Way(options: OutputOptions(format: format))
@@ -303,7 +303,7 @@ import Testing
             ("crash-at-end", .codecCrashed, program + "was ended by signal 11"),
             ("leave", .codecCrashed, program + "ended with status 9"),
             ("spin", .codecTime, program + "has used 1 seconds of the processor"),
-            ("memory", .memoryLimit, "there is no memory for 1048576 x 1 bytes"),
+            ("memory", .memoryLimit, "there is no memory for 1048576 bytes"),
             ("silent", .codecTime, program + "has said nothing for 1 seconds"),
             (
                 "open", .codecCrashed,
