@@ -59,7 +59,8 @@ static void find_page(picture *picture)
         is_found = wanted == 1;
     }
     if (!is_found)
-        codec_fail(picture->call, DARKROOM_CODEC_UNSUPPORTED, "the TIFF file has %u pages, and no page %u", count, wanted);
+        codec_fail(picture->call, DARKROOM_CODEC_NO_PAGE, "the file has %u %s, and no page %u", count,
+            count == 1 ? "page" : "pages", wanted);
     if (!TIFFSetDirectory(picture->tiff, found)) fail(picture);
     picture->header.page = wanted;
     picture->header.pages = count;

@@ -25,6 +25,8 @@ package struct ImageDraft: Sendable {
     /// Empty until it is derived, if the manifest gives no name.
     package var name: ByteString = ""
     package var source: ByteString?
+    /// The page of a source with several pages, from 1.
+    package var page: Int?
     package var from: Reference?
     package var after: [Reference] = []
     package var settings: ImageSettings

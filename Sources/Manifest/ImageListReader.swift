@@ -33,7 +33,7 @@ package struct ImageListReader {
 
     static let keys: [ByteString] = ["name"] + keysBesideName
     static let keysBesideName: [ByteString] = [
-        "source", "from", "after", "recipe", "filters", "autoOrient", "damaged", "strict",
+        "source", "page", "from", "after", "recipe", "filters", "autoOrient", "damaged", "strict",
         "output", "variants", "publish",
     ]
 
@@ -262,6 +262,9 @@ package struct ImageListReader {
             draft.source = reader.text(source, "‘source’", at: inner, write: .source)
                 .flatMap { Self.source($0, source, at: inner, &reader) }
         }
+        if let page = map["page"] {
+            draft.page = Self.page(page, isOfSource: from == nil, at: .key(path, "page"), &reader)
+        }
         if let from {
             draft.from = reader.text(
                 from, "‘from’", at: .key(path, "from"), write: Self.textForm(from, "photo")
@@ -313,6 +316,20 @@ package struct ImageListReader {
             draft.settings.variants = variants(node, of: draft, at: inner, &reader)
             draft.variantsAreOwn = true
         }
+    }
+
+    private static let page = FilterParameter.integer("page", 1...65_535, required: false)
+
+    private static func page(
+        _ node: Document.Node, isOfSource: Bool, at path: DocumentPath, _ reader: inout ValueReader
+    ) -> Int? {
+        guard isOfSource else {
+            reader.problems.add(
+                .conflictingKeys, "‘page’ is of a ‘source’; an image with ‘from’ has one page",
+                at: path, node.place)
+            return nil
+        }
+        return reader.integer(node, 1...65_535, Self.page, at: path)
     }
 
     private mutating func variants(

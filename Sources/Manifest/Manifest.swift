@@ -41,6 +41,8 @@ package struct Manifest: Sendable, Equatable {
     package struct Image: Sendable, Equatable {
         package var name: ByteString
         package var origin: Origin
+        /// The page of a source with several pages, from 1; nil for the first one.
+        package var page: Int?
         /// The indices of the images that must have ended, with or without success, before this one begins.
         package var after: [Int]
         /// The indices of the images that the filters lay over this one, each once, without its `from`.
@@ -60,7 +62,8 @@ package struct Manifest: Sendable, Equatable {
         package var variant: Variant?
 
         package init(
-            name: ByteString, origin: Origin, after: [Int] = [], overlays: [Int] = [],
+            name: ByteString, origin: Origin, page: Int? = nil, after: [Int] = [],
+            overlays: [Int] = [],
             filters: [Filter] = [], autoOrient: Bool = true,
             damaged: DamagedRule = .fail, isStrict: Bool = false,
             output: OutputOptions = OutputOptions(),
@@ -69,6 +72,7 @@ package struct Manifest: Sendable, Equatable {
         ) {
             self.name = name
             self.origin = origin
+            self.page = page
             self.after = after
             self.overlays = overlays
             self.filters = filters
@@ -97,6 +101,7 @@ package struct Manifest: Sendable, Equatable {
         package func steps(within limits: PictureLimits) -> PictureSteps {
             var steps = PictureSteps(filters, autoOrient: autoOrient, encoding, limits)
             steps.limits.damaged = damaged
+            steps.page = page
             return steps
         }
 

@@ -219,7 +219,8 @@ extension ManifestReader.Draft {
                 dependencies.origin(of: index).map { Manifest.Origin.image($0) }
                 ?? .source(SourceReference(draft.source ?? ""))
             return Manifest.Image(
-                name: draft.name, origin: origin, after: dependencies.after(of: index),
+                name: draft.name, origin: origin, page: draft.page,
+                after: dependencies.after(of: index),
                 overlays: dependencies.overlays(of: index),
                 filters: draft.settings.filters.filters, autoOrient: draft.settings.autoOrient,
                 damaged: draft.settings.damaged, isStrict: draft.settings.isStrict,

@@ -7,6 +7,8 @@ package struct PictureSteps {
     package var filters: [Filter] = []
     /// Whether the picture is first turned upright, as recorded in its Exif.
     package var autoOrient = true
+    /// The page of a source with several pages, from 1; nil for the first one.
+    package var page: Int?
     /// How the result is written.
     package var options = OutputOptions()
     package var limits = PictureLimits()
@@ -43,7 +45,8 @@ package struct PictureSteps {
     func open(_ input: PictureInput, name: String) throws(PictureError) -> any PictureReader {
         try PictureDecoder.reader(
             of: PictureDecoder.Input(
-                input, name: name, limits: limits, divisor: divisor, checkpoint: checkpoint))
+                input, name: name, limits: limits, page: page, divisor: divisor,
+                checkpoint: checkpoint))
     }
 
     /// The maximum number of bytes of memory; nil if a step will fail. The step then reports the error with more

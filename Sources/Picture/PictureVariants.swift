@@ -92,7 +92,7 @@ package struct PictureVariants {
         var divisors = jobs.map { _ in 1 }
         _ = try PictureDecoder.reader(
             of: PictureDecoder.Input(
-                input, name: jobs[0].name, limits: trunk.limits,
+                input, name: jobs[0].name, limits: trunk.limits, page: trunk.page,
                 divisor: { width, height, orientation in
                     divisors = jobs.map {
                         $0.steps.divisor(width: width, height: height, orientation: orientation)
@@ -174,7 +174,7 @@ extension PictureVariants {
         try input.rewind()
         let reader = try JPEGReader(
             PictureDecoder.Input(
-                input, name: jobs[0].name, limits: trunk.limits,
+                input, name: jobs[0].name, limits: trunk.limits, page: trunk.page,
                 divisor: { _, _, _ in sizes[0].divisor }, checkpoint: trunk.checkpoint),
             views: sizes.map(\.divisor))
         guard let source = JPEGViews(reader) else { return nil }

@@ -132,6 +132,8 @@ typedef enum {
     DARKROOM_CODEC_ANIMATED = 8,
     /* Only a warning: metadata that is left out. */
     DARKROOM_CODEC_METADATA = 9,
+    /* The file has no page of this number: the text says how many it has. */
+    DARKROOM_CODEC_NO_PAGE = 10,
 } darkroom_codec_result;
 
 /* The bounds of one picture. */

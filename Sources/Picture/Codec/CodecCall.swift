@@ -238,6 +238,7 @@ final class CodecCall {
             case DARKROOM_CODEC_UNSUPPORTED: isEncoding ? .codecMissing : .unsupportedFormat
             case DARKROOM_CODEC_TOO_LARGE: .tooManyPixels
             case DARKROOM_CODEC_MEMORY: .memoryLimit
+            case DARKROOM_CODEC_NO_PAGE: .pageMissing
             case DARKROOM_CODEC_IO: isEncoding ? .writeFailed : .readFailed
             default: nil
             }

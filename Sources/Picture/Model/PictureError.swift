@@ -45,6 +45,8 @@ public struct PictureError: Error, Equatable, CustomStringConvertible {
         case pictureTruncated = "picture-truncated"
         /// The file of a picture that a codec program reads is damaged. The message contains the library's text.
         case pictureDamaged = "picture-damaged"
+        /// The file has fewer pages than the number of the page that is wanted.
+        case pageMissing = "page-missing"
         /// No program for this kind of picture is installed. The message names the package.
         case codecMissing = "codec-missing"
         /// The program that reads or writes this kind of picture has ended by a signal, or says what makes no sense.

@@ -9,8 +9,9 @@ struct CodecFacts {
     var remarks: [String] = []
     var meanings: [String: SourceMetadata.Meaning] = [:]
 
-    init(_ header: darkroom_codec_header, _ blobs: CodecBlobs, isGray: Bool) {
-        if header.pages > 1 {
+    /// - Parameter page: the one that is wanted.
+    init(_ header: darkroom_codec_header, _ blobs: CodecBlobs, isGray: Bool, page: Int?) {
+        if page == nil, header.pages > 1 {
             remarks.append("it has \(header.pages) pages: page \(header.page) is used")
         }
         if header.pixels_x > 0, header.pixels_y > 0 {

@@ -8,6 +8,8 @@ struct CodecFormat: Sendable {
     let mediaType: String
     let endings: [String]
     let program: CodecProgram
+    /// Whether a file may have several pages.
+    var hasPages = false
 
     static let all: [CodecFormat] = [
         CodecFormat(
@@ -22,7 +24,7 @@ struct CodecFormat: Sendable {
             program: heif),
         CodecFormat(
             kind: .tiff, name: "TIFF", mediaType: "image/tiff", endings: [".tif", ".tiff"],
-            program: tiff),
+            program: tiff, hasPages: true),
         CodecFormat(
             kind: .gif, name: "GIF", mediaType: "image/gif", endings: [".gif"],
             program: gif),
@@ -38,7 +40,7 @@ struct CodecFormat: Sendable {
     var decoder: PictureDecoder {
         PictureDecoder(
             kind: kind, name: name, mediaType: mediaType, endings: endings,
-            heldWord: nil, program: program,
+            heldWord: nil, program: program, hasPages: hasPages,
             open: { input throws(PictureError) in try CodecReader(input, self) },
             needs: { layout, _ in CodecReader.needs(layout) }, reduces: false,
             mostNeeds: { limits in

@@ -50,7 +50,8 @@ final class CodecReader: PictureReader {
         while blobs.isMissingSome {
             try blobs.take(try call.hear(step), call)
         }
-        let facts = CodecFacts(header, blobs, isGray: layout.colourChannels == 1)
+        let facts = CodecFacts(
+            header, blobs, isGray: layout.colourChannels == 1, page: input.page)
         colour = facts.colour
         exif = facts.exif
         orientation = facts.orientation

@@ -15,18 +15,21 @@ package struct PictureDecoder: Sendable {
         /// The name of the file in messages.
         let name: String
         let limits: PictureLimits
+        /// From 1; nil for the first one, with a warning if there are others.
+        let page: Int?
         let divisor: Divisor
         /// Called before each band; false ends reading with `PictureError.Code.cancelled`.
         let checkpoint: () -> Bool
 
         package init(
             _ picture: PictureInput, name: String, limits: PictureLimits = PictureLimits(),
-            divisor: @escaping Divisor = { _, _, _ in 1 },
+            page: Int? = nil, divisor: @escaping Divisor = { _, _, _ in 1 },
             checkpoint: @escaping () -> Bool = { true }
         ) {
             self.picture = picture
             self.name = name
             self.limits = limits
+            self.page = page
             self.divisor = divisor
             self.checkpoint = checkpoint
         }
@@ -44,6 +47,8 @@ package struct PictureDecoder: Sendable {
     let heldWord: String?
     /// The program that reads it; nil if this process does.
     var program: CodecProgram?
+    /// Whether a file may have several pages.
+    var hasPages = false
     /// Reads the header.
     let open: @Sendable (Input) throws(PictureError) -> any PictureReader
     /// What the reader of a picture needs, for the layout of its rows and the factor of their reduction.
@@ -90,6 +95,11 @@ package struct PictureDecoder: Sendable {
         guard let decoder = decoder(of: kind) else {
             throw kind.refusal(of: input.name)
                 ?? PictureError(.unsupportedFormat, "\(input.name): this is \(kind.words)")
+        }
+        if let page = input.page, page > 1, !decoder.hasPages {
+            throw PictureError(
+                .pageMissing,
+                "\(input.name): this is \(kind.words), which has no pages, and no page \(page)")
         }
         return try decoder.open(input)
     }

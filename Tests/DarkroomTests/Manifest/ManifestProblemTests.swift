@@ -246,6 +246,14 @@ import Testing
         ),
         (#"{"images": ["a", {"from": "a"}]}"#, ["1:18 missing-key images[1]"]),
         (
+            #"{"images": ["a", {"name": "b", "from": "a", "page": 2}]}"#,
+            ["1:53 conflicting-keys images[1].page"]
+        ),
+        (
+            #"{"images": [{"source": "a", "page": 0}, {"source": "b", "page": "2"}]}"#,
+            ["1:37 out-of-range images[0].page", "1:66 wrong-type images[1].page"]
+        ),
+        (
             #"{"images": ["a", {"name": "b", "from": "a", "after": "a"}]}"#,
             ["1:54 wrong-type images[1].after"]
         ),

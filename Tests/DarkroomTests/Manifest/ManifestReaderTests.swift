@@ -99,6 +99,10 @@ import Testing
         let all = try read(
             #"{"autoOrient": false, "images": ["a", {"source": "b", "autoOrient": true}]}"#)
         #expect(all.images.map(\.autoOrient) == [false, true])
+        let pages = try read(
+            #"{"images": [{"source": "a", "page": 3, "variants": [{"suffix": "-x"}]}, "b"]}"#)
+        #expect(pages.images.map(\.page) == [3, nil])
+        #expect(pages.images.map { $0.steps(within: PictureLimits()).page } == [3, nil])
     }
 
     @Test func damagedPicturesFailUnlessTheyAreToBeKept() throws {

@@ -110,6 +110,32 @@ import Testing
         #expect(reader.warnings == ["it has 3 pages: page 1 is used"])
     }
 
+    @Test func readsThePageThatIsWanted() throws {
+        let file = PictureInput.content(Self.tiff(pages: 3))
+        for page in 1...3 {
+            let reader = try PictureDecoder.reader(
+                of: PictureDecoder.Input(file, name: "x", page: page))
+            #expect(try reader.allBytes() == [UInt8(10 * page)])
+            #expect(reader.warnings == [])
+        }
+        let cases = [
+            (Self.tiff(pages: 3), 4, "x: reading the header: the file has 3 pages, and no page 4"),
+            (
+                Self.tiff(pages: 1), 65_535,
+                "x: reading the header: the file has 1 page, and no page 65535"
+            ),
+            (CodecSamples.gif, 2, "x: this is a GIF picture, which has no pages, and no page 2"),
+        ]
+        for (file, page, message) in cases {
+            #expect(throws: PictureError(.pageMissing, message)) {
+                try PictureDecoder.reader(
+                    of: PictureDecoder.Input(.content(file), name: "x", page: page))
+            }
+        }
+        _ = try PictureDecoder.reader(
+            of: PictureDecoder.Input(.content(CodecSamples.gif), name: "x", page: 1))
+    }
+
     /// A TIFF of gray pages with one pixel each: 10, 20 and so on.
     private static func tiff(pages: Int) -> [UInt8] {
         let directoryBytes = 2 + 9 * 12 + 4
