@@ -251,7 +251,7 @@ import Testing
         ),
         (
             #"{"images": [{"source": "a", "page": 0}, {"source": "b", "page": "2"}]}"#,
-            ["1:37 out-of-range images[0].page", "1:66 wrong-type images[1].page"]
+            ["1:37 out-of-range images[0].page", "1:65 wrong-type images[1].page"]
         ),
         (
             #"{"images": ["a", {"name": "b", "from": "a", "after": "a"}]}"#,
