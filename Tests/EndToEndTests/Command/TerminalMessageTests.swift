@@ -8,13 +8,13 @@ import Testing
             ["submit", "good.yaml", "--filter", "mono"], ["check", "list.csv"],
             ["check", "bad.yaml"], ["run", "bad.yaml", "-o", "out"], ["wait"],
             ["show", "x", "--no-such-option"], ["make", "small.png", "--json"],
-            ["filter", "small.png", "-o", "a.webp"], ["watch", "x", "--spool", "none"],
+            ["filter", "small.png", "-o", "a.gif"], ["watch", "x", "--spool", "none"],
         ] as [[String]], [80, 40])
     func endsLinesBetweenWords(words: [String], width: Int) async throws {
         let fixture = try RunFixture()
         try fixture.write("images: [small.png]\n", to: "good.yaml")
         try fixture.write(
-            "images: [{source: small.png, output: webp}]\nqualityOfService: utilities\n",
+            "images: [{source: small.png, output: gif}]\nqualityOfService: utilities\n",
             to: "bad.yaml")
         try fixture.write("source\nsmall.png\n", to: "list.csv")
         let spool = fixture.scratch.path
