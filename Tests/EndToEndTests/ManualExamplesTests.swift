@@ -140,7 +140,8 @@ import Testing
         "cache.folder": "/tmp/other", "cache.maxBytes": "0", "sources.roots": "[/srv]",
         "retention.age": "1h", "retention.bytes": "1GiB", "retention.originals": "true",
         "status.interval": "0.25s", "inbox.recipe": "\"\"", "batches.page": "true",
-        "metrics.textfile": "\"\"", "pictures.confine": "all", "limits.memory": "1GiB", "folders": "[]",
+        "metrics.textfile": "\"\"", "pictures.confine": "all",
+        "limits.memory": "1GiB", "folders": "[]",
     ]
 
     /// A configuration of these keys, with their other values.
