@@ -5,6 +5,15 @@
 /* The allocation of memory, as the C library has it, for the libraries, too: a child that gets none says so and ends.
  * Otherwise a library may say that the picture is damaged, or end by a signal. */
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+/* The sanitizers have an allocation of their own. */
+#define IS_SANITIZED
+#endif
+#endif
+
+#ifndef IS_SANITIZED
+
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *memory, size_t bytes);
@@ -42,3 +51,5 @@ int posix_memalign(void **result, size_t alignment, size_t bytes)
     *result = memory;
     return 0;
 }
+
+#endif

@@ -76,7 +76,8 @@ reads_all_kinds() {
     submit_kinds all "${kinds[@]}"
     check "each kind is read in the sandbox" eventually batch_is all completed
     check "... and is a picture" has_pictures all "${kinds[@]}"
-    check "each library has one waiting process" has_processes "$(find $programs -type f | wc -l)"
+    # The readers of PNG and JPEG wait only where these are confined, too.
+    check "each library has one waiting process" has_processes "$(find $programs -type f ! -name basic | wc -l)"
     check "... and the journal has no warning" quiet warnings
 }
 
