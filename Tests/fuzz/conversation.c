@@ -1,4 +1,4 @@
-/* Throws made-up messages of a daemon at the child's side of the conversation (Sources/CCodec/conversation.c): whatever a
+/* Throws made-up messages of a daemon at the child's side of the conversation (conversation.c, decoding.c and encoding.c of Sources/CCodec): whatever a
  * daemon says, the child stays within the shared memory, uses no slot that the daemon has, and ends.
  *
  * An input is one byte for the direction, one for the number of slots, two for their size, and messages of MESSAGE bytes. */
@@ -24,6 +24,8 @@ _Noreturn static void exit_made_up(int status);
 #define fstat fstat_made_up
 #define _exit exit_made_up
 #include "../../Sources/CCodec/conversation.c"
+#include "../../Sources/CCodec/decoding.c"
+#include "../../Sources/CCodec/encoding.c"
 #undef recv
 #undef mmap
 #undef fstat
