@@ -1,0 +1,36 @@
+#ifndef DARKROOM_CODEC_TIFF_PICTURE_H
+#define DARKROOM_CODEC_TIFF_PICTURE_H
+
+#include "tiff.h"
+
+/* The picture as its tags say. */
+typedef struct {
+    darkroom_codec_call *call;
+    TIFF *tiff;
+    uint32_t width, height;
+    uint16_t bits, samples, photometric, planar, compression;
+    /* Samples of a pixel that are colours, and the kind of the next one. */
+    uint16_t colours, alpha;
+    uint16_t *palette[3];
+    /* What a value of the palette is divided by. */
+    uint16_t palette_divisor;
+    /* Whether libtiff converts the pixels. */
+    bool is_converted;
+    darkroom_codec_header header;
+} picture;
+
+enum { NO_ALPHA = 0xffff };
+
+/* Ends with libtiff's last words. */
+_Noreturn void picture_fail(const picture *picture);
+
+/* Goes to the wanted page and reads its tags: tags.c. Fills the picture and its header, except for the memory. */
+void picture_read_tags(picture *picture);
+/* Metadata; it lives as long as the page is open. */
+codec_metadata picture_metadata(const picture *picture);
+
+/* Says one row: samples.c. Plane `p` begins at `planes[p]`; an interleaved picture has one. `row` has room for a row of the
+ * result. */
+void picture_say(const picture *picture, const uint8_t *const *planes, uint8_t *row);
+
+#endif
