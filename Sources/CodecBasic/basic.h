@@ -29,6 +29,9 @@ void basic_jpeg(basic_memory *memory, const darkroom_codec_message *message);
 
 basic_input basic_input_of(basic_memory *memory, const darkroom_codec_message *message);
 void basic_text(char to[DARKROOM_REMOTE_TEXT], const char *text);
+/* Add a remark, or the name of a chunk or segment. False after the last one, which is NULL, and if there is no room. */
+bool basic_add_warning(darkroom_remote_state *state, const char *text);
+bool basic_add_name(darkroom_remote_state *state, const char *text);
 /* Copies a piece of metadata to the data. Returns its bytes. */
 uint32_t basic_piece(basic_memory *memory, const darkroom_codec_message *message, const uint8_t *bytes, size_t count);
 _Noreturn void basic_misuse(basic_memory *memory);

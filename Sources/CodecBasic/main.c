@@ -21,6 +21,21 @@ void basic_text(char to[DARKROOM_REMOTE_TEXT], const char *text)
     snprintf(to, DARKROOM_REMOTE_TEXT, "%s", text ? text : "");
 }
 
+bool basic_add_warning(darkroom_remote_state *state, const char *text)
+{
+    if (!text || state->warning_count == DARKROOM_REMOTE_WARNINGS) return false;
+    basic_text(state->warnings[state->warning_count++], text);
+    return true;
+}
+
+bool basic_add_name(darkroom_remote_state *state, const char *text)
+{
+    if (!text || state->name_count == DARKROOM_REMOTE_NAMES) return false;
+    char *name = state->names[state->name_count++];
+    snprintf(name, sizeof *state->names, "%s", text);
+    return true;
+}
+
 basic_input basic_input_of(basic_memory *memory, const darkroom_codec_message *message)
 {
     return (basic_input) {

@@ -109,12 +109,7 @@ void basic_png(basic_memory *memory, const darkroom_codec_message *message)
     state->system_error = darkroom_png_reader_errno(reader);
     state->has_extra_rows = darkroom_png_reader_has_extra_rows(reader);
     basic_text(state->message, darkroom_png_reader_message(reader));
-    const char *text;
-    uint32_t count = 0;
-    for (; count < DARKROOM_REMOTE_WARNINGS && (text = darkroom_png_reader_warning(reader, count)); count++)
-        basic_text(state->warnings[count], text);
-    state->warning_count = count;
-    for (count = 0; count < DARKROOM_REMOTE_NAMES && (text = darkroom_png_reader_chunk(reader, count)); count++)
-        strncpy(state->names[count], text, sizeof *state->names - 1);
-    state->name_count = count;
+    state->warning_count = state->name_count = 0;
+    while (basic_add_warning(state, darkroom_png_reader_warning(reader, state->warning_count))) {}
+    while (basic_add_name(state, darkroom_png_reader_chunk(reader, state->name_count))) {}
 }
