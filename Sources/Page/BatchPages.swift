@@ -185,7 +185,7 @@ package struct BatchPages: Sendable {
             entry.beforeNote = "The source cannot be read any more, or has changed since then."
             return entry
         }
-        entry.sourceSize = Self.size(of: path)
+        entry.sourceSize = size(of: path)
         do throws(PictureError) {
             entry.before = try maker.preview(
                 of: path, hasAlpha: hasAlpha, number: entry.number, "before")
@@ -208,9 +208,9 @@ package struct BatchPages: Sendable {
     }
 
     /// The size of a picture, upright; nil if its header cannot be read.
-    private static func size(of path: String) -> (width: Int, height: Int)? {
-        guard let file = opened(path),
-            let header = try? PictureHeader(of: file.file, name: path)
+    private func size(of path: String) -> (width: Int, height: Int)? {
+        guard let file = Self.opened(path),
+            let header = try? PictureHeader(of: file.file, name: path, limits: settings.limits)
         else { return nil }
         let (width, height) = (header.layout.width, header.layout.height)
         return header.orientation.isTransposed ? (height, width) : (width, height)
