@@ -344,7 +344,8 @@ let package = Package(
             swiftSettings: tool),
         // A codec that misbehaves, for the tests.
         .executableTarget(
-            name: "darkroom-codec-bad", dependencies: ["CDarkroomCodec"], path: "Tests/BadCodec"),
+            name: "darkroom-codec-bad", dependencies: ["CDarkroomCodec", "CDarkroomShims"],
+            path: "Tests/BadCodec", linkerSettings: [.linkedLibrary("m")]),
         .testTarget(
             name: "DarkroomTests",
             dependencies: library + codecs + [

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bad.h"
 #include "darkroom_codec.h"
 #include "darkroom_codec_socket.h"
 
@@ -244,6 +245,9 @@ static const struct {
     {"rows-again", say_rows_again}, {"no-slot", say_no_slot}, {"short", say_short}, {"end-early", end_early},
     {"warnings", warn_for_ever}, {"silent", be_silent}, {"silent-after-header", be_silent_after_header},
     {"good", be_good},
+    {"unusual-rows", answer_unusual_rows}, {"misuse", answer_misuse}, {"large-view", answer_large_size},
+    {"rows-for-ever", answer_rows_for_ever}, {"large-fact", answer_large_profile}, {"odd-depth", answer_odd_depth},
+    {"strange-index", answer_strange_index},
 };
 
 static void decode(darkroom_codec_call *call)

@@ -6,16 +6,20 @@ final class ConfinedJPEGCalls: JPEGCalls {
     private let mostMetadata: Int
     private var opened = darkroom_remote_state()
     private var views: [JPEGFile.View] = []
+    /// The rows of each view so far.
+    private var given: [Int] = []
 
-    init(_ input: PictureDecoder.Input) throws(PictureError) {
-        reader = try ConfinedReader(DARKROOM_REMOTE_JPEG_NEW, input)
+    init(
+        _ input: PictureDecoder.Input, by program: CodecProgram? = nil
+    ) throws(PictureError) {
+        reader = try ConfinedReader(DARKROOM_REMOTE_JPEG_NEW, input, program)
         mostMetadata = input.limits.ancillaryBytes
     }
 
-    private static func result(_ state: darkroom_remote_state) -> darkroom_jpeg_result {
-        // A result that is no error of the picture would stop this process.
-        let result = darkroom_jpeg_result(rawValue: UInt32(truncatingIfNeeded: state.result))
-        return result.rawValue < DARKROOM_JPEG_MISUSE.rawValue ? result : DARKROOM_JPEG_INVALID
+    /// What only libjpeg reads, or what is in doubt, is a result for several sizes alone.
+    private func result(_ state: darkroom_remote_state) -> darkroom_jpeg_result {
+        let result = state.result(before: DARKROOM_JPEG_MISUSE, otherwise: DARKROOM_JPEG_INVALID)
+        return result == DARKROOM_JPEG_UNUSUAL && views.isEmpty ? DARKROOM_JPEG_INVALID : result
     }
 
     func open(
@@ -34,7 +38,7 @@ final class ConfinedJPEGCalls: JPEGCalls {
             return state.result != 0 || isPossible && hasRoom ? state : nil
         }
         header = opened.jpeg
-        return Self.result(opened)
+        return result(opened)
     }
 
     private static func sizes(_ state: darkroom_remote_state) -> [Int] {
@@ -62,7 +66,7 @@ final class ConfinedJPEGCalls: JPEGCalls {
             let (width, height) = (state.widths.0, state.heights.0)
             let isPossible = (1...jpeg.width).contains(width) && (1...jpeg.height).contains(height)
             return state.result != 0 || isPossible
-                ? (Self.result(state), Int(width), Int(height)) : nil
+                ? (result(state), Int(width), Int(height)) : nil
         }
     }
 
@@ -82,10 +86,14 @@ final class ConfinedJPEGCalls: JPEGCalls {
                     && (1...1024).contains(view.rowsPerStep)
             }
             let room = views.reduce(0) { $0 + $1.width * $1.rowsPerStep * Int(jpeg.channels) }
+            let isUnusual = state.result == Int32(DARKROOM_JPEG_UNUSUAL.rawValue)
             return state.result != 0 || isPossible && room <= data.count
-                ? (Self.result(state), views) : nil
+                ? (isUnusual ? DARKROOM_JPEG_UNUSUAL : result(state), views) : nil
         }
-        if started.0 == DARKROOM_JPEG_OK { views = started.1 }
+        if started.0 == DARKROOM_JPEG_OK {
+            views = started.1
+            given = views.map { _ in 0 }
+        }
         return started
     }
 
@@ -103,19 +111,20 @@ final class ConfinedJPEGCalls: JPEGCalls {
     ) throws(PictureError) -> (darkroom_jpeg_result, [Int]) {
         let (views, channels) = (self.views, Int(opened.jpeg.channels))
         return try reader.ask(DARKROOM_REMOTE_JPEG_STEP, "reading rows") { state, data in
-            let result = Self.result(state)
+            let result = result(state)
             guard result == DARKROOM_JPEG_OK else { return (result, []) }
             var next = 0
             var counts: [Int] = []
             for (index, view) in views.enumerated() {
                 let count = Self.view(index, state).rowsPerStep
-                guard count <= view.rowsPerStep else { return nil }
+                guard count <= min(view.rowsPerStep, view.height - given[index]) else { return nil }
                 let rowBytes = view.width * channels
                 UnsafeMutableRawBufferPointer(start: memory[index], count: count * rowBytes)
                     .copyMemory(
                         from: UnsafeRawBufferPointer(
                             rebasing: data[next..<next + count * rowBytes]))
                 next += view.rowsPerStep * rowBytes
+                given[index] += count
                 counts.append(count)
             }
             return (result, counts)
@@ -124,7 +133,7 @@ final class ConfinedJPEGCalls: JPEGCalls {
 
     func absorb() throws(PictureError) -> (darkroom_jpeg_result, isComplete: Bool) {
         try reader.ask(DARKROOM_REMOTE_JPEG_ABSORB, "reading the scans") { state, _ in
-            (Self.result(state), state.value != 0)
+            (result(state), state.value != 0)
         }
     }
 
@@ -132,16 +141,15 @@ final class ConfinedJPEGCalls: JPEGCalls {
         _ count: Int, _ bytesPerRow: Int, to start: UnsafeMutablePointer<UInt8>
     ) throws(PictureError) -> darkroom_jpeg_result {
         let read = try reader.read(
-            DARKROOM_REMOTE_JPEG_ROWS, count, bytesPerRow, sends: false, to: start,
-            isGood: { $0 == 0 })
+            DARKROOM_REMOTE_JPEG_ROWS, count, bytesPerRow, sends: false, to: start)
         lastCount = read.lastCount
-        return Self.result(reader.current)
+        return result(read.state)
     }
 
     func finish() throws(PictureError) -> darkroom_jpeg_result {
         try reader.ask(
             DARKROOM_REMOTE_JPEG_FINISH, "reading the data after the last row"
-        ) { state, _ in Self.result(state) }
+        ) { state, _ in result(state) }
     }
 
     var isReference: Bool { reader.current.is_reference != 0 }

@@ -8,9 +8,12 @@ final class ConfinedPNGCalls: PNGCalls {
     private var opened = darkroom_remote_state()
     private var started = darkroom_remote_state()
     private var bytesPerRow = 0
+    private var keepsIndices = false
 
-    init(_ input: PictureDecoder.Input) throws(PictureError) {
-        reader = try ConfinedReader(DARKROOM_REMOTE_PNG_NEW, input)
+    init(
+        _ input: PictureDecoder.Input, by program: CodecProgram? = nil
+    ) throws(PictureError) {
+        reader = try ConfinedReader(DARKROOM_REMOTE_PNG_NEW, input, program)
         mostMetadata = input.limits.ancillaryBytes
     }
 
@@ -24,9 +27,7 @@ final class ConfinedPNGCalls: PNGCalls {
     }
 
     private static func result(_ state: darkroom_remote_state) -> darkroom_png_result {
-        // A result that is no error of the picture would stop this process.
-        let result = darkroom_png_result(rawValue: UInt32(truncatingIfNeeded: state.result))
-        return result.rawValue < DARKROOM_PNG_MISUSE.rawValue ? result : DARKROOM_PNG_INVALID
+        state.result(before: DARKROOM_PNG_MISUSE, otherwise: DARKROOM_PNG_INVALID)
     }
 
     private func ask(
@@ -44,6 +45,8 @@ final class ConfinedPNGCalls: PNGCalls {
             let isPossible =
                 (1...UInt32(Int32.max)).contains(png.width)
                 && (1...UInt32(Int32.max)).contains(png.height)
+                && [0, 2, 3, 4, 6].contains(png.color_type)
+                && [1, 2, 4, 8, 16].contains(png.bit_depth)
                 && (1...4).contains(png.channels) && [8, 16].contains(png.depth)
             let hasRoom = state.profile_bytes <= most && state.exif_bytes.0 <= most
             return state.result != 0 || isPossible && hasRoom ? state : nil
@@ -72,6 +75,7 @@ final class ConfinedPNGCalls: PNGCalls {
     func keepIndices() throws(PictureError) {
         try reader.ask(DARKROOM_REMOTE_PNG_KEEP_INDICES, "preparing to read rows")
         bytesPerRow = Int(header.width)
+        keepsIndices = true
     }
 
     func keepData() throws(PictureError) -> Bool {
@@ -101,10 +105,17 @@ final class ConfinedPNGCalls: PNGCalls {
         _ count: Int, to start: UnsafeMutablePointer<UInt8>
     ) throws(PictureError) -> darkroom_png_result {
         let read = try reader.read(
-            DARKROOM_REMOTE_PNG_ROWS, count, bytesPerRow, sends: header.interlaced != 0, to: start,
-            isGood: { $0 == 0 })
+            DARKROOM_REMOTE_PNG_ROWS, count, bytesPerRow, sends: header.interlaced != 0, to: start)
         lastCount = read.lastCount
-        return Self.result(reader.current)
+        let result = Self.result(read.state)
+        // An index that the palette does not have would be looked up in it.
+        if keepsIndices, result == DARKROOM_PNG_OK {
+            let indices = UnsafeBufferPointer(start: start, count: count * bytesPerRow)
+            if indices.contains(where: { $0 >= started.palette_count }) {
+                return DARKROOM_PNG_PALETTE
+            }
+        }
+        return result
     }
 
     func finish() throws(PictureError) -> darkroom_png_result {

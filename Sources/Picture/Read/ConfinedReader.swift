@@ -19,7 +19,7 @@ final class ConfinedReader: @unchecked Sendable {
     private var state = darkroom_remote_state()
     private var failure: PictureError?
 
-    static let program = CodecProgram("basic")
+    private static let program = CodecProgram("basic")
 
     /// Where rows and bytes lie.
     private var data: UnsafeMutableRawBufferPointer {
@@ -27,11 +27,13 @@ final class ConfinedReader: @unchecked Sendable {
             rebasing: call.slots.dropFirst(Int(DARKROOM_REMOTE_DATA)))
     }
 
+    /// - Parameter program: another one is for tests.
     init(
-        _ function: darkroom_remote_function, _ input: PictureDecoder.Input
+        _ function: darkroom_remote_function, _ input: PictureDecoder.Input,
+        _ program: CodecProgram?
     ) throws(PictureError) {
         let limits = input.limits
-        call = try CodecCall(decoding: input, by: Self.program)
+        call = try CodecCall(decoding: input, by: program ?? Self.program)
         name = input.name
         try ask(
             function, "reading the first bytes", first: limits.damaged == .keep ? 1 : 0,
@@ -104,11 +106,11 @@ final class ConfinedReader: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - sends: whether the process gets the memory's present bytes first.
-    ///   - isGood: whether the function's result is good; else reading ends.
+    /// - Returns: the state after the first result that is not good, or after the last row, and the number of rows.
     func read(
         _ function: darkroom_remote_function, _ count: Int, _ bytesPerRow: Int, sends: Bool,
-        to start: UnsafeMutablePointer<UInt8>, isGood: (Int32) -> Bool
-    ) throws(PictureError) -> (result: Int32, lastCount: Int) {
+        to start: UnsafeMutablePointer<UInt8>
+    ) throws(PictureError) -> (state: darkroom_remote_state, lastCount: Int) {
         let most = data.count / bytesPerRow
         guard most > 0 else {
             throw PictureError(
@@ -121,16 +123,16 @@ final class ConfinedReader: @unchecked Sendable {
             let some = min(most, count - done)
             let memory = UnsafeMutableRawBufferPointer(
                 start: start + done * bytesPerRow, count: some * bytesPerRow)
-            let result = try ask(
+            let state = try ask(
                 function, "reading rows", count: some, bytes: bytesPerRow,
                 sent: UnsafeRawBufferPointer(rebasing: memory.prefix(sends ? memory.count : 0))
             ) { state, data in
                 memory.copyMemory(from: UnsafeRawBufferPointer(rebasing: data.prefix(memory.count)))
-                return state.result
+                return state
             }
-            guard isGood(result) else { return (result, done + lastCount) }
+            guard state.result == 0 else { return (state, done + Int(state.last_count)) }
             done += some
-            if done == count { return (result, done) }
+            if done == count { return (state, done) }
         }
     }
 
@@ -163,7 +165,6 @@ final class ConfinedReader: @unchecked Sendable {
     }
 
     var current: darkroom_remote_state { told { $0 } }
-    var lastCount: Int { Int(current.last_count) }
     var systemError: CInt { current.system_error }
     var message: String {
         told { state in withUnsafeBytes(of: state.message) { Self.text($0) } }
@@ -197,5 +198,13 @@ final class ConfinedReader: @unchecked Sendable {
             $0.properties.generalCategory == .control ? " " : $0
         }
         return String(String.UnicodeScalarView(scalars))
+    }
+}
+
+extension darkroom_remote_state {
+    /// The function's result; another one, if it is none of those before `end`. That would stop this process.
+    func result<Code: RawRepresentable<UInt32>>(before end: Code, otherwise: Code) -> Code {
+        let number = UInt32(truncatingIfNeeded: result)
+        return number < end.rawValue ? Code(rawValue: number) ?? otherwise : otherwise
     }
 }

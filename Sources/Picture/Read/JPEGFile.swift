@@ -7,13 +7,16 @@ final class JPEGFile {
     /// What is held until the last row.
     private var heldBytes = 0
 
-    init(_ input: PictureDecoder.Input) throws(PictureError) {
-        calls =
-            switch input.limits.confine {
-            case .others: try OwnJPEGCalls(input)
-            case .all: try ConfinedJPEGCalls(input)
-            }
-        name = input.name
+    convenience init(_ input: PictureDecoder.Input) throws(PictureError) {
+        switch input.limits.confine {
+        case .others: self.init(try OwnJPEGCalls(input), name: input.name)
+        case .all: self.init(try ConfinedJPEGCalls(input), name: input.name)
+        }
+    }
+
+    init(_ calls: any JPEGCalls, name: String) {
+        self.calls = calls
+        self.name = name
     }
 
     func open() throws(PictureError) -> darkroom_jpeg_header {

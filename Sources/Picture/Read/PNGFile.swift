@@ -5,13 +5,16 @@ final class PNGFile {
     private let calls: any PNGCalls
     private let name: String
 
-    init(_ input: PictureDecoder.Input) throws(PictureError) {
-        calls =
-            switch input.limits.confine {
-            case .others: try OwnPNGCalls(input)
-            case .all: try ConfinedPNGCalls(input)
-            }
-        name = input.name
+    convenience init(_ input: PictureDecoder.Input) throws(PictureError) {
+        switch input.limits.confine {
+        case .others: self.init(try OwnPNGCalls(input), name: input.name)
+        case .all: self.init(try ConfinedPNGCalls(input), name: input.name)
+        }
+    }
+
+    init(_ calls: any PNGCalls, name: String) {
+        self.calls = calls
+        self.name = name
     }
 
     /// The first bytes. They are not consumed.

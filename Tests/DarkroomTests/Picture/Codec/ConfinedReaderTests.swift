@@ -1,3 +1,4 @@
+import Foundation
 import SystemPackage
 import TestSupport
 import Testing
@@ -165,5 +166,71 @@ import Testing
             let together = try PictureVariantsTests.together(file, wishes, limits: limits)
             #expect(try together == PictureVariantsTests.alone(file, wishes))
         }
+    }
+
+    /// The pixels come from another process, and not from this one after all.
+    @Test func aProcessDecodes() throws {
+        var limits = PictureLimits()
+        limits.confine = .all
+        let file = Self.makers[0].encoded
+        let reader = try PictureDecoder.reader(
+            of: PictureDecoder.Input(.content(file), name: "x", limits: limits))
+        let programs = try FileManager.default.contentsOfDirectory(atPath: "/proc").filter {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\($0)/exe"))?
+                .hasSuffix("/darkroom-codec-basic") == true
+        }
+        // The waiting one and its child.
+        #expect(programs.count >= 2)
+        try reader.drain()
+    }
+
+    // MARK: Answers that make no sense
+
+    private func jpeg(_ way: String) throws -> JPEGFile {
+        let input = PictureDecoder.Input(.content(Array(way.utf8)), name: "x")
+        return JPEGFile(
+            try ConfinedJPEGCalls(input, by: BadCodecTests.bad.program), name: "x")
+    }
+
+    private func png(_ way: String) throws -> PNGFile {
+        let input = PictureDecoder.Input(.content(Array(way.utf8)), name: "x")
+        return PNGFile(try ConfinedPNGCalls(input, by: BadCodecTests.bad.program), name: "x")
+    }
+
+    private func fails(
+        _ code: PictureError.Code, sourceLocation: SourceLocation = #_sourceLocation,
+        _ body: () throws -> Void
+    ) {
+        let error = #expect(throws: PictureError.self, sourceLocation: sourceLocation) {
+            try body()
+        }
+        #expect(error?.kind == code, sourceLocation: sourceLocation)
+    }
+
+    /// A hostile process can stop its picture, and not this process: results of the wrong function, sizes, numbers of
+    /// rows, indices.
+    @Test func answersThatMakeNoSense() throws {
+        let memory = try FilterBuffer<UInt8>(count: 64 * 64 * 3)
+        let layout = PixelLayout(width: 64, height: 64, channels: 3, depth: 8)
+        let unusual = try jpeg("unusual-rows")
+        _ = try unusual.open()
+        _ = try unusual.start(.automatic, divisor: 1)
+        fails(.jpegInvalid) { try unusual.read(0..<64, of: layout, to: memory.start) }
+        fails(.jpegInvalid) { _ = try jpeg("misuse").open() }
+        fails(.codecCrashed) { _ = try jpeg("large-fact").open() }
+        let large = try jpeg("large-view")
+        _ = try large.open()
+        fails(.codecCrashed) { _ = try large.start(.automatic, divisor: 1) }
+        let endless = try jpeg("rows-for-ever")
+        _ = try endless.open()
+        #expect(try endless.start(views: [1])?.count == 1)
+        for _ in 0..<4 { #expect(try endless.step(into: [memory.at(0)]) == [16]) }
+        fails(.codecCrashed) { _ = try endless.step(into: [memory.at(0)]) }
+        fails(.codecCrashed) { _ = try png("odd-depth").open(prefix: []) }
+        let strange = try png("strange-index")
+        _ = try strange.open(prefix: [])
+        try strange.start(.automatic)
+        try strange.keepIndices()
+        fails(.pngPalette) { try strange.read(0..<64, of: 64, to: memory.start) }
     }
 }
