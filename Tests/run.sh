@@ -92,12 +92,13 @@ prepare() {
     require_swift || return 1
     pin_dependencies || return 1
     mkdir -p "$LOGS"
-    rm -f "$LOGS"/{built,failed}-*
+    rm -f "$LOGS"/{built,failed}-* "$LOGS/times"
     # Debian keeps nginx and systemd's tools where only administrators have their PATH.
     PATH=$PATH:/usr/sbin:/sbin
 }
 
 sum_up() {
+    dearest
     echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" -eq 0 ]
     exit
@@ -162,8 +163,27 @@ say() { printf '%2d:%02d %-8s %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$1" "$2
 check() {
     local part=$1 what=$2
     shift 2
-    "$@" >"$LOGS/$part.log" 2>&1
+    clocked "$part" "$@" >"$LOGS/$part.log" 2>&1
     judge "$part" "$what" $?
+}
+
+# What took the processors longest, and what they were busy with it beside others.
+dearest() {
+    [ -e "$LOGS/times" ] || return
+    awk '{ used[$3] += $1; took[$3] += $2 } END { for (part in used) print used[part], took[part], part }' "$LOGS/times" |
+        sort -rn | head -n 12 | while read -r used took part; do say time "$used s of processors, $took s long: $part"; done
+}
+
+# clocked PART COMMAND [ARGUMENT]...: runs it, and notes what it took of the processors.
+clocked() {
+    local part=$1 status TIMEFORMAT='%0U %0S %0R'
+    shift
+    { time "$@" 2>&3; } 3>&2 2>"$LOGS/time-$part"
+    status=$?
+    read -r user system real <"$LOGS/time-$part"
+    echo "$((user + system)) $real $part" >>"$LOGS/times"
+    rm -f "$LOGS/time-$part"
+    return "$status"
 }
 
 # judge PART WHAT STATUS: the same for a command that has ended and whose output is in the part's log.
@@ -415,15 +435,17 @@ part_fuzz() {
 
 # Runs some at once.
 fuzz() {
-    local name dictionary status
+    local name dictionary seeds status
     local -A processes=()
     for name in "$@"; do
         mkdir -p "$work/corpus/$name"
+        seeds=()
+        [ "$name" != codec-heif ] || seeds=(Tests/Codecs/heic)
         dictionary=()
         [ ! -e "Tests/fuzz/$name.dict" ] || dictionary=(-dict="Tests/fuzz/$name.dict")
         # Swift's own report of a crash would wait for the process that libFuzzer has stopped.
         SWIFT_BACKTRACE=enable=no "$work/$name" "${dictionary[@]}" -max_total_time="${FUZZ_SECONDS:-10}" -max_len=20000 -timeout=20 \
-            -artifact_prefix="$work/$name-" "$work/corpus/$name" >"$LOGS/fuzz-$name.log" 2>&1 &
+            -artifact_prefix="$work/$name-" "$work/corpus/$name" "${seeds[@]}" >"$LOGS/fuzz-$name.log" 2>&1 &
         processes[$name]=$!
     done
     for name in "$@"; do
@@ -648,7 +670,7 @@ leave_out() {
 run_lines() {
     local part=$1 what=$2 log=$LOGS/$1.log ok bad left_out status
     shift 2
-    "$@" >"$log" 2>&1
+    clocked "$part" "$@" >"$log" 2>&1
     status=$?
     ok=$(grep -c '^ok ' "$log")
     bad=$(grep -c '^FAIL ' "$log")
@@ -721,7 +743,7 @@ run_suites() {
     local log=$LOGS/$part.log results=$LOGS/$part.xml
     rm -f "$results"
     # Where something hangs, that is to be told of, too.
-    DARKROOM_TESTS_UNOPTIMIZED=1 timeout --kill-after=30 1200 swift test --skip-build --disable-xctest --scratch-path "$scratch" "$@" \
+    DARKROOM_TESTS_UNOPTIMIZED=1 clocked "$part" timeout --kill-after=30 1200 swift test --skip-build --disable-xctest --scratch-path "$scratch" "$@" \
         --filter "$filter" --xunit-output "$results" >"$log" 2>&1
     local status=$?
     count_results "$part" "$status" "$log" "$results"
