@@ -64,6 +64,9 @@ if [ "${1:-}" = daemon ] || [ "${1:-}" = frontier ]; then
         mkdir -p .build/benchmark
         python3 -m venv "$python" && "$python/bin/pip" install --quiet pyvips 'pyvips-binary==8.18.*' || exit 1
     fi
+    # Where the daemon looks for them.
+    mkdir -p "$products/../lib/darkroom/codecs"
+    build_codecs "$products/../lib/darkroom/codecs" || exit 1
     command=$1
     shift
     exec "$products/benchmark" "$command" --python "$python/bin/python" "$@"

@@ -91,7 +91,7 @@ _Noreturn static void become(const char *program, int control)
     for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     char *const arguments[] = {(char *) program, NULL};
-    char *const environment[] = {"LC_ALL=C.UTF-8", NULL};
+    char *const environment[] = {"LC_ALL=C.UTF-8", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1", NULL};
     execve(program, arguments, environment);
     _exit(127);
 }

@@ -42,7 +42,8 @@ struct WholeDaemon: AsyncParsableCommand {
         /// What peer.py makes of the PNG file, such as rgba; png is the file itself.
         var kind = "png"
         var filters: String
-        var isJPEG = false
+        /// The result's format, as the manifest and peer.py call it.
+        var form = "png"
         /// What peer.py calls it.
         var peer: String
 
@@ -52,6 +53,16 @@ struct WholeDaemon: AsyncParsableCommand {
             case "phone", "phone-progressive": 4032 * 3024 / 1e6
             case "phone-odd": 3999 * 2833 / 1e6
             default: nil
+            }
+        }
+
+        /// As far as libvips has the same choices. Its effort for AVIF counts down from speed 9, the daemon's from 10.
+        var output: String {
+            switch form {
+            case "jpeg": #"{"format": "jpeg", "quality": 85}"#
+            case "webp": #"{"format": "webp", "quality": 80, "effort": 4}"#
+            case "avif": #"{"format": "avif", "quality": 60, "effort": 3}"#
+            default: #"{"format": "\#(form)"}"#
             }
         }
     }
@@ -88,20 +99,20 @@ struct WholeDaemon: AsyncParsableCommand {
         + [400, 800, 1600].map {
             Line(
                 name: "JPEG to JPEG of \($0)", size: .large, kind: "jpeg", filters: resize($0),
-                isJPEG: true, peer: "resize-\($0)")
+                form: "jpeg", peer: "resize-\($0)")
         } + [
             Line(
                 name: "JPEG to JPEG of 300", size: .small, kind: "jpeg", filters: resize(300),
-                isJPEG: true, peer: "resize-300"),
+                form: "jpeg", peer: "resize-300"),
             Line(
                 name: "sepia JPEG", size: .large, kind: "jpeg", filters: #"["sepia"]"#,
-                isJPEG: true, peer: "sepia"),
+                form: "jpeg", peer: "sepia"),
             Line(
                 name: "sepia JPEG", size: .small, kind: "jpeg", filters: #"["sepia"]"#,
-                isJPEG: true, peer: "sepia"),
+                form: "jpeg", peer: "sepia"),
             Line(
                 name: "progressive JPEG to JPEG of 300", size: .small, kind: "progressive",
-                filters: resize(300), isJPEG: true, peer: "resize-300"),
+                filters: resize(300), form: "jpeg", peer: "resize-300"),
         ]
         + [
             ("JPEG of a telephone", "phone"), ("JPEG of a telephone, odd sides", "phone-odd"),
@@ -110,9 +121,31 @@ struct WholeDaemon: AsyncParsableCommand {
             [400, 800].map {
                 Line(
                     name: "\(name) to \($0)", size: .large, kind: kind, filters: resize($0),
-                    isJPEG: true, peer: "resize-\($0)")
+                    form: "jpeg", peer: "resize-\($0)")
             }
         }
+        + [400, 800, 1600].flatMap { width in
+            ["webp", "avif"].map { form in
+                Line(
+                    name: "JPEG to \(form) of \(width)", size: .large, kind: "jpeg",
+                    filters: resize(width), form: form, peer: "resize-\(width)")
+            }
+        }
+        + ["webp", "avif", "tiff"].map { kind in
+            Line(
+                name: "\(kind) to JPEG of 800", size: .large, kind: kind, filters: resize(800),
+                form: "jpeg", peer: "resize-800")
+        } + [
+            Line(
+                name: "webp to JPEG of 300", size: .small, kind: "webp", filters: resize(300),
+                form: "jpeg", peer: "resize-300"),
+            Line(
+                name: "saturate TIFF to PNG", size: .middle, kind: "tiff", filters: saturate,
+                peer: "saturate"),
+            Line(
+                name: "saturate TIFF to TIFF", size: .middle, kind: "tiff", filters: saturate,
+                form: "tiff", peer: "saturate"),
+        ]
 
     private static let saturate = #"[{"saturate": {"amount": 1.3}}]"#
 
@@ -148,7 +181,8 @@ struct WholeDaemon: AsyncParsableCommand {
     private func made(_ kind: String, of file: Pictures.File, in folder: URL) throws -> String {
         if kind == "png" { return URL(filePath: file.path).standardizedFileURL.path }
         let isJPEG = ["jpeg", "phone", "progressive"].contains { kind.hasPrefix($0) }
-        let name = "\(kind)-\(file.name)" + (isJPEG ? ".jpg" : "")
+        let ending = isJPEG ? ".jpg" : ["webp", "avif", "tiff"].contains(kind) ? ".\(kind)" : ""
+        let name = "\(kind)-\(file.name)\(ending)"
         let path = folder.appending(path: name).path
         if !FileManager.default.fileExists(atPath: path) {
             _ = try Execution([python, DaemonRun.peer, "make", folder.path, file.path, name, kind])
@@ -159,17 +193,16 @@ struct WholeDaemon: AsyncParsableCommand {
     private func measure(
         _ line: Line, _ file: Pictures.File, _ source: String, _ folder: URL, _ cores: Int
     ) async throws {
-        let form = line.isJPEG ? #"{"format": "jpeg", "quality": 85}"# : #"{"format": "png"}"#
         let run = try await DaemonRun(in: folder, of: source)
         defer { run.remove() }
         // A first batch has every part in use, and says how many pictures take the time.
-        let first = try await run.batch(2 * cores, filters: line.filters, output: form)
+        let first = try await run.batch(2 * cores, filters: line.filters, output: line.output)
         let count = run.count(taking: seconds, as: first.seconds, for: 2 * cores)
         var own = Series()
-        let forms = line.isJPEG ? ["jpeg"] : ["png", "filtered"]
+        let forms = line.form == "png" ? ["png", "filtered"] : [line.form]
         var peers = forms.map { _ in Series() }
         for _ in 0..<rounds {
-            let batch = try await run.batch(count, filters: line.filters, output: form)
+            let batch = try await run.batch(count, filters: line.filters, output: line.output)
             own.add(times: [batch.seconds], peak: 0, bytes: batch.bytes)
             for (index, form) in forms.enumerated() {
                 let batch = try run.peer(python, line.peer, form, cores, count)

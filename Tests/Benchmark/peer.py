@@ -4,8 +4,8 @@
     peer.py run JOB PROCESSES FORMAT OUT SOURCE…  does the job on each source, and prints the seconds and the bytes
     peer.py version
 
-FORMAT is png (libvips' default), filtered (with all row filters), either with a level as in png:9, or jpeg. The seconds
-begin when each process is ready.
+FORMAT is png (libvips' default), filtered (with all row filters), either with a level as in png:9, or jpeg, webp, avif or
+tiff. The seconds begin when each process is ready.
 """
 
 import multiprocessing
@@ -21,7 +21,14 @@ PHONE = (4032, 3024)  # the width and the height of a telephone's picture
 ODD = (3999, 2833)  # sides that no divisor of a decoder divides
 SEPIA = [[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]]
 SATURATE = [[1.2361, -0.2145, -0.0216], [-0.0639, 1.0855, -0.0216], [-0.0639, -0.2145, 1.2784]]
-OPTIONS = {"png": {}, "filtered": {"filter": "all"}, "jpeg": {"Q": 85}}
+OPTIONS = {
+    "png": {},
+    "filtered": {"filter": "all"},
+    "jpeg": {"Q": 85},
+    "webp": {"Q": 80, "effort": 4},
+    "avif": {"Q": 60, "effort": 2, "subsample_mode": "on"},
+    "tiff": {"compression": "deflate", "predictor": "horizontal"},
+}
 
 
 def matrix(path, rows):
@@ -50,8 +57,8 @@ def done(job, path):
 
 def work(job, form, out, sources, numbers, start, results):
     pyvips.cache_set_max(0)
-    ending = "jpg" if form == "jpeg" else "png"
     form, _, level = form.partition(":")
+    ending = {"jpeg": "jpg", "filtered": "png"}.get(form, form)
     options = OPTIONS[form] | ({"compression": int(level)} if level else {})
     start.wait()
     total = 0
@@ -107,6 +114,12 @@ def make(folder, picture, name, kind):
         options = {"interlace": True, "filter": "all"}
     elif kind == "jpeg":
         options = {"Q": 90}
+    elif kind == "webp":
+        options = {"Q": 80}
+    elif kind == "avif":
+        options = {"Q": 60, "effort": 2, "subsample_mode": "on"}
+    elif kind == "tiff":
+        options = {"compression": "lzw", "predictor": "horizontal"}
     elif kind in ("phone", "phone-odd"):
         options = {"Q": 90, "subsample_mode": "on"}
     elif kind in ("progressive", "phone-progressive"):

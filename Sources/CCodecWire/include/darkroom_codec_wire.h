@@ -35,7 +35,7 @@ enum {
     DARKROOM_CODEC_SLOTS = 8,
     /* A slot is passed on when it has this many bytes, or its last row. It is enough that a message costs nothing beside
      * them, and few enough to stay in the cache of a processor. */
-    DARKROOM_CODEC_BAND = 256 << 10,
+    DARKROOM_CODEC_BAND = 128 << 10,
 };
 
 /* The meaning of the first channels of a pixel; one more is straight alpha. */
