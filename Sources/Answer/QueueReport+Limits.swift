@@ -1,3 +1,5 @@
+import DarkroomPicture
+
 extension QueueReport.Limits {
     /// The unit that gives the daemon its view of the machine.
     package struct Service: Codable, Sendable, Equatable {
@@ -60,11 +62,14 @@ extension QueueReport.Limits {
         package var memory: Int
         /// The cores on which the daemon may run; more of them need more memory.
         package var cores: Int
+        /// Which are decoded in a confined process; nil in the reports of older daemons.
+        package var confine: ConfineRule?
 
-        package init(pixels: Int, memory: Int, cores: Int) {
+        package init(pixels: Int, memory: Int, cores: Int, confine: ConfineRule? = nil) {
             self.pixels = pixels
             self.memory = memory
             self.cores = cores
+            self.confine = confine
         }
     }
 }

@@ -25,7 +25,7 @@ extension ConfigurationLoader.Loaded {
             pictures: QueueReport.Limits.Pictures(
                 pixels: configuration.pictureLimits.pixels,
                 memory: configuration.batchSettings.mostMemoryOfOne,
-                cores: Cores.shared.most + 1),
+                cores: Cores.shared.most + 1, confine: configuration.pictureLimits.confine),
             recipesFolder: configuration.recipesFolder,
             recipesOnly: configuration.recipes.isOnly ? true : nil,
             inboxRecipe: configuration.recipes.ofFolders,

@@ -33,6 +33,7 @@ package struct SourceRules: Sendable {
         local = LocalSources(limits)
         var pictures = PictureLimits()
         pictures.pixels = limits.pictures.pixels
+        pictures.confine = limits.pictures.confine ?? pictures.confine
         self.pictures = pictures
         memory = limits.pictures.memory
         user = report.daemon.uid

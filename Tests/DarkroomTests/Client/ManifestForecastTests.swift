@@ -213,6 +213,15 @@ import Testing
         #expect(rules.memory == nil)
     }
 
+    /// Headers are read by confined processes if the daemon has pictures decoded so, with the same result.
+    @Test func readsHeadersWhereTheDaemonDoes() throws {
+        var confined = limits
+        confined.pictures.confine = .all
+        let here = try lines("[\(scratch.path)/a.png]")
+        #expect(rules(confined).pictures.confine == .all)
+        #expect(try lines("[\(scratch.path)/a.png]", rules(confined)) == here)
+    }
+
     // MARK: Servers
 
     /// A picture whose header is followed by more than is fetched, and one whose header is longer.
