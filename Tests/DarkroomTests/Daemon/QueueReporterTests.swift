@@ -18,7 +18,8 @@ import Testing
         manifestBytes: 1, images: 2, filters: 3, defaultFilters: "[]", sourceRoots: ["/a"],
         readableRoots: ["/a"], service: .init(unit: "darkroomd", hidesHomes: true),
         sourceBytes: 4, downloads: .init(proxy: "http://p", caFile: "/c"),
-        pictures: .init(pixels: 5, memory: 6, cores: 7, confine: .all), recipesFolder: "/r", recipesOnly: true,
+        pictures: .init(pixels: 5, memory: 6, cores: 7, confine: .all), recipesFolder: "/r",
+        recipesOnly: true,
         inboxRecipe: "web", ignoredSources: ["*.bak"])
 
     /// A reporter with a scheduler in whose time it lives.
