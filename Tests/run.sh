@@ -4,7 +4,8 @@
 #
 # Without arguments, everything but `suite`, which reads the test pictures of another project and downloads them first.
 # FUZZ_SECONDS is how long each of Tests/fuzz runs, 10 by itself; FAULT_KILLS how often a daemon is killed at a random
-# moment, 100 by itself; DAMAGED_PICTURES how many of each codec a daemon gets, 100 by itself. With REPRODUCE=1, the Debian package is built again in
+# moment, 100 by itself; DAMAGED_PICTURES how many of each codec a daemon gets, 100 by itself; MANY_PICTURES how many sound
+# ones go through one daemon, 2000 by itself. With REPRODUCE=1, the Debian package is built again in
 # another folder and compared byte for byte, which takes as long as a release.
 # Missing Debian packages are installed first, with sudo where this is not root. The last line sums
 # up: N passed, N failed, N skipped. Exits 1 if anything failed.
@@ -334,14 +335,14 @@ part_faults() {
         "$products/darkroomd" --self-test "$work" --kills "${FAULT_KILLS:-100}"
     run_lines faults "kinds of faults" "${apart[@]}" "$products/faults" \
         --darkroomd "$products/darkroomd" --shim "$shim" --folder "$work"
-    damaged_pictures "$products" "$work"
+    codec_pictures "$products" "$work"
     join_beside kills
     grep -h '^ok .*, lost [0-9]' "$LOGS"/faults{-kills,}.log | sed 's/^ok */               /'
     rm -rf "$work"
 }
 
-# Damaged pictures of each codec, beside sound ones.
-damaged_pictures() { # PRODUCTS WORK
+# Damaged pictures of each codec, beside sound ones; then many sound ones.
+codec_pictures() { # PRODUCTS WORK
     local name tools=$2/tools
     mkdir "$tools"
     build faults "Tests/Codecs/mutate.c" clang_of_swift -std=gnu11 -Wall -Wextra -Werror -O1 -o "$tools/mutate" \
@@ -352,6 +353,8 @@ damaged_pictures() { # PRODUCTS WORK
     done
     run_lines faults-pictures "checks of a daemon with damaged pictures" \
         bash Tests/Codecs/daemon.sh "$1" "$tools" "$PWD/etc/samples/pictures/moon.png" "${DAMAGED_PICTURES:-100}"
+    run_lines faults-many "checks of a daemon with many pictures" \
+        bash Tests/Codecs/many.sh "$1" "$tools" "$PWD/etc/samples/pictures/moon.png" "${MANY_PICTURES:-2000}"
 }
 
 part_tsan() {
