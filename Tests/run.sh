@@ -322,10 +322,12 @@ part_e2e() {
 # The daemon's self-test, as an administrator may run it, with more kills; then calls that fail, full disks
 # and trouble with the inbox.
 part_faults() {
-    local products shim=$PWD/.build/faults-shim.so work apart=()
+    local products shim=$PWD/.build/faults-shim.so codec_shim=$PWD/.build/faults-codec-shim.so work apart=()
     build_tested faults || return
     build faults "Tests/Faults/shim.c" clang_of_swift -std=gnu11 -Wall -Wextra -Werror -O1 -shared -fPIC -o "$shim" \
         Tests/Faults/shim.c || return
+    build faults "Tests/Faults/codec_shim.c" clang_of_swift -std=gnu11 -Wall -Wextra -Werror -O1 -shared -fPIC \
+        -o "$codec_shim" Tests/Faults/codec_shim.c || return
     products=$(tested_products)
     work=$(mktemp -d)
     # In a namespace of its own nothing stays mounted, however it ends.
@@ -334,7 +336,7 @@ part_faults() {
     start_beside kills normal run_lines faults-kills "checks by darkroomd --self-test" \
         "$products/darkroomd" --self-test "$work" --kills "${FAULT_KILLS:-100}"
     run_lines faults "kinds of faults" "${apart[@]}" "$products/faults" \
-        --darkroomd "$products/darkroomd" --shim "$shim" --folder "$work"
+        --darkroomd "$products/darkroomd" --shim "$shim" --codec-shim "$codec_shim" --folder "$work"
     codec_pictures "$products" "$work"
     join_beside kills
     grep -h '^ok .*, lost [0-9]' "$LOGS"/faults{-kills,}.log | sed 's/^ok */               /'
