@@ -447,9 +447,9 @@ fuzz() {
 # is_of_a_library LOG: whether the first function of a report that is ours or one of a codec's library is of the library, and
 # no memory of ours is in the report.
 is_of_a_library() {
-    local libraries='/lib(webp|heif|tiff|gif|jxl|de265|dav1d|aom|x265|jpeg|zstd|lzma|jbig)[^/]*\.so'
+    local their='/lib(webp|heif|tiff|gif|jxl|de265|dav1d|aom|x265|jpeg|zstd|lzma|jbig)[^/]*\.so'
     ! grep -qE '^failed: |in codec_allocate ' "$1" &&
-        grep -E '^ +#[0-9]+ ' "$1" | grep -m 1 -E "/(Sources|Tests)/|$libraries" | grep -qE "$libraries"
+        grep -E '^ +#[0-9]+ ' "$1" | grep -m 1 -E "/(Sources|Tests)/|$their" | grep -qE "$their"
 }
 
 build_fuzz() { once fuzz fuzz_programs; }

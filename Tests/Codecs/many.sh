@@ -24,7 +24,7 @@ main() {
     local number batches=$(((COUNT + BATCH - 1) / BATCH))
     # The first batches start what stays, and fill what grows to a bound.
     for number in first second third; do send "$number"; done
-    readonly before=$(held)
+    before=$(held)
     failures=0 pictures=0
     for ((number = 1; number <= batches; number++)); do
         send "$number"
@@ -79,14 +79,16 @@ held() {
 }
 
 judge() { # HELD
-    local then=($before) now=($1) rounded=$(((COUNT + BATCH - 1) / BATCH * BATCH))
+    local first=() now=() rounded=$(((COUNT + BATCH - 1) / BATCH * BATCH))
+    read -r -a first <<<"$before"
+    read -r -a now <<<"$1"
     holds "the daemon runs" kill -0 "$daemon"
     holds "each of $rounded pictures is filtered" [ "$pictures $failures" = "$rounded 0" ]
-    holds "no descriptor is left" [ "${now[0]}" -le $((then[0] + 2)) ]
-    holds "each codec program is there once" [ "${now[1]}" -le "${then[1]}" ]
-    holds "no thread is left" [ "${now[2]}" -le $((then[2] + 4)) ]
-    holds "no memory is left" [ "${now[3]}" -le $((then[3] + MEMORY)) ]
-    holds "no descriptor is left in the codec programs" [ "${now[4]}" -le "${then[4]}" ]
+    holds "no descriptor is left" [ "${now[0]}" -le $((first[0] + 2)) ]
+    holds "each codec program is there once" [ "${now[1]}" -le "${first[1]}" ]
+    holds "no thread is left" [ "${now[2]}" -le $((first[2] + 4)) ]
+    holds "no memory is left" [ "${now[3]}" -le $((first[3] + MEMORY)) ]
+    holds "no descriptor is left in the codec programs" [ "${now[4]}" -le "${first[4]}" ]
     holds "no child of the codec programs is left" [ "${now[5]}" -eq 0 ]
     holds "no process is left that has ended" [ -z "$(zombies)" ]
     # For people.
