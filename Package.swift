@@ -330,7 +330,7 @@ let package = Package(
                 "darkroom",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            path: "Tests/Faults", exclude: ["shim.c"], swiftSettings: tool),
+            path: "Tests/Faults", exclude: ["codec_shim.c", "shim.c"], swiftSettings: tool),
         // Measures Darkroom beside its peers; see Tests/bench.sh.
         .executableTarget(
             name: "benchmark",

@@ -4,7 +4,8 @@
 #
 # Without arguments, everything but `suite`, which reads the test pictures of another project and downloads them first.
 # FUZZ_SECONDS is how long each of Tests/fuzz runs, 10 by itself; FAULT_KILLS how often a daemon is killed at a random
-# moment, 100 by itself; DAMAGED_PICTURES how many of each codec a daemon gets, 100 by itself. With REPRODUCE=1, the Debian package is built again in
+# moment, 100 by itself; DAMAGED_PICTURES how many of each codec a daemon gets, 100 by itself; MANY_PICTURES how many sound
+# ones go through one daemon, 2000 by itself. With REPRODUCE=1, the Debian package is built again in
 # another folder and compared byte for byte, which takes as long as a release.
 # Missing Debian packages are installed first, with sudo where this is not root. The last line sums
 # up: N passed, N failed, N skipped. Exits 1 if anything failed.
@@ -341,10 +342,12 @@ part_e2e() {
 # The daemon's self-test, as an administrator may run it, with more kills; then calls that fail, full disks
 # and trouble with the inbox.
 part_faults() {
-    local products shim=$PWD/.build/faults-shim.so work apart=()
+    local products shim=$PWD/.build/faults-shim.so codec_shim=$PWD/.build/faults-codec-shim.so work apart=()
     build_tested faults || return
     build faults "Tests/Faults/shim.c" clang_of_swift -std=gnu11 -Wall -Wextra -Werror -O1 -shared -fPIC -o "$shim" \
         Tests/Faults/shim.c || return
+    build faults "Tests/Faults/codec_shim.c" clang_of_swift -std=gnu11 -Wall -Wextra -Werror -O1 -shared -fPIC \
+        -o "$codec_shim" Tests/Faults/codec_shim.c || return
     products=$(tested_products)
     work=$(mktemp -d)
     # In a namespace of its own nothing stays mounted, however it ends.
@@ -353,15 +356,15 @@ part_faults() {
     start_beside kills normal run_lines faults-kills "checks by darkroomd --self-test" \
         "$products/darkroomd" --self-test "$work" --kills "${FAULT_KILLS:-100}"
     run_lines faults "kinds of faults" "${apart[@]}" "$products/faults" \
-        --darkroomd "$products/darkroomd" --shim "$shim" --folder "$work"
-    damaged_pictures "$products" "$work"
+        --darkroomd "$products/darkroomd" --shim "$shim" --codec-shim "$codec_shim" --folder "$work"
+    codec_pictures "$products" "$work"
     join_beside kills
     grep -h '^ok .*, lost [0-9]' "$LOGS"/faults{-kills,}.log | sed 's/^ok */               /'
     rm -rf "$work"
 }
 
-# Damaged pictures of each codec, beside sound ones.
-damaged_pictures() { # PRODUCTS WORK
+# Damaged pictures of each codec, beside sound ones; then many sound ones.
+codec_pictures() { # PRODUCTS WORK
     local name tools=$2/tools
     mkdir "$tools"
     build faults "Tests/Codecs/mutate.c" clang_of_swift -std=gnu11 -Wall -Wextra -Werror -O1 -o "$tools/mutate" \
@@ -372,6 +375,8 @@ damaged_pictures() { # PRODUCTS WORK
     done
     run_lines faults-pictures "checks of a daemon with damaged pictures" \
         bash Tests/Codecs/daemon.sh "$1" "$tools" "$PWD/etc/samples/pictures/moon.png" "${DAMAGED_PICTURES:-100}"
+    run_lines faults-many "checks of a daemon with many pictures" \
+        bash Tests/Codecs/many.sh "$1" "$tools" "$PWD/etc/samples/pictures/moon.png" "${MANY_PICTURES:-2000}"
 }
 
 part_tsan() {
@@ -464,9 +469,9 @@ fuzz() {
 # is_of_a_library LOG: whether the first function of a report that is ours or one of a codec's library is of the library, and
 # no memory of ours is in the report.
 is_of_a_library() {
-    local libraries='/lib(webp|heif|tiff|gif|jxl|de265|dav1d|aom|x265|jpeg|zstd|lzma|jbig)[^/]*\.so'
+    local their='/lib(webp|heif|tiff|gif|jxl|de265|dav1d|aom|x265|jpeg|zstd|lzma|jbig)[^/]*\.so'
     ! grep -qE '^failed: |in codec_allocate ' "$1" &&
-        grep -E '^ +#[0-9]+ ' "$1" | grep -m 1 -E "/(Sources|Tests)/|$libraries" | grep -qE "$libraries"
+        grep -E '^ +#[0-9]+ ' "$1" | grep -m 1 -E "/(Sources|Tests)/|$their" | grep -qE "$their"
 }
 
 build_fuzz() { once fuzz fuzz_programs; }

@@ -18,6 +18,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "darkroom_codec_wire.h"
+
 /* What a decoder needs after its first byte: memory, the conversation, and time. No call opens, makes or names anything.
  * recvmsg is not there, so no descriptor can be handed in. */
 static const int calls[] = {
@@ -156,7 +158,7 @@ uint64_t confine_mapped(void)
 static void limit(int resource, uint64_t now, uint64_t most)
 {
     struct rlimit value = {now, most};
-    if (setrlimit(resource, &value) != 0) _exit(71);
+    if (setrlimit(resource, &value) != 0) _exit(DARKROOM_CODEC_NOT_BEGUN);
 }
 
 void confine_child(const confine_filter *filter, uint64_t base, uint64_t at_first, uint64_t at_most, uint32_t seconds)
@@ -167,6 +169,6 @@ void confine_child(const confine_filter *filter, uint64_t base, uint64_t at_firs
     limit(RLIMIT_FSIZE, 0, 0);
     limit(RLIMIT_NOFILE, 0, 0);
     struct sock_fprog program = {filter->length, filter->program};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) _exit(71);
-    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) _exit(71);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) _exit(DARKROOM_CODEC_NOT_BEGUN);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) _exit(DARKROOM_CODEC_NOT_BEGUN);
 }

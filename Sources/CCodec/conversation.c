@@ -12,7 +12,7 @@
 
 void call_say(const darkroom_codec_message *message)
 {
-    if (!darkroom_codec_send(CHILD_SOCKET, message, NULL, 0)) _exit(74);
+    if (!darkroom_codec_send(CHILD_SOCKET, message, NULL, 0)) _exit(DARKROOM_CODEC_CUT_OFF);
 }
 
 darkroom_codec_message call_hear(void)
@@ -21,7 +21,7 @@ darkroom_codec_message call_hear(void)
     ssize_t count;
     do count = recv(CHILD_SOCKET, &message, sizeof message, 0);
     while (count < 0 && errno == EINTR);
-    if (count != (ssize_t) sizeof message) _exit(74);
+    if (count != (ssize_t) sizeof message) _exit(DARKROOM_CODEC_CUT_OFF);
     return message;
 }
 
@@ -33,7 +33,7 @@ _Noreturn static void leave(void)
     ssize_t count;
     do count = recv(CHILD_SOCKET, &message, sizeof message, 0);
     while (count > 0 || (count < 0 && errno == EINTR));
-    _exit(0);
+    _exit(count == 0 ? 0 : DARKROOM_CODEC_CUT_OFF);
 }
 
 static void tell(darkroom_codec_kind kind, darkroom_codec_result result, const char *format, va_list arguments)

@@ -85,7 +85,7 @@ _Noreturn static void work(
     const darkroom_codec_message *order, const descriptors *given, pid_t parent, const uint32_t *is_permitted)
 {
     bool decodes = order->kind == DARKROOM_CODEC_DECODE;
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || !take(given)) _exit(71);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || !take(given)) _exit(DARKROOM_CODEC_NOT_BEGUN);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -93,7 +93,7 @@ _Noreturn static void work(
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS, SIGXCPU};
     for (size_t index = 0; index < sizeof fatal / sizeof *fatal; index++) signal(fatal[index], SIG_DFL);
     darkroom_codec_call *call = conversation_new(order, decodes, is_permitted);
-    if (!call) _exit(71);
+    if (!call) _exit(DARKROOM_CODEC_NOT_BEGUN);
     close(CHILD_MEMORY);
     if (decodes && !server.codec->reads_source) close(CHILD_SOURCE);
     uint64_t shared = (uint64_t) order->slots * order->slot_bytes * (decodes ? 1 : 2);
@@ -113,10 +113,17 @@ static bool is_order(const darkroom_codec_message *message, const descriptors *g
         && message->slots > 0 && message->slots <= DARKROOM_CODEC_SLOTS && message->slot_bytes > 0;
 }
 
+_Noreturn static void leave(int status)
+{
+    for (size_t index = 0; index < server.count; index++) kill(server.children[index].process, SIGKILL);
+    exit(status);
+}
+
+/* The daemon would wait for a word that is lost. */
 static void say_ended(uint64_t number, darkroom_codec_ended ended)
 {
     darkroom_codec_message message = {.kind = DARKROOM_CODEC_ENDED, .number = number, .ended = ended};
-    darkroom_codec_send(DARKROOM_CODEC_CONTROL, &message, NULL, 0);
+    if (!darkroom_codec_send(DARKROOM_CODEC_CONTROL, &message, NULL, 0)) leave(DARKROOM_CODEC_CUT_OFF);
 }
 
 static bool has_room(void)
@@ -132,8 +139,8 @@ static bool has_room(void)
 
 static void begin(const darkroom_codec_message *order, const descriptors *given)
 {
-    /* As if it had ended with EX_OSERR. */
-    const darkroom_codec_ended not_begun = {.status = 71 << 8};
+    /* As if it had ended by itself. */
+    const darkroom_codec_ended not_begun = {.status = DARKROOM_CODEC_NOT_BEGUN << 8};
     if (!is_order(order, given) || !has_room()) return say_ended(order->number, not_begun);
     uint32_t *is_permitted = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (is_permitted == MAP_FAILED) return say_ended(order->number, not_begun);
@@ -158,24 +165,26 @@ static child *find(uint64_t number)
     return NULL;
 }
 
+static void stop(uint64_t number)
+{
+    child *child = find(number);
+    if (child) kill(child->process, SIGKILL);
+}
+
 /* The child's own limit stays as it is: it may not change limits. The most it may get is its hard limit. */
 static void permit(const darkroom_codec_message *message)
 {
     child *child = find(message->number);
     struct rlimit now;
-    if (!child || prlimit(child->process, RLIMIT_AS, NULL, &now) != 0) return;
+    if (!child) return;
+    /* It waits for this, so without it there is no use for it. */
+    if (prlimit(child->process, RLIMIT_AS, NULL, &now) != 0) return stop(message->number);
     rlim_t start = now.rlim_max - child->most_memory;
     rlim_t wanted = message->bytes < child->most_memory ? start + message->bytes : now.rlim_max;
     struct rlimit next = {wanted, now.rlim_max};
-    prlimit(child->process, RLIMIT_AS, &next, NULL);
+    if (prlimit(child->process, RLIMIT_AS, &next, NULL) != 0) return stop(message->number);
     __atomic_store_n(child->is_permitted, 1, __ATOMIC_RELEASE);
     syscall(SYS_futex, child->is_permitted, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
-static void stop(uint64_t number)
-{
-    child *child = find(number);
-    if (child) kill(child->process, SIGKILL);
 }
 
 static void reap(void)
@@ -237,12 +246,6 @@ static void obey(const darkroom_codec_message *message, const descriptors *given
     }
 }
 
-_Noreturn static void leave(int status)
-{
-    for (size_t index = 0; index < server.count; index++) kill(server.children[index].process, SIGKILL);
-    exit(status);
-}
-
 static void say_ready(void)
 {
     darkroom_codec_message message = {
@@ -251,7 +254,7 @@ static void say_ready(void)
         .bits = (server.codec->decode ? 1u : 0u) | (server.codec->encode ? 2u : 0u),
     };
     snprintf(message.text, sizeof message.text, "%s", server.codec->library());
-    if (!darkroom_codec_send(DARKROOM_CODEC_CONTROL, &message, NULL, 0)) exit(74);
+    if (!darkroom_codec_send(DARKROOM_CODEC_CONTROL, &message, NULL, 0)) exit(DARKROOM_CODEC_CUT_OFF);
 }
 
 /* Signals that a terminal or a service manager sends to a whole group are for the daemon. This process ends when the
@@ -280,14 +283,14 @@ int darkroom_codec_main(const darkroom_codec *codec, int argc, char **argv)
     sigprocmask(SIG_BLOCK, &mask, NULL);
     server.signals = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
     if (codec->prepare) codec->prepare();
-    if (server.signals < 0 || !confine_prepare(&server.filter, codec->has_threads, codec->reads_source)) return 71;
+    if (server.signals < 0 || !confine_prepare(&server.filter, codec->has_threads, codec->reads_source)) return DARKROOM_CODEC_NOT_BEGUN;
     server.base = confine_mapped();
     confine_waiting();
     say_ready();
     for (;;) {
         struct pollfd both[2] = {{DARKROOM_CODEC_CONTROL, POLLIN, 0}, {server.signals, POLLIN, 0}};
         int ready = poll(both, 2, server.count > 0 ? -1 : IDLE);
-        if (ready < 0 && errno != EINTR) leave(71);
+        if (ready < 0 && errno != EINTR) leave(DARKROOM_CODEC_NOT_BEGUN);
         /* The daemon starts another one when it needs it. */
         if (ready == 0) leave(0);
         if (both[1].revents) reap();

@@ -64,15 +64,34 @@ bool darkroom_codec_post(int socket, const darkroom_codec_message *message)
 darkroom_codec_heard darkroom_codec_hear(int socket, darkroom_codec_message *message, int milliseconds)
 {
     struct pollfd wait = {socket, POLLIN, 0};
-    int ready = poll(&wait, 1, milliseconds);
-    if (ready == 0 || (ready < 0 && errno == EINTR)) return DARKROOM_CODEC_SILENT;
+    int ready;
+    do ready = poll(&wait, 1, milliseconds);
+    while (ready < 0 && errno == EINTR);
+    if (ready == 0) return DARKROOM_CODEC_SILENT;
+    /* Without poll, recv would wait without end. */
+    if (ready < 0) return DARKROOM_CODEC_REFUSED;
     ssize_t count;
     do count = recv(socket, message, sizeof *message, MSG_TRUNC);
     while (count < 0 && errno == EINTR);
+    if (count < 0 && errno != ECONNRESET) return DARKROOM_CODEC_REFUSED;
     if (count <= 0) return DARKROOM_CODEC_GONE;
     if (count != (ssize_t) sizeof *message) return DARKROOM_CODEC_NONSENSE;
     message->text[sizeof message->text - 1] = 0;
     return DARKROOM_CODEC_HEARD;
+}
+
+/* The exit status after exec has failed. */
+static int status_of(int error)
+{
+    switch (error) {
+        case ENOMEM:
+        case EAGAIN:
+        case EMFILE:
+        case ENFILE:
+        /* It is being replaced. */
+        case ETXTBSY: return DARKROOM_CODEC_NOT_BEGUN;
+        default: return 127;
+    }
 }
 
 /* Between fork and exec, only calls that are safe after the fork of a process with threads. */
@@ -83,17 +102,17 @@ _Noreturn static void become(const char *program, int control)
     int null = open("/dev/null", O_RDWR);
     /* First out of the way of the numbers that they get. */
     int high = fcntl(control, F_DUPFD, 10);
-    if (null < 0 || high < 0) _exit(127);
+    if (null < 0 || high < 0) _exit(DARKROOM_CODEC_NOT_BEGUN);
     for (int standard = 0; standard < 3; standard++)
-        if (dup2(null, standard) < 0) _exit(127);
-    if (dup2(high, DARKROOM_CODEC_CONTROL) < 0) _exit(127);
+        if (dup2(null, standard) < 0) _exit(DARKROOM_CODEC_NOT_BEGUN);
+    if (dup2(high, DARKROOM_CODEC_CONTROL) < 0) _exit(DARKROOM_CODEC_NOT_BEGUN);
     close_range(DARKROOM_CODEC_CONTROL + 1, ~0u, 0);
     for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     char *const arguments[] = {(char *) program, NULL};
     char *const environment[] = {"LC_ALL=C.UTF-8", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1", NULL};
     execve(program, arguments, environment);
-    _exit(127);
+    _exit(status_of(errno));
 }
 
 pid_t darkroom_codec_start(const char *program, int control)

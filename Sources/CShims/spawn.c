@@ -6,6 +6,11 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+int darkroom_adopt_orphans(void)
+{
+    return prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
 pid_t darkroom_spawn(
     const char *program, char *const arguments[], char *const environment[], int output)
 {

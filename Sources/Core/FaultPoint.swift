@@ -5,7 +5,8 @@ import Synchronization
 ///
 /// `DARKROOM_FAULT=NAME` in the environment ends the process when it passes the point of this name for the first time;
 /// with `DARKROOM_FAULT=NAME:N`, for the Nth time. Without the variable, a point costs a load and a branch. `darkroomd
-/// --self-test` passes all points except those that need a network, a run or a notification.
+/// --self-test` passes all points except those that need a network, a run or a notification, and without codec programs
+/// except theirs.
 ///
 /// If you add a step that survives a crash, for example a rename or a sync, add a point after it.
 ///
@@ -71,6 +72,20 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case handOverMoved = "hand-over-moved"
     /// The file is removed because no image needs the pixels any more.
     case handOverRemoved = "hand-over-removed"
+
+    // A picture in the process of a codec program. Nothing of it survives the daemon, neither a file nor a process.
+    /// A codec program has started.
+    case codecReady = "codec-ready"
+    /// It has the order to read or write a picture.
+    case codecOrdered = "codec-ordered"
+    case codecHeaderRead = "codec-header-read"
+    case codecRowsRead = "codec-rows-read"
+    /// Some rows are where an encoder finds them, and it is told so.
+    case codecRowsPassed = "codec-rows-passed"
+    /// Some bytes that an encoder has made are in the file.
+    case codecBytesWritten = "codec-bytes-written"
+    /// The child has said its last word.
+    case codecEnded = "codec-ended"
 
     // Its publication.
     case publishOutputsSynced = "publish-outputs-synced"
@@ -204,6 +219,9 @@ package enum FaultPoint: String, Sendable, CaseIterable {
 
     /// Whether only daemons with a hot folder pass it.
     package var needsHotFolder: Bool { rawValue.hasPrefix("hot-") }
+
+    /// Whether only daemons pass it that have a codec program.
+    package var needsCodec: Bool { rawValue.hasPrefix("codec-") }
 
     /// Ends the process here if that was requested.
     @inline(__always)

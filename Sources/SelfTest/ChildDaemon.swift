@@ -43,6 +43,9 @@ package final class ChildDaemon {
 
     deinit { end() }
 
+    /// Its number, until its end is known.
+    package var process: pid_t { identifier }
+
     package func send(_ signal: CInt) {
         // After it has been waited for, another process may get its number.
         if poll() == nil { kill(identifier, signal) }

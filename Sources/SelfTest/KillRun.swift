@@ -12,9 +12,13 @@ package struct KillRun {
         package var dropped = 0
         /// Fault points that no daemon reached.
         package var missed: [FaultPoint] = []
+        /// Processes that went on after their daemon.
+        package var orphans: [String] = []
     }
 
     private let spool: TestSpool
+    private let formats: SampleFormats
+    private let orphans: OrphanWatch?
     private var random = SystemRandomNumberGenerator()
     package private(set) var audit: SpoolAudit
     package private(set) var sums = Sums()
@@ -23,10 +27,17 @@ package struct KillRun {
     /// Batches that may be held. They are released at the end.
     private var held: [String] = []
 
-    package init(on spool: TestSpool, reference: SpoolAudit.Reference) {
+    package init(
+        on spool: TestSpool, reference: SpoolAudit.Reference, _ formats: SampleFormats
+    ) {
         self.spool = spool
+        self.formats = formats
+        orphans = OrphanWatch()
         audit = SpoolAudit(spool, reference)
     }
+
+    /// Whether it is known which processes daemons leave.
+    package var knowsOrphans: Bool { orphans != nil }
 
     package var kills: Int { sums.killsAtPoints + sums.killsAtRandom }
 
@@ -36,14 +47,20 @@ package struct KillRun {
         case moment
     }
 
-    /// Kills a daemon at each of `points` and `moments` times at random moments, in random order.
+    /// The points that daemons of this test pass.
+    private var points: [FaultPoint] {
+        FaultPoint.allCases.filter {
+            let isPossible = !$0.needsCodec || !formats.written.isEmpty
+            return isPossible && !$0.needsNetwork && !$0.needsRun && !$0.needsNotification
+                && !$0.needsHotFolder
+        }
+    }
+
+    /// Kills a daemon at each point and `moments` times at random moments, in random order.
     ///
     /// - Parameter progress: receives the number of finished lives and of all lives.
     package mutating func run(
-        points: [FaultPoint] = FaultPoint.allCases.filter {
-            !$0.needsNetwork && !$0.needsRun && !$0.needsNotification && !$0.needsHotFolder
-        }, moments: Int,
-        progress: (Int, Int) -> Void
+        moments: Int, progress: (Int, Int) -> Void
     ) throws(SelfTestError) {
         var lives = points.map(Life.point) + [Life](repeating: .moment, count: moments)
         lives.shuffle(using: &random)
@@ -53,11 +70,13 @@ package struct KillRun {
             case .moment: while try !dieAtRandom() {}
             }
             try audit.look(isFinal: false)
+            sums.orphans += try orphans?.remaining() ?? []
             try finishBefore(kills: 1)
             progress(index + 1, lives.count)
-            if !audit.problems.isEmpty { break }
+            if !audit.problems.isEmpty || !sums.orphans.isEmpty { break }
         }
         try finish()
+        sums.orphans += try orphans?.remaining() ?? []
     }
 
     /// Finishes all manifests before more kills could be attributed to a picture that was in work at each of them.
@@ -86,6 +105,7 @@ package struct KillRun {
             if point.needsSecrets { try drop(.secret) }
             if [.pageMade, .pageMoved].contains(point) { try drop(.failing) }
             if point == .submittedGivenBack { try drop(.tooLarge) }
+            if point.needsCodec { for manifest in formats.manifests { try drop(manifest) } }
             if point.needsOriginals {
                 try drop(point == .originalsManifestReplaced ? .secretFolder : .folder)
             }
@@ -218,9 +238,15 @@ package struct KillRun {
         for manifest in SampleManifest.all.shuffled(using: &random).prefix(count) {
             try drop(manifest)
         }
+        if Bool.random(using: &random) { try dropFormats() }
         if Int.random(in: 0..<4, using: &random) == 0, try spool.dropLastAgain() {
             sums.dropped += 1
         }
+    }
+
+    /// Submits a manifest whose pictures are read or written by codec programs.
+    private mutating func dropFormats() throws(SelfTestError) {
+        if let manifest = formats.manifests.randomElement(using: &random) { try drop(manifest) }
     }
 
     @discardableResult
@@ -319,47 +345,6 @@ package struct KillRun {
         if audit.problems.isEmpty, clearing {
             try spool.clear()
             audit.forget()
-        }
-    }
-}
-
-extension FaultPoint {
-    /// Whether only daemons pass it that keep the pictures of submitted folders.
-    fileprivate var needsOriginals: Bool {
-        [.originalsManifestReplaced, .originalsMoved, .originalsSynced].contains(self)
-    }
-
-    /// Whether only manifests with secrets pass it.
-    fileprivate var needsSecrets: Bool {
-        [.exactFolderMade, .exactManifestWritten, .exactManifestSynced].contains(self)
-    }
-
-    /// The point at which a previous daemon must have died, so that the next one reaches this one.
-    fileprivate var needsDeath: FaultPoint? {
-        switch self {
-        case .recoveryReceiptWithdrawn: .receiptStatusWritten
-        case .recoveryEmptyRemoved: .claimFolderMade
-        case .recoveryJournalMended: .publishJournalTorn
-        case .recoveryOutputMoved: .publishJournalSynced
-        case .recoveryScrapRemoved: .filterWritten
-        case .recoveryFinished: .finalStatusSynced
-        case .recoveryControlReturned: .controlMoved
-        case .recoveryRetryRemoved: .retryBuilt
-        case .recoveryCrashJournaled: .filterBegan
-        default: nil
-        }
-    }
-
-    /// Whether each picture or manifest passes it.
-    fileprivate var comesOften: Bool {
-        switch self {
-        case .pauseMarked, .pauseSynced, .pauseUnmarked, .receiptManifestMoved,
-            .submittedGivenBack, .controlRecorded, .controlMoved, .controlConsumed, .retryBuilt,
-            .retryMoved, .removeSynced, .pageMade, .pageWithdrawn, .pageMoved, .exactFolderMade,
-            .exactManifestWritten, .exactManifestSynced, .exactManifestRemoved,
-            .originalsManifestReplaced:
-            false
-        default: needsDeath == nil
         }
     }
 }

@@ -93,14 +93,16 @@ package struct SelfTest {
     // MARK: Daemons
 
     private func runDaemons(in folder: Directory) throws(SelfTestError) {
-        try TestSpool.makePictures(in: folder)
+        let formats = try TestSpool.makePictures(in: folder)
+        for reason in formats.leftOut { report.tell(.note("left out: \(reason)")) }
         let undisturbed = try TestSpool("undisturbed", in: folder, program: program)
-        let reference = try SpoolAudit.makeReference(SampleManifest.all, on: undisturbed)
+        let reference = try SpoolAudit.makeReference(
+            SampleManifest.all + formats.manifests, on: undisturbed)
         report.tell(.ok("a daemon works correctly without kills"))
         try refuseSecondDaemon(on: undisturbed)
 
         let spool = try TestSpool("killed", in: folder, program: program)
-        var run = KillRun(on: spool, reference: reference)
+        var run = KillRun(on: spool, reference: reference, formats)
         try run.run(moments: options.kills) { done, of in
             report.progress("killing daemons: \(done) of \(of)")
         }
@@ -159,11 +161,21 @@ package struct SelfTest {
                     "no daemon reached \(point.rawValue)", consequence: "be untested at this point")
             )
         }
+        for orphan in sums.orphans {
+            report.tell(
+                .problem(
+                    "\(orphan) still runs ten seconds after its daemon has ended",
+                    consequence: "leave processes behind"))
+        }
+        if !run.knowsOrphans {
+            report.tell(.note("the kernel does not tell whether daemons leave processes"))
+        }
         let line =
             "kills \(run.kills) (\(sums.killsAtPoints) at fault points, \(sums.killsAtRandom) at random "
             + "moments), manifests \(sums.dropped), images \(run.audit.images), "
             + "lost \(run.audit.lost.count), duplicated \(run.audit.duplicated.count), "
             + "differing \(run.audit.differing.count)"
+            + (run.knowsOrphans ? ", processes left \(sums.orphans.count)" : "")
         if run.audit.problems.isEmpty {
             report.tell(.ok(line))
         } else {

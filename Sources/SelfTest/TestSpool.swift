@@ -43,12 +43,16 @@ package final class TestSpool {
     }
 
     /// Creates the folder of pictures that all test spools in `folder` share.
-    package static func makePictures(in folder: Directory) throws(SelfTestError) {
+    @discardableResult
+    package static func makePictures(
+        in folder: Directory
+    ) throws(SelfTestError) -> SampleFormats {
         let pictures = try onFiles { () throws(FileError) in
             try folder.makeDirectory("pictures")
             return try Directory("pictures", in: folder)
         }
         try SamplePictures.write(into: pictures)
+        return try SampleFormats(in: pictures)
     }
 
     // MARK: The daemon

@@ -23,7 +23,8 @@ import Testing
         let output = test.outputText
         #expect(output.contains("note     a daemon works on this spool"))
         #expect(output.contains("ok       a second daemon on the same spool is refused"))
-        #expect(output.contains("lost 0, duplicated 0, differing 0"))
+        #expect(output.contains("lost 0, duplicated 0, differing 0, processes left 0"))
+        #expect(!output.contains("left out"))
         #expect(output.hasSuffix("No problem found\n"))
         #expect(names(fixture) == folders)
         #expect(fixture.spool.list("outbox") == ["before", "meanwhile"])
@@ -42,6 +43,40 @@ import Testing
         #expect(try await test.waitForEnding() == .exited(130))
         #expect(try log() == [])
         #expect(test.outputText.hasSuffix("Interrupted; the test folder was removed\n"))
+    }
+
+    /// A program without codec programs beside it.
+    @Test func saysWhichFormatsItLeavesOut() async throws {
+        let fixture = try RunFixture()
+        let daemon = fixture.url("darkroomd")
+        try FileManager.default.copyItem(
+            at: URL(filePath: try DaemonProcess.program()), to: daemon)
+        // It is stopped when it has shown that it works without them.
+        let words = """
+            '\(daemon.path)' --self-test . >said 2>&1 &
+            for try in $(seq 600); do
+                grep -q -e 'without kills' -e problem said && break
+                sleep 0.1
+            done
+            kill -TERM $!
+            wait $!
+            cat said
+            exit 0
+            """
+        let result = try await fixture.darkroom("--version", before: words)
+        #expect(
+            result.output.contains("ok       a daemon works correctly without kills"), "\(result)")
+        let missing = [
+            ("WebP", "webp"), ("TIFF", "tiff"), ("AVIF", "heif"), ("JPEG XL", "jxl"),
+            ("GIF", "gif"), ("BMP", "bmp"),
+        ]
+        for (format, program) in missing {
+            let line = result.output.split(separator: "\n").first {
+                $0.hasPrefix("note     left out: \(format): ")
+            }
+            #expect(
+                line?.contains("the program darkroom-codec-\(program), which") == true, "\(result)")
+        }
     }
 
     @Test func saysWhenThereIsNoSuchSpool() async throws {

@@ -14,10 +14,13 @@ struct FaultsCommand: ParsableCommand {
 
     @Option(help: "The daemon.") var darkroomd: String
     @Option(help: "Tests/Faults/shim.c as a shared library.") var shim: String
+    @Option(help: "Tests/Faults/codec_shim.c as a shared library.") var codecShim: String
     @Option(help: "Where to make spools; needs a few megabytes.") var folder =
         NSTemporaryDirectory()
     @Option(
-        help: "Only full, inbox, signals, numbers, calls, or one kind of calls, such as open-EIO.")
+        help:
+            "Only full, inbox, signals, numbers, codecs, calls, or one kind of calls, such as open-EIO."
+    )
     var only = ""
 
     func run() throws {
@@ -29,7 +32,8 @@ struct FaultsCommand: ParsableCommand {
         try scratch.makeDirectory(FileName(name), mode: 0o755)
         defer { try? scratch.removeTree(FileName(name)) }
         let fixture = FaultFixture(
-            folder: try Directory(FileName(name), in: scratch), program: darkroomd, shim: shim)
+            folder: try Directory(FileName(name), in: scratch), program: darkroomd, shim: shim,
+            codecShim: codecShim)
         try TestSpool.makePictures(in: fixture.folder)
         let reference = try SpoolAudit.makeReference(
             SampleManifest.all, on: TestSpool("undisturbed", in: fixture.folder, program: darkroomd)
@@ -39,6 +43,7 @@ struct FaultsCommand: ParsableCommand {
             (["signals"], { try EarlySignals.run(fixture) }),
             (["numbers"], { try ExtremeNumbers.run(fixture) }),
             (["full"], { try FullDisk.run(fixture, reference) }),
+            (["codecs"] + CodecCalls.names, { try CodecCalls.run(fixture, only: only) }),
             (["calls"] + NthCall.names, { try NthCall.run(fixture, reference, only: only) }),
         ]
         let report = SelfTestReport()
@@ -58,6 +63,7 @@ struct FaultFixture: Sendable {
     let folder: Directory
     let program: String
     let shim: String
+    let codecShim: String
 }
 
 /// The line for something that cannot be tried here. On a machine that is there for testing that is a failure.

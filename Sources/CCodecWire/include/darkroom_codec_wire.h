@@ -32,6 +32,10 @@ enum {
     /* The descriptor of the control socket. */
     DARKROOM_CODEC_CONTROL = 3,
     DARKROOM_CODEC_TEXT = 200,
+    /* The exit status of a process, or of a child, for which the system lacked something: EX_OSERR. */
+    DARKROOM_CODEC_NOT_BEGUN = 71,
+    /* That of a child that could not hear or speak: EX_IOERR. */
+    DARKROOM_CODEC_CUT_OFF = 74,
     DARKROOM_CODEC_SLOTS = 8,
     /* A slot is passed on when it has this many bytes, or its last row. It is enough that a message costs nothing beside
      * them, and few enough to stay in the cache of a processor. */

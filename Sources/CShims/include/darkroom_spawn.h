@@ -12,4 +12,8 @@
 pid_t darkroom_spawn(
     const char *program, char *const arguments[], char *const environment[], int output);
 
+/* From now on, processes whose parent has ended become children of this one, if that parent was below it. 0, or -1 with
+ * errno set. */
+int darkroom_adopt_orphans(void);
+
 #endif

@@ -46,8 +46,9 @@ final class CodecCall {
     /// Whether an encoder has left out the profile.
     private(set) var lacksProfile = false
     private var isOver = false
-    /// Whether the child has left more messages unread than one that works.
-    private var isDeaf = false
+    /// Why it has not got a message that it waits for: it has left more messages unread than one that works, or the
+    /// system has refused to pass it on.
+    private var unsent: CodecSocket.Unsent?
 
     /// Begins to encode a picture.
     ///
@@ -129,13 +130,19 @@ final class CodecCall {
     func hear(_ step: String) throws(PictureError) -> darkroom_codec_message {
         var silence: CInt = 0
         while true {
-            if isDeaf { throw nonsense(step) }
+            switch unsent {
+            case .full: throw nonsense(step)
+            case .refused(let cause): throw refused(step, cause)
+            // What the child has said before its end is still there.
+            case .gone, nil: break
+            }
             switch child.socket.hear(milliseconds: Self.slice) {
             case .nothing:
                 try checkCancellation(step)
                 silence += Self.slice
                 if silence / 1000 >= mostSilence { throw silent(step) }
             case .gone: throw ended(step)
+            case .refused(let cause): throw refused(step, cause)
             case .nonsense: throw nonsense(step)
             case .message(let message) where message.isA(DARKROOM_CODEC_WARNING):
                 // A hostile child could go on for ever.
@@ -161,11 +168,11 @@ final class CodecCall {
 
     func say(_ message: darkroom_codec_message) {
         // If the child is gone, the next message is missing. One that never reads must not stop this process.
-        if !child.socket.post(message), errno == EAGAIN { isDeaf = true }
+        unsent = unsent ?? child.socket.post(message)
     }
 
     /// Permits it the memory for the picture, beyond what it had at its start.
-    func permit(memory: Int) { program.permit(UInt64(memory), child) }
+    func permit(memory: Int) { unsent = unsent ?? program.permit(UInt64(memory), child) }
 
     /// The same, and lets it go on.
     func go(memory: Int) {
@@ -219,6 +226,14 @@ final class CodecCall {
             .codecCrashed,
             "\(name): \(step): the program darkroom-codec-\(program.name) says something that"
                 + " makes no sense")
+    }
+
+    /// The error if the system does not pass on messages.
+    private func refused(_ step: String, _ cause: Errno) -> PictureError {
+        PictureError(
+            .codecCrashed,
+            "\(name): \(step): talking with the program darkroom-codec-\(program.name): \(cause)",
+            isTransient: true, fault: cause.storageFault)
     }
 
     private func silent(_ step: String) -> PictureError {
@@ -280,9 +295,12 @@ final class CodecCall {
                 "\(name): \(step): \(program) was ended because it made a system call that it"
                     + " may not make")
         case 0:
+            let status = ended.status >> 8 & 0xFF
             return PictureError(
-                .codecCrashed,
-                "\(name): \(step): \(program) ended with status \(ended.status >> 8 & 0xFF)")
+                .codecCrashed, "\(name): \(step): \(program) ended with status \(status)",
+                isTransient: [DARKROOM_CODEC_NOT_BEGUN, DARKROOM_CODEC_CUT_OFF].contains {
+                    Int($0) == Int(status)
+                })
         default:
             return PictureError(
                 .codecCrashed, "\(name): \(step): \(program) was ended by signal \(signal)")

@@ -41,7 +41,7 @@ package final class CodecProgram: Sendable {
                         ended[message.number] = message.ended
                     }
                     patience = 0
-                case .nothing: return patience == 0
+                case .nothing, .refused: return patience == 0
                 case .nonsense, .gone: return false
                 }
             }
@@ -137,26 +137,44 @@ package final class CodecProgram: Sendable {
         var order = order
         order.number = state.lastNumber
         let descriptors = [theirs.number] + descriptors
-        // If it is absent, or has ended since it was last used, it is started.
-        if state.process?.hear(milliseconds: 0) != true
-            || state.process?.control.send(order, descriptors) != true
-        {
+        if try !give(order, descriptors, &state) {
             guard let path else {
                 throw missing(order.isA(DARKROOM_CODEC_ENCODE) ? "write" : "read")
             }
-            let process = try start(path)
-            state.process = process
-            guard process.control.send(order, descriptors) else {
+            state.process = nil
+            state.process = try start(path)
+            guard try give(order, descriptors, &state) else {
                 state.process = nil
-                throw failed("it ended before it took the picture")
+                throw failed("it ended before it took the picture", isTransient: true)
             }
         }
         state.process?.watched.insert(order.number)
+        FaultPoint.codecOrdered.pass()
         return Child(number: order.number, socket: mine)
     }
 
+    /// Sends an order.
+    ///
+    /// - Returns: false if the program is absent, or has ended since it was last used.
+    private func give(
+        _ order: darkroom_codec_message, _ descriptors: [CInt], _ state: inout State
+    ) throws(PictureError) -> Bool {
+        guard state.process?.hear(milliseconds: 0) == true, let process = state.process else {
+            return false
+        }
+        switch process.control.send(order, descriptors) {
+        case nil: return true
+        case .gone: return false
+        // The program is there, and works on other pictures.
+        case .full: throw failed("passing on the picture", .resourceTemporarilyUnavailable)
+        case .refused(let cause): throw failed("passing on the picture", cause)
+        }
+    }
+
     /// Permits a child this much memory beyond what it had at its start. The child waits for that before it uses it.
-    func permit(_ bytes: UInt64, _ child: Child) {
+    ///
+    /// - Returns: why that could not be said; nil otherwise.
+    func permit(_ bytes: UInt64, _ child: Child) -> CodecSocket.Unsent? {
         say(DARKROOM_CODEC_LIMIT, to: child, bytes: bytes)
     }
 
@@ -172,11 +190,14 @@ package final class CodecProgram: Sendable {
         }
     }
 
-    private func say(_ kind: darkroom_codec_kind, to child: Child, bytes: UInt64 = 0) {
+    @discardableResult
+    private func say(
+        _ kind: darkroom_codec_kind, to child: Child, bytes: UInt64 = 0
+    ) -> CodecSocket.Unsent? {
         var message = darkroom_codec_message(kind)
         message.number = child.number
         message.bytes = bytes
-        _ = state.withLock { $0.process?.control.send(message) }
+        return state.withLock { $0.process?.control.send(message) ?? nil }
     }
 
     /// Waits for the end of a child that has left the conversation, and tells how it ended; nil if the program has ended
@@ -199,29 +220,65 @@ package final class CodecProgram: Sendable {
     private static let patience: CInt = 30_000
 
     private func start(_ path: String) throws(PictureError) -> Process {
-        let control = try launch(path)
-        guard case .message(let message) = control.hear(milliseconds: Self.patience),
-            message.isA(DARKROOM_CODEC_READY),
+        let (control, identifier) = try launch(path)
+        let heard = control.hear(milliseconds: Self.patience)
+        guard case .message(let message) = heard, message.isA(DARKROOM_CODEC_READY),
             message.count == UInt32(DARKROOM_CODEC_VERSION)
-        else { throw failed("it does not start as version \(DARKROOM_CODEC_VERSION)") }
+        else {
+            let status = Self.end(identifier)
+            if case .refused(let cause) = heard { throw failed("waiting for it", cause) }
+            if case .gone = heard, Self.lacked(status) {
+                throw failed("starting it: the system lacks memory or files", isTransient: true)
+            }
+            throw failed("it does not start as version \(DARKROOM_CODEC_VERSION)")
+        }
+        if let cause = Self.reap(identifier) {
+            _ = Self.end(identifier)
+            throw failed("starting a thread that waits for its end", cause)
+        }
+        FaultPoint.codecReady.pass()
         return Process(control: control, library: message.words)
     }
 
     /// Starts the program with the other end of a socket. This process keeps none of that end, so it is told at once if
     /// the program ends.
-    private func launch(_ path: String) throws(PictureError) -> CodecSocket {
+    private func launch(_ path: String) throws(PictureError) -> (CodecSocket, pid_t) {
         let (mine, theirs) = try pair()
         let identifier = darkroom_codec_start(path, theirs.number)
         guard identifier > 0 else {
             throw failed("starting it", Errno(rawValue: errno))
         }
-        Self.reap(identifier)
         withExtendedLifetime(theirs) {}
-        return mine
+        return (mine, identifier)
+    }
+
+    /// Ends the process if it still runs.
+    ///
+    /// - Returns: how it ended, as waitpid(2) encodes it.
+    private static func end(_ identifier: pid_t) -> CInt {
+        var status: CInt = 0
+        // One that is ending tells why.
+        for _ in 0..<100 {
+            if waitpid(identifier, &status, WNOHANG) == identifier { return status }
+            usleep(1000)
+        }
+        kill(identifier, SIGKILL)
+        while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+        return status
+    }
+
+    /// Whether a process that has ended before it was ready may start another time.
+    ///
+    /// - Parameter status: as waitpid(2) encodes it.
+    private static func lacked(_ status: CInt) -> Bool {
+        [DARKROOM_CODEC_NOT_BEGUN << 8, DARKROOM_CODEC_CUT_OFF << 8, Int(SIGKILL)]
+            .contains(Int(status))
     }
 
     /// Waits in a thread for the end of the process, so that it is not left as a zombie.
-    private static func reap(_ identifier: pid_t) {
+    ///
+    /// - Returns: why there is no thread; nil otherwise.
+    private static func reap(_ identifier: pid_t) -> Errno? {
         var thread = pthread_t()
         let result = pthread_create(
             &thread, nil,
@@ -230,7 +287,9 @@ package final class CodecProgram: Sendable {
                 while waitpid(identifier, nil, 0) < 0, errno == EINTR {}
                 return nil
             }, UnsafeMutableRawPointer(bitPattern: Int(identifier)))
-        if result == 0 { pthread_detach(thread) }
+        guard result == 0 else { return Errno(rawValue: result) }
+        pthread_detach(thread)
+        return nil
     }
 
     private func pair() throws(PictureError) -> (CodecSocket, CodecSocket) {
@@ -241,8 +300,10 @@ package final class CodecProgram: Sendable {
         }
     }
 
-    private func failed(_ words: String) -> PictureError {
-        PictureError(.codecCrashed, "the program darkroom-codec-\(name): \(words)")
+    private func failed(_ words: String, isTransient: Bool = false) -> PictureError {
+        PictureError(
+            .codecCrashed, "the program darkroom-codec-\(name): \(words)",
+            isTransient: isTransient)
     }
 
     /// The failure of a system call. If it lacks files, the picture waits, as one whose file cannot be opened does.

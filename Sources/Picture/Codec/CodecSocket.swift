@@ -16,6 +16,8 @@ final class CodecSocket: Sendable {
         case nonsense
         /// The other side is gone.
         case gone
+        /// The system could not look or take it.
+        case refused(Errno)
     }
 
     private init(owning number: CInt) { descriptor = Descriptor(owning: number) }
@@ -28,19 +30,40 @@ final class CodecSocket: Sendable {
 
     var number: CInt { descriptor.number }
 
+    /// Why a message was not sent.
+    enum Unsent: Equatable {
+        /// The other side is gone.
+        case gone
+        /// It has left many messages unread.
+        case full
+        case refused(Errno)
+
+        /// By `errno`.
+        init(_ number: CInt) {
+            switch number {
+            case EPIPE, ECONNRESET: self = .gone
+            case EAGAIN: self = .full
+            default: self = .refused(Errno(rawValue: number))
+            }
+        }
+    }
+
     /// - Parameter descriptors: at most `DARKROOM_CODEC_DESCRIPTORS`, which the other side gets copies of.
-    /// - Returns: false if the other side is gone.
-    func send(_ message: darkroom_codec_message, _ descriptors: [CInt] = []) -> Bool {
+    /// - Returns: nil if it is sent.
+    func send(_ message: darkroom_codec_message, _ descriptors: [CInt] = []) -> Unsent? {
         withUnsafePointer(to: message) {
             darkroom_codec_send(number, $0, descriptors, CInt(descriptors.count))
+                ? nil : Unsent(errno)
         }
     }
 
     /// Sends a message without waiting.
     ///
-    /// - Returns: false if the other side is gone, or does not listen.
-    func post(_ message: darkroom_codec_message) -> Bool {
-        withUnsafePointer(to: message) { darkroom_codec_post(number, $0) }
+    /// - Returns: nil if it is sent.
+    func post(_ message: darkroom_codec_message) -> Unsent? {
+        withUnsafePointer(to: message) {
+            darkroom_codec_post(number, $0) ? nil : Unsent(errno)
+        }
     }
 
     /// Waits for a message.
@@ -50,6 +73,7 @@ final class CodecSocket: Sendable {
         case DARKROOM_CODEC_HEARD: .message(message)
         case DARKROOM_CODEC_SILENT: .nothing
         case DARKROOM_CODEC_NONSENSE: .nonsense
+        case DARKROOM_CODEC_REFUSED: .refused(Errno(rawValue: errno))
         default: .gone
         }
     }

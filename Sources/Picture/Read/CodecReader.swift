@@ -59,6 +59,7 @@ final class CodecReader: PictureReader {
         metadata = SourceMetadata(format: format.kind, meanings: facts.meanings)
         self.format = format.kind
         self.call = call
+        FaultPoint.codecHeaderRead.pass()
     }
 
     var warnings: [String] { call.warnings + remarks }
@@ -86,6 +87,7 @@ final class CodecReader: PictureReader {
                     throw call.nonsense("reading the end")
                 }
                 call.finish()
+                FaultPoint.codecEnded.pass()
             }
             isFinished = true
             return nil
@@ -98,6 +100,7 @@ final class CodecReader: PictureReader {
         let stored = converter?.bytesPerRow ?? layout.bytesPerRow
         let bytes = try call.slot(message, bytes: count * stored, step)
         guard let start = bytes.baseAddress else { throw call.nonsense(step) }
+        FaultPoint.codecRowsRead.pass()
         nextRow += count
         lent = message.slot
         let rows = first..<nextRow

@@ -100,6 +100,7 @@ final class CodecWriter {
             rows.copy(start, count: count, to: slot)
             start += count * input.stage.layout.bytesPerRow
             call.say(message)
+            FaultPoint.codecRowsPassed.pass()
         }
     }
 
@@ -108,6 +109,7 @@ final class CodecWriter {
         call.say(darkroom_codec_message(DARKROOM_CODEC_END))
         while !isOver { try hear(step, isComplete: true) }
         call.finish()
+        FaultPoint.codecEnded.pass()
         let sha256 = try output.finish { () throws(PictureError) in
             try call.checkCancellation(step)
         }
@@ -142,6 +144,7 @@ final class CodecWriter {
             let isTaken = try output.write(
                 call.encoded(message, step), at: Int(clamping: message.offset))
             guard isTaken else { throw call.nonsense(step) }
+            FaultPoint.codecBytesWritten.pass()
             call.free(slot: message.slot)
         } else if message.isA(DARKROOM_CODEC_END), isComplete, output.bytes > 0,
             free.count == CodecCall.Bounds.slots

@@ -74,7 +74,7 @@ package struct PictureEncoder: Sendable {
         (@Sendable (PictureColour.Profile) throws(PictureError) -> PictureColour.Profile.Verdict)?
     /// The program that writes it; nil if this process does.
     var program: CodecProgram?
-    let write: @Sendable (Input) throws(PictureError) -> WrittenPicture
+    package let write: @Sendable (Input) throws(PictureError) -> WrittenPicture
     let needs: @Sendable (Expected) throws(PictureError) -> WriterNeeds
 
     static func encoder(of format: OutputFormat) -> PictureEncoder {
@@ -146,7 +146,7 @@ struct WriterNeeds {
 }
 
 extension OutputFormat {
-    var encoder: PictureEncoder { PictureEncoder.encoder(of: self) }
+    package var encoder: PictureEncoder { PictureEncoder.encoder(of: self) }
 
     package var isLossless: Bool { encoder.isLossless }
 
