@@ -110,7 +110,7 @@ extension ValueReader {
     mutating func pageRule(
         _ node: Document.Node, at path: DocumentPath, isOfImage: Bool
     ) -> PageRule? {
-        guard case .integer(let number) = node.value else {
+        guard case .integer(let number)? = node.number else {
             return word(node, "‘pages’", at: path)
         }
         let (words, notation) = (PageRule.allCases.map(\.rawValue), notation)

@@ -44,7 +44,7 @@ package struct Recipe: Sendable, Equatable {
         }
         var reader = ValueReader(notation: .yaml)
         let map = reader.map(
-            node, keys: Self.keys, of: "a recipe", at: .root,
+            node, keys: Self.keys, foreign: ["images"], of: "a recipe", at: .root,
             write: .map("filters", .list([FilterCorrection.example])))
         if let node = map?["filters"] {
             filters = reader.filtersWithoutImages(node, limit: limit, at: .key(.root, "filters"))
