@@ -65,7 +65,7 @@ package struct NearbySources: Sendable {
         return placement
     }
 
-    /// Looks for the files of relative patterns beside the manifest first.
+    /// Looks for the files of relative patterns beside the manifest first, and for relative files to count their pages.
     package func finder(before other: SourceFinder) -> SourceFinder {
         .live { pattern, limit in
             guard Self.relativePath(pattern.text) != nil, !pattern.includesFolders else {
@@ -80,6 +80,9 @@ package struct NearbySources: Sendable {
             case .nothing: return other.find(pattern, limit: limit)
             case .tooMany: return .tooMany
             }
+        } pages: { source, limit in
+            Self.relativePath(source).flatMap { local.pages(of: $0, limit) }
+                ?? other.pages(of: source, limit)
         }
     }
 

@@ -10,6 +10,10 @@ package struct PictureJob: Sendable {
     /// Laid over each picture, after the other filters.
     package var watermark: WatermarkText?
     package var damaged: DamagedRule?
+    /// The page of each picture; nil for what `pages` says.
+    package var sourcePage: Int?
+    /// Which pages become images; nil for what a recipe says.
+    package var pages: PageRule?
     /// Whether pictures with warnings fail.
     package var isStrict = false
     /// Each picture gets a result of each of these sizes.
@@ -55,7 +59,8 @@ package struct PictureJob: Sendable {
             "recipe": recipe.map { .text($0) },
             "filters": recipe == nil || !filters.isEmpty ? .list(filters) : nil,
             "damaged": damaged.map { .text($0.rawValue) },
-            "strict": isStrict ? .boolean(true) : nil, "output": output,
+            "strict": isStrict ? .boolean(true) : nil,
+            "pages": pages.map { .text($0.rawValue) }, "output": output,
             "variants": sizes.isEmpty ? nil : .list(sizes.map(\.variant)),
             "images": .list(logos + images),
         ])
@@ -94,6 +99,7 @@ package struct PictureJob: Sendable {
         let source = roots.map { picture.seen(in: $0) } ?? picture
         return .map([
             "name": .text(name.string), "source": .text(source.source),
+            "page": isLogo ? nil : sourcePage.map { .integer($0) },
             "filters": isLogo ? .list([]) : nil, "publish": isLogo ? .boolean(false) : nil,
         ])
     }

@@ -1,9 +1,12 @@
+import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
+import DarkroomPicture
 import DarkroomSpool
 
 extension LocalSources {
-    /// Looks for the files of patterns.
+    /// Looks for the files of patterns, and counts the pages of files. One that cannot be opened counts as a picture with
+    /// one page, which fails when its turn comes.
     ///
     /// - Parameter sent: the pictures that came with the manifest.
     package func finder(sent: SentPictures? = nil) -> SourceFinder {
@@ -13,7 +16,15 @@ extension LocalSources {
             case .nothing(let reason): .nothing(reason)
             case .tooMany: .tooMany
             }
+        } pages: { source, limit in
+            pages(of: source, sent, limit) ?? .one
         }
+    }
+
+    private func pages(
+        of source: ByteString, _ sent: SentPictures?, _ limit: TIFFPages.Limit
+    ) -> TIFFPages.Count? {
+        SourceReference(source).localPath.flatMap { pages(of: $0, sent: sent, limit) }
     }
 
     private func list(_ pattern: SourcePattern, _ sent: SentPictures?, _ limit: Int) -> Listing {
@@ -40,6 +51,8 @@ extension LocalSources {
             case .nothing: .unknown
             case .tooMany: .tooMany
             }
+        } pages: { source, limit in
+            pages(of: source, sent, limit)
         }
     }
 

@@ -11,6 +11,7 @@ package struct ImageSettings: Sendable {
     package var autoOrient = true
     package var damaged = DamagedRule.fail
     package var isStrict = false
+    package var pages = PageRule.first
     package var output = OutputOptions()
     /// Empty without `variants`.
     package var variants: [VariantDraft] = []
@@ -27,6 +28,8 @@ package struct ImageDraft: Sendable {
     package var source: ByteString?
     /// The page of a source with several pages, from 1.
     package var page: Int?
+    /// The place of its own `pages`; nil if the manifest or a recipe says it.
+    package var pagesPlace: Document.Place?
     package var from: Reference?
     package var after: [Reference] = []
     package var settings: ImageSettings
@@ -35,7 +38,7 @@ package struct ImageDraft: Sendable {
     package var variant: Manifest.Image.Variant?
     /// Whether the variants are in the image, and not in the manifest or in a recipe.
     package var variantsAreOwn = false
-    /// What is appended to a name that is derived.
+    /// What is appended to a name that is derived: the number of the page, then the suffix of the variant.
     package var suffix: ByteString = ""
     /// The path of the image, for problems that are found when all images are known.
     package let path: DocumentPath
@@ -48,6 +51,13 @@ package struct ImageDraft: Sendable {
         self.path = path
         self.place = place
         namePlace = place
+    }
+
+    /// Whether it stands for an image for each page of its source. One that is not published is only there for other
+    /// images, by its name, so the rule of the manifest does not concern it.
+    package var wantsAllPages: Bool {
+        settings.pages == .all && page == nil && from == nil
+            && (isPublished || pagesPlace != nil)
     }
 
     /// All references to other images: `from`, the overlays of filters, `after`.
@@ -83,6 +93,14 @@ package struct ImageDraft: Sendable {
         case .filter(let path, _): path
         }
     }
+}
+
+/// Which pages of a source with several pages become images: `pages`.
+package enum PageRule: String, Sendable, CaseIterable {
+    /// The first one, with a warning that there are others.
+    case first
+    /// An image for each page.
+    case all
 }
 
 /// A list of filters before the names in it are resolved.

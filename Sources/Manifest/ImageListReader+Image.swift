@@ -40,6 +40,7 @@ extension ImageListReader {
         {
             draft.settings = draft.settings.applying(recipe)
         }
+        readPages(map, into: &draft, &reader)
         if let list = map["filters"] {
             reader.refuseFilters(list, at: .key(path, "filters"), recipes)
             draft.settings.filters = filters(list, at: .key(path, "filters"), &reader)
@@ -79,7 +80,28 @@ extension ImageListReader {
         }
     }
 
-    private static let page = FilterParameter.integer("page", 1...65_535, required: false)
+    /// Reads `pages` after a recipe, which may have it too.
+    private func readPages(
+        _ map: Document.Map, into draft: inout ImageDraft, _ reader: inout ValueReader
+    ) {
+        guard let node = map["pages"] else { return }
+        let path = DocumentPath.key(draft.path, "pages")
+        draft.pagesPlace = node.place
+        if let rule = reader.pageRule(node, at: path, isOfImage: true) {
+            draft.settings.pages = rule
+        }
+        if map["from"] != nil {
+            reader.problems.add(
+                .conflictingKeys, "‘pages’ is of a ‘source’; an image with ‘from’ has one page",
+                at: path, node.place)
+        } else if map["page"] != nil {
+            reader.problems.add(
+                .conflictingKeys, "‘page’ and ‘pages’ exclude each other", at: path, node.place)
+        }
+    }
+
+    private static let page = FilterParameter.integer(
+        "page", 1...TIFFPages.most, required: false)
 
     private static func page(
         _ node: Document.Node, isOfSource: Bool, at path: DocumentPath, _ reader: inout ValueReader
@@ -90,7 +112,7 @@ extension ImageListReader {
                 at: path, node.place)
             return nil
         }
-        return reader.integer(node, 1...65_535, Self.page, at: path)
+        return reader.integer(node, 1...TIFFPages.most, Self.page, at: path)
     }
 
     private mutating func variants(

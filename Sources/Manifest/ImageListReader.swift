@@ -11,7 +11,9 @@ package struct ImageListReader {
     /// The settings of images that do not have their own.
     private let defaultValue: ImageSettings
     package private(set) var drafts: [ImageDraft] = []
-    private(set) var sources: SourceLookup
+    var sources: SourceLookup
+    /// The URLs that have one image although all pages are wanted.
+    var urlsWithOnePage = 0
     /// Lists of filters that have been read, for images that share one by an alias.
     var filterLists: [ObjectIdentifier: FilterDrafts] = [:]
     /// Lists of variants that have been read, likewise, for the output that they change.
@@ -19,7 +21,7 @@ package struct ImageListReader {
         [:]
     private var joined = JoinedFilters()
     /// Whether there is a problem because of too many images.
-    private var isOverLimit = false
+    var isOverLimit = false
 
     package init(
         limits: ManifestLimits, recipes: RecipeBook = RecipeBook(),
@@ -33,7 +35,8 @@ package struct ImageListReader {
 
     static let keys: [ByteString] = ["name"] + keysBesideName
     static let keysBesideName: [ByteString] = [
-        "source", "page", "from", "after", "recipe", "filters", "autoOrient", "damaged", "strict",
+        "source", "page", "pages", "from", "after", "recipe", "filters", "autoOrient", "damaged",
+        "strict",
         "output", "variants", "publish",
     ]
 
@@ -119,7 +122,7 @@ package struct ImageListReader {
         do throws(SourcePattern.Fault) {
             guard let source = draft.source, draft.from == nil,
                 let found = try SourcePattern(source)
-            else { return append(draft, isNamed: isNamed, at: path, place, &reader) }
+            else { return addPages(of: draft, isNamed: isNamed, at: path, place, &reader) }
             pattern = found
         } catch {
             return reader.problems.add(
@@ -132,10 +135,7 @@ package struct ImageListReader {
                 "‘\(shown)’ means several pictures, which are named after their files; list it under ‘images’ "
                     + "without a name", at: path, place)
         }
-        let hasNames = draft.settings.variants.contains {
-            if case .name = $0.naming { true } else { false }
-        }
-        guard !hasNames else {
+        guard !draft.settings.hasNamedVariants else {
             return reader.problems.add(
                 .conflictingKeys,
                 "‘\(shown)’ means several pictures, so their variants need a ‘suffix’ and not a ‘name’",
@@ -156,9 +156,10 @@ package struct ImageListReader {
                         + "the limit is \(limits.images)", at: path, place)
             }
             for file in files {
+                if reader.stop?.isSet == true { return }
                 var image = draft
                 image.source = file
-                append(image, isNamed: false, at: path, place, &reader)
+                addPages(of: image, isNamed: false, at: path, place, &reader)
             }
         case .nothing(let reason):
             reader.problems.add(.noPictures, "‘\(shown)’ means no file: \(reason)", at: path, place)
@@ -172,22 +173,23 @@ package struct ImageListReader {
     }
 
     /// Adds an image, or its variants.
-    private mutating func append(
+    mutating func append(
         _ draft: ImageDraft, isNamed: Bool, at path: DocumentPath, _ place: Document.Place,
         _ reader: inout ValueReader
     ) {
         let images = draft.expanded(at: drafts.count, &joined)
-        guard images[0].variant != nil else { return drafts.append(draft) }
+        let hasVariants = images[0].variant != nil
         guard drafts.count + images.count <= limits.images else {
             if !isOverLimit {
                 reader.problems.add(
                     .tooManyImages,
-                    "with their variants, there are more images than the limit of \(limits.images)",
+                    "with their \(hasVariants ? "variants" : "files and pages"), there are more images than the limit of \(limits.images)",
                     at: path, place)
             }
             isOverLimit = true
             return
         }
+        guard hasVariants else { return drafts.append(draft) }
         for image in images {
             let count = image.settings.filters.filters.count
             if count > limits.filters {

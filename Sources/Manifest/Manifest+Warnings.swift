@@ -2,15 +2,28 @@ import DarkroomCore
 import DarkroomPicture
 
 extension Manifest {
-    /// What a person should know about a manifest that is right: settings whose meaning has changed.
+    /// What a person should know about a manifest that is right: settings whose meaning has changed,
+    /// and what it does not get.
     package var warnings: [String] {
+        [thumbnailWarning, pagesWarning].compactMap(\.self)
+    }
+
+    private var thumbnailWarning: String? {
         let changed = images.filter { $0.filters.cutBefore }
-        guard let first = changed.first else { return [] }
+        guard let first = changed.first else { return nil }
         let which =
             changed.count == 1
             ? "image \(first.name.shortened)"
             : "\(changed.count) images, first of \(first.name.shortened)"
-        return [[Filter].changedThumbnail("of \(which)")]
+        return [Filter].changedThumbnail("of \(which)")
+    }
+
+    private var pagesWarning: String? {
+        guard urlsWithOnePage > 0 else { return nil }
+        let subject =
+            urlsWithOnePage == 1
+            ? "a URL gets one image" : "\(urlsWithOnePage) URLs get one image each"
+        return "‘pages: all’ is for files; \(subject), of the first page"
     }
 }
 

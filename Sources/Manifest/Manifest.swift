@@ -12,10 +12,14 @@ package struct Manifest: Sendable, Equatable {
     package var wantsPage: Bool?
     /// The recipes that it uses, sorted by their names. Their settings are in those of the images already.
     package var recipes: [Recipe]
-    /// What its patterns and folders mean. Their files are among the images already.
-    package var found: [FoundSources]
+    /// What its patterns and folders mean, and how many pages its sources have. Their images are among the others already.
+    package var found: SourceRecord
     /// The number of its patterns and folders that were not looked up, so that images are missing.
     package var unknownSources: Int
+    /// The number of its files whose pages were not counted, so that images are missing.
+    package var uncountedSources: Int
+    /// The number of its URLs that have one image although all pages are wanted of the sources.
+    package var urlsWithOnePage: Int
     /// Whether any image has the filters of the configuration, because the manifest has none for it.
     package var usesDefaultFilters: Bool
 
@@ -23,7 +27,8 @@ package struct Manifest: Sendable, Equatable {
         images: [Image], priority: Priority = .normal,
         qualityOfService: QualityOfServiceName = .default, wantsPage: Bool? = nil,
         recipes: [Recipe] = [],
-        found: [FoundSources] = [], unknownSources: Int = 0,
+        found: SourceRecord = SourceRecord(), unknownSources: Int = 0,
+        uncountedSources: Int = 0, urlsWithOnePage: Int = 0,
         usesDefaultFilters: Bool = false
     ) {
         self.images = images
@@ -33,10 +38,13 @@ package struct Manifest: Sendable, Equatable {
         self.recipes = recipes
         self.found = found
         self.unknownSources = unknownSources
+        self.uncountedSources = uncountedSources
+        self.urlsWithOnePage = urlsWithOnePage
         self.usesDefaultFilters = usesDefaultFilters
     }
 
-    package var hasUnknownSources: Bool { unknownSources > 0 }
+    /// Whether images may be missing because nobody has looked for files or pages.
+    package var hasUnknownSources: Bool { unknownSources > 0 || uncountedSources > 0 }
 
     package struct Image: Sendable, Equatable {
         package var name: ByteString
@@ -144,6 +152,9 @@ package struct ManifestLimits: Sendable, Equatable {
     package var images: Int
     /// The maximum number of filters of one image.
     package var filters: Int
+
+    /// The most images that pages of files may make, whatever the limit is: a number in a file stands for many of them.
+    static let mostOfPages = 10_000_000
 
     package init(bytes: Int = 64 << 20, images: Int = 1_000_000, filters: Int = 64) {
         self.bytes = bytes

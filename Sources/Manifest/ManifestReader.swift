@@ -71,8 +71,10 @@ package enum ManifestReader {
         var qualityOfService = QualityOfServiceName.default
         var wantsPage: Bool?
         var recipes: [Recipe] = []
-        var found: [FoundSources] = []
+        var found = SourceRecord()
         var unknownSources = 0
+        var uncountedSources = 0
+        var urlsWithOnePage = 0
         var problems: ProblemList
         /// The format in which it is written.
         let format: ManifestFormat
@@ -94,7 +96,8 @@ package enum ManifestReader {
     }
 
     static let keys: [ByteString] = [
-        "images", "recipe", "filters", "autoOrient", "damaged", "strict", "output", "variants",
+        "images", "recipe", "filters", "autoOrient", "damaged", "strict", "pages", "output",
+        "variants",
         "priority", "qualityOfService", "page",
     ]
 
@@ -147,7 +150,9 @@ package enum ManifestReader {
             qualityOfService: qualityOfService ?? .default,
             wantsPage: wantsPage ?? recipe?.wantsPage,
             recipes: reader.usedRecipes.values.sorted { $0.name < $1.name },
-            found: images.sources.found, unknownSources: images.sources.unknown,
+            found: images.sources.record, unknownSources: images.sources.unknown,
+            uncountedSources: images.sources.uncounted,
+            urlsWithOnePage: images.urlsWithOnePage,
             problems: reader.problems, format: format)
     }
 
@@ -175,6 +180,11 @@ package enum ManifestReader {
         if let strict = map["strict"] {
             settings.isStrict =
                 reader.boolean(strict, "‘strict’", at: .key(.root, "strict")) ?? settings.isStrict
+        }
+        if let pages = map["pages"] {
+            settings.pages =
+                reader.pageRule(pages, at: .key(.root, "pages"), isOfImage: false)
+                ?? settings.pages
         }
         if let output = map["output"] {
             settings.output = reader.output(
@@ -210,7 +220,8 @@ extension ManifestReader.Draft {
         var names = NameTable(naming: &images, problems: &problems)
         try goOn()
         let dependencies = Dependencies(
-            of: images, in: format, names: &names, isComplete: unknownSources == 0,
+            of: images, in: format, names: &names,
+            isComplete: unknownSources == 0 && uncountedSources == 0,
             problems: &problems)
         try problems.throwIfAny()
         try goOn()
@@ -230,7 +241,8 @@ extension ManifestReader.Draft {
         return Manifest(
             images: resolved, priority: priority, qualityOfService: qualityOfService,
             wantsPage: wantsPage, recipes: recipes, found: found,
-            unknownSources: unknownSources,
+            unknownSources: unknownSources, uncountedSources: uncountedSources,
+            urlsWithOnePage: urlsWithOnePage,
             usesDefaultFilters: images.contains { $0.settings.filters.isDefault })
     }
 }

@@ -16,13 +16,14 @@ package struct Recipe: Sendable, Equatable {
     package private(set) var filters: [Filter]?
     package private(set) var damaged: DamagedRule?
     package private(set) var isStrict: Bool?
+    package private(set) var pages: PageRule?
     package private(set) var output: OutputChanges?
     package private(set) var variants: [VariantDraft]?
     package private(set) var priority: Priority?
     package private(set) var wantsPage: Bool?
 
     static let keys: [ByteString] = [
-        "filters", "damaged", "strict", "output", "variants", "priority", "page",
+        "filters", "damaged", "strict", "pages", "output", "variants", "priority", "page",
     ]
 
     /// Reads a recipe.
@@ -43,7 +44,7 @@ package struct Recipe: Sendable, Equatable {
         }
         var reader = ValueReader(notation: .yaml)
         let map = reader.map(
-            node, keys: Self.keys, of: "a recipe", at: .root,
+            node, keys: Self.keys, foreign: ["images"], of: "a recipe", at: .root,
             write: .map("filters", .list([FilterCorrection.example])))
         if let node = map?["filters"] {
             filters = reader.filtersWithoutImages(node, limit: limit, at: .key(.root, "filters"))
@@ -53,6 +54,9 @@ package struct Recipe: Sendable, Equatable {
         }
         isStrict = map?["strict"].flatMap {
             reader.boolean($0, "‘strict’", at: .key(.root, "strict"))
+        }
+        pages = map?["pages"].flatMap {
+            reader.pageRule($0, at: .key(.root, "pages"), isOfImage: false)
         }
         output = map?["output"].map { reader.outputChanges($0, at: .key(.root, "output")) }
         if let node = map?["variants"] {
@@ -159,6 +163,7 @@ extension ImageSettings {
         if let filters = recipe.filters { settings.filters = FilterDrafts(filters) }
         if let damaged = recipe.damaged { settings.damaged = damaged }
         if let isStrict = recipe.isStrict { settings.isStrict = isStrict }
+        if let pages = recipe.pages { settings.pages = pages }
         if let output = recipe.output { settings.output = output.applied(to: settings.output) }
         if let variants = recipe.variants { settings.variants = variants }
         return settings

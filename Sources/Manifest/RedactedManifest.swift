@@ -20,7 +20,7 @@ package enum RedactedManifest {
     ///   - recipes: those that it uses.
     ///   - found: what its patterns mean.
     package static func bytes(
-        of manifest: [UInt8], _ format: ManifestFormat, recipes: RecipeBook, found: [FoundSources]
+        of manifest: [UInt8], _ format: ManifestFormat, recipes: RecipeBook, found: SourceRecord
     ) -> [UInt8]? {
         guard manifest.count <= maximumBytes,
             let root = try? format.read(manifest, NodeBudget(images: .max))

@@ -1,18 +1,33 @@
 import DarkroomCore
+import DarkroomFetch
+import DarkroomPicture
 
-/// What the patterns and folders among the sources of a manifest mean. Each different one is looked up once.
+/// What the patterns and folders among the sources of a manifest mean, and how many pages its files have. Each different
+/// one is looked up once.
 struct SourceLookup {
-    /// The maximum number of different ones. Each is the listing of a folder.
+    /// The maximum number of different patterns. Each is the listing of a folder.
     static let mostPatterns = 100
+    /// The maximum number of smaller copies and masks beside the pages of all files. Passing over so many takes a second.
+    static let mostCopies = 1_000_000
 
-    /// Those that mean files, in the order in which they occur.
-    private(set) var found: [FoundSources] = []
-    /// The number of those that are not known here.
+    /// What is found, in the order in which it occurs.
+    private(set) var record = SourceRecord()
+    /// The number of patterns that are not known here.
     private(set) var unknown = 0
+    /// The number of files whose pages are not known here.
+    private(set) var uncounted = 0
     private var findings: [ByteString: SourceFinder.Finding] = [:]
+    private var counts: [ByteString: Int] = [:]
+    /// What was recorded.
+    private var formerCounts: [ByteString: Int] = [:]
+    private var copiesLeft = mostCopies
     private let finder: SourceFinder
 
-    init(_ finder: SourceFinder) { self.finder = finder }
+    init(_ finder: SourceFinder) {
+        self.finder = finder
+        guard case .recorded(let record) = finder else { return }
+        for entry in record.pages ?? [] { formerCounts[entry.source] = entry.pages }
+    }
 
     /// - Parameter limit: the maximum number of its files.
     /// - Returns: nil if there are too many different patterns.
@@ -22,10 +37,46 @@ struct SourceLookup {
         let finding = finder.find(pattern, limit: limit)
         findings[pattern.text] = finding
         switch finding {
-        case .files(let files): found.append(FoundSources(pattern: pattern.text, files: files))
+        case .files(let files):
+            record.patterns.append(FoundSources(pattern: pattern.text, files: files))
         case .unknown: unknown += 1
         case .nothing, .tooMany: break
         }
         return finding
+    }
+
+    enum Pages {
+        case known(Int)
+        /// Only somebody else knows.
+        case unknown
+        /// They were counted once, and nobody knows any more.
+        case lost
+        case tooMany
+        case tooManyCopies
+    }
+
+    /// - Parameter limit: the maximum number of pages.
+    mutating func pages(of source: ByteString, limit: Int) -> Pages {
+        if let known = counts[source] { return .known(known) }
+        let count: Int
+        if case .recorded(let former) = finder {
+            guard former.pages != nil else { return .lost }
+            count = formerCounts[source] ?? 1
+        } else {
+            switch finder.pages(of: source, TIFFPages.Limit(pages: limit, copies: copiesLeft)) {
+            case .pages(let pages, let copies):
+                copiesLeft -= copies
+                count = pages
+            case .tooMany: return .tooMany
+            case .tooManyCopies: return .tooManyCopies
+            case nil:
+                uncounted += 1
+                return .unknown
+            }
+        }
+        counts[source] = count
+        if record.pages == nil { record.pages = [] }
+        if count > 1 { record.pages?.append(FoundPages(source: source, pages: count)) }
+        return .known(count)
     }
 }

@@ -107,41 +107,6 @@ package struct FoundSources: Codable, Sendable, Equatable {
     }
 }
 
-/// Tells which files a pattern means.
-package enum SourceFinder: Sendable {
-    /// Nothing is looked up. The manifest has `hasUnknownSources` then.
-    case none
-    /// What was found before.
-    case recorded([FoundSources])
-    /// Looks into folders.
-    ///
-    /// - Parameter limit: the maximum number of files.
-    case live(@Sendable (_ pattern: SourcePattern, _ limit: Int) -> Finding)
-
-    package enum Finding: Sendable, Equatable {
-        /// Sorted by the bytes of their names; never empty.
-        case files([ByteString])
-        /// Why there is none, as a sentence.
-        case nothing(String)
-        /// There are more than the limit.
-        case tooMany
-        /// It is not known here.
-        case unknown
-    }
-
-    package func find(_ pattern: SourcePattern, limit: Int) -> Finding {
-        switch self {
-        case .none: return .unknown
-        case .recorded(let found):
-            guard let entry = found.first(where: { $0.pattern == pattern.text }) else {
-                return .nothing("what ‘\(pattern.text.shortened)’ meant is lost")
-            }
-            return .files(entry.files)
-        case .live(let look): return look(pattern, limit)
-        }
-    }
-}
-
 extension Sequence where Element: Equatable {
     /// Whether it ends with these elements.
     fileprivate func hasSuffix(_ end: [Element]) -> Bool {

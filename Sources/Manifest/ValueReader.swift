@@ -27,9 +27,11 @@ package struct ValueReader: Sendable {
     }
 
     /// Checks that a node is a map without unknown or repeated keys.
+    ///
+    /// - Parameter foreign: keys of something else, which are no typing errors.
     package mutating func map(
-        _ node: Document.Node, keys: [ByteString], of what: String, at path: DocumentPath,
-        write form: @autoclosure () -> ManifestSnippet
+        _ node: Document.Node, keys: [ByteString], foreign: [ByteString] = [], of what: String,
+        at path: DocumentPath, write form: @autoclosure () -> ManifestSnippet
     ) -> Document.Map? {
         guard case .map(let map) = node.value else {
             wrongType(node, "\(what) must be a map", at: path, write: form())
@@ -39,7 +41,9 @@ package struct ValueReader: Sendable {
         for entry in map.entries where !keys.contains(entry.key) {
             problems.add(
                 .unknownKey, "unknown key ‘\(entry.key.shortened)’", at: .key(path, entry.key),
-                entry.place, suggestion: Suggestion.meant(by: entry.key, among: keys))
+                entry.place,
+                suggestion: foreign.contains(entry.key)
+                    ? nil : Suggestion.meant(by: entry.key, among: keys))
         }
         return map
     }

@@ -61,7 +61,7 @@ extension ImageDraft {
             case .name(let name): image.name = name
             case .suffix(let suffix):
                 if name.isEmpty {
-                    image.suffix = suffix
+                    image.suffix = "\(image.suffix)\(suffix)"
                 } else {
                     image.name = ImageName.adding(suffix, to: name)
                 }

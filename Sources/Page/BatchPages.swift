@@ -260,7 +260,7 @@ package struct BatchPages: Sendable {
             return try ManifestReader.read(
                 bytes, format: format, limits: limits, defaultFilters: defaultFilters ?? [],
                 recipes: RecipeBook(of: frame, limit: limits.filters),
-                finder: .recorded(try FoundSources.read(in: answer) ?? [])
+                finder: .recorded(try SourceRecord.read(in: answer) ?? SourceRecord())
             ).images
         }
 

@@ -20,13 +20,15 @@ package struct PictureHeader: Sendable, Equatable {
     /// - Parameters:
     ///   - file: a regular file at the picture's beginning.
     ///   - name: the name of the file in messages.
+    ///   - page: of a file with several pages, from 1.
     /// - Throws: the errors of the pipeline for this part of the file.
     package init(
-        of file: FileDescriptor, name: String, limits: PictureLimits = PictureLimits()
+        of file: FileDescriptor, name: String, limits: PictureLimits = PictureLimits(),
+        page: Int? = nil
     ) throws(PictureError) {
         let kind = try InputFormat(of: file, name: name)
         let reader = try PictureDecoder.reader(
-            of: PictureDecoder.Input(.file(file), name: name, limits: limits))
+            of: PictureDecoder.Input(.file(file), name: name, limits: limits, page: page))
         self.kind = kind
         layout = reader.layout
         storedDepth = reader.storedDepth

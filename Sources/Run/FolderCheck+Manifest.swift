@@ -38,13 +38,16 @@ extension FolderCheck {
         }
         do {
             let manifest = try read(.none)
-            let found = try checkSources(isUsed: manifest.hasUnknownSources)
+            let found = try checkSources(of: manifest)
             try comparePriority(with: manifest)
             if !manifest.hasUnknownSources { return Self.expected(manifest) }
             guard let found else { return nil }
             if let manifest = try? read(.recorded(found)) { return Self.expected(manifest) }
             try tell(
-                .differs, BatchFile.sources.text, "it lacks what a pattern of the manifest means")
+                .differs, BatchFile.sources.text,
+                manifest.unknownSources > 0
+                    ? "it lacks what a pattern of the manifest means"
+                    : "it lacks the pages of the manifest's sources")
             return nil
         } catch let rejection as ManifestRejection {
             try tell(
@@ -80,24 +83,31 @@ extension FolderCheck {
             .differs, BatchFile.status.text, "its ID must be \(plan.id), and is \(frame.id)")
     }
 
-    /// Compares `sources.json` with the patterns of the manifest.
+    /// Compares `sources.json` with the patterns of the manifest, and with its sources whose pages were counted.
     ///
     /// - Returns: what they meant; nil if nobody knows.
-    private func checkSources(isUsed: Bool) throws -> [FoundSources]? {
+    private func checkSources(of manifest: Manifest) throws -> SourceRecord? {
         let name = BatchFile.sources
+        let isUsed = manifest.hasUnknownSources
         guard try runError({ () throws(FileError) in try folder.exists(name) }) else {
-            if isUsed { try tell(.missing, name.text, "the manifest has patterns or folders") }
+            if isUsed {
+                try tell(
+                    .missing, name.text,
+                    manifest.unknownSources > 0
+                        ? "the manifest has patterns or folders"
+                        : "the manifest has images of all pages of its sources")
+            }
             return nil
         }
         guard isUsed else {
             try tell(.extra, name.text, "the manifest has no pattern and no folder")
             return nil
         }
-        guard let found = try? FoundSources.read(in: folder) else {
+        guard let found = try? SourceRecord.read(in: folder) else {
             try tell(.differs, name.text, "it is not what darkroom writes")
             return nil
         }
-        for entry in found {
+        for entry in found.patterns {
             let pattern = try? SourcePattern(entry.pattern)
             guard let stranger = entry.files.first(where: { pattern?.canMean($0) != true }) else {
                 continue

@@ -182,7 +182,7 @@ package struct Recomputation {
         let (bytes, found) = try runError { () throws(FileError) in
             let folder = try Directory(path: check.path)
             let bytes = if let exact { exact } else { try folder.read(FileName(file)) }
-            return (bytes, try FoundSources.read(in: folder))
+            return (bytes, try SourceRecord.read(in: folder))
         }
         guard exact != nil || SHA256Digest.hex(of: bytes) == frame.manifest.copySHA256 else {
             throw .unusable(
@@ -195,7 +195,7 @@ package struct Recomputation {
                 bytes, format: format, limits: limits,
                 defaultFilters: loaded.configuration.defaultFilters,
                 recipes: RecipeBook(of: frame, limit: limits.filters),
-                finder: .recorded(found ?? []))
+                finder: .recorded(found ?? SourceRecord()))
             let isRedacted = frame.manifest.redacted != nil && exact == nil
             let hidden = isRedacted ? manifest.hideRedactedSources() : []
             return (bytes, format, manifest, hidden)

@@ -44,15 +44,16 @@ extension RunFolder {
         guard hasSources else {
             throw .unusable(
                 folder: job.folder,
-                reason:
-                    "\(BatchFile.sources.text) is gone, and the patterns of the manifest mean other pictures now"
+                reason: job.manifest.found.patterns.isEmpty
+                    ? "\(BatchFile.sources.text) is gone, and the sources of the manifest have other pages now"
+                    : "\(BatchFile.sources.text) is gone, and the patterns of the manifest mean other pictures now"
             )
         }
         try requireOwnSources()
         return try reopen()
     }
 
-    /// Writes `sources.json` again if somebody has removed it, and if the patterns of the manifest still mean the same.
+    /// Writes `sources.json` again if somebody has removed it, and if the sources of the manifest still mean the same.
     ///
     /// - Returns: false if it is gone and they mean something else.
     private func restoreSources(of status: Status) throws(RunError) -> Bool {
@@ -68,7 +69,7 @@ extension RunFolder {
         guard isSame else { return false }
         try runError { () throws(FileError) in
             try answer.write(
-                FoundSources.encoded(found), to: BatchFile.sources, durably: durably)
+                found.encoded(), to: BatchFile.sources, durably: durably)
         }
         return true
     }
@@ -76,8 +77,8 @@ extension RunFolder {
     /// Makes sure that `sources.json` names files of the patterns only: others may have written it.
     private func requireOwnSources() throws(RunError) {
         guard !job.manifest.found.isEmpty else { return }
-        let found = try runError { () throws(FileError) in try FoundSources.read(in: answer) }
-        for entry in found ?? [] {
+        let found = try runError { () throws(FileError) in try SourceRecord.read(in: answer) }
+        for entry in found?.patterns ?? [] {
             guard let stranger = entry.stranger else { continue }
             throw .unusable(
                 folder: job.folder,

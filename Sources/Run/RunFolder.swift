@@ -87,6 +87,9 @@ package final class RunFolder: Sendable {
             spool = try Self.spool(
                 in: answer, RunFolders(outputs: outputs, answer: answer, part: parts.part),
                 job.folder)
+            if let record = parts.record, record != job.manifest.found {
+                job.manifest = try Self.manifest(of: job, by: record, examination)
+            }
             examination.shard = parts.shard
             job.manifest = job.manifest.part(parts.shard)
         } else {
@@ -278,11 +281,12 @@ package final class RunFolder: Sendable {
         FaultPoint.claimFolderMade.pass()
         let active = try folders.active()
         let copy = BatchFile.manifest(job.format)
+        let reading = ManifestReading(job.bytes, accepted: job.manifest)
+        try reading.copyRecord(to: active, durably: durably)
         if try folders.shareManifest(copy, of: job.bytes, in: active) {
             FaultPoint.claimCopied.pass()
         } else {
-            try ManifestReading(job.bytes, accepted: job.manifest)
-                .copy(to: active, job.format, durably: durably)
+            try reading.copy(to: active, job.format, durably: durably)
             if durably { try active.open(copy).sync(path: active.path(of: copy)) }
         }
         if durably {
@@ -295,7 +299,7 @@ package final class RunFolder: Sendable {
         }
         let claimed = ClaimedManifest(
             folders: folders, name: job.name, format: job.format, received: Clock.timestamp,
-            reading: ManifestReading(job.bytes, accepted: job.manifest), uid: geteuid())
+            reading: reading, uid: geteuid())
         let status = Receipt.status(of: claimed)
         // It can be written again from the manifest.
         try Receipt.issue(

@@ -12,13 +12,15 @@ struct RunParts {
     /// The shard's folder, which is also its spool.
     let answer: Directory
     let part: RunFolders.Part
+    /// How many pages the sources have, for all shards; nil if no pages are counted.
+    let record: SourceRecord?
 
     /// The name of the folder of a shard.
     static func name(of shard: Shard) -> FileName {
         FileName("shard-\(shard.number)-of-\(shard.count)")
     }
 
-    /// Finds or writes the plan and the copy of the manifest, and creates the folder of the shard. It needs no lock.
+    /// Finds or writes the plan, the copy of the manifest and what was looked up for it, and creates the folder of the shard. It needs no lock.
     init(of job: RunJob, _ request: ShardRequest, in outputs: Directory) throws(RunError) {
         let root = try runFolder { () throws(OwnFolderError) in
             try outputs.ownFolder(FileName(RunFolder.spoolName))
@@ -36,6 +38,7 @@ struct RunParts {
         self.shard = shard
         let name = Self.name(of: shard)
         try Self.share(job, in: root)
+        record = try Self.settle(job.manifest.found, in: root)
         answer = try runFolder { () throws(OwnFolderError) in try root.ownFolder(name) }
         part = RunFolders.Part(shard: shard, shared: root)
     }
@@ -104,10 +107,57 @@ struct RunParts {
         throw .copyChanged(root.path(of: name))
     }
 
+    /// The beginning of the names of records that are not complete.
+    private static let newRecord = "sources.new-"
+
+    /// Writes how many pages the sources have, unless a shard has done it before: a file may have other pages by now.
+    ///
+    /// - Returns: the record that counts: this one, or the one that was there.
+    private static func settle(
+        _ record: SourceRecord, in root: Directory
+    ) throws(RunError) -> SourceRecord? {
+        guard record.pages != nil else { return nil }
+        // Each repetition means that somebody else has removed a file.
+        for _ in 0..<100 {
+            if let known = try settled(in: root) {
+                try runError { () throws(FileError) in try removeLeftovers(newRecord, in: root) }
+                return known
+            }
+            let name = FileName(
+                "\(newRecord)\(Machine.name)-\(getpid())-\(UInt64.random(in: 0 ... .max))")
+            try runError { () throws(FileError) in
+                try root.write(record.encoded(), to: name, durably: false)
+                do throws(FileError) {
+                    try root.publish(name, to: root, as: BatchFile.sources, rivals: .some)
+                } catch  where [.noSuchFileOrDirectory, .fileExists].contains(error.errno) {
+                    // Somebody was faster.
+                }
+            }
+        }
+        throw .unreadable(root.path(of: BatchFile.sources))
+    }
+
+    /// What the shards share; nil if there is no such file.
+    static func settled(in root: Directory) throws(RunError) -> SourceRecord? {
+        // Without links, the file is empty for a moment (`Directory.publish`).
+        for _ in 0..<100 {
+            let isThere = try runError { () throws(FileError) in
+                try root.exists(BatchFile.sources)
+            }
+            guard isThere else { return nil }
+            let found = try runError { () throws(FileError) in try SourceRecord.read(in: root) }
+            if let found { return found }
+            usleep(20_000)
+        }
+        throw .unreadable(root.path(of: BatchFile.sources))
+    }
+
     /// Removes what processes have left that were killed before their copy was complete. There is a copy, so nobody needs
     /// it.
-    private static func removeLeftovers(in root: Directory) throws(FileError) {
-        for name in try root.names() where name.text.hasPrefix(newCopy) {
+    private static func removeLeftovers(
+        _ prefix: String = newCopy, in root: Directory
+    ) throws(FileError) {
+        for name in try root.names() where name.text.hasPrefix(prefix) {
             try ifExists { () throws(FileError) in try root.remove(name) }
         }
     }

@@ -22,6 +22,8 @@ extension ShardMerge {
         let copies: [Int: [Int]]
         /// The status that is to be replaced, with its images in the same order.
         var former: StatusStream?
+        /// How many pages the sources have; nil if none were counted.
+        var record: SourceRecord?
         /// Shards whose images are not those of the manifest.
         var foreign: Set<Int> = []
         var goneOutputs: [Int: Int] = [:]

@@ -18,7 +18,8 @@ import SystemPackage
 /// | `.darkroom` locked                      | the kernel releases the lock                                |
 /// | statuses read, outputs read             | nothing to do                                               |
 /// | `.darkroom/status.new` written, synced  | the next merge writes over it                               |
-/// | copy of the manifest, `progress.json`   | the same                                                    |
+/// | copy of the manifest, `sources.json`,   | the same                                                    |
+/// | `progress.json`                         |                                                             |
 /// | renamed to `status.json`                | nothing to do                                               |
 ///
 /// Several shards may have a copy of the same image (`ShardAssignment`). Their answers must agree. The whole status has that
@@ -99,13 +100,14 @@ package struct ShardMerge {
                 ))
             return report
         }
-        try requireOwnAnswer()
+        let record = work.record
+        try requireOwnAnswer(record)
         let outputBytes = try write(&status, &work, &report) { progress($0, total) }
         guard report.isWhole else {
             try runError { () throws(FileError) in try root.remove(Self.newStatus) }
             return report
         }
-        try publish(status, manifest: bytes, outputBytes: outputBytes)
+        try publish(status, manifest: bytes, record, outputBytes: outputBytes)
         report.status = status
         return report
     }
@@ -144,15 +146,24 @@ package struct ShardMerge {
         // It was accepted once, whatever the limits were.
         let limits = ManifestLimits(bytes: .max, images: .max, filters: .max)
         let manifest: Manifest
+        let record = try RunParts.settled(in: root)
         do {
             manifest = try ManifestReader.read(
                 bytes, format: try format(), limits: limits, defaultFilters: [],
-                recipes: RecipeBook(of: status, limit: limits.filters))
+                recipes: RecipeBook(of: status, limit: limits.filters),
+                finder: record.map { .recorded($0) } ?? .none)
         } catch let error as RunError {
             throw error
         } catch {
             throw .unusable(
                 folder: outputs.path, reason: "its manifest would not be accepted any more")
+        }
+        guard !manifest.hasUnknownSources else {
+            throw .unusable(
+                folder: outputs.path,
+                reason:
+                    "\(root.path(of: BatchFile.sources)) is gone; run any shard again, which writes it"
+            )
         }
         let assignment = ShardAssignment(of: manifest, count: shards.count)
         let expected = manifest.images.enumerated().map { index, image in
@@ -161,8 +172,10 @@ package struct ShardMerge {
                 shard: Int32(assignment[index]))
         }
         let copies = assignment.copied.map { ($0, assignment.copies(of: $0)) }
-        return Work(
+        var work = Work(
             streams, expected, copies: Dictionary(uniqueKeysWithValues: copies), former: former())
+        work.record = manifest.found.isEmpty ? nil : manifest.found
+        return work
     }
 
     /// How the copies of images have ended, which the sums of the shards' statuses count too. It reads the statuses up to
@@ -188,8 +201,16 @@ package struct ShardMerge {
     // MARK: The answer
 
     /// Refuses to replace a status or a progress that no merge of this run has written.
-    private func requireOwnAnswer() throws(RunError) {
+    private func requireOwnAnswer(_ record: SourceRecord?) throws(RunError) {
         if former() != nil { return }
+        if let record {
+            // A merge that was killed has left its own without a status.
+            let isOther = try runError { () throws(FileError) -> Bool in
+                guard try outputs.exists(BatchFile.sources) else { return false }
+                return try SourceRecord.read(in: outputs) != record
+            }
+            if isOther { throw .inTheWay(outputs.path(of: BatchFile.sources)) }
+        }
         for name in [BatchFile.status, BatchFile.progress] {
             let exists = try runError { () throws(FileError) in try outputs.exists(name) }
             // A merge that was killed has left its progress without a status.
@@ -222,12 +243,18 @@ package struct ShardMerge {
     }
 
     private func publish(
-        _ status: Status, manifest bytes: [UInt8], outputBytes: Int
+        _ status: Status, manifest bytes: [UInt8], _ record: SourceRecord?, outputBytes: Int
     ) throws(RunError) {
         let name = BatchFile.manifest(try format())
         let progress = BatchProgress(of: status, outputBytes: outputBytes)
         try putManifest(bytes, as: name)
         try runError { () throws(FileError) in
+            if let record {
+                try root.write(
+                    record.encoded(), to: BatchFile.newSources, replacing: true, durably: false)
+                try root.rename(
+                    BatchFile.newSources, to: outputs, as: BatchFile.sources, replacing: true)
+            }
             let new: FileName = "progress.new"
             try root.write(progress.encoded(), to: new, replacing: true, durably: false)
             try root.rename(new, to: outputs, as: BatchFile.progress, replacing: true)

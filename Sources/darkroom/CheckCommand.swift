@@ -65,10 +65,10 @@ struct CheckCommand: ParsableCommand {
         let files: Int
 
         init?(_ manifest: Manifest) {
-            count = manifest.found.count + manifest.unknownSources
+            count = manifest.found.patterns.count + manifest.unknownSources
             guard count > 0 else { return nil }
             unknown = manifest.unknownSources
-            files = manifest.found.reduce(0) { $0 + $1.files.count }
+            files = manifest.found.patterns.reduce(0) { $0 + $1.files.count }
         }
 
         var json: JSONObject { ["count": count, "unknown": unknown, "files": files] }
@@ -233,20 +233,27 @@ struct CheckCommand: ParsableCommand {
         case .success(let manifest):
             let forecast = try look?.check(manifest, of: answer.shown, sent: answer.pictures)
             let warnings = manifest.warnings + Self.absences(manifest)
+            let uncounted = manifest.uncountedSources
             let patterns = Patterns(manifest)
             let images = manifest.images.count
             guard !json else {
                 let told = warnings + [answer.note].compactMap(\.self)
                 let result: JSONObject = [
                     "type": "manifest", "file": answer.shown, "images": images,
-                    "patterns": patterns?.json, "warnings": told.isEmpty ? nil : told,
+                    "patterns": patterns?.json,
+                    "uncounted": uncounted > 0 ? uncounted : nil,
+                    "warnings": told.isEmpty ? nil : told,
                 ]
                 // Its count of images is that of the manifest.
                 try Console.json(JSONObject(result, with: forecast))
                 return .success
             }
             let words = forecast?.words ?? Words.count(images, "image")
-            let line = patterns.map { images == 0 ? $0.words : "\(words); \($0.words)" } ?? words
+            var line = patterns.map { images == 0 ? $0.words : "\(words); \($0.words)" } ?? words
+            if uncounted > 0 {
+                line +=
+                    "; only the daemon can count the pages of \(Words.count(uncounted, "source"))"
+            }
             try Console.line("\(answer.shown): \(line)")
             for warning in warnings { Console.problem("\(answer.shown): warning: \(warning)") }
             if let note = answer.note { Console.problem("\(answer.shown): note: \(note)") }

@@ -22,6 +22,7 @@ struct FilterCommand: ParsableCommand {
               curl -s https://example.com/a.jpg | darkroom filter --filter resize=800 >a.png
               darkroom filter photo.jpg --filter thumbnail=1600 -o small.jpg
               darkroom filter photo.jpg -o photo.png
+              darkroom filter --source-page 2 scan.tiff -o second.png
 
             Exit codes: 0 filtered, 3 the picture cannot be filtered, 64 the command line is wrong, 65 the options would be rejected, 66 a file \
             does not exist, 71 /proc is not mounted, 73 the file of the result cannot be created, 74 the disk is full or broken, 77 a file may not be read, \
@@ -170,6 +171,11 @@ struct FilterCommand: ParsableCommand {
                 .usage, code: "not-a-file",
                 "\(FileName(file ?? "").text): filter reads files. darkroom run downloads pictures."
             )
+        }
+        guard job.pages != .all else {
+            throw ClientError.badOption(
+                "--pages all makes several pictures, and filter writes one. Choose a page with --source-page, or let "
+                    + "darkroom run write all of them")
         }
         let text = ManifestFile(try job.manifest(), shown: "the picture")
         let manifest = try text.manifest(loaded.manifestRules)

@@ -42,6 +42,19 @@ struct PictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Use this page of each picture, a TIFF: 1 is the first. If not given: the first, with a warning if there are others.",
+            valueName: "number"))
+    var sourcePage: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Which pages of a TIFF become images: all, or first. Their names end in -1, -2 and so on. A URL has one image, of its first page. If not given: first.",
+            valueName: "rule"),
+        completion: .list(PageRule.allCases.map(\.rawValue)))
+    var pages: String?
+
+    @Option(
+        help: ArgumentHelp(
             "What becomes of damaged pictures: fail, or keep what can be read of them, with a warning. If not given: fail.",
             valueName: "rule"),
         completion: .list(DamagedRule.allCases.map(\.rawValue)))
@@ -62,7 +75,9 @@ struct PictureOptions: ParsableArguments {
         let given = [
             recipe.map { _ in "--recipe" }, filters.first.map { _ in "--filter" },
             watermarks.first.map { _ in "--watermark" }, sizes.first.map { _ in "--sizes" },
-            output.firstOption, damaged.map { _ in "--damaged" }, strict ? "--strict" : nil,
+            output.firstOption, sourcePage.map { _ in "--source-page" },
+            pages.map { _ in "--pages" }, damaged.map { _ in "--damaged" },
+            strict ? "--strict" : nil,
             list.map { _ in "--from" },
         ]
         guard let option = given.compactMap(\.self).first else { return nil }
@@ -102,6 +117,7 @@ struct PictureOptions: ParsableArguments {
         job.filters = try filters.map { text throws(ClientError) in try FilterText(text) }
         job.sizes = try sizes.isEmpty ? [] : SizeText.list(sizes.joined(separator: ","))
         try output.apply(to: &job, usualFormat: usualFormat)
+        try addPages(to: &job)
         if let damaged { job.damaged = try Words.choice(damaged, of: "--damaged") }
         job.isStrict = strict
         job.priority = priority
@@ -118,6 +134,24 @@ struct PictureOptions: ParsableArguments {
             job.watermark = try WatermarkText(watermark, mayBeGone: input.mayBeGone)
         }
         return job
+    }
+
+    private func addPages(to job: inout PictureJob) throws(ClientError) {
+        if let sourcePage {
+            guard pages == nil else {
+                throw .badOption("--source-page and --pages exclude each other")
+            }
+            guard (1...TIFFPages.most).contains(sourcePage) else {
+                throw .badOption(
+                    "--source-page \(sourcePage): write a number from 1 to \(TIFFPages.most)")
+            }
+            job.sourcePage = sourcePage
+        }
+        guard let pages else { return }
+        if let number = Int(pages), number > 0 {
+            throw .badOption("--pages \(number): write --source-page \(number) for one page")
+        }
+        job.pages = try Words.choice(pages, of: "--pages")
     }
 
     private func add(

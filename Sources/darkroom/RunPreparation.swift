@@ -56,11 +56,12 @@ struct RunPreparation {
         _ file: ManifestFile, id: String, name: String?, base: String
     ) throws -> RunJob {
         let base = Self.absolute(base)
-        let manifest = try file.manifest(
-            rules, finder: loaded.runSettings(base: base).localSources.finder())
         let folder = Self.trimmed(command.output)
+        let finder = loaded.runSettings(base: base).localSources.finder()
+        let manifest = try file.manifest(
+            rules, finder: RunFolder.countedPages(in: folder).map(finder.knowing) ?? finder)
         let shard = try shard()
-        guard shard == nil || manifest.found.isEmpty else {
+        guard shard == nil || manifest.found.patterns.isEmpty else {
             throw ClientError(
                 .usage, code: "pattern-in-shards",
                 "\(file.shown): it names pictures by a pattern or a folder, and each shard would look for itself",

@@ -39,7 +39,7 @@ struct HeaderQueue {
     ///   - source: the source with this number; nil if it is not to be read.
     ///   - pass: called on this thread; the finding is nil if the source was not read.
     func read(
-        _ count: Int, source: (Int) -> SourceReference?, pass: (Int, SourceFinding?) throws -> Void
+        _ count: Int, source: (Int) -> SourcePage?, pass: (Int, SourceFinding?) throws -> Void
     ) rethrows {
         let arrivals = Arrivals()
         var begun: [Bool] = []
@@ -52,7 +52,7 @@ struct HeaderQueue {
                 if let source = source(next) {
                     running += 1
                     let place = next
-                    reader.read(source) { arrivals.add($0, place) }
+                    reader.read(source.source, page: source.page) { arrivals.add($0, place) }
                     begun.append(true)
                 } else {
                     begun.append(false)

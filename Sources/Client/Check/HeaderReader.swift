@@ -23,8 +23,13 @@ final class HeaderReader: Sendable {
         engine = try TransferEngine(settings: rules.transfers)
     }
 
-    /// - Parameter completion: called once, on any thread.
-    func read(_ source: SourceReference, completion: @escaping @Sendable (SourceFinding) -> Void) {
+    /// - Parameters:
+    ///   - page: of a source with several pages.
+    ///   - completion: called once, on any thread.
+    func read(
+        _ source: SourceReference, page: Int?,
+        completion: @escaping @Sendable (SourceFinding) -> Void
+    ) {
         if let obstacle = rules.obstacle(source) { return completion(.unknown(obstacle)) }
         let name = source.shown
         do throws(FetchError) {
@@ -34,10 +39,10 @@ final class HeaderReader: Sendable {
                 let request = TransferRequest(
                     url: url, output: output, firstBytes: Self.mostBytes)
                 engine.start(request) { [self] result in
-                    queue.async { [self] in completion(finding(result, name)) }
+                    queue.async { [self] in completion(finding(result, name, page)) }
                 }
             case .local(let local):
-                queue.async { [self] in completion(finding(path: local.path, name)) }
+                queue.async { [self] in completion(finding(path: local.path, name, page)) }
             case .refused(_, let error): throw error
             }
         } catch {
@@ -56,7 +61,7 @@ final class HeaderReader: Sendable {
     // MARK: Servers
 
     private func finding(
-        _ result: Result<TransferReport, FetchError>, _ name: String
+        _ result: Result<TransferReport, FetchError>, _ name: String, _ page: Int?
     ) -> SourceFinding {
         switch result {
         case .success(let report):
@@ -65,7 +70,7 @@ final class HeaderReader: Sendable {
             } catch {
                 return .failure(Failure(error))
             }
-            return header(in: report, name)
+            return header(in: report, name, page)
         case .failure(let error):
             if rules.hasHeaders, error.kind == .httpStatus, !error.isTransient {
                 return .unknown("\(error.message); darkroomd has headers for some hosts")
@@ -74,12 +79,15 @@ final class HeaderReader: Sendable {
         }
     }
 
-    private func header(in report: TransferReport, _ name: String) -> SourceFinding {
+    private func header(
+        in report: TransferReport, _ name: String, _ page: Int?
+    ) -> SourceFinding {
         do throws(PictureError) {
             // The file is open as long as the report refers to it.
             defer { withExtendedLifetime(report) {} }
             let header = try PictureHeader(
-                of: report.request.output.descriptor.file, name: name, limits: rules.pictures)
+                of: report.request.output.descriptor.file, name: name, limits: rules.pictures,
+                page: page)
             return .header(header, bytes: report.total)
         } catch {
             guard error.mayBeOfAPart, report.bytes != report.total else {
@@ -91,12 +99,12 @@ final class HeaderReader: Sendable {
 
     // MARK: Files
 
-    private func finding(path: String, _ name: String) -> SourceFinding {
+    private func finding(path: String, _ name: String, _ page: Int?) -> SourceFinding {
         do {
             let source = try rules.local.open(path, sent: rules.sent)
             if let refusal = try refusal(of: source, name) { return .failure(Failure(refusal)) }
             let header = try PictureHeader(
-                of: source.descriptor.file, name: name, limits: rules.pictures)
+                of: source.descriptor.file, name: name, limits: rules.pictures, page: page)
             return .header(header, bytes: source.bytes)
         } catch let error as FetchError
             where error.kind == .sourceUnreadable && rules.user != geteuid()
@@ -133,7 +141,7 @@ extension PictureError {
     /// Whether the file ends before the end of the picture. A library may call this damage.
     fileprivate var mayBeOfAPart: Bool {
         switch kind {
-        case .pngTruncated, .jpegTruncated, .pictureTruncated, .pictureDamaged: true
+        case .pngTruncated, .jpegTruncated, .pictureTruncated, .pictureDamaged, .pageMissing: true
         default: false
         }
     }

@@ -15,9 +15,9 @@ package struct ManifestForecast {
     /// The images whose pixels others need, each after those that it needs itself.
     private let needed: [Int]
     private let isNeeded: Set<Int>
-    /// The sources of these, and those of several images.
-    private let shared: [SourceReference]
-    /// The number of sources.
+    /// The pages of sources of which these are made, and those of several images.
+    private let shared: [SourcePage]
+    /// The number of sources; each page of one counts.
     package let sources: Int
 
     /// - Throws: if this process cannot make connections.
@@ -27,10 +27,10 @@ package struct ManifestForecast {
         queue = HeaderQueue(reader: try asClientError(.ioError, HeaderReader(rules)))
         needed = manifest.neededImages
         isNeeded = Set(needed)
-        var (seen, chosen): (Set<SourceReference>, Set<SourceReference>) = ([], [])
-        var shared: [SourceReference] = []
+        var (seen, chosen): (Set<SourcePage>, Set<SourcePage>) = ([], [])
+        var shared: [SourcePage] = []
         for (index, image) in manifest.images.enumerated() {
-            guard let source = image.source else { continue }
+            guard let source = SourcePage(image) else { continue }
             let isRepeated = !seen.insert(source).inserted
             if isRepeated || isNeeded.contains(index), chosen.insert(source).inserted {
                 shared.append(source)
@@ -48,7 +48,7 @@ package struct ManifestForecast {
     package func run(
         look: () -> Void = {}, pass: (ImageForecast) throws -> Void
     ) rethrows {
-        var findings: [SourceReference: SourceFinding] = [:]
+        var findings: [SourcePage: SourceFinding] = [:]
         queue.read(shared.count) {
             shared[$0]
         } pass: { place, finding in
@@ -58,7 +58,7 @@ package struct ManifestForecast {
         var kept: [Int: ImageForecast] = [:]
         for index in needed { kept[index] = forecast(of: index, nil, findings, kept) }
         try queue.read(manifest.images.count) { index in
-            guard let source = manifest.images[index].source else { return nil }
+            guard let source = SourcePage(manifest.images[index]) else { return nil }
             return findings[source] == nil ? source : nil
         } pass: { index, finding in
             try pass(kept[index] ?? forecast(of: index, finding, findings, kept))
@@ -67,7 +67,7 @@ package struct ManifestForecast {
     }
 
     private func forecast(
-        of index: Int, _ finding: SourceFinding?, _ findings: [SourceReference: SourceFinding],
+        of index: Int, _ finding: SourceFinding?, _ findings: [SourcePage: SourceFinding],
         _ kept: [Int: ImageForecast]
     ) -> ImageForecast {
         let image = manifest.images[index]
@@ -77,7 +77,9 @@ package struct ManifestForecast {
         case .source(let source):
             inputName = source.shown
             result = ImageForecast(
-                image, finding ?? findings[source] ?? .unknown("it was not looked at"))
+                image,
+                finding ?? SourcePage(image).flatMap { findings[$0] }
+                    ?? .unknown("it was not looked at"))
         case .image(let other):
             inputName = manifest.images[other].resultName
             result = ImageForecast(image)

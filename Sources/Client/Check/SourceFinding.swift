@@ -1,5 +1,21 @@
 import DarkroomCore
+import DarkroomFetch
+import DarkroomManifest
 import DarkroomPicture
+
+/// What an image is made of: a page of a source.
+struct SourcePage: Hashable, Sendable {
+    let source: SourceReference
+    /// nil for the first page, with a warning if there are others.
+    let page: Int?
+
+    /// nil for an image that is made from another one.
+    init?(_ image: Manifest.Image) {
+        guard let source = image.source else { return nil }
+        self.source = source
+        page = image.page
+    }
+}
 
 /// What is known about a source from its first bytes.
 enum SourceFinding: Sendable {

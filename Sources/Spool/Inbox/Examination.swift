@@ -47,10 +47,10 @@ package struct Examination: Sendable {
     private(set) var limits: ManifestLimits
     let defaultFilters: [Filter]
     private(set) var recipes: RecipeBook
-    /// Looks for the files of patterns; nil if nothing does.
+    /// Looks for the files of patterns, and counts pages; nil if nothing does.
     private let sources: FinderMaker?
-    /// What patterns mean in a manifest that was accepted; nil for any other manifest.
-    private(set) var recorded: [FoundSources]?
+    /// What was looked up for a manifest that was accepted; nil for any other manifest.
+    private(set) var recorded: SourceRecord?
     /// How long a file that is written in place must be unchanged, in seconds.
     package let settle: Double
     /// Checked while a manifest is read; when it is set, reading throws ECANCELED.
@@ -79,15 +79,15 @@ package struct Examination: Sendable {
     }
 
     /// The same for a manifest that was accepted with this status: with the recipes that it had then, with filters even
-    /// if only recipes may have any now, and with the files that its patterns meant then.
-    func accepting(_ status: Status, _ found: [FoundSources]?) -> Examination {
-        var examination = recalling(found ?? [])
+    /// if only recipes may have any now, and with the files and pages that there were then.
+    func accepting(_ status: Status, _ found: SourceRecord?) -> Examination {
+        var examination = recalling(found ?? SourceRecord())
         examination.recipes = RecipeBook(of: status, limit: limits.filters)
         return examination
     }
 
-    /// The same for a manifest whose patterns mean these files.
-    func recalling(_ found: [FoundSources]) -> Examination {
+    /// The same for a manifest for which this was looked up.
+    func recalling(_ found: SourceRecord) -> Examination {
         var examination = self
         examination.recorded = found
         return examination
@@ -286,10 +286,17 @@ package struct Examination: Sendable {
     ///   - pictures: the folder that was submitted.
     ///   - owner: the owner of the manifest, who is that of the folder (`FolderJob.find`).
     func finder(_ pictures: Directory?, _ owner: UInt32) -> SourceFinder {
-        recorded == nil ? sources?(pictures, owner) ?? .recorded([]) : recordedFinder
+        recorded == nil ? sources?(pictures, owner) ?? .recorded(SourceRecord()) : recordedFinder
     }
 
     private var recordedFinder: SourceFinder { recorded.map { .recorded($0) } ?? .none }
+
+    /// Reads a manifest for which something was looked up before.
+    package func check(
+        _ bytes: [UInt8], _ format: ManifestFormat, by record: SourceRecord
+    ) -> Result<Manifest, ManifestRejection> {
+        check(bytes, format, .recorded(record))
+    }
 
     func check(
         _ bytes: [UInt8], _ format: ManifestFormat, _ finder: SourceFinder
@@ -337,6 +344,15 @@ package struct Examination: Sendable {
 }
 
 extension ManifestReading {
+    /// Writes what was looked up for it to `active/ID`, over an incomplete file.
+    package func copyRecord(
+        to active: Directory, within id: FileName = ".", durably: Bool
+    ) throws(FileError) {
+        guard let sourceRecord else { return }
+        try active.write(
+            sourceRecord.encoded(), to: id / BatchFile.sources, replacing: true, durably: durably)
+    }
+
     /// Writes the daemon's own copy of the read bytes to `active/ID`, over an incomplete one. It is on the disk only
     /// after a sync; with `durably`, the kernel begins to write it.
     ///
@@ -346,11 +362,7 @@ extension ManifestReading {
     ) throws(FileError) {
         guard let bytes else { return }
         // It must be there when the manifest is.
-        if let found = foundSources {
-            try active.write(
-                FoundSources.encoded(found), to: id / BatchFile.sources, replacing: true,
-                durably: durably)
-        }
+        try copyRecord(to: active, within: id, durably: durably)
         let name = id / BatchFile.manifest(format)
         let path = active.path(of: name)
         let file = try active.create(name, replacing: true)

@@ -34,14 +34,14 @@ package struct ManifestReading: Sendable {
         self.outcome = outcome
     }
 
-    /// Whether it has patterns whose files were not looked for.
+    /// Whether it has patterns whose files were not looked for, or files whose pages were not counted.
     var awaitsLookUp: Bool {
         if case .success(let manifest) = outcome { return manifest.hasUnknownSources }
         return false
     }
 
-    /// What the patterns of an accepted manifest mean; nil if it has none.
-    package var foundSources: [FoundSources]? {
+    /// What was looked up for an accepted manifest; nil if there was nothing to be looked up.
+    package var sourceRecord: SourceRecord? {
         guard case .success(let manifest) = outcome, !manifest.found.isEmpty else { return nil }
         return manifest.found
     }

@@ -80,7 +80,11 @@ extension Examination {
         let found: SourceFinder
         switch finder.find(.everything, limit: limits.images) {
         case .files(let files):
-            found = .recorded([FoundSources(pattern: SourcePattern.everything.text, files: files)])
+            found = .live { _, _ in
+                .files(files)
+            } pages: { source, limit in
+                finder.pages(of: source, limit)
+            }
         case .nothing(let reason): return .unusable(.noPictures(reason))
         case .tooMany: found = .live { _, _ in .tooMany }
         case .unknown: found = .none

@@ -17,7 +17,7 @@ package enum BatchFile {
     /// The copy of the manifest before it is renamed into the folder of a run.
     static let newManifest: FileName = "manifest.new"
     /// The same for `sources`.
-    static let newSources: FileName = "sources.new"
+    package static let newSources: FileName = "sources.new"
 
     /// What the patterns of the manifest mean, in both folders; only for a manifest with patterns.
     package static let sources: FileName = "sources.json"

@@ -284,7 +284,7 @@ package struct Recovery: Sendable {
         _ folders: BatchFolders, _ format: ManifestFormat, _ status: Status?, _ active: Directory
     ) throws(FileError) -> ManifestReading? {
         let name = BatchFile.manifest(format)
-        let found = try FoundSources.read(in: active)
+        let found = try SourceRecord.read(in: active)
         guard let status else {
             let examination = found.map(examination.recalling) ?? examination
             return try examination.read(name, format, in: active)
@@ -302,7 +302,7 @@ package struct Recovery: Sendable {
         of name: FileName, _ format: ManifestFormat, _ folders: BatchFolders, _ status: Status
     ) throws(FileError) -> ManifestReading? {
         do {
-            let found = try FoundSources.read(inAnswerOf: folders)
+            let found = try SourceRecord.read(inAnswerOf: folders)
             guard
                 let (file, folder) = try ExactManifests(spool: spool).place(
                     of: status, format, in: folders.outbox())
@@ -315,9 +315,9 @@ package struct Recovery: Sendable {
         }
     }
 
-    /// What the patterns meant, according to the answer.
-    private func found(by folders: BatchFolders) throws(FileError) -> [FoundSources]? {
-        return try ifExists { () throws(FileError) in try FoundSources.read(inAnswerOf: folders) }
+    /// What was looked up, according to the answer.
+    private func found(by folders: BatchFolders) throws(FileError) -> SourceRecord? {
+        return try ifExists { () throws(FileError) in try SourceRecord.read(inAnswerOf: folders) }
     }
 
     /// The status in the outbox without its images, whose results are in the journal; nil if it cannot be read.

@@ -79,7 +79,7 @@ package struct Reopening {
         guard let format = status.manifest.format else {
             return .unusable("its status.json names no manifest")
         }
-        let found = try FoundSources.read(inAnswerOf: folders)
+        let found = try SourceRecord.read(inAnswerOf: folders)
         guard
             let (file, folder) = try ExactManifests(spool: spool).place(
                 of: status, format, in: outbox)
@@ -145,7 +145,7 @@ package struct Reopening {
 
     private func build(
         _ id: String, manifest: [UInt8], _ format: ManifestFormat, _ record: ReopenedRecord,
-        _ images: [ImageStatus], found: [FoundSources], lacksPictures: Bool
+        _ images: [ImageStatus], found: SourceRecord, lacksPictures: Bool
     ) throws(FileError) {
         let name = FileName(Self.prefix + id)
         if try spool.active.exists(name) { try spool.ended.remove(name) }
@@ -153,7 +153,7 @@ package struct Reopening {
         let folder = try Directory(name, in: spool.active)
         if !found.isEmpty {
             try folder.write(
-                FoundSources.encoded(found), to: BatchFile.sources, durably: durably)
+                found.encoded(), to: BatchFile.sources, durably: durably)
         }
         try folder.write(manifest, to: BatchFile.manifest(format), durably: durably)
         if lacksPictures { try folder.write([], to: BatchFile.picturesGone, durably: durably) }

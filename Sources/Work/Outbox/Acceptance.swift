@@ -123,7 +123,7 @@ package struct Acceptance {
             let status = Receipt.status(of: manifest, copy)
             try Receipt.build(
                 status, manifest: manifest.reading.bytes, copy,
-                hasSources: manifest.reading.foundSources != nil, in: manifest.folders,
+                hasSources: manifest.reading.sourceRecord != nil, in: manifest.folders,
                 durably: durably && !isTogether, stop: stop)
             return (manifest, status)
         }

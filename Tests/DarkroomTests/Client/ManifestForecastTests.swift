@@ -58,6 +58,18 @@ import Testing
         return found
     }
 
+    /// Each page of a source has a header of its own.
+    @Test func looksAtThePageOfAnImage() throws {
+        try Data(TIFFMaker(pages: 2).bytes).write(to: scratch.url.appending(path: "p.tif"))
+        #expect(
+            try lines(
+                "[{source: p.tif, page: 2}, {name: q, source: p.tif, page: 2}, {name: r, source: p.tif, page: 3}]"
+            ) == [
+                "p  1×1  8-bit gray TIFF  → 1×1 PNG", "q  1×1  8-bit gray TIFF  → 1×1 PNG",
+                "m: r: p.tif: reading the header: the file has 2 pages, and no page 3 [page-missing]",
+            ])
+    }
+
     /// The lines for people, without the memory, whose amount depends on the cores.
     private func lines(_ images: String, _ rules: SourceRules? = nil) throws -> [String] {
         try forecasts(images, rules).map { image in

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import DarkroomFetch
+@testable import DarkroomPicture
 
 @Suite(.tags(.concurrency)) struct LocalSourcesTests {
     /// Two roots, something forbidden beside them, and what may lie in a folder.
@@ -127,6 +128,23 @@ import Testing
             (error as? FetchError)?.kind == row.code
                 && (error as? FetchError)?.isTransient == false
         }
+    }
+
+    /// Pages are counted by the rules for sources; a pipe keeps nobody waiting.
+    @Test(
+        arguments: [
+            ("pages.tif", .pages(3, copies: 0)), ("a.png", .one),
+            ("within.tif", .pages(3, copies: 0)), ("out.png", nil), ("../outside/secret.png", nil),
+            ("fifo.png", nil), ("large.png", nil), ("nowhere.tif", nil), ("deep", nil),
+            ("dangling.png", nil),
+        ] as [(String, TIFFPages.Count?)])
+    func countsPages(name: String, expected: TIFFPages.Count?) throws {
+        let folder = scratch.url.appending(path: "one")
+        try Data(TIFFMaker(pages: 3).bytes).write(to: folder.appending(path: "pages.tif"))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.appending(path: "within.tif").path, withDestinationPath: "pages.tif")
+        let limit = TIFFPages.Limit(pages: 10, copies: 10)
+        #expect(sources().pages(of: name, limit) == expected)
     }
 
     @Test func takesAFileOfJustTheLimit() throws {

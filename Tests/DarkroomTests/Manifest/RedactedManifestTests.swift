@@ -10,7 +10,7 @@ import Testing
     }
 
     private func shown(_ bytes: [UInt8], _ format: ManifestFormat) -> String? {
-        RedactedManifest.bytes(of: bytes, format, recipes: RecipeBook(), found: [])
+        RedactedManifest.bytes(of: bytes, format, recipes: RecipeBook(), found: SourceRecord())
             .map { String(decoding: $0, as: UTF8.self) }
     }
 

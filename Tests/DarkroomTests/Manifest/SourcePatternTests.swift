@@ -99,7 +99,7 @@ import Testing
         #expect(manifest.images.map(\.isPublished) == [true, false, false, true, true, true])
         #expect(manifest.images[5].origin == .image(2) && manifest.images[5].after == [1, 3])
         #expect(
-            manifest.found == [
+            manifest.found.patterns == [
                 FoundSources(pattern: "photos/*.png", files: ["photos/a.png", "photos/b.png"]),
                 FoundSources(pattern: "photos/", files: ["photos/a.png", "photos/c.jpg"]),
             ])
@@ -178,7 +178,7 @@ import Testing
 
     @Test func tellsWhatIsLost() {
         let error = #expect(throws: ManifestRejection.self) {
-            try Self.read("images: [photos/]", with: .recorded([]))
+            try Self.read("images: [photos/]", with: .recorded(SourceRecord()))
         }
         #expect(error?.problems.map(\.code) == ["no-pictures"])
     }

@@ -285,7 +285,7 @@ import Testing
             try ManifestReader.read(
                 Array("variants: \(variants)\nimages: ['p/*.png']".utf8), format: .yaml,
                 limits: ManifestLimits(images: limit), defaultFilters: [],
-                finder: .recorded(found))
+                finder: .recorded(SourceRecord(found)))
         }
         #expect(
             try read("[{suffix: -1}, {suffix: -2}]", limit: 4).images.map(\.name)

@@ -258,7 +258,7 @@ import Testing
     /// The manifest has no patterns.
     @Test func aPlantedListOfSourcesIsExtra() throws {
         try folder.write(
-            FoundSources.encoded([FoundSources(pattern: "*.png", files: ["a.png"])]),
+            SourceRecord([FoundSources(pattern: "*.png", files: ["a.png"])]).encoded(),
             to: BatchFile.sources, durably: false)
         #expect(
             try messages() == [
@@ -310,7 +310,7 @@ import Testing
             let found =
                 files.isEmpty
                 ? [] : [FoundSources(pattern: "photos/*.png", files: files.map { ByteString($0) })]
-            try folder.write(FoundSources.encoded(found), to: BatchFile.sources, durably: false)
+            try folder.write(SourceRecord(found).encoded(), to: BatchFile.sources, durably: false)
         }
         let found = try messages()
         #expect(found.count == expected.count)

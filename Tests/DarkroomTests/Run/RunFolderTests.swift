@@ -217,7 +217,7 @@ import Testing
             id: "x", name: "x.json", format: .json, bytes: text,
             manifest: try ManifestReader.read(
                 text, format: .json, limits: ManifestLimits(), defaultFilters: [],
-                finder: .recorded(found)),
+                finder: .recorded(SourceRecord(found))),
             base: "/", usesBase: true, folder: "\(scratch.path)/out")
     }
 

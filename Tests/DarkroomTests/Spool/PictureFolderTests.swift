@@ -238,8 +238,54 @@ import Testing
 
                 """)
         #expect(
-            try FoundSources.read(in: answer)
-                == [FoundSources(pattern: "./", files: ["./a.png", "./sub/b.png", "./sub/c.png"])])
+            try SourceRecord.read(in: answer)
+                == SourceRecord([
+                    FoundSources(pattern: "./", files: ["./a.png", "./sub/b.png", "./sub/c.png"])
+                ]))
+    }
+
+    /// The same for the pages of its pictures, which the recipe wants all of.
+    @Test func itsPagesStayAfterAnyCrash() throws {
+        try make(["scans.recipe", "a.png"])
+        try Data(TIFFMaker(pages: 3).bytes).write(to: URL(filePath: inbox.path + "/job/b.tif"))
+        let book = RecipeBook(recipes + [try Recipe(named: "scans", text: "pages: all\n")])
+        let examination = Examination(
+            limits: ManifestLimits(images: 100), defaultFilters: [], settle: 3600,
+            recipes: book, sources: Self.sources.finderMaker)
+        let claimed = try #require(try claim(examination).claimed.first)
+        let place = claimed.folders.spool.active.path + "/job/submitted/job"
+        for pages in [3, 5] {
+            let recovery = Recovery(spool: spool, examination: examination, durably: true)
+            guard case .unfinished(let prepared) = try recovery.recover("job") else {
+                throw Unexpected()
+            }
+            #expect(prepared.manifest.images.map(\.name) == ["a", "b-1", "b-2", "b-3"])
+            #expect(prepared.manifest.images.map(\.page) == [nil, 1, 2, 3])
+            try Data(TIFFMaker(pages: pages + 2).bytes).write(to: URL(filePath: "\(place)/b.tif"))
+        }
+        #expect(
+            try SourceRecord.read(in: claimed.folders.outbox())
+                == SourceRecord(
+                    [FoundSources(pattern: "./", files: ["./a.png", "./b.tif"])],
+                    pages: [FoundPages(source: "./b.tif", pages: 3)]))
+        // The limit of images counts them.
+        let small = Examination(
+            limits: ManifestLimits(images: 3), defaultFilters: [], settle: 3600,
+            recipes: book, sources: Self.sources.finderMaker)
+        guard case .manifest(let read) = try small.look(at: Directory(path: place)),
+            case .failure(let rejection) = read.reading.outcome
+        else { throw Unexpected() }
+        #expect(rejection.problems.map(\.code) == ["too-many-images"])
+    }
+
+    /// A file that names impossible numbers counts as lost.
+    @Test(arguments: [
+        #"[{"source": "a", "pages": 1}]"#, #"[{"source": "a", "pages": 65536}]"#, "3",
+    ])
+    func impossiblePagesAreNotBelieved(pages: String) throws {
+        try Data(#"{"schemaVersion": 1, "sources": [], "pages": \#(pages)}"#.utf8)
+            .write(to: URL(filePath: "\(scratch.path)/sources.json"))
+        #expect(try SourceRecord.read(in: Directory(path: scratch.path)) == nil)
     }
 
     /// The daemon wrote the manifest that it rejects, so nothing of the submitter's may go with it.

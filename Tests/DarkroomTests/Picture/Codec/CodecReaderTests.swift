@@ -105,13 +105,13 @@ import Testing
 
     /// Of several pages, the first is read, and the others are not forgotten in silence.
     @Test func theFirstOfSeveralPages() throws {
-        let reader = try Self.reader(of: .content(Self.tiff(pages: 3)), .tiff)
+        let reader = try Self.reader(of: .content(TIFFMaker(pages: 3).bytes), .tiff)
         #expect(try reader.allBytes() == [10])
         #expect(reader.warnings == ["it has 3 pages: page 1 is used"])
     }
 
     @Test func readsThePageThatIsWanted() throws {
-        let file = PictureInput.content(Self.tiff(pages: 3))
+        let file = PictureInput.content(TIFFMaker(pages: 3).bytes)
         for page in 1...3 {
             let reader = try PictureDecoder.reader(
                 of: PictureDecoder.Input(file, name: "x", page: page))
@@ -119,9 +119,12 @@ import Testing
             #expect(reader.warnings == [])
         }
         let cases = [
-            (Self.tiff(pages: 3), 4, "x: reading the header: the file has 3 pages, and no page 4"),
             (
-                Self.tiff(pages: 1), 65_535,
+                TIFFMaker(pages: 3).bytes, 4,
+                "x: reading the header: the file has 3 pages, and no page 4"
+            ),
+            (
+                TIFFMaker(pages: 1).bytes, 65_535,
                 "x: reading the header: the file has 1 page, and no page 65535"
             ),
             (CodecSamples.gif, 2, "x: this is a GIF picture, which has no pages, and no page 2"),
@@ -134,30 +137,6 @@ import Testing
         }
         _ = try PictureDecoder.reader(
             of: PictureDecoder.Input(.content(CodecSamples.gif), name: "x", page: 1))
-    }
-
-    /// A TIFF of gray pages with one pixel each: 10, 20 and so on.
-    private static func tiff(pages: Int) -> [UInt8] {
-        let directoryBytes = 2 + 9 * 12 + 4
-        func number(_ value: Int, _ bytes: Int) -> [UInt8] {
-            (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-        }
-        var file: [UInt8] = [0x49, 0x49, 42, 0] + number(8, 4)
-        for page in 0..<pages {
-            let next = 8 + (page + 1) * directoryBytes
-            let pixel = 8 + pages * directoryBytes + page
-            // The size, the bits, no compression, black is 0, the place of the pixel, and how much it is.
-            let fields = [
-                (256, 1), (257, 1), (258, 8), (259, 1), (262, 1), (273, pixel), (277, 1), (278, 1),
-                (279, 1),
-            ]
-            file += number(fields.count, 2)
-            for (tag, value) in fields {
-                file += number(tag, 2) + number(4, 2) + number(1, 4) + number(value, 4)
-            }
-            file += number(page + 1 < pages ? next : 0, 4)
-        }
-        return file + (0..<pages).map { UInt8(10 * ($0 + 1)) }
     }
 
     @Test func keepsSixteenBits() throws {

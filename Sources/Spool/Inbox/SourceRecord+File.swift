@@ -4,29 +4,35 @@ import DarkroomManifest
 import Foundation
 import SystemPackage
 
-/// The file `sources.json`: what the patterns and folders of a manifest meant when it was taken.
+/// The file `sources.json`: what the patterns and folders of a manifest meant when it was taken, and how many pages its
+/// sources had.
 ///
 /// It is written to `active/ID` before the copy of the manifest, and copied into the receipt. From then on it counts,
-/// and no folder is looked into again: a restart reads it in `active/ID`, a retry in the outbox.
-extension FoundSources {
+/// and no folder is looked into again: a restart reads it in `active/ID`, a retry in the outbox. The shards of a run share
+/// one.
+extension SourceRecord {
     private struct File: Codable {
         var schemaVersion = 1
         let sources: [FoundSources]
+        var pages: [FoundPages]?
     }
 
-    package static func encoded(_ found: [FoundSources]) -> [UInt8] {
+    package func encoded() -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         // Strings and integers can always be encoded.
-        return Array((try? encoder.encode(File(sources: found))) ?? Data()) + [UInt8(ascii: "\n")]
+        let file = File(sources: patterns, pages: pages)
+        return Array((try? encoder.encode(file)) ?? Data()) + [UInt8(ascii: "\n")]
     }
 
     /// What a folder has; nil without a readable file.
-    package static func read(in folder: Directory) throws(FileError) -> [FoundSources]? {
+    package static func read(in folder: Directory) throws(FileError) -> SourceRecord? {
         do {
             let bytes = try folder.read(BatchFile.sources)
-            let file = try? JSONDecoder().decode(File.self, from: Data(bytes))
-            return file?.schemaVersion == 1 ? file?.sources : nil
+            guard let file = try? JSONDecoder().decode(File.self, from: Data(bytes)),
+                file.schemaVersion == 1, file.pages?.allSatisfy(\.isPossible) ?? true
+            else { return nil }
+            return SourceRecord(file.sources, pages: file.pages)
         } catch  where error.errno == .noSuchFileOrDirectory {
             return nil
         }
@@ -34,9 +40,9 @@ extension FoundSources {
 
     /// What the answer of a batch has. Whoever may write into the folder of a run could name any file of its user there, so
     /// such a list counts only if each file is in the folder of its pattern.
-    static func read(inAnswerOf folders: BatchFolders) throws(FileError) -> [FoundSources]? {
+    static func read(inAnswerOf folders: BatchFolders) throws(FileError) -> SourceRecord? {
         let found = try read(in: folders.outbox())
         guard folders.spool.run != nil, let found else { return found }
-        return found.allSatisfy { $0.stranger == nil } ? found : nil
+        return found.patterns.allSatisfy { $0.stranger == nil } ? found : nil
     }
 }
