@@ -158,7 +158,7 @@ package struct ImageListReader {
             for file in files {
                 var image = draft
                 image.source = file
-                append(image, isNamed: false, at: path, place, &reader)
+                append(image, isNamed: false, isFound: true, at: path, place, &reader)
             }
         case .nothing(let reason):
             reader.problems.add(.noPictures, "‘\(shown)’ means no file: \(reason)", at: path, place)
@@ -172,12 +172,17 @@ package struct ImageListReader {
     }
 
     /// Adds an image, or its variants.
+    ///
+    /// - Parameter isFound: whether a pattern or a folder means its source, which the manifest does not name.
     private mutating func append(
-        _ draft: ImageDraft, isNamed: Bool, at path: DocumentPath, _ place: Document.Place,
-        _ reader: inout ValueReader
+        _ draft: ImageDraft, isNamed: Bool, isFound: Bool = false, at path: DocumentPath,
+        _ place: Document.Place, _ reader: inout ValueReader
     ) {
-        let images = draft.expanded(at: drafts.count, &joined)
-        guard images[0].variant != nil else { return drafts.append(draft) }
+        var images = draft.expanded(at: drafts.count, &joined)
+        if let fault = Self.decideFormats(of: &images, isFound: isFound) {
+            reader.problems.add(.formatNotWritten, fault, at: path, place)
+        }
+        guard images[0].variant != nil else { return drafts.append(images[0]) }
         guard drafts.count + images.count <= limits.images else {
             if !isOverLimit {
                 reader.problems.add(
