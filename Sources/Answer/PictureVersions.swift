@@ -1,5 +1,7 @@
 import CDarkroomShims
 import DarkroomCore
+import DarkroomManifest
+import DarkroomPicture
 
 /// The versions of what decides the bytes of an output. `darkroom verify --again` explains a difference with them.
 ///
@@ -10,21 +12,26 @@ package struct PictureVersions: Codable, Sendable, Equatable {
     package var libjpegTurbo: String
     package var zlib: String
     package var libdeflate: String
+    /// The libraries with which codec programs write the outputs: their versions by their names. nil without such
+    /// outputs, and if an older version wrote this.
+    package var codecs: [String: String]?
 
     private enum CodingKeys: String, CodingKey {
         case darkroom, libpng
         case libjpegTurbo = "libjpeg-turbo"
-        case zlib, libdeflate
+        case zlib, libdeflate, codecs
     }
 
     package init(
-        darkroom: String, libpng: String, libjpegTurbo: String, zlib: String, libdeflate: String
+        darkroom: String, libpng: String, libjpegTurbo: String, zlib: String, libdeflate: String,
+        codecs: [String: String]? = nil
     ) {
         self.darkroom = darkroom
         self.libpng = libpng
         self.libjpegTurbo = libjpegTurbo
         self.zlib = zlib
         self.libdeflate = libdeflate
+        self.codecs = codecs
     }
 
     /// Those of this process.
@@ -34,10 +41,18 @@ package struct PictureVersions: Codable, Sendable, Equatable {
         zlib: String(cString: darkroom_zlib_version()),
         libdeflate: String(cString: darkroom_libdeflate_version()))
 
-    /// The names of all.
-    package static var names: [String] { present.named.map(\.name) }
+    /// Those of this process and of the programs that write results of some formats. This starts the programs.
+    package static func present(writing formats: Set<OutputFormat>) -> PictureVersions {
+        var versions = present
+        for library in formats.compactMap(\.library) {
+            versions.codecs = (versions.codecs ?? [:]).merging([library.name: library.version]) {
+                $1
+            }
+        }
+        return versions
+    }
 
-    /// The names and versions, in the order of the keys.
+    /// The names and versions, without those of codec programs, in the order of the keys.
     package var named: [(name: String, version: String)] {
         [
             ("darkroom", darkroom), ("libpng", libpng), ("libjpeg-turbo", libjpegTurbo),
@@ -46,9 +61,44 @@ package struct PictureVersions: Codable, Sendable, Equatable {
     }
 }
 
+extension PictureVersions {
+    /// The names and versions that decide the bytes of results of a format.
+    package func deciding(_ format: OutputFormat?) -> [(name: String, version: String)] {
+        guard let name = format?.library?.name, let version = codecs?[name] else { return named }
+        return named + [(name, version)]
+    }
+}
+
 extension [PictureVersions] {
     /// These and others, each once.
     package func joined(by others: [PictureVersions]) -> [PictureVersions] {
-        others.reduce(self) { $0.contains($1) ? $0 : $0 + [$1] }
+        others.reduce(self) { known, other in
+            var all = known
+            if all.indices.contains(where: { all[$0].takes(other) }) { return all }
+            return all + [other]
+        }
+    }
+}
+
+extension PictureVersions {
+    /// Adds the codecs of other versions, if these are the same as far as both are known.
+    ///
+    /// - Returns: false if they are not.
+    fileprivate mutating func takes(_ other: PictureVersions) -> Bool {
+        let isSame = zip(named, other.named).allSatisfy { $0 == $1 }
+        let (mine, others) = (codecs ?? [:], other.codecs ?? [:])
+        guard isSame, mine.allSatisfy({ others[$0.key] ?? $0.value == $0.value }) else {
+            return false
+        }
+        let both = mine.merging(others) { $1 }
+        codecs = both.isEmpty ? nil : both
+        return true
+    }
+}
+
+extension Manifest {
+    /// The versions of what decides the bytes of its outputs.
+    package var versions: PictureVersions {
+        .present(writing: Set(images.lazy.filter(\.isPublished).map(\.output.format)))
     }
 }

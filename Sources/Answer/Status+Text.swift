@@ -51,6 +51,7 @@ extension Status {
         writer.add("state", state.rawValue)
         writer.add("times", times) { $1.write(&$0) }
         writer.add("versions", versions) { writer, versions in
+            writer.add("codecs", versions.codecs)
             writer.add("darkroom", versions.darkroom)
             writer.add("libdeflate", versions.libdeflate)
             writer.add("libjpeg-turbo", versions.libjpegTurbo)

@@ -18,7 +18,7 @@ package struct PictureJob: Sendable {
     package var isStrict = false
     /// Each picture gets a result of each of these sizes.
     package var sizes: [SizeText] = []
-    package var format: OutputFormat?
+    package var format: FormatChoice?
     package var quality: Int?
     package var lossless = false
     package var effort: Int?

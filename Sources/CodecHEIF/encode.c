@@ -66,6 +66,12 @@ static void read_rows(darkroom_codec_call *call, const darkroom_codec_header *he
             import_row(plane + (size_t) stride * y, rows + row * line, header, bits);
 }
 
+/* Bits of a sample in the result. */
+static unsigned bits_for(const darkroom_codec_options *options)
+{
+    return options->depth == 10 || options->depth == 12 ? options->depth : 8;
+}
+
 static struct heif_encoder *encoder_for(
     darkroom_codec_call *call, struct heif_context *context, const darkroom_codec_options *options)
 {
@@ -79,9 +85,9 @@ static struct heif_encoder *encoder_for(
     /* The encoder's speed is 0 to 9; others than aom may not know the names, and do without. */
     heif_encoder_set_parameter_integer(encoder, "speed", (int) (10 - effort < 9 ? 10 - effort : 9));
     heif_encoder_set_parameter_integer(encoder, "threads", 1);
-    if (options->lossless || options->chroma == 444) heif_encoder_set_parameter_string(encoder, "chroma", "444");
-    else if (options->chroma == 422) heif_encoder_set_parameter_string(encoder, "chroma", "422");
-    else heif_encoder_set_parameter_string(encoder, "chroma", "420");
+    unsigned chroma = options->lossless ? 444 : options->chroma == 444 || options->chroma == 422 ? options->chroma : 420;
+    heif_encoder_set_parameter_string(encoder, "chroma", chroma == 444 ? "444" : chroma == 422 ? "422" : "420");
+    heif_codec_expect(bits_for(options), chroma);
     return encoder;
 }
 
@@ -99,15 +105,6 @@ static struct heif_color_profile_nclx *colours(
         options->lossless ? heif_matrix_coefficients_RGB_GBR : heif_matrix_coefficients_ITU_R_BT_601_6;
     nclx->full_range_flag = 1;
     return nclx;
-}
-
-/* Bits of a sample in the result. */
-static unsigned bits_for(const darkroom_codec_options *options)
-{
-    /* Versions before 1.15.2 tell aom a profile that has 10 bits with 4:2:2 only, and aom ends the process otherwise. That
-     * profile has 12 bits with all of them. */
-    if (options->depth == 10 && heif_get_version_number() < 0x010f0200) return 12;
-    return options->depth == 10 || options->depth == 12 ? options->depth : 8;
 }
 
 void heif_codec_encode(darkroom_codec_call *call)

@@ -8,4 +8,7 @@
 void heif_codec_decode(darkroom_codec_call *call);
 void heif_codec_encode(darkroom_codec_call *call);
 
+/* The depth and the chroma (420, 422 or 444) of the picture that is encoded next. */
+void heif_codec_expect(unsigned bits, unsigned chroma);
+
 #endif

@@ -1,16 +1,27 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "heif.h"
 
-static const char *library(void)
-{
-    static char text[48];
-    snprintf(text, sizeof text, "libheif %s", heif_get_version());
-    return text;
-}
-
 /* Newer versions load decoders and encoders from files of their own. */
 static void prepare(void) { heif_init(NULL); }
+
+/* The encoder decides the bytes of an AVIF; its name ends in its version. */
+static const char *library(void)
+{
+    static char text[100];
+    prepare();
+    int length = snprintf(text, sizeof text, "libheif %s", heif_get_version());
+    struct heif_context *context = heif_context_alloc();
+    const struct heif_encoder_descriptor *encoder = NULL;
+    if (context && heif_context_get_encoder_descriptors(context, heif_compression_AV1, NULL, &encoder, 1) == 1) {
+        const char *name = heif_encoder_descriptor_get_name(encoder), *end = name ? strrchr(name, ' ') : NULL;
+        if (end) snprintf(text + length, sizeof text - (size_t) length, ", %s %s",
+            heif_encoder_descriptor_get_id_name(encoder), end + 1);
+    }
+    heif_context_free(context);
+    return text;
+}
 
 int main(int argc, char **argv)
 {

@@ -11,13 +11,12 @@ static void keep_words(const char *module, const char *format, va_list arguments
     vsnprintf(tiff_words, sizeof tiff_words, format, arguments);
 }
 
+/* As other libraries say it: TIFFGetVersion has `LIBTIFF, Version 4.5.0` and more lines. */
 static const char *library(void)
 {
-    static char text[64];
-    snprintf(text, sizeof text, "%s", TIFFGetVersion());
-    text[strcspn(text, "\n")] = 0;
-    char *comma = strchr(text, ',');
-    if (comma) memmove(comma, comma + strlen(", Version"), strlen(comma + strlen(", Version")) + 1);
+    static char text[64] = "libtiff";
+    const char *version = strstr(TIFFGetVersion(), "Version ");
+    if (version) snprintf(text, sizeof text, "libtiff %.*s", (int) strcspn(version + 8, "\n"), version + 8);
     return text;
 }
 

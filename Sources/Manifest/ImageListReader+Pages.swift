@@ -5,9 +5,11 @@ import DarkroomPicture
 /// `pages: all`: the images of the pages of a source.
 extension ImageListReader {
     /// Adds an image, or one for each page of its source if all are wanted and there are several.
+    ///
+    /// - Parameter isFound: whether a pattern or a folder means its source, which the manifest does not name.
     mutating func addPages(
-        of draft: ImageDraft, isNamed: Bool, at path: DocumentPath, _ place: Document.Place,
-        _ reader: inout ValueReader
+        of draft: ImageDraft, isNamed: Bool, isFound: Bool, at path: DocumentPath,
+        _ place: Document.Place, _ reader: inout ValueReader
     ) {
         var count = 1
         // Once there are too many images, the pages of further files are not counted.
@@ -20,7 +22,10 @@ extension ImageListReader {
             case .refused: break
             }
         }
-        guard count > 1 else { return append(draft, isNamed: isNamed, at: path, place, &reader) }
+        guard count > 1 else {
+            return append(
+                draft, isNamed: isNamed, isFound: isFound, at: path, place, &reader)
+        }
         guard !draft.settings.hasNamedVariants else {
             return reader.problems.add(
                 .conflictingKeys,
@@ -45,7 +50,7 @@ extension ImageListReader {
                     return Self.check(image.name, draft.namePlace, at: draft.path, &reader)
                 }
             }
-            append(image, isNamed: isNamed, at: path, place, &reader)
+            append(image, isNamed: isNamed, isFound: isFound, at: path, place, &reader)
         }
     }
 

@@ -122,7 +122,10 @@ package struct ImageListReader {
         do throws(SourcePattern.Fault) {
             guard let source = draft.source, draft.from == nil,
                 let found = try SourcePattern(source)
-            else { return addPages(of: draft, isNamed: isNamed, at: path, place, &reader) }
+            else { 
+                return addPages(
+                    of: draft, isNamed: isNamed, isFound: false, at: path, place, &reader)
+            }
             pattern = found
         } catch {
             return reader.problems.add(
@@ -159,7 +162,7 @@ package struct ImageListReader {
                 if reader.stop?.isSet == true { return }
                 var image = draft
                 image.source = file
-                addPages(of: image, isNamed: false, at: path, place, &reader)
+                addPages(of: image, isNamed: false, isFound: true, at: path, place, &reader)
             }
         case .nothing(let reason):
             reader.problems.add(.noPictures, "‘\(shown)’ means no file: \(reason)", at: path, place)
@@ -173,12 +176,17 @@ package struct ImageListReader {
     }
 
     /// Adds an image, or its variants.
+    ///
+    /// - Parameter isFound: whether a pattern or a folder means its source, which the manifest does not name.
     mutating func append(
-        _ draft: ImageDraft, isNamed: Bool, at path: DocumentPath, _ place: Document.Place,
-        _ reader: inout ValueReader
+        _ draft: ImageDraft, isNamed: Bool, isFound: Bool, at path: DocumentPath,
+        _ place: Document.Place, _ reader: inout ValueReader
     ) {
-        let images = draft.expanded(at: drafts.count, &joined)
+        var images = draft.expanded(at: drafts.count, &joined)
         let hasVariants = images[0].variant != nil
+        if let fault = Self.decideFormats(of: &images, isFound: isFound) {
+            reader.problems.add(.formatNotWritten, fault, at: path, place)
+        }
         guard drafts.count + images.count <= limits.images else {
             if !isOverLimit {
                 reader.problems.add(
@@ -189,7 +197,7 @@ package struct ImageListReader {
             isOverLimit = true
             return
         }
-        guard hasVariants else { return drafts.append(draft) }
+        guard hasVariants else { return drafts.append(images[0]) }
         for image in images {
             let count = image.settings.filters.filters.count
             if count > limits.filters {

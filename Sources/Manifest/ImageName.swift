@@ -76,7 +76,7 @@ package enum ImageName {
 
     /// The last component of a URL's or a file's path that is not empty. It is empty if the component may contain a
     /// credential: a part of a source that must not be shown is not used in a name either; see ``RedactedURL``.
-    private static func lastComponent(of source: String) -> String {
+    static func lastComponent(of source: String) -> String {
         // Most sources have nothing to hide.
         let mayHide = source.utf8.contains { "@?#%".utf8.contains($0) }
         var path = Array((mayHide ? RedactedURL.whole(source) : source).utf8)[...]

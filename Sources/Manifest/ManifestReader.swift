@@ -217,6 +217,7 @@ extension ManifestReader.Draft {
             if stop?.isSet == true { throw ManifestRejection(problems: [.interrupted]) }
         }
         try goOn()
+        if InheritedFormats.areIn(images) { InheritedFormats.decide(of: &images, &problems) }
         var names = NameTable(naming: &images, problems: &problems)
         try goOn()
         let dependencies = Dependencies(

@@ -33,6 +33,9 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case duplicateName = "duplicate-name"
     /// A source that is empty, too long, or contains control characters.
     case badSource = "bad-source"
+    /// The result is to have the format of its source, and no files of this format are written, or the name of the
+    /// source does not tell it.
+    case formatNotWritten = "format-not-written"
 
     /// A pattern or a folder that means no file.
     case noPictures = "no-pictures"

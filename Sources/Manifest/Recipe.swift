@@ -43,6 +43,7 @@ package struct Recipe: Sendable, Equatable {
             throw ManifestRejection(problems: [error])
         }
         var reader = ValueReader(notation: .yaml)
+        reader.isOfRecipe = true
         let map = reader.map(
             node, keys: Self.keys, foreign: ["images"], of: "a recipe", at: .root,
             write: .map("filters", .list([FilterCorrection.example])))
@@ -94,7 +95,7 @@ package struct OutputChanges: Sendable, Equatable {
 
     func applied(to former: OutputOptions) -> OutputOptions {
         var result = former
-        if keys.contains("format") { result.format = options.format }
+        if keys.contains("format") { result.takeFormat(of: options) }
         if keys.contains("exif") { result.keepsExif = options.keepsExif }
         for option in OutputOption.allCases where keys.contains(ByteString(option.rawValue)) {
             switch option {

@@ -18,7 +18,13 @@ extension Suggestion {
     private static let synonyms: [ByteString: [ByteString]] = {
         let meanings: [(ByteString, words: [ByteString])] = [
             // Keys of an image.
-            ("source", ["url", "uri", "src", "path", "file", "href", "image", "input"]),
+            (
+                "source",
+                [
+                    "url", "uri", "src", "path", "file", "href", "image", "input", "original",
+                    "same", "keep",
+                ]
+            ),
             ("from", ["source", "src", "url", "path", "file", "image", "logo"]),
             ("after", ["needs", "depends", "dependson", "waitsfor"]),
             ("filters", ["effects", "steps", "operations"]),

@@ -15,8 +15,8 @@ extension ValueReader {
     private mutating func unknownFormat(
         _ text: ByteString, _ rule: String, _ node: Document.Node, at path: DocumentPath
     ) {
-        let formats = OutputFormat.allCases.map(\.rawValue)
-        let meant = Suggestion.meant(by: text, among: formats.lazy.map { ByteString($0) })
+        let meant = Suggestion.meant(
+            by: text, among: FormatChoice.words.lazy.map { ByteString($0) })
         let kind = OutputFormat.unwritten(text.string)
         let none = text == "false" ? "; for no file, write ‘publish: false’ instead" : nil
         let advice =
@@ -27,17 +27,17 @@ extension ValueReader {
             suggestion: kind == nil ? meant : nil)
     }
 
-    private static let formatWords = OutputFormat.allCases.map(\.rawValue).joined(or: "or")
+    private static let formatWords = FormatChoice.words.joined(or: "or")
 
     /// The format with this name, or with another name for it, such as `jpg`.
-    private static func format(_ text: ByteString) -> OutputFormat? {
-        OutputFormat(word: text.string)
+    private static func format(_ text: ByteString) -> FormatChoice? {
+        FormatChoice(word: text.string)
     }
 
     /// The value of `format`.
     private mutating func format(
         _ node: Document.Node, at path: DocumentPath
-    ) -> OutputFormat? {
+    ) -> FormatChoice? {
         if let known = node.text.flatMap(Self.format) { return known }
         guard let text = node.text, OutputFormat.unwritten(text.string) != nil else {
             return word(node, "‘format’", at: path)
@@ -48,14 +48,14 @@ extension ValueReader {
 
     /// An `output`; a text is its format. Each of its keys replaces that of `defaultValue`.
     ///
-    /// A given option must belong to the resulting format. An option from `defaultValue` that does not belong to it is
+    /// A given option must belong to the resulting format, or to any if the source tells the format. An option from `defaultValue` that does not belong to it is
     /// ignored.
     package mutating func output(
         _ node: Document.Node, over defaultValue: OutputOptions, at path: DocumentPath
     ) -> OutputOptions {
         if let format = node.text.flatMap(Self.format) {
             var options = defaultValue
-            options.format = format
+            options.choose(format, isShared: isOfRecipe)
             return options
         }
         if let text = node.text {
@@ -73,19 +73,19 @@ extension ValueReader {
         if let format = map["format"] {
             let word = self.format(format, at: .key(path, "format"))
             isFormatKnown = word != nil
-            options.format = word ?? options.format
+            if let word { options.choose(word, isShared: isOfRecipe) }
         }
         var given: [OutputOption: (node: Document.Node, path: DocumentPath)] = [:]
         for option in OutputOption.allCases {
             let key = ByteString(option.rawValue)
             guard let node = map[key] else { continue }
             given[option] = (node, .key(path, key))
-            guard isFormatKnown, !option.formats.contains(options.format) else { continue }
+            guard isFormatKnown, !options.has(option) else { continue }
             problems.add(
                 .conflictingKeys, "‘\(key)’ \(option.mismatch(with: options.format))",
                 at: .key(path, key), node.place)
         }
-        read(given, isFormatKnown, into: &options)
+        read(given, isFormatKnown && !options.isFormatOpen, into: &options)
         if let exif = map["exif"] {
             options.keepsExif =
                 boolean(exif, "‘exif’", at: .key(path, "exif")) ?? options.keepsExif
@@ -93,7 +93,7 @@ extension ValueReader {
         return options
     }
 
-    /// The options of some formats.
+    /// The options of some formats. If the format is not known, any value of any format is right.
     private mutating func read(
         _ given: [OutputOption: (node: Document.Node, path: DocumentPath)], _ isFormatKnown: Bool,
         into options: inout OutputOptions
@@ -116,10 +116,9 @@ extension ValueReader {
             options.effort = value
         }
         if let (node, path) = given[.depth] {
-            let usual = OutputOption.depth.formats.flatMap(OutputOption.depths)
             let depths = OutputOption.depths(of: options.format)
             let values =
-                isFormatKnown && !depths.isEmpty ? depths : Array(Set(usual)).sorted()
+                isFormatKnown && !depths.isEmpty ? depths : OutputOption.allDepths
             if case .integer(let value) = integer(node, among: values, Self.depth, at: path) {
                 options.depth = value
             }
@@ -141,7 +140,9 @@ extension ValueReader {
         let ofPNG = type(of: options.compression).allCases.map(\.rawValue)
         let ofTIFF = type(of: options.tiffCompression).allCases.map(\.rawValue)
         if !isFormatKnown {
-            _ = word(node, among: ofPNG + ofTIFF, what, at: path)
+            guard let word = word(node, among: ofPNG + ofTIFF, what, at: path) else { return }
+            options.compression = .init(rawValue: word) ?? options.compression
+            options.tiffCompression = .init(rawValue: word) ?? options.tiffCompression
         } else if options.format == .tiff {
             options.tiffCompression = word(node, what, at: path) ?? options.tiffCompression
         } else {

@@ -14,6 +14,8 @@ package struct ValueReader: Sendable {
     var mentionCount = 0
     /// The recipes that the manifest uses, by their names.
     var usedRecipes: [String: Recipe] = [:]
+    /// Whether the values are those of a recipe, which knows no images.
+    var isOfRecipe = false
     /// Whether the images of the manifest are a list, not a map; corrections depend on it.
     var listsImages = false
     /// The sources of images as they are written; nil if nobody needs them.

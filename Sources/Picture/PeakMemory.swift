@@ -308,6 +308,7 @@ package struct PeakMemory {
                 layout: layout, mostPixels: mostPixels, name: outputName, options: options,
                 cores: cores)
         }
+        if let refusal = options.refusal { throw refusal }
         bytes += 3 * profile
         if handsOver { bytes += 3 * profile + picture(HandOverFile.options).strips }
         let needs = try options.format.encoder.needs(picture(options))

@@ -52,13 +52,14 @@ extension PictureConversion {
         _ filtered: PictureSteps.Filtered, of reader: any PictureReader, _ context: StageContext,
         _ ahead: ReadAhead?
     ) throws(PictureError) -> Written {
+        if let refusal = steps.options.refusal { throw refusal }
         let (encoder, preview) = (steps.options.format.encoder, result.preview)
         var input = PictureEncoder.Input(
             try preview?.stage(on: filtered.stage, filtered.palette) ?? filtered.stage,
             to: result.file, name: result.name)
         input.options = steps.options
         input.colour = reader.colour.carried(through: filtered.effective, to: filtered.layout)
-        var remarks: [String] = []
+        var remarks = steps.options.remark(on: reader.format).map { [$0] } ?? []
         if reader.format != encoder.kind, let judge = encoder.judge,
             let verdict = try input.colour.profile.map(judge)
         {

@@ -3,6 +3,7 @@ import DarkroomConfiguration
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
+import DarkroomPicture
 import DarkroomSpool
 import Glibc
 import SystemPackage
@@ -153,13 +154,14 @@ package struct Recomputation {
         let former = check.frame.versions ?? []
         if former.isEmpty { return "the versions that made it are not known" }
         guard let present = versions.last else { return "the versions are not known" }
-        let changes = zip(PictureVersions.names, present.named).compactMap { name, now in
-            let before = former.map { old in
-                old.named.first { $0.name == name }?.version ?? ""
+        let format = recorded.output?.format.flatMap(OutputFormat.init(rawValue:))
+        let changes = present.deciding(format).compactMap { name, now in
+            let before = former.compactMap { old in
+                old.deciding(format).first { $0.name == name }?.version
             }
-            let other = before.filter { $0 != now.version }
+            let other = before.filter { $0 != now }
             return other.isEmpty
-                ? nil : "\(name) was \(Words.list(other, "and")), and is \(now.version)"
+                ? nil : "\(name) was \(Words.list(other, "and")), and is \(now)"
         }
         if !changes.isEmpty { return Words.list(changes, "and") }
         return recorded.sourceSHA256 == nil

@@ -165,6 +165,11 @@ struct FilterCommand: ParsableCommand {
     private func manifest(_ loaded: ConfigurationLoader.Loaded) throws -> Manifest {
         var job = try pictures.job(
             .init(files: []), priority: nil, nil, usualFormat: usualFormat())
+        if isInput, job.format == .source {
+            throw ClientError.badOption(
+                "--format source is told by the name of a file, and standard input has none: write"
+                    + " \(Words.list(OutputFormat.allCases.map(\.rawValue), "or"))")
+        }
         job.pictures = [try isInput ? .standardInput : PictureSource(file ?? "")]
         guard job.pictures[0].path != nil else {
             throw ClientError(

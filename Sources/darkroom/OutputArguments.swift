@@ -7,9 +7,9 @@ import DarkroomPicture
 struct OutputArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The format of the results: \(Words.list(OutputFormat.allCases.map(\.rawValue), "or")). If not given: png, also for JPEG pictures; thumbnails of photographs are smaller in jpeg.",
+            "The format of the results: \(Words.list(OutputFormat.allCases.map(\.rawValue), "or")); or source, for that of each picture by the ending of its name. If not given: png, also for JPEG pictures; thumbnails of photographs are smaller in jpeg.",
             valueName: "format"),
-        completion: .list(OutputFormat.allCases.map(\.rawValue)))
+        completion: .list(FormatChoice.words))
     var format: String?
 
     @Option(
@@ -31,7 +31,7 @@ struct OutputArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The bits per sample: 8 or 12 for AVIF, at most 8 or 16 for TIFF and JPEG XL.",
+            "The bits per sample: 8, 10 or 12 for AVIF, at most 8 or 16 for TIFF and JPEG XL.",
             valueName: "bits"))
     var depth: Int?
 
@@ -76,9 +76,10 @@ struct OutputArguments: ParsableArguments {
     func apply(
         to job: inout PictureJob, usualFormat: OutputFormat?
     ) throws(ClientError) {
-        job.format = try chosenFormat() ?? usualFormat
-        // A recipe may say the format.
-        let format = job.format ?? (job.recipe == nil ? .png : nil)
+        job.format = try chosenFormat() ?? usualFormat.map(FormatChoice.format)
+        // A recipe may say the format, or each source.
+        let choice = job.format ?? (job.recipe == nil ? .format(.png) : nil)
+        let format = choice?.format
         if let format {
             for option in given where !option.formats.contains(format) {
                 throw .badOption(
@@ -89,7 +90,7 @@ struct OutputArguments: ParsableArguments {
         job.quality = try Self.checked("quality", quality, OutputOptions.qualities)
         job.lossless = lossless
         job.effort = try Self.checked("effort", effort, OutputOptions.efforts)
-        job.depth = try checkedDepth(format)
+        job.depth = try checkedDepth(choice)
         job.chroma = try chroma.map { word throws(ClientError) in
             let choice: PictureOutput.Chroma = try Words.choice(word, of: "--chroma")
             return choice.rawValue
@@ -100,16 +101,24 @@ struct OutputArguments: ParsableArguments {
                     word, of: "--compression")
                 return choice.rawValue
             }
+            if choice == .source { return try Self.compression(word) }
             guard format == .png else { return word }
             let choice: PictureOutput.PNGCompression = try Words.choice(word, of: "--compression")
             return choice.rawValue
         }
     }
 
-    private func chosenFormat() throws(ClientError) -> OutputFormat? {
+    private func chosenFormat() throws(ClientError) -> FormatChoice? {
         guard let format else { return nil }
         let word = ByteString(format).asciiLowercased.string
-        return try Words.choice(word, of: "--format", OutputFormat.aliases)
+        return try Words.choice(word, of: "--format", FormatChoice.aliases)
+    }
+
+    /// The word of a compression of any format.
+    private static func compression(_ word: String) throws(ClientError) -> String {
+        if let choice = PictureOutput.TIFFCompression(rawValue: word) { return choice.rawValue }
+        let choice: PictureOutput.PNGCompression = try Words.choice(word, of: "--compression")
+        return choice.rawValue
     }
 
     private static func checked(
@@ -120,9 +129,9 @@ struct OutputArguments: ParsableArguments {
             "--\(name) \(value): write a number from \(range.lowerBound) to \(range.upperBound)")
     }
 
-    private func checkedDepth(_ format: OutputFormat?) throws(ClientError) -> Int? {
-        guard let depth, let format else { return depth }
-        let depths = OutputOption.depths(of: format)
+    private func checkedDepth(_ choice: FormatChoice?) throws(ClientError) -> Int? {
+        guard let depth, let choice else { return depth }
+        let depths = choice.format.map(OutputOption.depths) ?? OutputOption.allDepths
         if depths.contains(depth) { return depth }
         throw .badOption(
             "--depth \(depth): write \(Words.list(depths.map { "\($0)" }, "or"))")

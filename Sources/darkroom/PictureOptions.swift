@@ -259,7 +259,7 @@ extension Words {
     ) throws(ClientError) -> Choice {
         if let choice = Choice(rawValue: word) ?? others[word] { return choice }
         let names = Choice.allCases.map(\.rawValue)
-        if Choice.self == OutputFormat.self, let kind = OutputFormat.unwritten(word) {
+        if Choice.self == FormatChoice.self, let kind = OutputFormat.unwritten(word) {
             throw ClientError(
                 .usage, code: "unknown-value",
                 "\(option) \(FileName(word).text): darkroom does not write \(kind): write \(list(names, "or"))"

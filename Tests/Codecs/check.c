@@ -27,6 +27,7 @@ static bool differs(const sample_picture *picture, const darkroom_codec_header *
     return want->width != have->width || want->height != have->height 
         || (want->depth != have->depth && !picture->may_have_other_depth)
         || (want->colour != have->colour && !is_widened)
+        || (picture->stored_depth && picture->stored_depth != have->source_depth)
         || want->channels - want->colour != have->channels - have->colour
         || (have->orientation ? have->orientation : 1) != want->orientation || want->pages != have->pages;
 }
@@ -37,9 +38,9 @@ static bool compare(const sample_picture *picture, const inside_outcome *outcome
     const darkroom_codec_header *want = &picture->header, *have = &outcome->header;
     if (outcome->failure) return snprintf(problem, room, "%s", outcome->text), false;
     if (differs(picture, have))
-        return snprintf(problem, room, "the header has %u x %u, %u of %u, %u bits, orientation %u, %u pages", have->width,
-            have->height, have->channels, have->colour, have->depth, have->orientation, have->pages), false;
-    uint32_t most = picture->tolerance * 257 + (want->depth == have->depth ? 0 : 140);
+        return snprintf(problem, room, "the header has %u x %u, %u of %u, %u bits of %u, orientation %u, %u pages", have->width,
+            have->height, have->channels, have->colour, have->depth, have->source_depth, have->orientation, have->pages), false;
+    uint32_t most = picture->tolerance * 257 + (want->depth == have->depth && !picture->stored_depth ? 0 : 140);
     size_t pixels = (size_t) want->width * want->height;
     for (size_t pixel = 0; picture->pixels && pixel < pixels; pixel++)
         for (unsigned channel = 0; channel < have->channels; channel++) {
@@ -100,6 +101,7 @@ static void encode(darkroom_codec_colour colour, bool has_alpha, uint32_t depth,
     picture.pixels = rows;
     picture.tolerance = is_smooth ? 60 : 0;
     picture.may_have_other_depth = true;
+    picture.stored_depth = options->depth;
     if (outcome.failure && !is_refused) {
         failures++;
         printf("FAIL %s of %u x %u: %s\n", name, size_of_sample[0], size_of_sample[1], outcome.text);

@@ -7,7 +7,9 @@
 const bool samples_leave_nothing = true;
 const darkroom_codec_options sample_options[] = {
     {.quality = 70, .effort = 1}, {.lossless = 1, .effort = 1}, {.quality = 90, .effort = 1, .chroma = 444},
-    {.quality = 90, .effort = 1, .depth = 10}, {.quality = 90, .effort = 1, .depth = 12, .chroma = 422}};
+    {.quality = 90, .effort = 1, .depth = 10}, {.lossless = 1, .effort = 1, .depth = 10},
+    {.quality = 90, .effort = 1, .depth = 10, .chroma = 444}, {.quality = 90, .effort = 1, .depth = 10, .chroma = 422},
+    {.quality = 90, .effort = 1, .depth = 12, .chroma = 422}};
 const size_t sample_options_count = sizeof sample_options / sizeof *sample_options;
 
 static void require(struct heif_error error, const char *what)

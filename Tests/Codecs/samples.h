@@ -14,6 +14,8 @@ typedef struct {
     unsigned tolerance;
     /* An encoder may write less or more bits than it gets. */
     bool may_have_other_depth;
+    /* The bits per sample in the file; 0 if any will do. */
+    uint32_t stored_depth;
     /* From 1. */
     uint32_t page;
 } sample_picture;

@@ -76,7 +76,7 @@ import Testing
         try write("filters: {resize: 40}\noutput: gif\n")
         try await daemon.reload()
         try await daemon.says(
-            "recipes/small.yaml:2:9: output: ‘output’ must be png, jpeg, webp, avif, tiff or jxl, or a map, found ‘gif’; darkroom does not write GIF"
+            "recipes/small.yaml:2:9: output: ‘output’ must be png, jpeg, webp, avif, tiff, jxl or source, or a map, found ‘gif’; darkroom does not write GIF"
         )
         // The old one holds.
         try drop("x")

@@ -8,7 +8,7 @@
     case jpeg
     /// 8 bits per sample, RGB with or without alpha. A side has at most 16,383 pixels.
     case webp
-    /// 8 or 12 bits per sample, gray or RGB, RGB with alpha. A side has at most 65,536 pixels.
+    /// 8, 10 or 12 bits per sample, gray or RGB, RGB with alpha. A side has at most 65,536 pixels.
     case avif
     /// 8 or 16 bits per sample, gray or RGB, with or without alpha. A camera's metadata is not kept.
     case tiff

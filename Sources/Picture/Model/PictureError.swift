@@ -53,6 +53,9 @@ public struct PictureError: Error, Equatable, CustomStringConvertible {
         case codecCrashed = "codec-crashed"
         /// The program has used more of the processor's time than it may for one picture.
         case codecTime = "codec-time"
+        /// The result is to have the format of its source, and no files of this format are written, or the name of the
+        /// source does not tell it.
+        case formatNotWritten = "format-not-written"
         /// The picture has more pixels than the limit allows. This is known from the header, before anything is
         /// decoded.
         case tooManyPixels = "too-many-pixels"

@@ -10,6 +10,8 @@ struct CodecFormat: Sendable {
     let program: CodecProgram
     /// Whether a file may have several pages.
     var hasPages = false
+    /// See `PictureDecoder.nearest`.
+    var nearest: [OutputFormat] = []
 
     static let all: [CodecFormat] = [
         CodecFormat(
@@ -21,16 +23,16 @@ struct CodecFormat: Sendable {
         CodecFormat(
             kind: .heic, name: "HEIC", mediaType: "image/heic",
             endings: [".heic", ".heif", ".hif"],
-            program: heif),
+            program: heif, nearest: [.avif, .jpeg]),
         CodecFormat(
             kind: .tiff, name: "TIFF", mediaType: "image/tiff", endings: [".tif", ".tiff"],
             program: tiff, hasPages: true),
         CodecFormat(
             kind: .gif, name: "GIF", mediaType: "image/gif", endings: [".gif"],
-            program: gif),
+            program: gif, nearest: [.png, .webp]),
         CodecFormat(
             kind: .bmp, name: "BMP", mediaType: "image/bmp", endings: [".bmp", ".dib"],
-            program: bmp),
+            program: bmp, nearest: [.png]),
         CodecFormat(
             kind: .jpegXL, name: "JPEG XL", mediaType: "image/jxl", endings: [".jxl"],
             program: jxl),
@@ -40,7 +42,7 @@ struct CodecFormat: Sendable {
     var decoder: PictureDecoder {
         PictureDecoder(
             kind: kind, name: name, mediaType: mediaType, endings: endings,
-            heldWord: nil, program: program, hasPages: hasPages,
+            heldWord: nil, program: program, hasPages: hasPages, nearest: nearest,
             open: { input throws(PictureError) in try CodecReader(input, self) },
             needs: { layout, _ in CodecReader.needs(layout) }, reduces: false,
             mostNeeds: { limits in

@@ -49,6 +49,8 @@ package struct PictureDecoder: Sendable {
     var program: CodecProgram?
     /// Whether a file may have several pages.
     var hasPages = false
+    /// The formats in which such pictures are best written, if no files of their own are; the first is the nearest.
+    var nearest: [OutputFormat] = []
     /// Reads the header.
     let open: @Sendable (Input) throws(PictureError) -> any PictureReader
     /// What the reader of a picture needs, for the layout of its rows and the factor of their reduction.

@@ -2,7 +2,10 @@ import DarkroomCore
 
 /// The options for writing an image's result: a manifest's `output`. An option that is not of the format has no effect.
 package struct OutputOptions: Sendable, Equatable {
+    /// Without a meaning while `isFormatOpen`.
     package var format: OutputFormat
+    /// How the format was decided.
+    package internal(set) var origin = FormatOrigin.given
     private var givenQuality: Int?
     private var givenEffort: Int?
     /// See `OutputOption.depth`; nil for the default of the format.
@@ -110,11 +113,14 @@ package enum OutputOption: String, Sendable, CaseIterable {
     /// The values of `depth`: the bits of an AVIF; the most that a TIFF or a JPEG XL keeps.
     package static func depths(of format: OutputFormat) -> [Int] {
         switch format {
-        case .avif: [8, 12]
+        case .avif: [8, 10, 12]
         case .tiff, .jpegXL: [8, 16]
         case .png, .jpeg, .webp: []
         }
     }
+
+    /// The values of `depth` for any format, in their order.
+    package static let allDepths = Set(OutputFormat.allCases.flatMap(depths)).sorted()
 
     /// The end of a sentence that names the option.
     package func mismatch(with format: OutputFormat) -> String {

@@ -58,7 +58,7 @@ public struct PictureOutput: Sendable, Equatable {
     ///   - lossless: whether it has exactly the filtered pixels, of `depth` bits. `quality` and `chroma` then have no
     ///     effect.
     ///   - effort: 0, the fastest, to 10, the smallest. Above 6, a large picture may take minutes.
-    ///   - depth: the bits per sample, 8 or 12. Many programs do not show 12.
+    ///   - depth: the bits per sample, 8, 10 or 12. More than 8 show gradients without bands. Many programs do not show 12.
     ///   - chroma: the resolution of colour.
     ///   - keepsExif: whether a camera's metadata is kept. Colour profiles are kept, but those for gray.
     public static func avif(

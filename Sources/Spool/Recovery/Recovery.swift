@@ -229,7 +229,9 @@ package struct Recovery: Sendable {
         // The manifest has its answer, and the daemon has its own copy.
         try SubmittedFile(in: active)?.remove(from: active)
         fresh.times.started = status?.times.started
-        if let earlier = status?.versions { fresh.versions = earlier.joined(by: [.present]) }
+        if let earlier = status?.versions {
+            fresh.versions = earlier.joined(by: fresh.versions ?? [])
+        }
         let suspects = try journalCrashes(of: folders, active)
         var crashes: [Int: Crashes] = [:]
         let control = try applyJournal(to: &fresh, &crashes, folders, active)

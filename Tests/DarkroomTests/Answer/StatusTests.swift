@@ -50,7 +50,8 @@ import Testing
             filtering: .init(milliseconds: 300))
         status.versions = [
             PictureVersions(
-                darkroom: "1", libpng: "2", libjpegTurbo: "3", zlib: "4", libdeflate: "5")
+                darkroom: "1", libpng: "2", libjpegTurbo: "3", zlib: "4", libdeflate: "5",
+                codecs: ["libb": "6, c 7", "liba": "8"])
         ]
         status.shards = .init(count: 16, number: 3)
         return status
@@ -90,6 +91,30 @@ import Testing
         let old = PictureVersions(
             darkroom: "0", libpng: "2", libjpegTurbo: "3", zlib: "4", libdeflate: "5")
         #expect([old].joined(by: [.present, old]) == [old, .present])
+        // Each codec's library has a name and a version.
+        let all = PictureVersions.present(writing: Set(OutputFormat.allCases))
+        #expect(all.codecs?.keys.sorted() == ["libheif", "libjxl", "libtiff", "libwebp"])
+        for (name, version) in all.codecs ?? [:] {
+            #expect(version.contains(/^[0-9]+\.[0-9]+/), "\(name) \(version)")
+        }
+        #expect(all.codecs?["libheif"]?.contains(/^[0-9.]+, aom v?[0-9]+\.[0-9]+/) == true)
+        #expect(PictureVersions.present(writing: [.png, .jpeg]) == .present)
+    }
+
+    /// Parts of a manifest have outputs of different formats.
+    @Test func versionsOfCodecsAreJoined() {
+        func versions(_ codecs: [String: String]?) -> PictureVersions {
+            PictureVersions(
+                darkroom: "1", libpng: "2", libjpegTurbo: "3", zlib: "4", libdeflate: "5",
+                codecs: codecs)
+        }
+        let (none, a, b, c) = (
+            versions(nil), versions(["a": "1"]), versions(["b": "1"]),
+            versions(["a": "2", "b": "1"])
+        )
+        #expect([none].joined(by: [a, b, none]) == [versions(["a": "1", "b": "1"])])
+        #expect([a].joined(by: [c, b, a]) == [versions(["a": "1", "b": "1"]), c])
+        #expect([none].joined(by: [none]) == [none])
     }
 
     /// So that the comparison of `full` with the text of the encoder leaves no member out.

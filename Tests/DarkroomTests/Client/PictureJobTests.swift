@@ -111,7 +111,7 @@ import Testing
         job.filters = [
             try FilterText("sepia=0.8"), try FilterText("overlay=\(scratch.path)/x/logo.png"),
         ]
-        job.format = .jpeg
+        job.format = .format(.jpeg)
         job.quality = 80
         job.priority = .high
         let path = scratch.path

@@ -59,7 +59,7 @@ import Testing
             try Self.keys("$defs", "outputOptions", "properties") == Set(ValueReader.outputKeys))
         #expect(
             try Self.schema("$defs", "format", "enum") as? [String]
-                == OutputFormat.allCases.map(\.rawValue) + OutputFormat.aliases.keys.sorted())
+                == FormatChoice.words + FormatChoice.aliases.keys.sorted())
         #expect(
             try Self.schema("$defs", "format", "default") as? String
                 == defaultValue.format.rawValue)
@@ -79,8 +79,7 @@ import Testing
             try value("chroma", "enum") as? [String]
                 == type(of: defaultValue.chroma).allCases.map(\.rawValue))
         #expect(try value("chroma", "default") as? String == defaultValue.chroma.rawValue)
-        let depths = OutputOption.depth.formats.flatMap(OutputOption.depths)
-        #expect(try value("depth", "enum") as? [Int] == Set(depths).sorted())
+        #expect(try value("depth", "enum") as? [Int] == OutputOption.allDepths)
         #expect(try Self.schema("$defs", "autoOrient", "default") as? Bool == true)
         #expect(try Self.schema("$defs", "strict", "default") as? Bool == false)
         #expect(

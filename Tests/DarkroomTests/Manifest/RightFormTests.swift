@@ -22,7 +22,7 @@ import Testing
         ),
         (
             .yaml, "images: [a]\noutput: jpge",
-            "‘output’ must be png, jpeg, webp, avif, tiff or jxl, or a map, found ‘jpge’; write ‘output: jpeg’"
+            "‘output’ must be png, jpeg, webp, avif, tiff, jxl or source, or a map, found ‘jpge’; write ‘output: jpeg’"
         ),
         (
             .yaml, "images: [a]\noutput: false",
@@ -35,7 +35,7 @@ import Testing
         ),
         (
             .yaml, "images: [a]\noutput: best",
-            "‘output’ must be png, jpeg, webp, avif, tiff or jxl, or a map, found ‘best’"
+            "‘output’ must be png, jpeg, webp, avif, tiff, jxl or source, or a map, found ‘best’"
         ),
         (.yaml, "images: [a]\noutput: PNG", "found ‘PNG’; write ‘output: png’"),
         (.yaml, "images: [a]\noutput: []", "found a list; write ‘output: {format: jpeg}’"),

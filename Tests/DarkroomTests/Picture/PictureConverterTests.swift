@@ -107,7 +107,7 @@ import Testing
         (.avif(quality: 101), "avif: quality must be 1 to 100, not 101"),
         (.webp(effort: 11), "webp: effort must be 0 to 10, not 11"),
         (.jpegXL(effort: -1), "jxl: effort must be 0 to 10, not -1"),
-        (.avif(depth: 16), "avif: depth must be 8 or 12, not 16"),
+        (.avif(depth: 16), "avif: depth must be 8, 10 or 12, not 16"),
         (.tiff(depth: 12), "tiff: depth must be 8 or 16, not 12"),
         (.jpegXL(depth: 10), "jxl: depth must be 8 or 16, not 10"),
     ]) func refusesAnOptionOutOfRange(output: PictureOutput, message: String) throws {
@@ -123,7 +123,8 @@ import Testing
         let deep = try Folder(
             PNGMaker.noise(width: 9, height: 5, colourType: .grayAlpha, depth: 16).encoded)
         for (output, channels, depth) in [
-            (PictureOutput.webp(), 4, 8), (.avif(), 4, 8), (.avif(depth: 12), 4, 12),
+            (PictureOutput.webp(), 4, 8), (.avif(), 4, 8), (.avif(depth: 10), 4, 10),
+            (.avif(depth: 12), 4, 12),
             (.tiff(), 2, 16), (.tiff(depth: 8), 2, 8), (.jpegXL(), 2, 16),
         ] {
             let report = try PictureConverter(output: output)

@@ -104,7 +104,25 @@ import Testing
             errors: "darkroom: --effort 11: write a number from 0 to 10\n"),
         Line(
             "make a.jpg --format avif --depth 16", 64,
-            errors: "darkroom: --depth 16: write 8 or 12\n"),
+            errors: "darkroom: --depth 16: write 8, 10 or 12\n"),
+        Line(
+            "make a.jpg --format source --depth 9", 64,
+            errors: "darkroom: --depth 9: write 8, 10, 12 or 16\n"),
+        Line(
+            "make a.jpg --format source --compression zip", 64,
+            errors: "darkroom: --compression zip: unknown: write fast, balanced or small\n"),
+        Line(
+            "make a.jpg --format source --quality 80 --compression lzw", 0,
+            """
+            {
+              "filters": [],
+              "output": {"format": "source", "quality": 80, "compression": "lzw"},
+              "images": [
+                {"name": "a", "source": "./a.jpg"}
+              ]
+            }
+
+            """),
         Line(
             "make a.jpg --format avif --chroma 4:2:2", 64,
             errors: "darkroom: --chroma 4:2:2: unknown; did you mean ‘4:2:0’?\n"),
@@ -120,7 +138,7 @@ import Testing
         Line(
             "make a.jpg --format heic", 64,
             errors:
-                "darkroom: --format heic: darkroom does not write HEIC: write png, jpeg, webp, avif, tiff or jxl\n"
+                "darkroom: --format heic: darkroom does not write HEIC: write png, jpeg, webp, avif, tiff, jxl or source\n"
         ),
         Line(
             "make a.jpg --priority urgent", 64,

@@ -82,6 +82,31 @@ import Testing
         #expect(result.errors == "darkroom: m: 3 findings in 3 outputs\n")
     }
 
+    /// The library that writes a format is named for its results only.
+    @Test func explainsWhatAnotherLibraryMakesOtherwise() async throws {
+        try fixture.write(
+            """
+            images:
+              - {name: a, source: small.png, output: tiff}
+              - {name: b, from: a, output: webp}
+              - {name: c, from: a, output: png}
+            """, to: "w.yaml")
+        #expect(try await fixture.darkroom("run", "w.yaml", "-o", "out", "--quiet").exit == 0)
+        var status = try #require(try fixture.status())
+        #expect(status.versions?[0].codecs?.keys.sorted() == ["libtiff", "libwebp"])
+        status.versions?[0].codecs?["libwebp"] = "0.1"
+        try Data(status.encoded()).write(to: fixture.url("out/status.json"))
+        try copy("alpha.png", to: "small.png")
+        let result = try await fixture.darkroom("verify", "out", "--again")
+        let lines = result.output.split(separator: "\n").map(String.init).sorted()
+        try #require(result.exit == 65 && lines.count == 3, "\(result)")
+        #expect(lines[0].hasPrefix("a.tif: source-changed: "))
+        #expect(
+            lines[1].hasPrefix(
+                "b.webp: other-bytes: made anew, it has other bytes; libwebp was 0.1, and is "))
+        #expect(lines[2].hasPrefix("c.png: other-bytes: ") && !lines[2].contains("libwebp"))
+    }
+
     // MARK: How to repair it
 
     private static let runAgain = "he same darkroom run as before makes the outputs again."

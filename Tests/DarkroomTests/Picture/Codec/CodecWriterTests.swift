@@ -27,7 +27,10 @@ import Testing
     static let exact = [
         Way(options: OutputOptions(format: .webp, lossless: true), channels: rgb),
         Way(options: OutputOptions(format: .avif, lossless: true), channels: rgb),
-        // 12 bits are read as 16: half a step.
+        // 10 and 12 bits are read as 16: half a step.
+        Way(
+            options: OutputOptions(format: .avif, lossless: true, depth: 10), channels: rgb,
+            difference: 33),
         Way(
             options: OutputOptions(format: .avif, lossless: true, depth: 12), channels: rgb,
             difference: 9),
@@ -58,6 +61,9 @@ import Testing
                 #expect(found.layout == expected.layout)
                 #expect(Self.difference(found, expected) <= way.difference)
                 #expect(reader.warnings == [])
+                if way.options.format == .avif {
+                    #expect(reader.storedDepth == way.options.depth(of: picture.layout))
+                }
             }
         }
     }
@@ -214,6 +220,7 @@ import Testing
     @Test(arguments: [
         OutputOptions(format: .webp, quality: 100), OutputOptions(format: .webp, lossless: true),
         OutputOptions(format: .avif, quality: 100, chroma: .full),
+        OutputOptions(format: .avif, lossless: true, effort: 2, depth: 10),
         OutputOptions(format: .avif, lossless: true, effort: 2, depth: 12),
         OutputOptions(format: .tiff), OutputOptions(format: .jpegXL, quality: 100),
         OutputOptions(format: .jpegXL, lossless: true),

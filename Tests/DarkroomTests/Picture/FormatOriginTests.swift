@@ -1,0 +1,60 @@
+import TestSupport
+import Testing
+
+@testable import DarkroomPicture
+
+/// What becomes of a picture whose result has the format that a name has told.
+@Suite struct FormatOriginTests {
+    private static func options(_ name: String) -> OutputOptions {
+        var options = OutputOptions()
+        options.choose(.source, isShared: true)
+        options.decideFormat(byName: name)
+        return options
+    }
+
+    @Test func aFileOfAnotherFormatKeepsThatOfItsName() throws {
+        let png = PNGMaker.noise(width: 9, height: 5, colourType: .rgb, depth: 8)
+        let (file, report) = try PicturePipelineTests.run(
+            png.encoded, options: Self.options("in.jpg"))
+        #expect(InputFormat(prefix: file) == .jpeg && report.format == .jpeg)
+        #expect(
+            report.warnings == [
+                "this is a PNG picture, but its name is that of a JPEG picture; the result is JPEG, as its name says"
+            ])
+        let (same, usual) = try PicturePipelineTests.run(
+            png.encoded, options: Self.options("in.PNG"))
+        #expect(try PNGDecoder.decode(same) == png.reference && usual.warnings == [])
+    }
+
+    /// Beside another result of the same picture, and in the forecast.
+    @Test func whatIsNotWrittenFailsAlone() throws {
+        let refusal =
+            "‘format: source’: the source is a GIF picture by its name, and darkroom does not write GIF; name another format, such as png or webp"
+        let error = #expect(throws: PictureError.self) {
+            try PicturePipelineTests.run(CodecSamples.gif, options: Self.options("in.gif"))
+        }
+        #expect(error?.description == "in.png: \(refusal) [format-not-written]")
+        let source = try UnnamedFile(CodecSamples.gif)
+        let targets = [try UnnamedFile(), try UnnamedFile()]
+        let options = [Self.options("in.gif"), OutputOptions(format: .webp)]
+        let jobs = zip(targets, options).map { target, options in
+            PictureConversion(
+                "in.gif", PictureSteps([], options),
+                to: PictureResult(target.descriptor, name: "out"))
+        }
+        let attempt = try PictureVariants(jobs, commonFilters: 0).run(
+            input: .file(source.descriptor)
+        ) { _ in true }
+        guard case .made(let outcomes) = attempt else {
+            Issue.record("not admitted")
+            return
+        }
+        #expect(throws: PictureError.self) { try outcomes[0].get() }
+        #expect(try outcomes[1].get().format == .webp)
+        let header = try PictureHeader(of: source.descriptor, name: "in.gif")
+        let steps = PictureSteps([], Self.options("in.gif"))
+        #expect(throws: PictureError(.formatNotWritten, refusal)) {
+            try PeakMemory.outcome(of: header.source(for: steps), steps)
+        }
+    }
+}
