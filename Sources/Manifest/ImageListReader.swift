@@ -122,7 +122,7 @@ package struct ImageListReader {
         do throws(SourcePattern.Fault) {
             guard let source = draft.source, draft.from == nil,
                 let found = try SourcePattern(source)
-            else { 
+            else {
                 return addPages(
                     of: draft, isNamed: isNamed, isFound: false, at: path, place, &reader)
             }
