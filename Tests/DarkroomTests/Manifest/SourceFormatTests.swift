@@ -57,7 +57,7 @@ import Testing
         ),
     ]) func whatIsNotWrittenIsRefused(source: String, message: String) {
         let found = problems(Self.list("\"b.png\", {\"source\": \"\(source)\", \"filters\": []}"))
-        #expect(found.map(summary) == ["1:44 format-not-written images[1].source"])
+        #expect(found.map(summary) == ["1:53 format-not-written images[1].source"])
         #expect(found.map(\.message) == [message])
         // Once for all variants, and not for a helper or with another format.
         let variants = #""variants": [{"suffix": "-a"}, {"suffix": "-b"}]"#
@@ -121,7 +121,7 @@ import Testing
         (
             #""x.jpg", {"name": "x.jpg", "from": "x"}"#, ["duplicate-name images[1]"]
         ),
-        (#"{"name": "a", "from": "b"}, {"name": "b", "from": "a"}"#, ["cycle images[0].from"]),
+        (#"{"name": "a", "from": "b"}, {"name": "b", "from": "a"}"#, ["cycle images[1].from"]),
         (#"{"name": "a", "from": "c"}"#, ["unknown-image images[0].from"]),
     ]) func problemsOfOthersAreFound(images: String, expected: [String]) {
         let found = problems(Self.list(images)).map { "\($0.code) \($0.path)" }
