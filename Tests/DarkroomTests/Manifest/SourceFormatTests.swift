@@ -57,7 +57,7 @@ import Testing
         ),
     ]) func whatIsNotWrittenIsRefused(source: String, message: String) {
         let found = problems(Self.list("\"b.png\", {\"source\": \"\(source)\", \"filters\": []}"))
-        #expect(found.map(summary) == ["1:44 format-not-written images[1].source"])
+        #expect(found.map(summary) == ["1:53 format-not-written images[1].source"])
         #expect(found.map(\.message) == [message])
         // Once for all variants, and not for a helper or with another format.
         let variants = #""variants": [{"suffix": "-a"}, {"suffix": "-b"}]"#
@@ -121,7 +121,7 @@ import Testing
         (
             #""x.jpg", {"name": "x.jpg", "from": "x"}"#, ["duplicate-name images[1]"]
         ),
-        (#"{"name": "a", "from": "b"}, {"name": "b", "from": "a"}"#, ["cycle images[0].from"]),
+        (#"{"name": "a", "from": "b"}, {"name": "b", "from": "a"}"#, ["cycle images[1].from"]),
         (#"{"name": "a", "from": "c"}"#, ["unknown-image images[0].from"]),
     ]) func problemsOfOthersAreFound(images: String, expected: [String]) {
         let found = problems(Self.list(images)).map { "\($0.code) \($0.path)" }
@@ -150,7 +150,7 @@ import Testing
         #expect(Self.files(manifest).joined(separator: " ") == files)
     }
 
-    private static func read(
+    private static func manifest(
         _ text: String, recipe: String = "{}", found: [ByteString] = []
     ) throws -> Manifest {
         try ManifestReader.read(
@@ -163,11 +163,12 @@ import Testing
     @Test func othersGoOnBesideWhatIsNotWritten() throws {
         let kept = "output: {format: source, quality: 70}"
         let manifests = [
-            try Self.read("recipe: r\nimages: [a.gif, b, c.jpg]", recipe: kept),
-            try Self.read(
+            try Self.manifest("recipe: r\nimages: [a.gif, b, c.jpg]", recipe: kept),
+            try Self.manifest(
                 "images: [{source: a.gif, recipe: r}, {source: b, recipe: r}, {source: c.jpg, recipe: r}]",
                 recipe: kept),
-            try Self.read("output: source\nimages: [d/*]", found: ["d/a.gif", "d/b", "d/c.jpg"]),
+            try Self.manifest(
+                "output: source\nimages: [d/*]", found: ["d/a.gif", "d/b", "d/c.jpg"]),
         ]
         for manifest in manifests {
             #expect(Self.files(manifest) == ["a.png", "b.png", "c.jpg"])
@@ -178,7 +179,7 @@ import Testing
         #expect(manifests[0].images[2].output.quality == 70)
         // The manifest names both.
         #expect(throws: ManifestRejection.self) {
-            try Self.read("recipe: r\noutput: {format: source}\nimages: [a.gif]", recipe: kept)
+            try Self.manifest("recipe: r\noutput: {format: source}\nimages: [a.gif]", recipe: kept)
         }
     }
 
