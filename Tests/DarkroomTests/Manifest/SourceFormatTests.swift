@@ -156,7 +156,7 @@ import Testing
         try ManifestReader.read(
             Array(text.utf8), format: .yaml, defaultFilters: [],
             recipes: RecipeBook([try Recipe(named: "r", text: recipe)]),
-            finder: .recorded([FoundSources(pattern: "d/*", files: found)]))
+            finder: .recorded(SourceRecord([FoundSources(pattern: "d/*", files: found)])))
     }
 
     /// What a recipe or a pattern brings is no mistake of the manifest.
