@@ -43,13 +43,13 @@ package struct JSONSchema {
     ///
     /// - Parameter open: a member whose own members may have any names.
     package static func paths(
-        of json: some Sequence<UInt8>, open: String? = nil
+        of json: some Sequence<UInt8>, open: Set<String> = []
     ) throws -> Set<String> {
         func add(_ value: Any, _ prefix: String, to paths: inout Set<String>) {
             for element in value as? [Any] ?? [] { add(element, prefix, to: &paths) }
             for (key, value) in value as? [String: Any] ?? [:] {
                 paths.insert(prefix + key)
-                if prefix + key != open { add(value, prefix + key + ".", to: &paths) }
+                if !open.contains(prefix + key) { add(value, prefix + key + ".", to: &paths) }
             }
         }
         var paths: Set<String> = []

@@ -54,6 +54,7 @@ import Testing
         "Spool/Crashes/CrashRecords.swift": "paths of control groups, from the kernel",
         "Answer/FoldersReport.swift": "reasons",
         "Answer/InboxReport.swift": "reasons",
+        "Answer/PictureVersions.swift": "names of libraries",
         "Answer/Status.swift": "kinds of metadata",
         "darkroom/ListCommand.swift": "other words for states",
         "darkroom/PictureOptions.swift": "other words for an option's values",
