@@ -43,7 +43,18 @@ void codec_await_memory(darkroom_codec_call *call)
     call_is_counted = true;
 }
 
-void codec_begin(darkroom_codec_call *call, darkroom_codec_header header, codec_metadata metadata)
+/* The divisor that the daemon wants. */
+static uint32_t divisor_of(darkroom_codec_call *call, uint32_t wanted)
+{
+    bool is_known = wanted <= 1 || wanted == 2 || wanted == 4 || wanted == 8;
+    if (!is_known || (wanted > 1 && !call->header.reduces)) call_misuse(call, "the size of the rows");
+    uint32_t divisor = wanted > 1 ? wanted : 1;
+    call->header.width = codec_reduced(call->header.width, divisor);
+    call->header.height = codec_reduced(call->header.height, divisor);
+    return divisor;
+}
+
+uint32_t codec_begin(darkroom_codec_call *call, darkroom_codec_header header, codec_metadata metadata)
 {
     uint32_t side = header.width > header.height ? header.width : header.height;
     if (header.width == 0 || header.height == 0)
@@ -73,7 +84,11 @@ void codec_begin(darkroom_codec_call *call, darkroom_codec_header header, codec_
     say_blob(call, DARKROOM_CODEC_IPTC, metadata.iptc);
     for (;;) {
         darkroom_codec_message message = call_hear();
-        if (message.kind == DARKROOM_CODEC_GO) return codec_await_memory(call);
+        if (message.kind == DARKROOM_CODEC_GO) {
+            uint32_t divisor = divisor_of(call, message.count);
+            codec_await_memory(call);
+            return divisor;
+        }
         if (message.kind != DARKROOM_CODEC_FREE) call_misuse(call, "a message to a decoder");
         call_freed(call, message.slot);
     }

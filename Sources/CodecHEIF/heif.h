@@ -8,7 +8,15 @@
 void heif_codec_decode(darkroom_codec_call *call);
 void heif_codec_encode(darkroom_codec_call *call);
 
-/* The depth and the chroma (420, 422 or 444) of the picture that is encoded next. */
-void heif_codec_expect(unsigned bits, unsigned chroma);
+/* What is encoded next. */
+typedef struct {
+    unsigned bits;
+    /* 420, 422 or 444. */
+    unsigned chroma;
+    /* Whether libaom may look for parts that repeat, for which the daemon then has reserved memory. */
+    bool searches_repetition;
+} heif_expectation;
+
+void heif_codec_expect(heif_expectation expected);
 
 #endif

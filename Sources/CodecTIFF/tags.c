@@ -24,8 +24,9 @@ static void find_page(picture *picture)
 {
     uint32_t wanted = codec_page(picture->call), count = 0;
     tdir_t found = 0;
-    bool is_found = false;
+    bool is_found = false, is_last;
     do {
+        is_last = TIFFLastDirectory(picture->tiff);
         uint32_t kind = 0;
         TIFFGetField(picture->tiff, TIFFTAG_SUBFILETYPE, &kind);
         if (kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) continue;
@@ -39,9 +40,13 @@ static void find_page(picture *picture)
         count = 1;
         is_found = wanted == 1;
     }
+    /* The file says that there is one more, and it is not there. */
+    static const char lost[] = "page %u cannot be read: the file is cut off or damaged there";
+    if (!is_found && !is_last && wanted == count + 1) codec_fail(picture->call, DARKROOM_CODEC_TRUNCATED, lost, wanted);
     if (!is_found)
         codec_fail(picture->call, DARKROOM_CODEC_NO_PAGE, "the file has %u %s, and no page %u", count,
             count == 1 ? "page" : "pages", wanted);
+    if (!is_last) codec_warn(picture->call, DARKROOM_CODEC_TRUNCATED, lost, count + 1);
     if (!TIFFSetDirectory(picture->tiff, found)) picture_fail(picture);
     picture->header.page = wanted;
     picture->header.pages = count;

@@ -21,7 +21,7 @@ static codec_blob without_marker(codec_blob exif)
     return has_marker ? (codec_blob) {exif.bytes + sizeof marker, exif.count - sizeof marker} : exif;
 }
 
-_Noreturn static void fail(darkroom_codec_call *call, VP8StatusCode status, bool is_whole)
+_Noreturn void webp_fail(darkroom_codec_call *call, VP8StatusCode status, bool is_whole)
 {
     switch (status) {
         case VP8_STATUS_OUT_OF_MEMORY:
@@ -68,7 +68,7 @@ static void still(darkroom_codec_call *call, const uint8_t *bytes, size_t count,
     for (size_t given = 0; given < count;) {
         size_t next = count - given < PIECE ? count : given + PIECE;
         VP8StatusCode status = WebPIUpdate(decoder, bytes, next);
-        if (status != VP8_STATUS_OK && status != VP8_STATUS_SUSPENDED) fail(call, status, true);
+        if (status != VP8_STATUS_OK && status != VP8_STATUS_SUSPENDED) webp_fail(call, status, true);
         int ready = 0;
         WebPIDecGetRGB(decoder, &ready, NULL, NULL, NULL);
         if (ready > (int) said) codec_rows(call, pixels + row * said, row, (uint32_t) ready - said);
@@ -76,7 +76,7 @@ static void still(darkroom_codec_call *call, const uint8_t *bytes, size_t count,
         if (status == VP8_STATUS_OK) break;
         given = next;
     }
-    if (said < header->height) fail(call, VP8_STATUS_NOT_ENOUGH_DATA, true);
+    if (said < header->height) webp_fail(call, VP8_STATUS_NOT_ENOUGH_DATA, true);
 }
 
 void webp_decode(darkroom_codec_call *call)
@@ -85,7 +85,7 @@ void webp_decode(darkroom_codec_call *call)
     const uint8_t *bytes = codec_source(call, &count);
     WebPBitstreamFeatures features;
     VP8StatusCode status = WebPGetFeatures(bytes, count, &features);
-    if (status != VP8_STATUS_OK) fail(call, status, false);
+    if (status != VP8_STATUS_OK) webp_fail(call, status, false);
     darkroom_codec_header header = {
         .width = (uint32_t) features.width,
         .height = (uint32_t) features.height,
@@ -101,6 +101,10 @@ void webp_decode(darkroom_codec_call *call)
     bool is_lossless = features.format == 2;
     header.memory = pixels * header.channels + (is_lossless ? pixels * 4 : features.has_alpha ? pixels * 5 : 0)
         + (features.has_animation ? pixels * 8 : 0) + (UINT64_C(8) << 20);
+    /* Alpha would have to be weighed, and without loss there is no colour of half the size. */
+    header.reduces = !is_lossless && !features.has_alpha && !features.has_animation;
+    /* Brightness, and colour with a quarter of its samples each. */
+    header.reduced_memory = pixels + pixels / 2 + (UINT64_C(8) << 20);
     WebPData data = {bytes, count};
     WebPDemuxState state;
     WebPDemuxer *demuxer = WebPDemuxPartial(&data, &state);
@@ -113,7 +117,8 @@ void webp_decode(darkroom_codec_call *call)
     }
     if (features.has_animation)
         codec_warn(call, DARKROOM_CODEC_ANIMATED, "the WebP file is an animation: its first frame is used");
-    codec_begin(call, header, metadata);
-    if (features.has_animation) first_frame(call, bytes, count, &header);
+    uint32_t divisor = codec_begin(call, header, metadata);
+    if (divisor > 1) webp_say_reduced(call, bytes, count, &header, divisor);
+    else if (features.has_animation) first_frame(call, bytes, count, &header);
     else still(call, bytes, count, &header);
 }

@@ -12,6 +12,9 @@ package struct PictureHeader: Sendable, Equatable {
     package let orientation: Orientation
     /// The memory for an interlaced or progressive picture, or of the codec program, in bytes; 0 for any other picture.
     package let heldBytes: Int
+    /// Whether it can be reduced when it is decoded, and that memory then.
+    private let canReduce: Bool
+    private let heldBytesIfReduced: Int
     /// The size of the colour profile.
     package let profileBytes: Int
 
@@ -34,6 +37,8 @@ package struct PictureHeader: Sendable, Equatable {
         storedDepth = reader.storedDepth
         orientation = reader.orientation
         heldBytes = reader.heldBytes
+        canReduce = reader.canReduce
+        heldBytesIfReduced = reader.heldBytesIfReduced
         profileBytes = reader.colour.profile?.bytes.count ?? 0
     }
 
@@ -53,6 +58,8 @@ package struct PictureHeader: Sendable, Equatable {
         storedDepth = layout.depth
         orientation = autoOrient || !options.keepsExif ? .topLeft : source.orientation
         heldBytes = 0
+        canReduce = false
+        heldBytesIfReduced = 0
         // A step may drop the profile.
         profileBytes = source.profileBytes
     }
@@ -80,15 +87,13 @@ package struct PictureHeader: Sendable, Equatable {
     package var heldWord: String? { heldBytes > 0 ? decoder.heldWord : nil }
 
     private func source(divisor wanted: Int) -> PeakMemory.Source {
-        let divisor = decoder.reduces ? wanted : 1
-        var reduced = layout
-        reduced.width = (layout.width + divisor - 1) / divisor
-        reduced.height = (layout.height + divisor - 1) / divisor
+        let divisor = canReduce ? wanted : 1
+        let reduced = layout.reduced(by: divisor)
         var source = PeakMemory.Source(decoder.needs(reduced, divisor), reduced)
         source.storedSize = ResizePlan.Size(width: layout.width, height: layout.height)
         source.divisor = divisor
         source.orientation = orientation
-        source.heldBytes = heldBytes
+        source.heldBytes = divisor > 1 ? heldBytesIfReduced : heldBytes
         source.profileBytes = profileBytes
         return source
     }

@@ -8,7 +8,8 @@ import SystemPackage
 /// Each result has the bytes that `PicturePipeline.run` writes for it alone, and the same report or error. This decides
 /// how a JPEG is decoded. Alone, a picture that is reduced first is decoded at a smaller size (`ReducedDecoding`), which
 /// changes pixels. So results that need several sizes get each its own: usual pictures are decoded at all of them at
-/// once (`JPEGViews`). Of unusual ones, and if the data are damaged, each size is read by itself, one after the other.
+/// once (`JPEGViews`). Of unusual ones and of WebP, and if the data are damaged, each size is read by itself, one after the
+/// other.
 ///
 /// A result fails alone: if a filter, the writer or the file of one fails, the others continue. If the source or a
 /// common filter fails, all fail.
@@ -172,6 +173,7 @@ extension PictureVariants {
         _ admit: PicturePipeline.Admission
     ) throws(PictureError) -> PicturePipeline.Attempt<[Outcome]>? {
         try input.rewind()
+        guard try InputFormat(of: input, name: jobs[0].name) == .jpeg else { return nil }
         let reader = try JPEGReader(
             PictureDecoder.Input(
                 input, name: jobs[0].name, limits: trunk.limits, page: trunk.page,

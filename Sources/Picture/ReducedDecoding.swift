@@ -1,4 +1,5 @@
-/// Decides when a JPEG that will be reduced is decoded at a smaller size, which saves time and memory.
+/// Decides when a picture that will be reduced is decoded at a smaller size, which saves time and memory: a JPEG, or a
+/// lossy WebP without alpha. Others are decoded whole.
 enum ReducedDecoding {
     /// The factor by which each side of a picture is reduced when it is decoded for `filters`: 1, 2, 4 or 8.
     ///
@@ -20,6 +21,16 @@ enum ReducedDecoding {
         return [8, 4, 2].first { divisor in
             width >= 2 * scaled.width * divisor && height >= 2 * scaled.height * divisor
         } ?? 1
+    }
+}
+
+extension PixelLayout {
+    /// The rows of a picture whose sides are divided when it is decoded.
+    func reduced(by divisor: Int) -> PixelLayout {
+        var layout = self
+        layout.width = (width + divisor - 1) / divisor
+        layout.height = (height + divisor - 1) / divisor
+        return layout
     }
 }
 

@@ -181,6 +181,16 @@ static void say_rows_again(darkroom_codec_call *call)
     wait_for_ever();
 }
 
+/* The daemon wants a reduced picture, and gets all rows. */
+static void say_whole_rows(darkroom_codec_call *call)
+{
+    darkroom_codec_header header = header_of(8, 8);
+    header.reduces = 1;
+    codec_begin(call, header, (codec_metadata) {0});
+    say_rows(0, 0, 8);
+    wait_for_ever();
+}
+
 static void say_no_slot(darkroom_codec_call *call)
 {
     begin(call);
@@ -242,7 +252,7 @@ static const struct {
     {"exec", run_program}, {"signal", signal_parent}, {"code", make_code}, {"limit", raise_limit},
     {"no-width", say_no_width}, {"seven-channels", say_seven_channels}, {"large-size", say_large_size},
     {"large-profile", say_large_profile}, {"long-blob", say_long_blob}, {"many-rows", say_many_rows},
-    {"rows-again", say_rows_again}, {"no-slot", say_no_slot}, {"short", say_short}, {"end-early", end_early},
+    {"rows-again", say_rows_again}, {"no-slot", say_no_slot}, {"whole-rows", say_whole_rows}, {"short", say_short}, {"end-early", end_early},
     {"warnings", warn_for_ever}, {"silent", be_silent}, {"silent-after-header", be_silent_after_header},
     {"good", be_good},
     {"unusual-rows", answer_unusual_rows}, {"misuse", answer_misuse}, {"large-view", answer_large_size},

@@ -60,7 +60,9 @@ static void judge(const char *name, const uint8_t *bytes, size_t count, const sa
     uint8_t *file = sample_allocate(count, 1);
     memcpy(file, bytes, count);
     inside_outcome outcome;
+    inside_divisor = picture->divisor ? picture->divisor : 1;
     inside_decode(file, count, picture->page, &outcome);
+    inside_divisor = 1;
     char problem[300] = "";
     bool is_good = compare(picture, &outcome, problem, sizeof problem);
     if (!is_good) failures++;

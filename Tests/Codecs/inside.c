@@ -207,7 +207,9 @@ static void check(const darkroom_codec_header *header)
     inside_require(header->page <= header->pages, "the header's page");
 }
 
-void codec_begin(darkroom_codec_call *call, darkroom_codec_header header, codec_metadata metadata)
+uint32_t inside_divisor = 1;
+
+uint32_t codec_begin(darkroom_codec_call *call, darkroom_codec_header header, codec_metadata metadata)
 {
     if (header.width == 0 || header.height == 0) codec_fail(call, DARKROOM_CODEC_DAMAGED, "the picture has no pixels");
     uint32_t side = header.width > header.height ? header.width : header.height;
@@ -222,6 +224,9 @@ void codec_begin(darkroom_codec_call *call, darkroom_codec_header header, codec_
     inside_outcome *outcome = call->outcome;
     inside_require(!outcome->has_begun, "a header comes once");
     outcome->has_begun = true;
+    uint32_t divisor = header.reduces ? inside_divisor : 1;
+    header.width = codec_reduced(header.width, divisor);
+    header.height = codec_reduced(header.height, divisor);
     outcome->header = header;
     outcome->count = codec_row_bytes(&header) * header.height;
     is_outside = true;
@@ -229,6 +234,7 @@ void codec_begin(darkroom_codec_call *call, darkroom_codec_header header, codec_
     is_outside = false;
     memory.peak = 0;
     memory.now = 0;
+    return divisor;
 }
 
 void codec_rows(darkroom_codec_call *call, const void *rows, size_t stride, uint32_t count)

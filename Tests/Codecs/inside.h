@@ -26,6 +26,9 @@ const darkroom_codec *inside_codec(void);
 /* The bounds of what follows. */
 extern darkroom_codec_limits inside_limits;
 
+/* By which the sides of a picture are divided whose header says that this is possible. */
+extern uint32_t inside_divisor;
+
 void inside_decode(const uint8_t *bytes, size_t count, uint32_t page, inside_outcome *outcome);
 /* `pixels` has all rows without gaps. A codec gets a few at a time. */
 void inside_encode(const darkroom_codec_header *header, const darkroom_codec_options *options,

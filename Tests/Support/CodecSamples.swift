@@ -13,6 +13,15 @@ package enum CodecSamples {
         UklGRjYAAABXRUJQVlA4TCkAAAAvB0ABELmM6H/sIqL/YVDQtg1TOOWP8Y7BNB59EAiksF2egEeawjU5AwA=
         """)
 
+    /// A lossy WebP of 41×27 pixels: red grows by 5 to the right from 20, green by 8 downwards, blue by 3 in both directions.
+    package static let webpWide = bytes(
+        """
+        UklGRs4AAABXRUJQVlA4IMIAAACwBgCdASopABsAPhUIg0EhBqmABABRLQATplhGw/LfyA/G7kmzKfYANz9Lnf+m
+        Y/WQNxqG1t5vFCbLB9r/IAD+//5ZPvwDoHQPdR43l0tfNCkraK7T4Kkfb5v7kwFdt3XSiJs/7NrUooxCY15K3Fn2
+        PCnlwK3fdr2eYsX5jTS/po+pyeR0LZ7viZ0iQ5BCeEiJCQVV+v40wSB3Lrd8bAcvNt/5qIduoIP5myI2gATVyf1u
+        ATpcZA7/EhfsIAYygIuAAA==
+        """)
+
     package static let webpLossy = bytes(
         """
         UklGRmoAAABXRUJQVlA4IF4AAAAQAgCdASoIAAYAAIAIJbACdLcAAZCXcJHAAP7//f9f/6I4BiX+i3dIT3KosONA

@@ -56,8 +56,9 @@ typedef struct {
     codec_blob icc, exif, xmp, iptc;
 } codec_metadata;
 
-/* Says what the picture is, and waits until the daemon wants its rows. Checks the limits of sides and pixels. */
-void codec_begin(darkroom_codec_call *call, darkroom_codec_header header, codec_metadata metadata);
+/* Says what the picture is, and waits until the daemon wants its rows. Checks the limits of sides and pixels. Returns the
+ * divisor of the sides: 1, or if the header says that it reduces, 2, 4 or 8. */
+uint32_t codec_begin(darkroom_codec_call *call, darkroom_codec_header header, codec_metadata metadata);
 /* Says the next rows, in their order. `stride` is the distance of two rows in bytes. */
 void codec_rows(darkroom_codec_call *call, const void *rows, size_t stride, uint32_t count);
 
@@ -86,6 +87,8 @@ void codec_say(darkroom_codec_call *call, const darkroom_codec_message *message)
 /* ---- Small tools ---- */
 
 size_t codec_row_bytes(const darkroom_codec_header *header);
+/* A side of a picture that is reduced. */
+static inline uint32_t codec_reduced(uint32_t side, uint32_t divisor) { return side / divisor + (side % divisor != 0); }
 /* malloc that ends by codec_fail. Of `count` × `size` bytes. */
 void *codec_allocate(darkroom_codec_call *call, size_t count, size_t size);
 

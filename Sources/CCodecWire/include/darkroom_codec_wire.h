@@ -69,8 +69,12 @@ typedef struct {
     uint32_t pixels_x, pixels_y;
     /* The bytes that follow as blobs. */
     uint32_t icc, exif, xmp, iptc;
-    /* What the rest takes beyond what is allocated, in bytes. */
-    uint64_t memory;
+    /* Whether the rows can be those of a picture with sides divided by 2, 4 or 8, and rounded up: each sample is the average
+     * of its pixels. */
+    uint32_t reduces;
+    uint32_t unused;
+    /* What the rest takes beyond what is allocated, in bytes; and that of a reduced picture. */
+    uint64_t memory, reduced_memory;
 } darkroom_codec_header;
 
 /* How an encoder writes. What a format has not is ignored. */
@@ -101,7 +105,7 @@ typedef enum {
     /* Between the daemon and the child. */
     DARKROOM_CODEC_HEADER = 20,
     DARKROOM_CODEC_BLOB = 21, /* slot, bytes; bits: which */
-    DARKROOM_CODEC_GO = 22,
+    DARKROOM_CODEC_GO = 22, /* count: the divisor of the sides */
     DARKROOM_CODEC_ROWS = 23, /* slot; first, count: rows */
     DARKROOM_CODEC_BYTES = 24, /* slot, bytes; offset in the result */
     DARKROOM_CODEC_FREE = 25, /* slot */

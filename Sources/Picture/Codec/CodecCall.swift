@@ -175,9 +175,13 @@ final class CodecCall {
     func permit(memory: Int) { unsent = unsent ?? program.permit(UInt64(memory), child) }
 
     /// The same, and lets it go on.
-    func go(memory: Int) {
+    ///
+    /// - Parameter divisor: of the sides.
+    func go(memory: Int, divisor: Int) {
         permit(memory: memory)
-        say(darkroom_codec_message(DARKROOM_CODEC_GO))
+        var message = darkroom_codec_message(DARKROOM_CODEC_GO)
+        message.count = UInt32(divisor)
+        say(message)
     }
 
     /// All slots, one behind the other.

@@ -8,6 +8,8 @@ struct CodecRows {
     let channels: Int
     let depth: Int
     let isCMYK: Bool
+    /// Whether the sides can be divided by 2, 4 or 8.
+    let reduces: Bool
 
     /// nil if the header makes no sense.
     init?(_ header: darkroom_codec_header) {
@@ -23,6 +25,7 @@ struct CodecRows {
         channels = Int(header.channels)
         depth = Int(header.depth)
         isCMYK = header.colour == DARKROOM_CODEC_CMYK.rawValue
+        reduces = header.reduces == 1 && !isCMYK
     }
 
     var bytesPerRow: Int { width * channels * depth / 8 }

@@ -44,7 +44,7 @@ struct CodecFormat: Sendable {
             kind: kind, name: name, mediaType: mediaType, endings: endings,
             heldWord: nil, program: program, hasPages: hasPages, nearest: nearest,
             open: { input throws(PictureError) in try CodecReader(input, self) },
-            needs: { layout, _ in CodecReader.needs(layout) }, reduces: false,
+            needs: { layout, _ in CodecReader.needs(layout) },
             mostNeeds: { limits in
                 CodecReader.needs(
                     PixelLayout(width: limits.side, height: 1, channels: 4, depth: 16))

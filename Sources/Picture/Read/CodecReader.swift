@@ -8,11 +8,15 @@ import DarkroomCore
 /// memory that this process and the child share; the child decodes the next ones meanwhile. CMYK becomes RGB.
 final class CodecReader: PictureReader {
     let layout: PixelLayout
+    let storedSize: (width: Int, height: Int)
+    let divisor: Int
+    let canReduce: Bool
     let colour: PictureColour
     let orientation: Orientation
     let exif: [UInt8]?
     let metadata: SourceMetadata
     let heldBytes: Int
+    let heldBytesIfReduced: Int
     let storedDepth: Int
     let format: InputFormat
 
@@ -35,7 +39,20 @@ final class CodecReader: PictureReader {
             rows.bytesPerRow <= call.slotBytes
         else { throw call.nonsense(step) }
         try limits.check(width: rows.width, height: rows.height, place: "\(name): \(step)")
-        heldBytes = Int(clamping: header.memory)
+        var blobs = CodecBlobs(header, most: limits.ancillaryBytes)
+        while blobs.isMissingSome {
+            try blobs.take(try call.hear(step), call)
+        }
+        let stored = rows.layout
+        let facts = CodecFacts(
+            header, blobs, isGray: stored.colourChannels == 1, page: input.page)
+        storedSize = (stored.width, stored.height)
+        canReduce = rows.reduces
+        divisor =
+            canReduce ? input.divisor(stored.width, stored.height, facts.orientation) : 1
+        layout = stored.reduced(by: divisor)
+        heldBytesIfReduced = Int(clamping: header.reduced_memory)
+        heldBytes = divisor > 1 ? heldBytesIfReduced : Int(clamping: header.memory)
         if heldBytes > limits.wholePictureBytes {
             throw PictureError(
                 .tooManyPixels,
@@ -44,14 +61,7 @@ final class CodecReader: PictureReader {
                     + " \(Units.bytes(limits.wholePictureBytes))")
         }
         converter = rows.isCMYK ? try CMYKConverter(rows) : nil
-        layout = rows.layout
         storedDepth = Int(header.source_depth)
-        var blobs = CodecBlobs(header, most: limits.ancillaryBytes)
-        while blobs.isMissingSome {
-            try blobs.take(try call.hear(step), call)
-        }
-        let facts = CodecFacts(
-            header, blobs, isGray: layout.colourChannels == 1, page: input.page)
         colour = facts.colour
         exif = facts.exif
         orientation = facts.orientation
@@ -78,7 +88,7 @@ final class CodecReader: PictureReader {
     func nextBand() throws(PictureError) -> Band? {
         if let slot = lent { call.free(slot: slot) }
         lent = nil
-        if !hasBegun { call.go(memory: heldBytes + CodecCall.Bounds.spare) }
+        if !hasBegun { call.go(memory: heldBytes + CodecCall.Bounds.spare, divisor: divisor) }
         hasBegun = true
         let step = "reading row \(nextRow + 1) of \(layout.height)"
         if nextRow == layout.height {

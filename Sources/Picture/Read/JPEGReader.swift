@@ -122,6 +122,8 @@ package final class JPEGReader: PictureReader {
     /// The names of the segments so far that contain no pixels, in order of appearance, each once.
     package var segments: [String] { file.segments }
 
+    package var canReduce: Bool { true }
+
     package var needs: ReaderNeeds { Self.needs(layout, divisor: divisor) }
 
     /// libjpeg holds up to five groups of rows of each component for interpolation, with at most 32 rows each, and one

@@ -55,8 +55,6 @@ package struct PictureDecoder: Sendable {
     let open: @Sendable (Input) throws(PictureError) -> any PictureReader
     /// What the reader of a picture needs, for the layout of its rows and the factor of their reduction.
     let needs: @Sendable (PixelLayout, _ divisor: Int) -> ReaderNeeds
-    /// Whether a picture can be reduced when it is decoded.
-    let reduces: Bool
     /// The maximum that the reader of a picture needs, if only the limits are known.
     let mostNeeds: @Sendable (PictureLimits) -> ReaderNeeds
 
@@ -68,7 +66,7 @@ package struct PictureDecoder: Sendable {
             kind: .png, name: "PNG", mediaType: "image/png", endings: [".png", ".apng"],
             heldWord: "interlaced",
             open: { input throws(PictureError) in try PNGReader(input) },
-            needs: { layout, _ in PNGReader.needs(layout) }, reduces: false,
+            needs: { layout, _ in PNGReader.needs(layout) },
             mostNeeds: { limits in
                 PNGReader.needs(
                     PixelLayout(width: limits.side, height: 1, channels: 4, depth: 16))
@@ -78,7 +76,7 @@ package struct PictureDecoder: Sendable {
             endings: [".jpg", ".jpeg", ".jpe", ".jfif"],
             heldWord: "progressive",
             open: { input throws(PictureError) in try JPEGReader(input) },
-            needs: { JPEGReader.needs($0, divisor: $1) }, reduces: true,
+            needs: { JPEGReader.needs($0, divisor: $1) },
             mostNeeds: { limits in
                 let side = min(limits.side, JPEGReader.largestSide)
                 return JPEGReader.needs(

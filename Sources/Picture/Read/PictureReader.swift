@@ -22,11 +22,17 @@ package protocol PictureReader: Stage {
     /// The bytes that it holds because the picture's rows are not stored one after the other.
     var heldBytes: Int { get }
 
+    /// The same, if it were reduced when it is decoded.
+    var heldBytesIfReduced: Int { get }
+
     /// The size of the file's picture, which may be larger than that of the rows.
     var storedSize: (width: Int, height: Int) { get }
 
     /// The factor by which each side was reduced when it was decoded.
     var divisor: Int { get }
+
+    /// Whether it can be reduced when it is decoded, for the filters that make it smaller.
+    var canReduce: Bool { get }
 
     /// The bits per sample of the file's colours, which may be fewer than those of the rows.
     var storedDepth: Int { get }
@@ -42,6 +48,10 @@ extension PictureReader {
     package var storedSize: (width: Int, height: Int) { (layout.width, layout.height) }
 
     package var divisor: Int { 1 }
+
+    package var canReduce: Bool { false }
+
+    package var heldBytesIfReduced: Int { heldBytes }
 
     package var storedDepth: Int { layout.depth }
 

@@ -9,8 +9,9 @@ package import SystemPackage
 /// are sorted, so these are among the first, which come with one read.
 ///
 /// Nothing here may be trusted, and nothing is said of a damaged file. The chain ends where libtiff gives up: at a place that
-/// was visited before or is outside of the file, and at a directory without entries or with more than 4096. A page that is
-/// counted and cannot be read fails later, as an image.
+/// was visited before or is outside of the file, and at a directory without entries or with more than 4096. The page that
+/// should be there is counted too, so that it is not lost in silence: what is counted and cannot be read fails later, as
+/// an image.
 package struct TIFFPages {
     /// The highest number that a page may have.
     package static let most = 65_535
@@ -79,8 +80,10 @@ package struct TIFFPages {
     private mutating func count(_ limit: Limit) -> Count {
         var (pages, copies) = (0, 0)
         var seen: Set<UInt64> = []
-        while next != 0, seen.insert(next).inserted, let isPage = step() {
-            if isPage { pages += 1 } else { copies += 1 }
+        while next != 0, seen.insert(next).inserted {
+            let isPage = step()
+            if isPage ?? true { pages += 1 } else { copies += 1 }
+            if isPage == nil { next = 0 }
             if pages > limit.pages { return .tooMany }
             if copies > limit.copies { return .tooManyCopies }
         }

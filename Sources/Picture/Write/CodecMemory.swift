@@ -1,7 +1,7 @@
 /// The memory that a child needs to encode a picture, beyond what it had at its start, in bytes of its address space.
 ///
 /// The libraries do not tell. The factors are bounds of the peaks that were measured (`VmPeak` of the child) with
-/// photographs and noise of 0.1 to 12 megapixels, and with pictures of 16 pixels in width or height, on 2026-11-28. A
+/// photographs, drawings and noise of 0.1 to 12 megapixels, and with pictures of 16 pixels in width or height, on 2026-11-28. A
 /// child has `CodecCall.Bounds.spare` besides.
 enum CodecMemory {
     /// libwebp 1.2.4. It has four bytes a pixel, the tokens of the whole picture from the second method on, and for
@@ -40,7 +40,9 @@ enum CodecMemory {
             }
         let file = options.lossless || options.quality > 90 ? 8 : 0
         let bytes = 14 + search + file + 6 * samples * bytesPerSample
-        return bytes * extended(layout, pixels, by: 56) + constant
+        // Where parts of a drawing or a screen repeat, it has a table of them; Sources/CodecHEIF/aom.c forbids that below.
+        let repetition = options.effort < 7 ? 0 : 120 * pixels + 64 << 20
+        return bytes * extended(layout, pixels, by: 56) + repetition + constant
     }
 
     /// libjxl 0.7.0. It has the picture as floats, and compares it with what comes out from effort 8 on.

@@ -57,6 +57,9 @@ import Testing
             testDescription: "JPEG of an odd size", bytes: jpeg(643, 485, channels: 3), width: 643,
             height: 485, channels: 3, depth: 8),
         File(
+            testDescription: "WebP", bytes: CodecSamples.webpWide, width: 41, height: 27,
+            channels: 3, depth: 8, isHeld: true),
+        File(
             testDescription: "gray JPEG on its side",
             bytes: jpeg(640, 480, channels: 1, orientation: 6), width: 640, height: 480,
             channels: 1, depth: 8),
@@ -67,7 +70,8 @@ import Testing
     ]
 
     static let chains: [[Filter]] = [
-        [], [.resize(.init(width: 100))], [.resize(.init(width: 60)), .sepia(intensity: 1)],
+        [], [.resize(.init(width: 100))], [.resize(.init(width: 10))],
+        [.resize(.init(width: 60)), .sepia(intensity: 1)],
         [.rotate(.quarter), .resize(.init(width: 20))],
     ]
 

@@ -36,10 +36,12 @@ import Testing
         var copies = 0
         /// Whether libtiff reads it at all.
         var isReadable = true
+        /// Whether there should be one more page.
+        var lacksOne = false
 
         init(
             _ words: String, _ pages: Int, copies: Int = 0, isReadable: Bool = true,
-            _ maker: TIFFMaker, change: (inout [UInt8]) -> Void = { _ in }
+            lacksOne: Bool = false, _ maker: TIFFMaker, change: (inout [UInt8]) -> Void = { _ in }
         ) {
             testDescription = words
             var bytes = maker.bytes
@@ -48,6 +50,7 @@ import Testing
             self.pages = pages
             self.copies = copies
             self.isReadable = isReadable
+            self.lacksOne = lacksOne
         }
     }
 
@@ -75,16 +78,16 @@ import Testing
         Sample("only a smaller copy", 1, copies: 1, TIFFMaker([.init(10, kind: 1)])),
         Sample("back to the first", 3, maker(3, end: 8)),
         Sample("to itself", 3, maker(3, end: maker(3).place(of: 2))),
-        Sample("outside of the file", 3, maker(3, end: 100_000)),
-        Sample("at the last byte", 3, maker(3, end: maker(3).bytes.count - 1)),
+        Sample("outside of the file", 3, lacksOne: true, maker(3, end: 100_000)),
+        Sample("at the last byte", 3, lacksOne: true, maker(3, end: maker(3).bytes.count - 1)),
         Sample("no place of the next", 1, maker(1)) { $0.removeLast(5) },
         Sample("no directory", 1, isReadable: false, maker(0)),
         Sample("the first outside", 1, isReadable: false, maker(0, end: 4_000_000_000)),
         Sample("BigTIFF: outside of all files", 1, isReadable: false, maker(0, big: true, end: -1)),
-        Sample("a directory without entries", 2, maker(3)) { bytes in
+        Sample("a directory without entries", 2, lacksOne: true, maker(3)) { bytes in
             bytes[maker(3).place(of: 2)] = 0
         },
-        Sample("too many entries", 2, maker(3)) { bytes in
+        Sample("too many entries", 2, lacksOne: true, maker(3)) { bytes in
             bytes[maker(3).place(of: 2) + 1] = 0x20
         },
         Sample("BigTIFF: places of another size", 1, isReadable: false, maker(3, big: true)) {
@@ -93,10 +96,19 @@ import Testing
     ]
 
     @Test(arguments: samples) func counts(sample: Sample) throws {
-        #expect(try count(sample.bytes) == .pages(sample.pages, copies: sample.copies))
+        let expected = sample.pages + (sample.lacksOne ? 1 : 0)
+        #expect(try count(sample.bytes) == .pages(expected, copies: sample.copies))
         // The pixels of a file that is cut are missing, but not its pages.
         if sample.testDescription == "no place of the next" { return }
         #expect(counted(byReaderOf: sample.bytes) == (sample.isReadable ? sample.pages : nil))
+        guard sample.lacksOne else { return }
+        let lost = "page \(expected) cannot be read: the file is cut off or damaged there"
+        let file = PictureInput.content(sample.bytes)
+        let first = try PictureDecoder.reader(of: PictureDecoder.Input(file, name: "x", page: 1))
+        #expect(first.warnings == [lost])
+        #expect(throws: PictureError(.pictureTruncated, "x: reading the header: \(lost)")) {
+            try PictureDecoder.reader(of: PictureDecoder.Input(file, name: "x", page: expected))
+        }
     }
 
     /// The former tag says it, too; the last directory of a file may lack the place of the next.

@@ -157,6 +157,38 @@ import Testing
         #expect(reader.warnings.count == 1)
     }
 
+    /// A lossy WebP is decoded at the size that a resize needs; the outermost samples stand for what is left.
+    @Test func reducesALossyWebP() throws {
+        let (width, height) = (41, 27)
+        for divisor in [1, 2, 4, 8] {
+            let reader = try Self.reader(
+                of: .content(CodecSamples.webpWide), .webp, divisor: divisor)
+            let layout = PixelLayout(
+                width: (width + divisor - 1) / divisor, height: (height + divisor - 1) / divisor,
+                channels: 3, depth: 8)
+            #expect(reader.layout == layout && reader.divisor == divisor && reader.canReduce)
+            #expect(reader.storedSize == (width, height))
+            var expected: [UInt8] = []
+            for y in 0..<layout.height {
+                for x in 0..<layout.width {
+                    let columns = x * divisor..<min(width, (x + 1) * divisor)
+                    let rows = y * divisor..<min(height, (y + 1) * divisor)
+                    let across = columns.reduce(0, +) / columns.count
+                    let down = rows.reduce(0, +) / rows.count
+                    for value in [20 + across * 5, 20 + down * 8, (across + down) * 3 + 20] {
+                        expected.append(UInt8(min(255, value)))
+                    }
+                }
+            }
+            #expect(largestDifference(try reader.allBytes(), expected) <= 16, "1/\(divisor)")
+        }
+        // Without loss, or with alpha, it is decoded whole.
+        for file in [CodecSamples.webp, CodecSamples.webpAlpha] {
+            let reader = try Self.reader(of: .content(file), .webp, divisor: 2)
+            #expect(!reader.canReduce && reader.divisor == 1 && reader.layout.width == 8)
+        }
+    }
+
     /// Light beyond white would look washed out; what a sensor has measured is no picture.
     @Test func refusesByName() throws {
         let mark = Array("colrnclx".utf8)
@@ -197,13 +229,15 @@ import Testing
 
     static func reader(
         of input: PictureInput, _ kind: InputFormat, limits: PictureLimits = PictureLimits(),
-        checkpoint: @escaping () -> Bool = { true }
+        divisor: Int = 1, checkpoint: @escaping () -> Bool = { true }
     ) throws(PictureError) -> CodecReader {
         guard let format = CodecFormat.all.first(where: { $0.kind == kind }) else {
             preconditionFailure("no codec reads \(kind)")
         }
         return try CodecReader(
-            PictureDecoder.Input(input, name: "x", limits: limits, checkpoint: checkpoint), format)
+            PictureDecoder.Input(
+                input, name: "x", limits: limits, divisor: { _, _, _ in divisor },
+                checkpoint: checkpoint), format)
     }
 }
 
@@ -246,6 +280,7 @@ import Testing
                 "x: reading row 1 of 8: \(program)has said nothing for 1 seconds"),
             Case("warnings", .pictureDamaged, header + "it is [0m damaged"),
             Case("many-rows", .codecCrashed, "x: reading row 1 of 8: \(nonsense)"),
+            Case("whole-rows", .codecCrashed, "x: reading row 1 of 4: \(nonsense)"),
             Case("no-slot", .codecCrashed, "x: reading row 1 of 8: \(nonsense)"),
             Case("rows-again", .codecCrashed, "x: reading row 5 of 8: \(nonsense)"),
             Case("end-early", .codecCrashed, "x: reading row 5 of 8: \(nonsense)"),
@@ -332,6 +367,8 @@ import Testing
         _ way: String, _ limits: PictureLimits = PictureLimits()
     ) throws(PictureError) -> CodecReader {
         try CodecReader(
-            PictureDecoder.Input(.content(Array(way.utf8)), name: "x", limits: limits), bad)
+            PictureDecoder.Input(
+                .content(Array(way.utf8)), name: "x", limits: limits, divisor: { _, _, _ in 2 }),
+            bad)
     }
 }
