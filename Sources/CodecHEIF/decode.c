@@ -160,6 +160,9 @@ void heif_codec_decode(darkroom_codec_call *call)
     int head = count < 4096 ? (int) count : 4096;
     if (heif_has_compatible_brand(bytes, head, "avis") == 1 || heif_has_compatible_brand(bytes, head, "msf1") == 1)
         codec_warn(call, DARKROOM_CODEC_ANIMATED, "the file is an image sequence: its primary picture is used");
+    int pictures = heif_context_get_number_of_top_level_images(context);
+    if (pictures > 1)
+        codec_warn(call, DARKROOM_CODEC_ANIMATED, "the file has %d pictures: its primary one is used", pictures);
     int bits = heif_image_handle_get_luma_bits_per_pixel(picture.handle);
     bool has_alpha = heif_image_handle_has_alpha_channel(picture.handle);
     darkroom_codec_header *header = &picture.header;
