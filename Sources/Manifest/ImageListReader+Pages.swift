@@ -16,7 +16,12 @@ extension ImageListReader {
         if draft.wantsAllPages, !isOverLimit, let source = draft.source {
             switch SourceReference(source) {
             case .local:
-                guard let known = pages(of: source, at: path, place, &reader) else { return }
+                let canHaveSeveral = canHaveSeveralPages(draft, isNamed: isNamed)
+                if hasPagesProblem { return }
+                guard
+                    let known = pages(
+                        of: source, isForOne: !canHaveSeveral, at: path, place, &reader)
+                else { return }
                 count = known
             case .remote: refuseOrNote(draft, &reader)
             case .refused: break
@@ -27,9 +32,10 @@ extension ImageListReader {
                 draft, isNamed: isNamed, isFound: isFound, at: path, place, &reader)
         }
         guard !draft.settings.hasNamedVariants else {
+            hasPagesProblem = true
             return reader.problems.add(
                 .conflictingKeys,
-                "‘\(draft.source?.shortened ?? "")’ has \(count) pages, so its variants need a ‘suffix’ and not a ‘name’",
+                "‘\(draft.source?.shortened ?? "")’ has several pages, so its variants need a ‘suffix’ and not a ‘name’",
                 at: path, place)
         }
         let width = String(count).utf8.count
@@ -47,6 +53,7 @@ extension ImageListReader {
                 if page == 1, isNamed, ImageName.fault(of: draft.name) == nil,
                     ImageName.fault(of: image.name) != nil
                 {
+                    hasPagesProblem = true
                     return Self.check(image.name, draft.namePlace, at: draft.path, &reader)
                 }
             }
@@ -54,14 +61,26 @@ extension ImageListReader {
         }
     }
 
+    /// Whether the pages of an image can have names.
+    private func canHaveSeveralPages(_ draft: ImageDraft, isNamed: Bool) -> Bool {
+        if draft.settings.hasNamedVariants { return false }
+        guard isNamed, ImageName.fault(of: draft.name) == nil else { return true }
+        return ImageName.fault(of: ImageName.adding("-1", to: draft.name)) == nil
+    }
+
     /// The number of pages of a file; nil if they cannot be images, which is a problem.
+    ///
+    /// - Parameter isForOne: whether it is enough to know if there are several. Then it may tell two of more.
     private mutating func pages(
-        of source: ByteString, at path: DocumentPath, _ place: Document.Place,
+        of source: ByteString, isForOne: Bool, at path: DocumentPath, _ place: Document.Place,
         _ reader: inout ValueReader
     ) -> Int? {
         let shown = source.shortened
         let left = min(limits.images, ManifestLimits.mostOfPages) - drafts.count
-        switch sources.pages(of: source, limit: min(max(1, left), TIFFPages.most)) {
+        let most = isForOne ? 1 : min(max(1, left), TIFFPages.most)
+        switch sources.pages(of: source, limit: most) {
+        case .tooMany where isForOne: return 2
+        case .known(let count) where isForOne: return count
         case .known(let count) where count <= max(1, left): return count
         case .unknown: return 1
         case .known, .tooMany:

@@ -22,6 +22,9 @@ package struct ImageListReader {
     private var joined = JoinedFilters()
     /// Whether there is a problem because of too many images.
     var isOverLimit = false
+    /// Whether pages of a file cannot be images because they cannot have names. Such a problem is told once: counting takes
+    /// time.
+    var hasPagesProblem = false
 
     package init(
         limits: ManifestLimits, recipes: RecipeBook = RecipeBook(),

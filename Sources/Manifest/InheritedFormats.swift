@@ -17,27 +17,32 @@ enum InheritedFormats {
         // The table of the decided formats finds the problems of names.
         var others = ProblemList()
         let names = NameTable(naming: &drafts, problems: &others)
+        // An image that was walked over has its format, or is in the present chain, which then is a circle.
+        var isWalked = [Bool](repeating: false, count: drafts.count)
         for index in drafts.indices where inherits(drafts[index]) {
-            decide(index, of: &drafts, names, &problems)
+            decide(index, of: &drafts, names, &isWalked, &problems)
         }
     }
 
     /// Decides the format of an image, and of those between it and the one whose format it has.
     private static func decide(
-        _ index: Int, of drafts: inout [ImageDraft], _ names: NameTable,
+        _ index: Int, of drafts: inout [ImageDraft], _ names: NameTable, _ isWalked: inout [Bool],
         _ problems: inout ProblemList
     ) {
         var chain = [index]
         // Without an image, or with a circle of them, the format does not matter: both are problems.
         var output = OutputOptions()
+        isWalked[index] = true
         while let name = drafts[chain[chain.count - 1]].from?.name,
-            let next = names.index(of: name), chain.count <= drafts.count
+            let next = names.index(of: name)
         {
             guard inherits(drafts[next]) else {
                 output = drafts[next].settings.output
                 add(drafts[chain[chain.count - 1]], from: drafts[next], &problems)
                 break
             }
+            if isWalked[next] { break }
+            isWalked[next] = true
             chain.append(next)
         }
         for index in chain { drafts[index].settings.output.inheritFormat(of: output) }

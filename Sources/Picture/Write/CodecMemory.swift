@@ -1,23 +1,27 @@
 /// The memory that a child needs to encode a picture, beyond what it had at its start, in bytes of its address space.
 ///
 /// The libraries do not tell. The factors are bounds of the peaks that were measured (`VmPeak` of the child) with
-/// photographs, drawings and noise of 0.1 to 12 megapixels, and with pictures of 16 pixels in width or height, on 2026-11-28. A
-/// child has `CodecCall.Bounds.spare` besides.
+/// photographs, drawings and noise of 0.1 to 12 megapixels, with noise of 20 to 1000 pixels in width and height, and with
+/// pictures of 16 pixels in width or height, on 2026-11-28. A child has `CodecCall.Bounds.spare` besides.
 enum CodecMemory {
     /// libwebp 1.2.4. It has four bytes a pixel, the tokens of the whole picture from the second method on, and for
-    /// everything that is lossless, also alpha, a search that needs much for small pictures.
+    /// everything that is lossless, also alpha, a search in up to 2600 histograms: noise of 0.1 megapixels needs all of
+    /// them.
     static func webp(_ layout: PixelLayout, pixels: Int, _ options: OutputOptions) -> Int {
         let effort = options.effort
         let bytes: Int
         if options.lossless {
             bytes =
                 effort == 0
-                ? 32 * pixels
+                ? 32 * pixels + min(400 * pixels, 48 << 20)
                 : effort < 7
-                    ? min(100 * pixels, 40 * pixels + 32 << 20)
-                    : min(140 * pixels, 60 * pixels + 48 << 20)
+                    ? 40 * pixels + min(500 * pixels, 56 << 20)
+                    : 60 * pixels + min(700 * pixels, 80 << 20)
         } else if layout.hasAlpha {
-            bytes = effort < 7 ? 48 * pixels : min(92 * pixels, 56 * pixels + 24 << 20)
+            bytes =
+                effort < 7
+                ? 48 * pixels + min(300 * pixels, 24 << 20)
+                : 56 * pixels + min(400 * pixels, 32 << 20)
         } else {
             bytes = (effort == 0 ? 12 : options.quality > 90 ? 34 : 27) * pixels
         }

@@ -175,7 +175,7 @@ import Testing
         Refusal(
             "pages: all\nimages: [{source: x2.tif, variants: [{name: v}]}]",
             "2:19 conflicting-keys images[0].source",
-            "‘x2.tif’ has 2 pages, so its variants need a ‘suffix’ and not a ‘name’"),
+            "‘x2.tif’ has several pages, so its variants need a ‘suffix’ and not a ‘name’"),
         Refusal(
             "pages: all\nimages: [x5.tif, x6.tif, x7.tif]", "2:18 too-many-images images[1]",
             "with the pages of ‘x6.tif’, there are more images than the limit of 10"),

@@ -183,6 +183,13 @@ import Testing
         }
     }
 
+    /// Each image is looked at once, however many there are.
+    @Test func manyCirclesAreProblems() {
+        let images = (0..<20_000).map { "- {name: a\($0), from: a\($0)}" }.joined(separator: "\n")
+        let found = problems("output: {format: source}\nimages:\n\(images)\n", .yaml)
+        #expect(found.first?.code == .cycle)
+    }
+
     // MARK: Options
 
     @Test func optionsCountForFormatsThatHaveThem() throws {

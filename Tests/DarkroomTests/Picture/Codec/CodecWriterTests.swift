@@ -172,6 +172,31 @@ import Testing
         #expect(other.items == [.codePoints])
     }
 
+    /// The memory that the child gets is enough for what takes libwebp most, for its size, and for a drawing that repeats.
+    @Test(arguments: [200, 290, 380, 400], [6, 10]) func noiseHasItsMemory(
+        side: Int, effort: Int
+    ) throws {
+        for channels in [3, 4] {
+            let picture = Self.noise(side, side, channels, 8)
+            for isLossless in [true, false] {
+                let options = OutputOptions(
+                    format: .webp, lossless: isLossless, effort: effort)
+                #expect(try !Self.write(picture, options).file.isEmpty)
+            }
+        }
+    }
+
+    @Test(arguments: [2, 4, 6, 7]) func aDrawingHasItsMemory(effort: Int) throws {
+        let layout = PixelLayout(width: 320, height: 200, channels: 3, depth: 8)
+        let samples = (0..<layout.width * layout.height * 3).map { index -> UInt16 in
+            let (x, y) = (index / 3 % layout.width, index / 3 / layout.width)
+            return x / 7 % 3 == y / 5 % 3 ? 255 : UInt16(y * 40 % 200)
+        }
+        let drawing = ReferencePicture(layout: layout, samples: samples)
+        let options = OutputOptions(format: .avif, effort: effort)
+        #expect(try !Self.write(drawing, options).file.isEmpty)
+    }
+
     @Test func sidesHaveALimit() throws {
         let none = try FileDescriptor.open("/dev/null", .readWrite)
         defer { try? none.close() }
