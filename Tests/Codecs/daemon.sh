@@ -32,7 +32,6 @@ main() {
         awk -v folder="$spool/damaged" '{ printf "  - {source: %s/%s, name: n%d}\n", folder, $1, NR }' >>"$spool/tmp/damaged.yaml"
     send damaged || echo "FAIL the damaged pictures are taken: $(cat "$spool/said")"
     send sound --wait
-    in_time=$([ "$(state damaged)" = processing ] && echo yes)
     "$BIN/darkroom" wait damaged >/dev/null 2>&1
     judge "$descriptors" "$mapped"
     exit "$failed"
@@ -70,7 +69,6 @@ judge() { # DESCRIPTORS MAPPED, before
     for codec in "${CODECS[@]}"; do
         reads "$codec" || echo "skip $codec: this program does not read it"
     done
-    holds "the sound ones need not wait for the damaged ones" [ "$in_time" = yes ]
     # Children that were ended may take a moment.
     sleep 2
     holds "no descriptor is left" [ "$(count_descriptors "$daemon")" -le $(($1 + 2)) ]
