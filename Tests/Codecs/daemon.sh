@@ -40,8 +40,6 @@ main() {
 # send NAME [--wait]
 send() { "$BIN/darkroom" submit "$spool/tmp/$1.yaml" "${@:2}" >/dev/null 2>"$spool/said"; }
 
-state() { jq -r .state "$spool/outbox/$1/status.json" 2>/dev/null; }
-
 # sound NAME: writes a manifest with a sound picture of each kind.
 sound() {
     local codec

@@ -26,6 +26,7 @@ static uint32_t side;
 static void decode(const uint8_t *bytes, size_t count)
 {
     inside_outcome outcome;
+    inside_divisor = 1u << count % 4;
     inside_decode(bytes, count, count % 5 == 0 ? 2 : 1, &outcome);
     inside_free(&outcome);
 }
