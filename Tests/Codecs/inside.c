@@ -177,7 +177,9 @@ void codec_warn(darkroom_codec_call *call, darkroom_codec_result result, const c
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    inside_require(result == DARKROOM_CODEC_ANIMATED || result == DARKROOM_CODEC_METADATA, "the kind of a warning");
+    inside_require(result == DARKROOM_CODEC_ANIMATED || result == DARKROOM_CODEC_METADATA ||
+            result == DARKROOM_CODEC_TRUNCATED,
+        "the kind of a warning");
     call->outcome->warnings++;
 }
 
