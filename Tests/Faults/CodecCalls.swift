@@ -79,7 +79,7 @@ struct CodecCalls {
         let held: Held
     }
 
-    private struct Outcome: Sendable {
+    private struct Outcome: SeriesOutcome, Sendable {
         var faults = 0
         /// Images that failed before they were retried.
         var failed = 0
@@ -163,21 +163,9 @@ struct CodecCalls {
     // MARK: A series
 
     private func run() -> Outcome {
-        var outcome = Outcome()
-        for nth in 1...1000 {
-            let name = "\(series.name)-\(nth)"
-            do {
-                guard try run(nth, named: FileName(name), &outcome) else { break }
-                outcome.faults += 1
-            } catch {
-                outcome.problems.append("\(name): \(error)")
-                break
-            }
+        Outcome(ofSeries: series.name) { nth, name, outcome in
+            try run(nth, named: FileName(name), &outcome)
         }
-        if outcome.faults == 0, outcome.problems.isEmpty {
-            outcome.problems.append("\(series.name): no call failed")
-        }
-        return outcome
     }
 
     /// One run; false if the job was done before the nth call.

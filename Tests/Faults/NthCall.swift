@@ -45,7 +45,7 @@ struct NthCall {
     private let reference: SpoolAudit.Reference
 
     /// What came of a series.
-    private struct Outcome: Sendable {
+    private struct Outcome: SeriesOutcome, Sendable {
         var faults = 0
         var manifests = 0
         var images = 0
@@ -109,21 +109,9 @@ struct NthCall {
     // MARK: A series
 
     private func run() -> Outcome {
-        var outcome = Outcome()
-        for nth in 1...1000 {
-            let name = "\(series.name)-\(nth)"
-            do {
-                guard try run(nth, named: name, &outcome) else { break }
-                outcome.faults += 1
-            } catch {
-                outcome.problems.append("\(name): \(error)")
-                break
-            }
+        Outcome(ofSeries: series.name) { nth, name, outcome in
+            try run(nth, named: name, &outcome)
         }
-        if outcome.faults == 0, outcome.problems.isEmpty {
-            outcome.problems.append("\(series.name): no call failed")
-        }
-        return outcome
     }
 
     /// One run; false if the job was done before the nth call.
