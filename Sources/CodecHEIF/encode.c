@@ -2,9 +2,6 @@
 
 #include "heif.h"
 
-/* From this effort on, the daemon reserves memory for it (CodecMemory.swift). */
-enum { LEAST_EFFORT_OF_REPETITION = 7 };
-
 static void check(darkroom_codec_call *call, struct heif_error error)
 {
     if (error.code == heif_error_Ok) return;
@@ -91,7 +88,7 @@ static struct heif_encoder *encoder_for(
     unsigned chroma = options->lossless ? 444 : options->chroma == 444 || options->chroma == 422 ? options->chroma : 420;
     heif_encoder_set_parameter_string(encoder, "chroma", chroma == 444 ? "444" : chroma == 422 ? "422" : "420");
     heif_codec_expect((heif_expectation) {
-        .bits = bits_for(options), .chroma = chroma, .searches_repetition = effort >= LEAST_EFFORT_OF_REPETITION});
+        .bits = bits_for(options), .chroma = chroma, .searches_repetition = effort >= DARKROOM_CODEC_REPETITION_EFFORT});
     return encoder;
 }
 

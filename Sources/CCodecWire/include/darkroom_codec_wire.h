@@ -40,6 +40,9 @@ enum {
     /* A slot is passed on when it has this many bytes, or its last row. It is enough that a message costs nothing beside
      * them, and few enough to stay in the cache of a processor. */
     DARKROOM_CODEC_BAND = 128 << 10,
+    /* From this effort on, the encoder of AVIF looks for parts of the picture that repeat. The daemon reserves memory for
+     * that. */
+    DARKROOM_CODEC_REPETITION_EFFORT = 7,
 };
 
 /* The meaning of the first channels of a pixel; one more is straight alpha. */

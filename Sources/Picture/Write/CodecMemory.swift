@@ -1,3 +1,5 @@
+import CDarkroomCodecWire
+
 /// The memory that a child needs to encode a picture, beyond what it had at its start, in bytes of its address space.
 ///
 /// The libraries do not tell. The factors are bounds of the peaks that were measured (`VmPeak` of the child) with
@@ -44,8 +46,9 @@ enum CodecMemory {
             }
         let file = options.lossless || options.quality > 90 ? 8 : 0
         let bytes = 14 + search + file + 6 * samples * bytesPerSample
-        // Where parts of a drawing or a screen repeat, it has a table of them; Sources/CodecHEIF/aom.c forbids that below.
-        let repetition = options.effort < 7 ? 0 : 120 * pixels + 64 << 20
+        // Where parts of a drawing or a screen repeat, it has a table of them, if Sources/CodecHEIF/aom.c permits that.
+        let searches = options.effort >= Int(DARKROOM_CODEC_REPETITION_EFFORT)
+        let repetition = searches ? 120 * pixels + 64 << 20 : 0
         return bytes * extended(layout, pixels, by: 56) + repetition + constant
     }
 
