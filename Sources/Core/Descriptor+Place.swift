@@ -9,30 +9,18 @@ extension Descriptor {
     package func read(
         into buffer: UnsafeMutableRawBufferPointer, at place: Int
     ) throws(Errno) -> Int {
-        try retryingInterrupts { pread(number, buffer.baseAddress, buffer.count, place) }
+        try file.read(into: buffer, at: place)
     }
 
     /// At most `count` bytes; fewer only at the end of the file.
     package func read(
         _ count: Int, at place: Int, path: String
     ) throws(FileError) -> [UInt8] {
-        var failure: Errno?
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            filled = 0
-            do throws(Errno) {
-                while filled < count {
-                    let rest = UnsafeMutableRawBufferPointer(buffer)[filled...]
-                    let length = try read(
-                        into: UnsafeMutableRawBufferPointer(rebasing: rest), at: place + filled)
-                    if length == 0 { return }
-                    filled += length
-                }
-            } catch {
-                failure = error
-            }
+        do throws(Errno) {
+            return try file.bytes(count, at: place)
+        } catch {
+            throw FileError(.read, path, error)
         }
-        if let failure { throw FileError(.read, path, failure) }
-        return bytes
     }
 
     /// The byte at a place; nil after the end of the file.
@@ -65,5 +53,34 @@ extension Descriptor {
             }
         }
         if let failure { throw FileError(.write, path, failure) }
+    }
+}
+
+extension FileDescriptor {
+    fileprivate func read(
+        into buffer: UnsafeMutableRawBufferPointer, at place: Int
+    ) throws(Errno) -> Int {
+        try retryingInterrupts { Glibc.pread(rawValue, buffer.baseAddress, buffer.count, place) }
+    }
+
+    /// At most `count` bytes at a place of the file, without a change of its position; fewer only at its end.
+    package func bytes(_ count: Int, at place: Int) throws(Errno) -> [UInt8] {
+        var failure: Errno?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = 0
+            do throws(Errno) {
+                while filled < count {
+                    let rest = UnsafeMutableRawBufferPointer(buffer)[filled...]
+                    let length = try read(
+                        into: UnsafeMutableRawBufferPointer(rebasing: rest), at: place + filled)
+                    if length == 0 { return }
+                    filled += length
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
     }
 }

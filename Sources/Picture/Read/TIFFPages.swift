@@ -1,4 +1,4 @@
-import Glibc
+import DarkroomCore
 package import SystemPackage
 
 /// How many pages a TIFF has, without its pictures: the daemon knows it before any of them is read.
@@ -147,17 +147,7 @@ package struct TIFFPages {
 
     /// Fewer bytes at the end of the file; none outside of it, or if it cannot be read.
     private static func read(_ count: Int, of file: FileDescriptor, at place: UInt64) -> [UInt8] {
-        guard let offset = off_t(exactly: place) else { return [] }
-        return [UInt8](unsafeUninitializedCapacity: count) { buffer, length in
-            while length < count {
-                let rest = UnsafeMutableRawPointer(buffer.baseAddress?.advanced(by: length))
-                let (end, isOverflow) = offset.addingReportingOverflow(length)
-                guard let rest, !isOverflow else { return }
-                let got = pread(file.rawValue, rest, count - length, end)
-                if got < 0, errno == EINTR { continue }
-                guard got > 0 else { return }
-                length += got
-            }
-        }
+        guard let place = Int(exactly: place), place <= Int.max - count else { return [] }
+        return (try? file.bytes(count, at: place)) ?? []
     }
 }
