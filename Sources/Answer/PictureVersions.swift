@@ -1,6 +1,5 @@
 import CDarkroomShims
 import DarkroomCore
-import DarkroomManifest
 import DarkroomPicture
 
 /// The versions of what decides the bytes of an output. `darkroom verify --again` explains a difference with them.
@@ -41,7 +40,7 @@ package struct PictureVersions: Codable, Sendable, Equatable {
         zlib: String(cString: darkroom_zlib_version()),
         libdeflate: String(cString: darkroom_libdeflate_version()))
 
-    /// Those of this process and of the programs that write results of some formats. This starts the programs.
+    /// Those of this process and of the programs that have written results of some formats for it.
     package static func present(writing formats: Set<OutputFormat>) -> PictureVersions {
         var versions = present
         for library in formats.compactMap(\.library) {
@@ -96,9 +95,12 @@ extension PictureVersions {
     }
 }
 
-extension Manifest {
-    /// The versions of what decides the bytes of its outputs.
-    package var versions: PictureVersions {
-        .present(writing: Set(images.lazy.filter(\.isPublished).map(\.output.format)))
+extension Status {
+    /// Adds the versions of the libraries that have written its outputs in codec programs of this process.
+    package mutating func noteCodecs() {
+        let versions = PictureVersions.present(
+            writing: Set(images.compactMap { $0.output?.format }))
+        guard versions.codecs != nil else { return }
+        self.versions = (self.versions ?? []).joined(by: [versions])
     }
 }

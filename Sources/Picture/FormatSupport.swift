@@ -46,10 +46,10 @@ package struct FormatSupport: Sendable {
 }
 
 extension OutputFormat {
-    /// The name and the version of the library with which a codec program writes it: `libwebp`, `1.2.4`. Starts the
-    /// program. nil if this process writes it, or if there is no such program.
+    /// The name and the version of the library with which a codec program writes it: `libwebp`, `1.2.4`. nil if this
+    /// process writes it, and until the program has run.
     package var library: (name: String, version: String)? {
-        guard let words = encoder.program.flatMap({ try? $0.library() }) else { return nil }
+        guard let words = encoder.program?.knownLibrary else { return nil }
         let parts = words.split(separator: " ", maxSplits: 1).map(String.init)
         return parts.count == 2 ? (parts[0], parts[1]) : nil
     }

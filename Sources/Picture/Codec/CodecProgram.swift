@@ -21,8 +21,6 @@ package final class CodecProgram: Sendable {
 
     private struct Process {
         let control: CodecSocket
-        /// The name and the version of the library, as the program says them.
-        let library: String
         /// Children whose pictures may still ask how they ended.
         var watched: Set<UInt64> = []
         /// Those of them that have ended.
@@ -51,6 +49,8 @@ package final class CodecProgram: Sendable {
     private struct State {
         /// nil while it is absent.
         var process: Process?
+        /// The name and the version of the library, as the program has said them last.
+        var library: String?
         var lastNumber: UInt64 = 0
     }
 
@@ -96,15 +96,16 @@ package final class CodecProgram: Sendable {
     func library() throws(PictureError) -> String {
         let library = state.withLock { state in
             Result { () throws(PictureError) in
-                if let process = state.process { return process.library }
+                if let library = state.library, state.process != nil { return library }
                 guard let path else { throw missing("read") }
-                let process = try start(path)
-                state.process = process
-                return process.library
+                return try start(path, &state)
             }
         }
         return try library.get()
     }
+
+    /// The same, if the program has ever run. This starts nothing.
+    var knownLibrary: String? { state.withLock { $0.library } }
 
     // MARK: Children
 
@@ -141,8 +142,7 @@ package final class CodecProgram: Sendable {
             guard let path else {
                 throw missing(order.isA(DARKROOM_CODEC_ENCODE) ? "write" : "read")
             }
-            state.process = nil
-            state.process = try start(path)
+            _ = try start(path, &state)
             guard try give(order, descriptors, &state) else {
                 state.process = nil
                 throw failed("it ended before it took the picture", isTransient: true)
@@ -219,7 +219,9 @@ package final class CodecProgram: Sendable {
     /// The time for what the program does at once, in milliseconds. It is long because the machine may be busy.
     private static let patience: CInt = 30_000
 
-    private func start(_ path: String) throws(PictureError) -> Process {
+    /// - Returns: its library.
+    private func start(_ path: String, _ state: inout State) throws(PictureError) -> String {
+        state.process = nil
         let (control, identifier) = try launch(path)
         let heard = control.hear(milliseconds: Self.patience)
         guard case .message(let message) = heard, message.isA(DARKROOM_CODEC_READY),
@@ -237,7 +239,9 @@ package final class CodecProgram: Sendable {
             throw failed("starting a thread that waits for its end", cause)
         }
         FaultPoint.codecReady.pass()
-        return Process(control: control, library: message.words)
+        state.process = Process(control: control)
+        state.library = message.words
+        return message.words
     }
 
     /// Starts the program with the other end of a socket. This process keeps none of that end, so it is told at once if

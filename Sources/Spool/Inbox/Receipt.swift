@@ -25,7 +25,7 @@ package enum Receipt {
                 times: Status.Times(received: claimed.received),
                 counts: Status.Counts(new: manifest.images.count),
                 images: ImageStatus.initial(of: manifest), recipes: manifest.recipeReferences)
-            status.versions = [manifest.versions]
+            status.versions = [.present]
             status.shards = claimed.folders.shard.map {
                 Status.Shards(count: $0.count, number: $0.number)
             }

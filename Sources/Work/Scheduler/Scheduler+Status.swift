@@ -23,6 +23,7 @@ extension Scheduler: StatusSource {
             var snapshot = snapshot
             if snapshot.status.state.isFinal {
                 snapshot.status.noteWork()
+                snapshot.status.noteCodecs()
                 return snapshot
             }
             snapshot.status.waiting = waiting(key, snapshot.status)
