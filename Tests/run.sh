@@ -168,7 +168,7 @@ check() {
     judge "$part" "$what" $?
 }
 
-# What took the processors longest, and what they were busy with it beside others.
+# Tells which parts took the processors longest, and how long they took beside others.
 dearest() {
     [ -e "$LOGS/times" ] || return
     awk '{ used[$3] += $1; took[$3] += $2 } END { for (part in used) print used[part], took[part], part }' "$LOGS/times" |
@@ -177,7 +177,7 @@ dearest() {
 
 # clocked PART COMMAND [ARGUMENT]...: runs it, and notes what it took of the processors.
 clocked() {
-    local part=$1 status TIMEFORMAT='%0U %0S %0R'
+    local part=$1 status user system real TIMEFORMAT='%0U %0S %0R'
     shift
     { time "$@" 2>&3; } 3>&2 2>"$LOGS/time-$part"
     status=$?

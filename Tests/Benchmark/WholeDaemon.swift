@@ -56,7 +56,8 @@ struct WholeDaemon: AsyncParsableCommand {
             }
         }
 
-        /// As far as libvips has the same choices. Its effort 4 is method 4 of libwebp, the daemon's 6; its 2 is speed 7 of aom, the daemon's 3.
+        /// As far as libvips has the same choices. Its effort 4 is method 4 of libwebp, as 6 is here; its 2 is speed 7 of
+        /// libaom, as 3 is here.
         var output: String {
             switch form {
             case "jpeg": #"{"format": "jpeg", "quality": 85}"#

@@ -8,9 +8,9 @@ import DarkroomCore
 /// the data of a usual one are in doubt. So all errors and remarks are libjpeg's, at the row where it would report them
 /// if it had decoded alone.
 ///
-/// Gray stays gray, and colour becomes RGB; CMYK and YCCK by `darkroom_cmyk_to_rgb`. A progressive picture, or one with separate scans for its
-/// components, is read completely before its first band is lent. It is held as coefficients of two bytes, which count
-/// for `PictureLimits.wholePictureBytes`. Other pictures never need more than a band.
+/// Gray stays gray, and colour becomes RGB; CMYK and YCCK by `darkroom_cmyk_to_rgb`. A progressive picture, or one with
+/// separate scans for its components, is read completely before its first band is lent. It is held as coefficients of
+/// two bytes, which count for `PictureLimits.wholePictureBytes`. Other pictures never need more than a band.
 ///
 /// All damage that libjpeg notices is an error, even if libjpeg would continue with a warning, unless
 /// `PictureLimits.damaged` says otherwise. The table of remarks (`Sources/CShims/remarks.c`) says what is harmless. JPEG

@@ -2,8 +2,8 @@ import DarkroomCore
 
 /// A kind of picture that can be read: how to open a file, and the memory that this needs.
 ///
-/// `all` is the only table of them, with the kinds of `CodecFormat`. `InputFormat` recognises a kind by its first bytes. A kind that is not in the table
-/// is refused, and its name is in the message.
+/// `all` is the only table of them, with the kinds of `CodecFormat`. `InputFormat` recognises a kind by its first bytes. A
+/// kind that is not in the table is refused, and its name is in the message.
 package struct PictureDecoder: Sendable {
     /// The factor by which a picture is reduced when it is decoded, for the width, height and orientation in its
     /// header; 1 for a kind that is always decoded completely.
