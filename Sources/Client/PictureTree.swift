@@ -9,8 +9,29 @@ import Glibc
 /// bytes of their paths.
 ///
 /// Left out are names that begin with a dot, links to folders, and the results of `darkroom run`: folders with
-/// `.darkroom` in them, and the folder into which the results go.
+/// `.darkroom` in them, and the folder into which the results go. So are files that are no pictures, by the endings of
+/// their names.
 package struct PictureTree: Sendable {
+    package struct Content: Sendable {
+        package var pictures: [PictureSource] = []
+        /// How many files are no pictures.
+        package var others = 0
+        /// The first of them, for a message.
+        package var firstOthers: [String] = []
+
+        /// `2 files of phone/ are not pictures: IMG_1.MOV, IMG_2.MOV`; nil if all are.
+        package var remark: String? {
+            guard others > 0 else { return nil }
+            let names =
+                firstOthers.joined(separator: ", ") + (others > firstOthers.count ? ", …" : "")
+            return
+                "\(Words.count(others, "file")) of \(shown) \(others == 1 ? "is not a picture" : "are not pictures"): \(names)"
+        }
+
+        fileprivate let shown: String
+        fileprivate static let mostNames = 3
+    }
+
     /// The path as it was given, for messages.
     private let shown: String
     private let path: String
@@ -36,10 +57,10 @@ package struct PictureTree: Sendable {
     ///   - ignored: the names that are left out.
     ///   - results: the folder of the results, which may not exist.
     /// - Throws: if there is none, or if the folder has a manifest, which says what to do with its pictures.
-    package func pictures(
+    package func content(
         limit: Int = ManifestLimits().images, ignoring ignored: IgnoredNames = .standard,
         without results: String? = nil
-    ) throws(ClientError) -> [PictureSource] {
+    ) throws(ClientError) -> Content {
         let root = try asClientError(Directory(path: path))
         if let results, let place = results.realPath, place == path.realPath {
             throw ClientError(
@@ -51,18 +72,26 @@ package struct PictureTree: Sendable {
         let folder = SentPictures.Folder(root, owner: getuid())
         var local = LocalSources(roots: [])
         local.ignored = ignored
-        let listing = local.list(
-            allOf: folder, limit: limit, matches: SourcePattern.everything.matches)
         var skipped = Skipped(root: path, results: results)
+        var content = Content(shown: shown)
+        let listing = local.list(
+            allOf: folder, limit: limit, matches: SourcePattern.everything.matches
+        ) { other in
+            guard !skipped.contains("./\(other.text)") else { return }
+            content.others += 1
+            guard content.others <= Content.mostNames else { return }
+            content.firstOthers.append(other.text)
+        }
         switch listing {
         case .sources(let sources):
             let files = sources.map(\.string).filter { !skipped.contains($0) }
             guard !files.isEmpty else { throw nothing("there is no picture in it") }
             // The paths begin with `./`.
             let begin = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
-            return try files.map { file throws(ClientError) in
+            content.pictures = try files.map { file throws(ClientError) in
                 try PictureSource(begin + file.dropFirst(2))
             }
+            return content
         case .nothing(let reason): throw nothing(reason)
         case .tooMany:
             throw ClientError(

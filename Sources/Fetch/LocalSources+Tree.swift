@@ -12,7 +12,8 @@ extension LocalSources {
     /// - Parameter limit: the maximum number of files. Their paths have a limit of their own, because the status repeats
     ///   them.
     package func list(
-        allOf sent: SentPictures.Folder, limit: Int, matches: (FileName) -> Bool
+        allOf sent: SentPictures.Folder, limit: Int, matches: (FileName) -> Bool,
+        others: (FileName) -> Void = { _ in }
     ) -> Listing {
         var files: [FileName] = []
         var pending = [FileName(".")]
@@ -37,7 +38,8 @@ extension LocalSources {
                         guard files.count < limit else { return false }
                         files.append(path)
                         pathBytes += path.bytes.count
-                    case .file, .other: break
+                    case .file: others(path)
+                    case .other: break
                     }
                     return true
                 }

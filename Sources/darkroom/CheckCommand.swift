@@ -19,7 +19,7 @@ struct CheckCommand: ParsableCommand {
             --sources reads the header of each picture, with the daemon's rules for hosts and folders, and fetches at \
             most 64 KiB of each. It prints what will become of each image: its size, the size of its result and the \
             memory that it needs, or why it would fail. Damage after the header is not found. Other files than \
-            manifests are pictures then, as for darkroom submit.
+            manifests, and folders without a manifest and a recipe, are pictures then, as for darkroom submit.
 
             Examples:
               darkroom check holiday.yaml
@@ -99,7 +99,7 @@ struct CheckCommand: ParsableCommand {
     func run() throws {
         let report = try? spool.open().queue()
         let rules = ManifestRules(report)
-        let inputs = try inputs(report)
+        let inputs = try inputs(rules, report)
         var look: SourcesCheck?
         if sources {
             if report == nil {
@@ -135,9 +135,14 @@ struct CheckCommand: ParsableCommand {
         case made(ManifestFile)
     }
 
-    private func inputs(_ report: QueueReport?) throws(ClientError) -> [Input] {
-        let manifest = files.first {
-            ManifestArgument.isManifest($0) || PictureTree.isFolder($0)
+    private func inputs(
+        _ rules: ManifestRules, _ report: QueueReport?
+    ) throws(ClientError) -> [Input] {
+        // With --sources, a folder that the inbox would not take is one of pictures, as for darkroom submit.
+        let manifest = try files.first { file throws(ClientError) in
+            if ManifestArgument.isManifest(file) { return true }
+            guard PictureTree.isFolder(file) else { return false }
+            return try !sources || FolderForecast.isJob(file, rules)
         }
         guard sources, manifest == nil else {
             let remedy =

@@ -170,8 +170,10 @@ struct PictureOptions: ParsableArguments {
                     remedy: "Name a list with --from: --from \(file.shellQuoted)")
             }
             if PictureTree.isOne(file) {
-                job.pictures += try PictureTree(file).pictures(
+                let content = try PictureTree(file).content(
                     ignoring: ignored, without: input.results)
+                job.pictures += content.pictures
+                if let remark = content.remark { Console.complain(remark) }
             } else {
                 job.pictures.append(try source(file, input.mayBeGone))
             }

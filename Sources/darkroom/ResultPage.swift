@@ -24,6 +24,11 @@ struct PageDirOptions: ParsableArguments {
         folders: [String], defaultFilters: [Filter]? = nil
     ) throws(ClientError) -> ResultPage? {
         guard let target = pageDir ?? formerPageDir else { return nil }
+        if pageDir == nil, Int(target) != nil {
+            throw .badOption(
+                "--page \(target): write --source-page \(target) for the page of a file, or --page-dir \(target) for a folder"
+            )
+        }
         return try ResultPage(in: target, folders: folders, defaultFilters: defaultFilters)
     }
 }

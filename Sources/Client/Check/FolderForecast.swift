@@ -12,6 +12,15 @@ package struct FolderForecast {
     package let outcome: Result<Manifest, ManifestRejection>
     package let pictures: SentPictures
 
+    /// Whether the inbox would take the folder: it has a manifest, or a recipe. If not, it only has pictures.
+    package static func isJob(_ path: String, _ rules: ManifestRules) throws(ClientError) -> Bool {
+        let folder = try asClientError(Directory(path: path))
+        let finding = try asClientError(
+            FolderJob.find(in: folder, recipe: rules.recipes.ofFolders))
+        if case .unusable(.noManifest) = finding { return false }
+        return true
+    }
+
     /// Reads the folder as the daemon does.
     ///
     /// - Parameter finders: looks for the pictures of the folder, and for the files of patterns.

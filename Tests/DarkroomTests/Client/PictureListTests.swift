@@ -125,9 +125,16 @@ import Testing
             "p/b.jpg", "p/a.png", "p/a/z.jpg", "p/.h/x.jpg", "p/notes.txt", "p/out/r.jpg",
             "p/old/.darkroom/plan.json", "p/old/r.jpg", "p/old/deep/r.jpg")
         let folder = scratch.url.appending(path: "p").path
-        let pictures = try PictureTree(folder).pictures(without: folder + "/out")
+        var content = try PictureTree(folder).content(without: folder + "/out")
         #expect(
-            pictures.map(\.source) == ["a.png", "a/z.jpg", "b.jpg"].map { "\(folder)/\($0)" })
+            content.pictures.map(\.source)
+                == ["a.png", "a/z.jpg", "b.jpg"].map { "\(folder)/\($0)" })
+        #expect(content.remark == "1 file of \(folder) is not a picture: notes.txt")
+        try put("p/a/1.mov", "p/a/2.mov", "p/a/3.mov", "p/out/status.json")
+        content = try PictureTree(folder).content(without: folder + "/out")
+        #expect(content.others == 4)
+        #expect(
+            content.remark?.hasSuffix(" are not pictures: notes.txt, a/1.mov, a/2.mov, …") ?? false)
     }
 
     /// Otherwise the same command could not be repeated: its results would be among its pictures.
@@ -137,26 +144,28 @@ import Testing
         try put("p/b.jpg")
         let folder = scratch.url.appending(path: "p").path
         let error = #expect(throws: ClientError.self) {
-            try PictureTree(folder).pictures(without: folder + end)
+            try PictureTree(folder).content(without: folder + end)
         }
         #expect(error?.code == "results-among-sources")
         #expect(error?.exit == .usage)
-        #expect(try PictureTree(folder).pictures(without: folder + "/new").count == 1)
+        let content = try PictureTree(folder).content(without: folder + "/new")
+        #expect(content.pictures.count == 1)
+        #expect(content.remark == nil)
     }
 
     @Test func aFolderWithAManifestIsRefused() throws {
         try put("p/b.jpg", "p/manifest.yaml")
         let folder = scratch.url.appending(path: "p").path
-        let error = #expect(throws: ClientError.self) { try PictureTree(folder).pictures() }
+        let error = #expect(throws: ClientError.self) { try PictureTree(folder).content() }
         #expect(error?.code == "has-manifest")
         #expect(error?.remedy?.contains("\(folder)/manifest.yaml") == true)
         try put("p/.darkroom/plan.json")
-        let ofRun = #expect(throws: ClientError.self) { try PictureTree(folder).pictures() }
+        let ofRun = #expect(throws: ClientError.self) { try PictureTree(folder).content() }
         #expect(ofRun?.code == "has-manifest")
         #expect(ofRun?.remedy == "Name the pictures that you mean, as in \(folder)/*.jpg")
         try put("q/notes.txt")
         let other = scratch.url.appending(path: "q").path
-        let nothing = #expect(throws: ClientError.self) { try PictureTree(other).pictures() }
+        let nothing = #expect(throws: ClientError.self) { try PictureTree(other).content() }
         #expect(nothing?.message == "\(other): there is no picture in it")
     }
 

@@ -222,6 +222,24 @@ import Testing
         _ = try await daemon.stop()
     }
 
+    /// A folder that the inbox would not take is one of pictures, as for `submit`.
+    @Test func aFolderOfPictures() async throws {
+        let fixture = try DaemonFixture(pictures: 2)
+        let folder = fixture.documents.path
+        try fixture.write("", to: "IMG_1.MOV")
+        for options in [[], ["--filter", "mono"]] {
+            let result = try await fixture.begin(["check", "--sources", "--json", folder] + options)
+                .result()
+            #expect(result.exit == 0, "\(result)")
+            #expect(try Self.images(result.output).keys.sorted() == ["0", "1"])
+            #expect(result.errors.contains("of \(folder) is not a picture: IMG_1.MOV\n"))
+        }
+        try fixture.write("images: [0.png]", to: "manifest.yaml")
+        let result = try await fixture.client("check", "--sources", folder, "--filter", "mono")
+        #expect(result.exit == 64)
+        #expect(result.errors.contains("is a manifest and says itself what to do"))
+    }
+
     @Test func assumesTheUsualSettings() async throws {
         let fixture = try DaemonFixture(pictures: 1)
         let path = fixture.documents.path

@@ -155,6 +155,9 @@ import Testing
         let alone = try await fixture.darkroom(
             "run", "m.yaml", "-o", "new", "--shard", "1/2", "--page-dir", "q")
         #expect(alone.exit == 64 && alone.errors.contains("use it with darkroom merge"), "\(alone)")
+        // The page of a picture has another option.
+        let number = try await fixture.darkroom("run", "m.yaml", "-o", "more", "--page", "2")
+        #expect(number.exit == 64 && number.errors.contains("write --source-page 2"), "\(number)")
     }
 
     @Test func saysThatThereIsNoSuchBatch() async throws {

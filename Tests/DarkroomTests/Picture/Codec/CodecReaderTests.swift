@@ -107,7 +107,7 @@ import Testing
     @Test func theFirstOfSeveralPages() throws {
         let reader = try Self.reader(of: .content(TIFFMaker(pages: 3).bytes), .tiff)
         #expect(try reader.allBytes() == [10])
-        #expect(reader.warnings == ["it has 3 pages: page 1 is used"])
+        #expect(reader.warnings == ["it has 3 pages: page 1 is used; pages: all uses each"])
     }
 
     @Test func readsThePageThatIsWanted() throws {
