@@ -16,7 +16,7 @@ package struct PictureTree: Sendable {
         package var pictures: [PictureSource] = []
         /// How many files are no pictures.
         package var others = 0
-        /// The first of them, for a message.
+        /// The first of them by name, for a message.
         package var firstOthers: [String] = []
 
         /// `2 files of phone/ are not pictures: IMG_1.MOV, IMG_2.MOV`; nil if all are.
@@ -26,6 +26,11 @@ package struct PictureTree: Sendable {
                 firstOthers.joined(separator: ", ") + (others > firstOthers.count ? ", …" : "")
             return
                 "\(Words.count(others, "file")) of \(shown) \(others == 1 ? "is not a picture" : "are not pictures"): \(names)"
+        }
+
+        fileprivate mutating func add(other name: String) {
+            others += 1
+            firstOthers = Array((firstOthers + [name]).sorted().prefix(Self.mostNames))
         }
 
         fileprivate let shown: String
@@ -78,9 +83,7 @@ package struct PictureTree: Sendable {
             allOf: folder, limit: limit, matches: SourcePattern.everything.matches
         ) { other in
             guard !skipped.contains("./\(other.text)") else { return }
-            content.others += 1
-            guard content.others <= Content.mostNames else { return }
-            content.firstOthers.append(other.text)
+            content.add(other: other.text)
         }
         switch listing {
         case .sources(let sources):

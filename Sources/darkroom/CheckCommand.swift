@@ -135,15 +135,22 @@ struct CheckCommand: ParsableCommand {
         case made(ManifestFile)
     }
 
+    /// The first file that is not a picture. With `--sources`, a folder that the inbox would not take is one of pictures,
+    /// as for `darkroom submit`.
+    private func firstManifest(_ rules: ManifestRules) throws(ClientError) -> String? {
+        for file in files {
+            if ManifestArgument.isManifest(file) { return file }
+            guard PictureTree.isFolder(file) else { continue }
+            if sources, try !FolderForecast.isJob(file, rules) { continue }
+            return file
+        }
+        return nil
+    }
+
     private func inputs(
         _ rules: ManifestRules, _ report: QueueReport?
     ) throws(ClientError) -> [Input] {
-        // With --sources, a folder that the inbox would not take is one of pictures, as for darkroom submit.
-        let manifest = try files.first { file throws(ClientError) in
-            if ManifestArgument.isManifest(file) { return true }
-            guard PictureTree.isFolder(file) else { return false }
-            return try !sources || FolderForecast.isJob(file, rules)
-        }
+        let manifest = try firstManifest(rules)
         guard sources, manifest == nil else {
             let remedy =
                 sources

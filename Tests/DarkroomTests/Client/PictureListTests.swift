@@ -134,7 +134,7 @@ import Testing
         content = try PictureTree(folder).content(without: folder + "/out")
         #expect(content.others == 4)
         #expect(
-            content.remark?.hasSuffix(" are not pictures: notes.txt, a/1.mov, a/2.mov, …") ?? false)
+            content.remark?.hasSuffix(" are not pictures: a/1.mov, a/2.mov, a/3.mov, …") ?? false)
     }
 
     /// Otherwise the same command could not be repeated: its results would be among its pictures.

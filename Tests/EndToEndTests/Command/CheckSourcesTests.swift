@@ -228,8 +228,10 @@ import Testing
         let folder = fixture.documents.path
         try fixture.write("", to: "IMG_1.MOV")
         for options in [[], ["--filter", "mono"]] {
-            let result = try await fixture.begin(["check", "--sources", "--json", folder] + options)
-                .result()
+            let result = try await fixture.begin(
+                ["check", "--sources", "--json", folder] + options
+            )
+            .result()
             #expect(result.exit == 0, "\(result)")
             #expect(try Self.images(result.output).keys.sorted() == ["0", "1"])
             #expect(result.errors.contains("of \(folder) is not a picture: IMG_1.MOV\n"))
