@@ -15,26 +15,37 @@ package struct PictureTree: Sendable {
     package struct Content: Sendable {
         package var pictures: [PictureSource] = []
         /// How many files are no pictures.
-        package var others = 0
-        /// The first of them by name, for a message.
-        package var firstOthers: [String] = []
+        package private(set) var others = 0
+        /// By their kinds: the endings of names, or the names of files without one.
+        private var kinds: [ByteString: Int] = [:]
+        private let shown: String
 
-        /// `2 files of phone/ are not pictures: IMG_1.MOV, IMG_2.MOV`; nil if all are.
+        fileprivate init(shown: String) { self.shown = shown }
+
+        /// `3 files of phone/ are not pictures: .AAE, .MOV (2)`; nil if all are.
         package var remark: String? {
             guard others > 0 else { return nil }
-            let names =
-                firstOthers.joined(separator: ", ") + (others > firstOthers.count ? ", …" : "")
+            let listed = kinds.sorted { $0.key < $1.key }.prefix(Self.mostKinds).map {
+                $0.key.string.visible + ($0.value > 1 ? " (\($0.value))" : "")
+            }
+            let rest = others > 0 && kinds.count > Self.mostKinds ? ", …" : ""
+            let verb = others == 1 ? "is not a picture" : "are not pictures"
             return
-                "\(Words.count(others, "file")) of \(shown) \(others == 1 ? "is not a picture" : "are not pictures"): \(names)"
+                "\(Words.count(others, "file")) of \(shown) \(verb): \(listed.joined(separator: ", "))\(rest)"
         }
 
-        fileprivate mutating func add(other name: String) {
+        fileprivate mutating func add(other file: FileName) {
             others += 1
-            firstOthers = Array((firstOthers + [name]).sorted().prefix(Self.mostNames))
+            let name = file.text.split(separator: "/").last.map(String.init) ?? file.text
+            let kind =
+                file.hasUnwritableText
+                ? "\(name) (rename it)" : name.partsAtLastDot.map { ".\($0.ending)" } ?? name
+            // Nobody reads more kinds than this.
+            guard kinds.count < 1000 || kinds[ByteString(kind)] != nil else { return }
+            kinds[ByteString(kind), default: 0] += 1
         }
 
-        fileprivate let shown: String
-        fileprivate static let mostNames = 3
+        private static let mostKinds = 12
     }
 
     /// The path as it was given, for messages.
@@ -80,10 +91,11 @@ package struct PictureTree: Sendable {
         var skipped = Skipped(root: path, results: results)
         var content = Content(shown: shown)
         let listing = local.list(
-            allOf: folder, limit: limit, matches: SourcePattern.everything.matches
+            allOf: folder, limit: limit,
+            matches: { SourcePattern.everything.matches($0) && !$0.hasUnwritableText }
         ) { other in
             guard !skipped.contains("./\(other.text)") else { return }
-            content.add(other: other.text)
+            content.add(other: other)
         }
         switch listing {
         case .sources(let sources):
@@ -91,8 +103,10 @@ package struct PictureTree: Sendable {
             guard !files.isEmpty else { throw nothing("there is no picture in it") }
             // The paths begin with `./`.
             let begin = path.utf8.last == UInt8(ascii: "/") ? path : path + "/"
-            content.pictures = try files.map { file throws(ClientError) in
-                try PictureSource(begin + file.dropFirst(2))
+            // What is no picture after all, such as a link that leads nowhere, fails alone.
+            let current = FileManager.default.currentDirectoryPath
+            content.pictures = files.map {
+                PictureSource.unchecked(begin + $0.dropFirst(2), in: current)
             }
             return content
         case .nothing(let reason): throw nothing(reason)
@@ -161,5 +175,13 @@ package struct PictureTree: Sendable {
             known[name] = answer
             return answer
         }
+    }
+}
+
+extension FileName {
+    /// Whether no manifest can have the name: it has a control character, or is not UTF-8.
+    fileprivate var hasUnwritableText: Bool {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return true }
+        return text.unicodeScalars.contains(where: \.isControl)
     }
 }

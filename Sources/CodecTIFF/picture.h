@@ -24,6 +24,9 @@ enum { NO_ALPHA = 0xffff };
 /* Ends with libtiff's last words. */
 _Noreturn void picture_fail(const picture *picture);
 
+/* The place of a page and the number of pages: chain.c. False if there is no such page, or if something is unusual about
+ * the chain of directories; libtiff then says what. */
+bool picture_find_in_chain(const picture *picture, uint32_t wanted, uint64_t *place, uint32_t *pages);
 /* Goes to the wanted page and reads its tags: tags.c. Fills the picture and its header, except for the memory. */
 void picture_read_tags(picture *picture);
 /* Metadata; it lives as long as the page is open. */

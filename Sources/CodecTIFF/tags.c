@@ -23,6 +23,12 @@ static uint32_t number(TIFF *tiff, uint32_t tag)
 static void find_page(picture *picture)
 {
     uint32_t wanted = codec_page(picture->call), count = 0;
+    picture->header.page = wanted;
+    uint64_t place;
+    if (picture_find_in_chain(picture, wanted, &place, &picture->header.pages)) {
+        if (!TIFFSetSubDirectory(picture->tiff, place)) picture_fail(picture);
+        return;
+    }
     tdir_t found = 0;
     bool is_found = false, is_last;
     do {
@@ -48,7 +54,6 @@ static void find_page(picture *picture)
             count == 1 ? "page" : "pages", wanted);
     if (!is_last) codec_warn(picture->call, DARKROOM_CODEC_TRUNCATED, lost, count + 1);
     if (!TIFFSetDirectory(picture->tiff, found)) picture_fail(picture);
-    picture->header.page = wanted;
     picture->header.pages = count;
 }
 

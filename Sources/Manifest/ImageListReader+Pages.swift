@@ -27,7 +27,10 @@ extension ImageListReader {
             case .refused: break
             }
         }
-        guard count > 1 else {
+        guard count > 1, count < TIFFPages.uncountable else {
+            var draft = draft
+            // The image fails alone: other files have done nothing wrong.
+            if count > 1 { draft.page = count }
             return append(
                 draft, isNamed: isNamed, isFound: isFound, at: path, place, &reader)
         }
@@ -81,21 +84,14 @@ extension ImageListReader {
         switch sources.pages(of: source, limit: most) {
         case .tooMany where isForOne: return 2
         case .known(let count) where isForOne: return count
-        case .known(let count) where count <= max(1, left): return count
+        case .known(let count) where count <= max(1, left) || count == TIFFPages.uncountable:
+            return count
         case .unknown: return 1
         case .known, .tooMany:
             isOverLimit = true
             reader.problems.add(
                 .tooManyImages,
-                left > TIFFPages.most
-                    ? "‘\(shown)’ has more pages than the \(TIFFPages.most) that can be read of a file"
-                    : "with the pages of ‘\(shown)’, there are more images than the limit of \(limits.images)",
-                at: path, place)
-        case .tooManyCopies:
-            isOverLimit = true
-            reader.problems.add(
-                .tooManyImages,
-                "with ‘\(shown)’, there are more than \(SourceLookup.mostCopies) smaller copies and masks beside the pages; divide the manifest",
+                "with the pages of ‘\(shown)’, there are more images than the limit of \(limits.images)",
                 at: path, place)
         case .lost:
             reader.problems.add(

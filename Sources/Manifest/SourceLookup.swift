@@ -7,7 +7,8 @@ import DarkroomPicture
 struct SourceLookup {
     /// The maximum number of different patterns. Each is the listing of a folder.
     static let mostPatterns = 100
-    /// The maximum number of smaller copies and masks beside the pages of all files. Passing over so many takes a second.
+    /// The maximum number of directories of all files that no image is made of: smaller copies and masks beside the pages,
+    /// and pages of files that have too many. Passing over so many takes a second.
     static let mostCopies = 1_000_000
 
     /// What is found, in the order in which it occurs.
@@ -52,10 +53,10 @@ struct SourceLookup {
         /// They were counted once, and nobody knows any more.
         case lost
         case tooMany
-        case tooManyCopies
     }
 
     /// - Parameter limit: the maximum number of pages.
+    /// - Returns: `TIFFPages.uncountable` for a file that no manifest could have whole.
     mutating func pages(of source: ByteString, limit: Int) -> Pages {
         if let known = counts[source] { return .known(known) }
         let count: Int
@@ -67,8 +68,13 @@ struct SourceLookup {
             case .pages(let pages, let copies):
                 copiesLeft -= copies
                 count = pages
-            case .tooMany: return .tooMany
-            case .tooManyCopies: return .tooManyCopies
+            case .tooMany where limit < TIFFPages.most: return .tooMany
+            case .tooMany:
+                copiesLeft = max(0, copiesLeft - limit)
+                count = TIFFPages.uncountable
+            case .tooManyCopies:
+                copiesLeft = 0
+                count = TIFFPages.uncountable
             case nil:
                 uncounted += 1
                 return .unknown

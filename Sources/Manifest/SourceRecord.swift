@@ -30,5 +30,5 @@ package struct FoundPages: Codable, Sendable, Equatable {
     }
 
     /// Whether a number in a file can be one of pages.
-    package var isPossible: Bool { (2...TIFFPages.most).contains(pages) }
+    package var isPossible: Bool { (2...TIFFPages.uncountable).contains(pages) }
 }

@@ -25,8 +25,13 @@ package struct FormatSupport: Sendable {
         word = decoder.kind.word
         mediaType = decoder.mediaType
         endings = decoder.endings
+        let writes = OutputFormat.allCases.contains { $0.encoder.kind == decoder.kind }
         if let program = decoder.program {
-            library = Result { () throws(PictureError) in try program.library() }
+            library = Result { () throws(PictureError) in
+                let words = try program.library()
+                // After a comma there is what encodes.
+                return writes ? words : String(words.prefix { $0 != "," })
+            }
             debianPackage = program.debianPackage
         } else {
             library = .success(Self.library(of: decoder.kind))
@@ -34,7 +39,7 @@ package struct FormatSupport: Sendable {
         }
         let isThere = (try? library.get()) != nil
         isRead = isThere
-        isWritten = isThere && OutputFormat.allCases.contains { $0.encoder.kind == decoder.kind }
+        isWritten = isThere && writes
     }
 
     /// The library of a kind that this process reads.

@@ -131,7 +131,7 @@ struct RunSession {
         }
         if failed.count > Self.shortList {
             Console.complain(
-                "\(failed.count - Self.shortList) more images failed; \(FileName(work.answerPath).text)/status.json has all reasons."
+                "\(Words.count(failed.count - Self.shortList, "more image")) failed; \(FileName(work.answerPath).text)/status.json has all reasons."
             )
         }
         Console.complain(Self.remedy(of: failed.map(\.error)))

@@ -64,7 +64,10 @@ import Testing
         #expect(status.retries == 1 && status.images.map(\.name) == Self.names)
         #expect(
             status.images.map { $0.error?.code } == [nil, nil, "page-missing", nil, nil])
-        #expect(status.images[3].warnings == ["it has 2 pages: page 1 is used; pages: all uses each"])
+        #expect(
+            status.images[3].warnings == [
+                "it has 2 pages: page 1 is used; pages: all uses each"
+            ])
         let outbox = fixture.spool.root.appending(path: "outbox/x")
         #expect(
             try grays(["scan-1.png", "scan-2.png", "note.png"].map { outbox.appending(path: $0) })
@@ -233,7 +236,8 @@ import Testing
         }
         let first = try await fixture.darkroom("filter", "scan.tif", "-o", "p.png")
         first.expect(
-            exit: 0, errors: "scan.tif: warning: it has 3 pages: page 1 is used; pages: all uses each\n")
+            exit: 0,
+            errors: "scan.tif: warning: it has 3 pages: page 1 is used; pages: all uses each\n")
     }
 
     static let refusals = [

@@ -19,7 +19,7 @@ extension ImageForecast {
             let bound = outcome.isExact ? "" : "at most "
             parts.append(
                 "→ \(bound)\(layout.width)×\(layout.height) "
-                    + (image.isPublished ? image.output.format.shortName : "(not published)"))
+                    + (image.isPublished ? image.output.format.title : "(not published)"))
         }
         if let outcome { parts.append("memory \(HumanText.bytes(Double(outcome.bytes)))") }
         return parts.joined(separator: "  ")
@@ -83,8 +83,4 @@ extension PictureHeader {
         let name = "\(storedDepth)-bit \(channels) \(kind.name)"
         return heldWord.map { "\(name), \($0)" } ?? name
     }
-}
-
-extension OutputFormat {
-    fileprivate var shortName: String { rawValue.uppercased() }
 }

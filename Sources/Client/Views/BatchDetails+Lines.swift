@@ -1,6 +1,7 @@
 import DarkroomAnswer
 import DarkroomCore
 import DarkroomManifest
+import DarkroomPicture
 import Foundation
 
 extension BatchDetails {
@@ -193,6 +194,9 @@ extension BatchDetails {
                 "A retry cannot help, because the pictures of this batch are removed. Submit better ones, or put them into the hot folder again."
             case 0 where lacksPictures:
                 "The pictures that came with this batch are removed: submit them again. A retry repeats only what darkroomd can still read: \(retry)"
+            case 0
+            where possible.contains { $0.error?.code == PictureError.Code.codecMissing.rawValue }:
+                "After the missing package is installed: \(retry)"
             case 0: "Without another source or setting, a retry fails again: \(retry)"
             case failed.count: "A retry may help: \(retry)"
             default: "A retry may help \(helped) of them: \(retry)"

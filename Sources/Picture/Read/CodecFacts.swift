@@ -12,7 +12,8 @@ struct CodecFacts {
     /// - Parameter page: the one that is wanted.
     init(_ header: darkroom_codec_header, _ blobs: CodecBlobs, isGray: Bool, page: Int?) {
         if page == nil, header.pages > 1 {
-            remarks.append("it has \(header.pages) pages: page \(header.page) is used; pages: all uses each")
+            remarks.append(
+                "it has \(header.pages) pages: page \(header.page) is used; pages: all uses each")
         }
         if header.pixels_x > 0, header.pixels_y > 0 {
             colour.density = PictureColour.Density(x: header.pixels_x, y: header.pixels_y, unit: 1)

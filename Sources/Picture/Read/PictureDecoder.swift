@@ -101,6 +101,12 @@ package struct PictureDecoder: Sendable {
                 .pageMissing,
                 "\(input.name): this is \(kind.words), which has no pages, and no page \(page)")
         }
+        if input.page == TIFFPages.uncountable {
+            throw PictureError(
+                .pageMissing,
+                "\(input.name): it has more than \(TIFFPages.most) pages, or a million smaller copies beside"
+                    + " them, so its pages cannot be images; list the pages that you need")
+        }
         return try decoder.open(input)
     }
 }

@@ -15,6 +15,9 @@ package import SystemPackage
 package struct TIFFPages {
     /// The highest number that a page may have.
     package static let most = 65_535
+    /// Stands for a number of pages that is too large, or behind too many smaller copies, and for the page of the image
+    /// that such a file becomes. It fails (`PictureDecoder.reader`).
+    package static let uncountable = most + 1
     /// libtiff's limit of the entries of a directory.
     private static let mostEntries = 4096
     /// The bytes that are read of a directory at first. Most have fewer than 20 entries.

@@ -129,12 +129,20 @@ import Testing
         #expect(
             content.pictures.map(\.source)
                 == ["a.png", "a/z.jpg", "b.jpg"].map { "\(folder)/\($0)" })
-        #expect(content.remark == "1 file of \(folder) is not a picture: notes.txt")
-        try put("p/a/1.mov", "p/a/2.mov", "p/a/3.mov", "p/out/status.json")
+        #expect(content.remark == "1 file of \(folder) is not a picture: .txt")
+        try put(
+            "p/a/1.mov", "p/a/2.mov", "p/a/3.mov", "p/plain", "p/new\nline.jpg", "p/out/status.json"
+        )
+        try FileManager.default.createSymbolicLink(
+            atPath: folder + "/gone.jpg", withDestinationPath: "nowhere")
         content = try PictureTree(folder).content(without: folder + "/out")
-        #expect(content.others == 4)
         #expect(
-            content.remark?.hasSuffix(" are not pictures: a/1.mov, a/2.mov, a/3.mov, …") ?? false)
+            content.pictures.map(\.source)
+                == ["a.png", "a/z.jpg", "b.jpg", "gone.jpg"].map { "\(folder)/\($0)" })
+        #expect(
+            content.remark
+                == "6 files of \(folder) are not pictures: .mov (3), .txt, new�line.jpg (rename it), plain"
+        )
     }
 
     /// Otherwise the same command could not be repeated: its results would be among its pictures.
