@@ -32,7 +32,7 @@ build_codec_test() {
         -Dmain=codec_program -c -o "$result.main.o" "$(codec_folder "$name")/main.c" || return
     mapfile -t others < <(find "$(codec_folder "$name")" -name '*.c' ! -name main.c)
     "$compiler" "${options[@]}" "$@" -fuse-ld=lld \
-        -o "$result" "$result.main.o" "${others[@]}" Tests/Codecs/{inside,samples}.c "Tests/Codecs/$name.c" "$main" \
+        -o "$result" "$result.main.o" "${others[@]}" Sources/CCodec/planes.c Tests/Codecs/{inside,samples}.c "Tests/Codecs/$name.c" "$main" \
         "${libraries[@]}"
     status=$?
     rm -f "$result.main.o"
