@@ -15,7 +15,7 @@ codec_folder() {
 
 codec_libraries() {
     case $1 in
-        webp) printf '%s\n' -lwebp -lwebpdemux -lwebpmux ;;
+        webp) printf '%s\n' -lwebp -lwebpdemux -lwebpmux -lm ;;
         jxl) printf '%s\n' -ljxl -Wl,--wrap=JxlDecoder{Create,Destroy} -Wl,--wrap=JxlEncoderCreate ;;
         bmp) ;;
         *) echo "-l$1" ;;
