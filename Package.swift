@@ -120,7 +120,7 @@ let package = Package(
         .target(
             name: "CDarkroomCodec", dependencies: ["CDarkroomCodecWire"], path: "Sources/CCodec",
             linkerSettings: [.linkedLibrary("seccomp")]),
-        codec("webp", "WebP", ["webp", "webpdemux", "webpmux"]),
+        codec("webp", "WebP", ["webp", "webpdemux", "webpmux", "m"]),
         codec("heif", "HEIF", ["heif"]),
         codec("tiff", "TIFF", ["tiff"]),
         codec("gif", "GIF", ["gif"]),

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include <string.h>
 
 #include "heif.h"
@@ -25,7 +26,7 @@ _Noreturn static void fail(darkroom_codec_call *call, struct heif_error error)
     }
 }
 
-static void check(darkroom_codec_call *call, struct heif_error error)
+void heif_codec_check(darkroom_codec_call *call, struct heif_error error)
 {
     if (error.code != heif_error_Ok) fail(call, error);
 }
@@ -35,6 +36,7 @@ typedef struct {
     struct heif_image_handle *handle;
     darkroom_codec_header header;
     codec_metadata metadata;
+    heif_coding coding;
 } picture;
 
 static void read_colours(picture *picture)
@@ -43,7 +45,7 @@ static void read_colours(picture *picture)
     size_t count = heif_image_handle_get_raw_color_profile_size(picture->handle);
     if (count > 0 && count <= codec_limits(picture->call)->most_metadata) {
         uint8_t *bytes = codec_allocate(picture->call, count, 1);
-        check(picture->call, heif_image_handle_get_raw_color_profile(picture->handle, bytes));
+        heif_codec_check(picture->call, heif_image_handle_get_raw_color_profile(picture->handle, bytes));
         picture->metadata.icc = (codec_blob) {bytes, count};
     }
     struct heif_color_profile_nclx *nclx = NULL;
@@ -56,6 +58,8 @@ static void read_colours(picture *picture)
             is_pq ? "PQ" : "HLG");
     picture->header.cicp[0] = nclx->color_primaries;
     picture->header.cicp[1] = nclx->transfer_characteristics;
+    picture->coding.is_known = true;
+    picture->coding.matrix = (heif_matrix) {nclx->matrix_coefficients, nclx->full_range_flag};
     /* The rows are RGB, whatever matrix the file has. */
     picture->header.cicp[2] = 0;
     picture->header.cicp[3] = 1;
@@ -122,29 +126,89 @@ static void straighten(void *row, const darkroom_codec_header *header)
         }
 }
 
-static void say_rows(picture *picture)
+struct heif_error heif_codec_decode_image(
+    struct heif_image_handle *handle, const darkroom_codec_header *header, struct heif_image **image)
 {
-    darkroom_codec_header *header = &picture->header;
     bool is_wide = header->depth == 16, has_alpha = header->channels == 4;
     enum heif_chroma chroma = is_wide
         ? has_alpha ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RRGGBB_LE
         : has_alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB;
-    struct heif_image *image = NULL;
-    check(picture->call, heif_decode_image(picture->handle, &image, heif_colorspace_RGB, chroma, NULL));
+    return heif_decode_image(handle, image, heif_colorspace_RGB, chroma, NULL);
+}
+
+heif_rgb heif_codec_rgb(darkroom_codec_call *call, const darkroom_codec_header *header, struct heif_image *image)
+{
     int stride = 0;
-    uint8_t *plane = heif_image_get_plane(image, heif_channel_interleaved, &stride);
+    uint8_t *rows = heif_image_get_plane(image, heif_channel_interleaved, &stride);
     int bits = heif_image_get_bits_per_pixel_range(image, heif_channel_interleaved);
     bool has_size = (uint32_t) heif_image_get_width(image, heif_channel_interleaved) == header->width
         && (uint32_t) heif_image_get_height(image, heif_channel_interleaved) == header->height;
-    if (!plane || !has_size || bits < 8 || bits > 16 || (size_t) stride < codec_row_bytes(header))
-        codec_fail(picture->call, DARKROOM_CODEC_DAMAGED, "libheif: the picture is not as its header says");
-    bool is_associated = has_alpha && heif_image_handle_is_premultiplied_alpha(picture->handle);
+    if (!rows || !has_size || bits < 8 || bits > 16 || (size_t) stride < codec_row_bytes(header))
+        codec_fail(call, DARKROOM_CODEC_DAMAGED, "libheif: the picture is not as its header says");
+    return (heif_rgb) {rows, (size_t) stride, (unsigned) bits};
+}
+
+static void say_rows(picture *picture)
+{
+    const darkroom_codec_header *header = &picture->header;
+    struct heif_image *image = NULL;
+    heif_codec_check(picture->call, heif_codec_decode_image(picture->handle, header, &image));
+    heif_rgb decoded = heif_codec_rgb(picture->call, header, image);
+    bool is_associated = header->channels == 4 && heif_image_handle_is_premultiplied_alpha(picture->handle);
     for (uint32_t y = 0; y < header->height; y++) {
-        uint8_t *row = plane + (size_t) stride * y;
-        if (is_wide) widen((uint16_t *) (void *) row, (size_t) header->width * header->channels, bits);
+        uint8_t *row = decoded.rows + decoded.stride * y;
+        if (header->depth == 16) widen((uint16_t *) (void *) row, (size_t) header->width * header->channels, (int) decoded.bits);
         if (is_associated) straighten(row, header);
         codec_rows(picture->call, row, codec_row_bytes(header), 1);
     }
+}
+
+/* A number of `count` bytes, the highest one first. */
+static uint64_t number(const uint8_t *bytes, unsigned count)
+{
+    uint64_t value = 0;
+    for (unsigned index = 0; index < count; index++) value = value << 8 | bytes[index];
+    return value;
+}
+
+/* The box that says what the file has and how it is shown (ISO/IEC 14496-12, 4.2); empty if there is none. */
+static codec_blob description(codec_blob file)
+{
+    while (file.count >= 16) {
+        uint64_t size = number(file.bytes, 4);
+        if (size == 1) size = number(file.bytes + 8, 8);
+        if (size == 0 || size > file.count) size = file.count;
+        if (size < 8) break;
+        if (memcmp(file.bytes + 4, "meta", 4) == 0) return (codec_blob) {file.bytes, (size_t) size};
+        file.bytes += size;
+        file.count -= (size_t) size;
+    }
+    return (codec_blob) {NULL, 0};
+}
+
+static bool mentions(codec_blob box, const char *word)
+{
+    return box.count > 0 && memmem(box.bytes, box.count, word, strlen(word)) != NULL;
+}
+
+/* Whether dav1d decodes the whole picture at once, which is then shown as it is. A word may be there for another picture, or
+ * by chance: then the picture is reduced more slowly. */
+static bool has_planes(const picture *picture, codec_blob file)
+{
+    static const char *const others[] = {"grid", "iovl", "iden", "irot", "imir", "clap", "hvc1"};
+    if (!heif_codec_keeps_planes()) return false;
+    if (picture->coding.is_known && !heif_codec_knows(picture->coding.matrix)) return false;
+    codec_blob box = description(file);
+    for (size_t index = 0; index < sizeof others / sizeof *others; index++)
+        if (mentions(box, others[index])) return false;
+    return mentions(box, "av01");
+}
+
+/* The file as libheif and dav1d copy it, dav1d's frame before and after the grain of its film, and what it knows of blocks. */
+static uint64_t planes_memory(const darkroom_codec_header *header, size_t file)
+{
+    uint64_t pixels = (uint64_t) (header->width + 128) * (header->height + 128);
+    return 2 * (uint64_t) file + pixels * (header->depth / 8) * 6 + pixels + (UINT64_C(16) << 20);
 }
 
 void heif_codec_decode(darkroom_codec_call *call)
@@ -155,8 +219,8 @@ void heif_codec_decode(darkroom_codec_call *call)
     struct heif_context *context = heif_context_alloc();
     if (!context) codec_fail(call, DARKROOM_CODEC_MEMORY, "libheif got no memory");
     heif_context_set_max_decoding_threads(context, 1);
-    check(call, heif_context_read_from_memory_without_copy(context, bytes, count, NULL));
-    check(call, heif_context_get_primary_image_handle(context, &picture.handle));
+    heif_codec_check(call, heif_context_read_from_memory_without_copy(context, bytes, count, NULL));
+    heif_codec_check(call, heif_context_get_primary_image_handle(context, &picture.handle));
     int head = count < 4096 ? (int) count : 4096;
     if (heif_has_compatible_brand(bytes, head, "avis") == 1 || heif_has_compatible_brand(bytes, head, "msf1") == 1)
         codec_warn(call, DARKROOM_CODEC_ANIMATED, "the file is an image sequence: its primary picture is used");
@@ -179,6 +243,14 @@ void heif_codec_decode(darkroom_codec_call *call)
     uint64_t pixels = (uint64_t) header->width * header->height, samples = header->depth / 8;
     /* The decoder's frames, libheif's planes, and the interleaved rows before and after they are turned. */
     header->memory = pixels * samples * (6 + 3 * header->channels) + (UINT64_C(48) << 20);
-    codec_begin(call, *header, picture.metadata);
-    say_rows(&picture);
+    /* Alpha would have to be weighed. */
+    header->reduces = !has_alpha && bits <= 12;
+    picture.coding.has_planes = header->reduces && has_planes(&picture, (codec_blob) {bytes, count});
+    /* What only the data say may need libheif's formulas. */
+    bool is_certain = picture.coding.has_planes && picture.coding.is_known;
+    header->reduced_memory = is_certain ? planes_memory(header, count) : header->memory;
+    uint32_t divisor = codec_begin(call, *header, picture.metadata);
+    heif_codec_keep_planes(0, 0, picture.coding);
+    if (divisor > 1) heif_codec_say_reduced(call, picture.handle, header, picture.coding, divisor);
+    else say_rows(&picture);
 }

@@ -4,7 +4,11 @@
 #include "heif.h"
 
 /* Newer versions load decoders and encoders from files of their own. */
-static void prepare(void) { heif_init(NULL); }
+static void prepare(void)
+{
+    heif_init(NULL);
+    heif_codec_find_dav1d();
+}
 
 /* The encoder decides the bytes of an AVIF; its name ends in its version. */
 static const char *library(void)

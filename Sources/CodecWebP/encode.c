@@ -19,7 +19,7 @@ static int write_bytes(const uint8_t *bytes, size_t count, const WebPPicture *pi
     return 1;
 }
 
-/* One row of 8 bits, as the encoder keeps pixels: 0xAARRGGBB. */
+/* One row of 8 bits, as libwebp keeps the pixels of what it encodes without loss: 0xAARRGGBB. */
 static void import_row(uint32_t *to, const uint8_t *row, const darkroom_codec_header *header)
 {
     const uint8_t *from = row;
@@ -66,6 +66,26 @@ static void assemble(darkroom_codec_call *call, const WebPMemoryWriter *picture,
     codec_bytes(call, 0, file.bytes, file.size);
 }
 
+static void read_whole(darkroom_codec_call *call, WebPPicture *picture, const darkroom_codec_header *header)
+{
+    picture->use_argb = 1;
+    if (!WebPPictureAlloc(picture)) codec_fail(call, DARKROOM_CODEC_MEMORY, "libwebp got no memory");
+    size_t row = codec_row_bytes(header);
+    uint32_t count, done = 0;
+    for (const uint8_t *rows; (rows = codec_next_rows(call, &count)); done += count)
+        for (uint32_t line = 0; line < count; line++)
+            import_row(picture->argb + (size_t) picture->argb_stride * (done + line), rows + row * line, header);
+}
+
+static void read_planes(darkroom_codec_call *call, WebPPicture *picture, const darkroom_codec_header *header)
+{
+    webp_planes planes;
+    webp_begin_planes(call, &planes, picture, header);
+    uint32_t count;
+    for (const uint8_t *rows; (rows = codec_next_rows(call, &count));) webp_add_rows(&planes, rows, count);
+    webp_end_planes(&planes);
+}
+
 void webp_encode(darkroom_codec_call *call)
 {
     darkroom_codec_options options;
@@ -79,15 +99,10 @@ void webp_encode(darkroom_codec_call *call)
     configure(call, &config, &options);
     WebPPicture picture;
     if (!WebPPictureInit(&picture)) codec_fail(call, DARKROOM_CODEC_IO, "another version of libwebp is installed");
-    picture.use_argb = 1;
     picture.width = (int) header->width;
     picture.height = (int) header->height;
-    if (!WebPPictureAlloc(&picture)) codec_fail(call, DARKROOM_CODEC_MEMORY, "libwebp got no memory");
-    size_t row = codec_row_bytes(header);
-    uint32_t count, done = 0;
-    for (const uint8_t *rows; (rows = codec_next_rows(call, &count)); done += count)
-        for (uint32_t line = 0; line < count; line++)
-            import_row(picture.argb + (size_t) picture.argb_stride * (done + line), rows + row * line, header);
+    if (options.lossless) read_whole(call, &picture, header);
+    else read_planes(call, &picture, header);
     bool has_metadata = metadata.icc.count + metadata.exif.count + metadata.xmp.count > 0;
     WebPMemoryWriter memory;
     WebPMemoryWriterInit(&memory);

@@ -13,6 +13,7 @@ static const char *library(void)
 
 int main(int argc, char **argv)
 {
-    const darkroom_codec codec = {.library = library, .decode = webp_decode, .encode = webp_encode};
+    const darkroom_codec codec = {
+        .library = library, .prepare = webp_prepare, .decode = webp_decode, .encode = webp_encode};
     return darkroom_codec_main(&codec, argc, argv);
 }

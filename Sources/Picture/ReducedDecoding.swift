@@ -1,5 +1,5 @@
-/// Decides when a picture that will be reduced is decoded at a smaller size, which saves time and memory: a JPEG, or a
-/// lossy WebP without alpha. Others are decoded whole.
+/// Decides when a picture that will be reduced is decoded at a smaller size, which saves time and memory: a JPEG, or
+/// without alpha a lossy WebP, an AVIF or a HEIC. Others are decoded whole.
 enum ReducedDecoding {
     /// The factor by which each side of a picture is reduced when it is decoded for `filters`: 1, 2, 4 or 8.
     ///

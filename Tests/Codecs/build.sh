@@ -15,7 +15,7 @@ codec_folder() {
 
 codec_libraries() {
     case $1 in
-        webp) printf '%s\n' -lwebp -lwebpdemux -lwebpmux ;;
+        webp) printf '%s\n' -lwebp -lwebpdemux -lwebpmux -lm ;;
         jxl) printf '%s\n' -ljxl -Wl,--wrap=JxlDecoder{Create,Destroy} -Wl,--wrap=JxlEncoderCreate ;;
         bmp) ;;
         *) echo "-l$1" ;;
@@ -32,7 +32,7 @@ build_codec_test() {
         -Dmain=codec_program -c -o "$result.main.o" "$(codec_folder "$name")/main.c" || return
     mapfile -t others < <(find "$(codec_folder "$name")" -name '*.c' ! -name main.c)
     "$compiler" "${options[@]}" "$@" -fuse-ld=lld \
-        -o "$result" "$result.main.o" "${others[@]}" Tests/Codecs/{inside,samples}.c "Tests/Codecs/$name.c" "$main" \
+        -o "$result" "$result.main.o" "${others[@]}" Sources/CCodec/planes.c Tests/Codecs/{inside,samples}.c "Tests/Codecs/$name.c" "$main" \
         "${libraries[@]}"
     status=$?
     rm -f "$result.main.o"

@@ -33,7 +33,8 @@ static void turned(unsigned orientation, uint32_t x, uint32_t y, uint32_t width,
     *from_y = places[orientation][1];
 }
 
-static void make(const char *name, enum heif_compression_format format, bool has_alpha, unsigned orientation,
+/* With limited ranges, the matrix is that of BT.709. */
+static void make(const char *name, enum heif_compression_format format, bool has_alpha, bool is_limited, unsigned orientation,
     uint32_t width, uint32_t height)
 {
     if (!heif_have_encoder_for_format(format)) return;
@@ -57,7 +58,14 @@ static void make(const char *name, enum heif_compression_format format, bool has
     for (uint32_t y = 0; y < height; y++) memcpy(plane + (size_t) stride * y, rows + row * y, row);
     struct heif_encoding_options *options = heif_encoding_options_alloc();
     options->image_orientation = (enum heif_orientation) orientation;
+    struct heif_color_profile_nclx *nclx = heif_nclx_color_profile_alloc();
+    if (is_limited) {
+        nclx->matrix_coefficients = heif_matrix_coefficients_ITU_R_BT_709_5;
+        nclx->full_range_flag = 0;
+        options->output_nclx_profile = nclx;
+    }
     require(heif_context_encode_image(context, image, encoder, options, NULL), "encoding");
+    heif_nclx_color_profile_free(nclx);
     heif_encoding_options_free(options);
     sample_file file = {0};
     struct heif_writer writer = {.writer_api_version = 1, .write = write_bytes};
@@ -84,9 +92,10 @@ static void make(const char *name, enum heif_compression_format format, bool has
 
 void samples_make(uint32_t width, uint32_t height)
 {
-    make("hevc", heif_compression_HEVC, false, 1, width, height);
-    make("hevc-alpha", heif_compression_HEVC, true, 1, width, height);
+    make("hevc", heif_compression_HEVC, false, false, 1, width, height);
+    make("hevc-alpha", heif_compression_HEVC, true, false, 1, width, height);
+    make("av1-limited", heif_compression_AV1, false, true, 1, width, height);
     static const char *const names[9] = {"", "av1", "av1-2", "av1-3", "av1-4", "av1-5", "av1-6", "av1-7", "av1-8"};
     for (unsigned orientation = 1; orientation <= 8; orientation++)
-        make(names[orientation], heif_compression_AV1, orientation % 3 == 0, orientation, width, height);
+        make(names[orientation], heif_compression_AV1, orientation % 3 == 0, false, orientation, width, height);
 }

@@ -227,6 +227,7 @@ uint32_t codec_begin(darkroom_codec_call *call, darkroom_codec_header header, co
     inside_require(!outcome->has_begun, "a header comes once");
     outcome->has_begun = true;
     uint32_t divisor = header.reduces ? inside_divisor : 1;
+    outcome->memory = divisor > 1 ? header.reduced_memory : header.memory;
     header.width = codec_reduced(header.width, divisor);
     header.height = codec_reduced(header.height, divisor);
     outcome->header = header;
@@ -335,9 +336,9 @@ void inside_decode(const uint8_t *bytes, size_t count, uint32_t page, inside_out
     inside_require(outcome->has_begun && call.rows == outcome->header.height, "all rows have come");
     /* The daemon permits so much more than the header says. */
     enum { SPARE = 1 << 20 };
-    if (outcome->peak > outcome->header.memory + SPARE) {
+    if (outcome->peak > outcome->memory + SPARE) {
         fprintf(stderr, "%llu bytes are in use, and the header says %llu for %u x %u pixels of %u x %u bits\n",
-            (unsigned long long) outcome->peak, (unsigned long long) outcome->header.memory, outcome->header.width,
+            (unsigned long long) outcome->peak, (unsigned long long) outcome->memory, outcome->header.width,
             outcome->header.height, outcome->header.channels, outcome->header.depth);
         inside_require(false, "the header says how much memory is needed");
     }

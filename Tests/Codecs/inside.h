@@ -18,6 +18,8 @@ typedef struct {
     size_t count;
     /* The most memory that was in use after the header; needs the address sanitizer. */
     uint64_t peak;
+    /* How much the header says that it needs, for the size that is decoded. */
+    uint64_t memory;
 } inside_outcome;
 
 /* Called once, before all else: learns what the program of the codec can do, and lets it prepare. */

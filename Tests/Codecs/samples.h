@@ -18,8 +18,6 @@ typedef struct {
     uint32_t stored_depth;
     /* From 1. */
     uint32_t page;
-    /* By which the sides are divided when it is decoded; 0 is 1. */
-    uint32_t divisor;
 } sample_picture;
 
 /* Each codec has its own: makes all kinds with this size. */

@@ -1,5 +1,5 @@
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <webp/encode.h>
 #include <webp/mux.h>
 
@@ -10,38 +10,15 @@ const darkroom_codec_options sample_options[] = {
     {.quality = 80, .effort = 2}, {.lossless = 1, .effort = 2}, {.quality = 100, .effort = 10}};
 const size_t sample_options_count = sizeof sample_options / sizeof *sample_options;
 
-/* The average of the pixels that a sample of a reduced picture stands for. */
-static uint8_t averaged(const sample_picture *from, const uint8_t *rows, uint32_t divisor, uint32_t x, uint32_t y, unsigned channel)
+static void make_lossy(uint32_t width, uint32_t height)
 {
-    uint32_t sum = 0, count = 0;
-    for (uint32_t down = y * divisor; down < (y + 1) * divisor && down < from->header.height; down++)
-        for (uint32_t across = x * divisor; across < (x + 1) * divisor && across < from->header.width; across++, count++)
-            sum += rows[((size_t) down * from->header.width + across) * 3 + channel];
-    return (uint8_t) ((sum + count / 2) / count);
-}
-
-/* A lossy picture, decoded whole and at all sizes. */
-static void make_reduced(uint32_t width, uint32_t height)
-{
-    sample_picture whole = sample_of(width, height, DARKROOM_CODEC_RGB, false, 8);
-    uint8_t *rows = sample_rows(&whole, true), *bytes;
+    sample_picture picture = sample_of(width, height, DARKROOM_CODEC_RGB, false, 8);
+    uint8_t *rows = sample_rows(&picture, true), *bytes;
     size_t count = WebPEncodeRGB(rows, (int) width, (int) height, (int) width * 3, 95, &bytes);
     inside_require(count > 0, "libwebp makes a sample");
-    for (uint32_t divisor = 1; divisor <= 8; divisor *= 2) {
-        uint32_t across = codec_reduced(width, divisor), down = codec_reduced(height, divisor);
-        sample_picture picture = sample_of(across, down, DARKROOM_CODEC_RGB, false, 8);
-        uint8_t *pixels = sample_allocate(across, (size_t) down * 3), *to = pixels;
-        for (uint32_t y = 0; y < down; y++)
-            for (uint32_t x = 0; x < across; x++)
-                for (unsigned channel = 0; channel < 3; channel++) *to++ = averaged(&whole, rows, divisor, x, y, channel);
-        picture.pixels = pixels;
-        picture.divisor = divisor;
-        picture.tolerance = 24;
-        char name[20];
-        snprintf(name, sizeof name, "lossy-%u", divisor);
-        sample_say(name, bytes, count, &picture);
-        free(pixels);
-    }
+    picture.pixels = rows;
+    picture.tolerance = 24;
+    sample_say("lossy", bytes, count, &picture);
     WebPFree(bytes);
     free(rows);
 }
@@ -78,8 +55,59 @@ static void make_animation(uint32_t width, uint32_t height)
     free(rows);
 }
 
+/* The file that libwebp makes of these pixels with the first of the choices. */
+static WebPMemoryWriter encoded_by_libwebp(const sample_picture *picture, const uint8_t *rows)
+{
+    WebPConfig config;
+    WebPPicture whole;
+    WebPMemoryWriter writer;
+    WebPMemoryWriterInit(&writer);
+    inside_require(WebPConfigInit(&config) && WebPPictureInit(&whole), "libwebp makes a sample");
+    config.quality = (float) sample_options[0].quality;
+    config.method = 1;
+    whole.use_argb = 1;
+    whole.width = (int) picture->header.width;
+    whole.height = (int) picture->header.height;
+    whole.writer = WebPMemoryWrite;
+    whole.custom_ptr = &writer;
+    inside_require(WebPPictureAlloc(&whole), "libwebp makes a sample");
+    uint32_t channels = picture->header.channels, colours = picture->header.colour;
+    for (int y = 0; y < whole.height; y++)
+        for (int x = 0; x < whole.width; x++, rows += channels) {
+            uint32_t alpha = channels > colours ? rows[colours] : 255;
+            whole.argb[(size_t) whole.argb_stride * (size_t) y + (size_t) x] =
+                alpha << 24 | (uint32_t) rows[0] << 16 | (uint32_t) rows[colours / 2] << 8 | rows[colours - 1];
+        }
+    inside_require(WebPEncode(&config, &whole), "libwebp makes a sample");
+    WebPPictureFree(&whole);
+    return writer;
+}
+
+/* What becomes brightness and colour row by row must be what libwebp makes of the whole picture. */
+static void compare_with_libwebp(uint32_t width, uint32_t height)
+{
+    for (unsigned kind = 0; kind < 8; kind++) {
+        bool has_alpha = kind & 1, is_opaque = kind & 2;
+        sample_picture picture = sample_of(width, height, kind & 4 ? DARKROOM_CODEC_RGB : DARKROOM_CODEC_GRAY, has_alpha, 8);
+        uint8_t *rows = sample_rows(&picture, false);
+        uint32_t channels = picture.header.channels;
+        for (size_t pixel = 0; has_alpha && is_opaque && pixel < (size_t) width * height; pixel++)
+            rows[pixel * channels + channels - 1] = 255;
+        const codec_metadata none = {.exif = {NULL, 0}};
+        inside_outcome outcome;
+        inside_encode(&picture.header, &sample_options[0], &none, rows, &outcome);
+        WebPMemoryWriter expected = encoded_by_libwebp(&picture, rows);
+        inside_require(!outcome.failure && outcome.count == expected.size
+                && memcmp(outcome.bytes, expected.mem, expected.size) == 0, "the file is the one that libwebp makes");
+        WebPMemoryWriterClear(&expected);
+        inside_free(&outcome);
+        free(rows);
+    }
+}
+
 void samples_make(uint32_t width, uint32_t height)
 {
+    compare_with_libwebp(width, height);
     make_animation(width, height);
-    make_reduced(width, height);
+    make_lossy(width, height);
 }

@@ -6,9 +6,9 @@ import CDarkroomCodecWire
 /// photographs, drawings and noise of 0.1 to 12 megapixels, with noise of 20 to 1000 pixels in width and height, and with
 /// pictures of 16 pixels in width or height, on 2026-11-28. A child has `CodecCall.Bounds.spare` besides.
 enum CodecMemory {
-    /// libwebp 1.2.4. It has four bytes a pixel, the tokens of the whole picture from the second method on, and for
-    /// everything that is lossless, also alpha, a search in up to 2600 histograms: noise of 0.1 megapixels needs all of
-    /// them.
+    /// libwebp 1.2.4. It has the tokens of the whole picture from the second method on, four bytes a pixel if it is
+    /// lossless, and for everything that is lossless, also alpha, a search in up to 2600 histograms: noise of 0.1
+    /// megapixels needs all of them.
     static func webp(_ layout: PixelLayout, pixels: Int, _ options: OutputOptions) -> Int {
         let effort = options.effort
         let bytes: Int
@@ -22,10 +22,10 @@ enum CodecMemory {
         } else if layout.hasAlpha {
             bytes =
                 effort < 7
-                ? 48 * pixels + min(300 * pixels, 24 << 20)
-                : 56 * pixels + min(400 * pixels, 32 << 20)
+                ? 44 * pixels + min(300 * pixels, 24 << 20)
+                : 52 * pixels + min(400 * pixels, 32 << 20)
         } else {
-            bytes = (effort == 0 ? 12 : options.quality > 90 ? 34 : 27) * pixels
+            bytes = (effort == 0 ? 8 : options.quality > 90 ? 30 : 23) * pixels
         }
         return bytes + constant
     }

@@ -60,6 +60,9 @@ import Testing
             testDescription: "WebP", bytes: CodecSamples.webpWide, width: 41, height: 27,
             channels: 3, depth: 8, isHeld: true),
         File(
+            testDescription: "AVIF", bytes: CodecSamples.avifWide, width: 41, height: 27,
+            channels: 3, depth: 8, isHeld: true),
+        File(
             testDescription: "gray JPEG on its side",
             bytes: jpeg(640, 480, channels: 1, orientation: 6), width: 640, height: 480,
             channels: 1, depth: 8),

@@ -157,12 +157,12 @@ import Testing
         #expect(reader.warnings.count == 1)
     }
 
-    /// A lossy WebP is decoded at the size that a resize needs; the outermost samples stand for what is left.
-    @Test func reducesALossyWebP() throws {
+    /// A lossy WebP and an AVIF are decoded at the size that a resize needs; the outermost samples stand for what is left.
+    @Test(arguments: [(CodecSamples.webpWide, InputFormat.webp), (CodecSamples.avifWide, .avif)])
+    func reduces(_ file: [UInt8], _ kind: InputFormat) throws {
         let (width, height) = (41, 27)
         for divisor in [1, 2, 4, 8] {
-            let reader = try Self.reader(
-                of: .content(CodecSamples.webpWide), .webp, divisor: divisor)
+            let reader = try Self.reader(of: .content(file), kind, divisor: divisor)
             let layout = PixelLayout(
                 width: (width + divisor - 1) / divisor, height: (height + divisor - 1) / divisor,
                 channels: 3, depth: 8)
@@ -182,11 +182,16 @@ import Testing
             }
             #expect(largestDifference(try reader.allBytes(), expected) <= 16, "1/\(divisor)")
         }
-        // Without loss, or with alpha, it is decoded whole.
-        for file in [CodecSamples.webp, CodecSamples.webpAlpha] {
-            let reader = try Self.reader(of: .content(file), .webp, divisor: 2)
-            #expect(!reader.canReduce && reader.divisor == 1 && reader.layout.width == 8)
-        }
+    }
+
+    /// Without loss a WebP is decoded whole, and with alpha each picture.
+    @Test(arguments: [
+        (CodecSamples.webp, InputFormat.webp), (CodecSamples.webpAlpha, .webp),
+        (CodecSamples.avifAlpha, .avif),
+    ])
+    func decodesOthersWhole(_ file: [UInt8], _ kind: InputFormat) throws {
+        let reader = try Self.reader(of: .content(file), kind, divisor: 2)
+        #expect(!reader.canReduce && reader.divisor == 1 && reader.layout.width == 8)
     }
 
     /// Light beyond white would look washed out; what a sensor has measured is no picture.
