@@ -20,6 +20,8 @@ typedef struct {
     uint32_t page;
     /* By which the sides are divided when it is decoded; 0 is 1. */
     uint32_t divisor;
+    /* How reading must fail; 0 if it must not. */
+    darkroom_codec_result failure;
 } sample_picture;
 
 /* Each codec has its own: makes all kinds with this size. */
