@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -40,6 +41,9 @@ static void tell(darkroom_codec_kind kind, darkroom_codec_result result, const c
 {
     darkroom_codec_message message = {.kind = kind, .bits = result};
     vsnprintf(message.text, sizeof message.text, format, arguments);
+    /* Some libraries end their sentences with blanks. */
+    for (size_t end = strlen(message.text); end > 0 && message.text[end - 1] <= ' ' && message.text[end - 1] > 0; end--)
+        message.text[end - 1] = 0;
     call_say(&message);
 }
 

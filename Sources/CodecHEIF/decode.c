@@ -130,7 +130,9 @@ static void say_rows(picture *picture)
         ? has_alpha ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RRGGBB_LE
         : has_alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB;
     struct heif_image *image = NULL;
+    heif_codec_begin_hevc();
     check(picture->call, heif_decode_image(picture->handle, &image, heif_colorspace_RGB, chroma, NULL));
+    heif_codec_check_hevc(picture->call);
     int stride = 0;
     uint8_t *plane = heif_image_get_plane(image, heif_channel_interleaved, &stride);
     int bits = heif_image_get_bits_per_pixel_range(image, heif_channel_interleaved);
