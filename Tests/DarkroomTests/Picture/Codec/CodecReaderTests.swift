@@ -273,7 +273,7 @@ import Testing
                 "x: reading row 1 of 8: \(program)was ended by signal 11"),
             Case("leave", .codecCrashed, header + program + "ended with status 9"),
             Case("spin", .codecTime, header + program + "has used 1 seconds of the processor"),
-            Case("memory", .memoryLimit, header + "there is no memory for 1048576 x 1 bytes"),
+            Case("memory", .memoryLimit, header + "there is no memory for 1 MiB"),
             Case("silent", .codecTime, header + program + "has said nothing for 1 seconds"),
             Case(
                 "silent-after-header", .codecTime,
