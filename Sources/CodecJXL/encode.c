@@ -59,8 +59,8 @@ static void write_all(darkroom_codec_call *call, JxlEncoder *encoder)
     }
 }
 
-/* libjxl looks for pieces that repeat, such as letters. On screens and drawings that takes up to 400 bytes of memory for
- * each pixel, several times as much as all the rest, and makes files 5 to 15 percent smaller. */
+/* libjxl looks for pieces that repeat, such as letters. On screens and drawings that takes up to 240 bytes of memory for
+ * each pixel, several times as much as all the rest, and makes files of screens 5 to 15 percent smaller. */
 static bool searches_patches(const darkroom_codec_options *options)
 {
     return options->effort >= DARKROOM_CODEC_PATCHES_EFFORT;

@@ -4,7 +4,8 @@ import CDarkroomCodecWire
 ///
 /// The libraries do not tell. The factors are bounds of the peaks that were measured (`VmPeak` of the child) with
 /// photographs, drawings and noise of 0.1 to 12 megapixels, with noise of 20 to 1000 pixels in width and height, and with
-/// pictures of 16 pixels in width or height, on 2026-11-28; for JPEG XL also with screens and pictures of one colour. A child has `CodecCall.Bounds.spare` besides.
+/// pictures of 16 pixels in width or height, on 2026-11-28; for JPEG XL also with screens and
+/// pictures of one colour. A child has `CodecCall.Bounds.spare` besides.
 enum CodecMemory {
     /// libwebp 1.2.4. It has four bytes a pixel, the tokens of the whole picture from the second method on, and for
     /// everything that is lossless, also alpha, a search in up to 2600 histograms: noise of 0.1 megapixels needs all of

@@ -103,6 +103,19 @@ import Testing
         #expect(largestDifference(try reader.allBytes(), turned) <= 3)
     }
 
+    /// What a JPEG XL has as numbers needs no profile of libjxl's making; and what is missing is not called damaged.
+    @Test func aJPEGXLHasWhatItsFileHas() throws {
+        let reader = try Self.reader(of: .content(CodecSamples.jxl), .jpegXL)
+        #expect(reader.colour.profile == nil)
+        #expect(reader.colour.codePoints == [1, 13, 0, 1])
+        try reader.drain()
+        let half = Array(CodecSamples.jxl.prefix(CodecSamples.jxl.count / 2))
+        let error = #expect(throws: PictureError.self) {
+            try Self.reader(of: .content(half), .jpegXL).allBytes()
+        }
+        #expect(error?.kind == .pictureTruncated)
+    }
+
     /// Of several pages, the first is read, and the others are not forgotten in silence.
     @Test func theFirstOfSeveralPages() throws {
         let reader = try Self.reader(of: .content(TIFFMaker(pages: 3).bytes), .tiff)
