@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -40,6 +41,9 @@ static void tell(darkroom_codec_kind kind, darkroom_codec_result result, const c
 {
     darkroom_codec_message message = {.kind = kind, .bits = result};
     vsnprintf(message.text, sizeof message.text, format, arguments);
+    /* Some libraries end their sentences with blanks. */
+    for (size_t end = strlen(message.text); end > 0 && message.text[end - 1] <= ' ' && message.text[end - 1] > 0; end--)
+        message.text[end - 1] = 0;
     call_say(&message);
 }
 
@@ -69,9 +73,23 @@ _Noreturn void call_misuse(darkroom_codec_call *call, const char *what)
 
 bool call_is_counted;
 
+/* As Units.bytes of the daemon has it: exact, and rounded if that is long. */
+_Noreturn static void fail_without(darkroom_codec_call *call, size_t bytes)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    enum { LAST = sizeof units / sizeof *units - 1 };
+    size_t whole = bytes;
+    unsigned exact = 0, large = 0;
+    for (; whole > 0 && whole % 1024 == 0 && exact < LAST; exact++) whole /= 1024;
+    double amount = (double) bytes;
+    for (; amount >= 1024 && large < LAST; large++) amount /= 1024;
+    if (whole < 10 << 10) codec_fail(call, DARKROOM_CODEC_MEMORY, "there is no memory for %zu %s", whole, units[exact]);
+    codec_fail(call, DARKROOM_CODEC_MEMORY, "there is no memory for %zu %s (%.1f %s)", whole, units[exact], amount, units[large]);
+}
+
 void conversation_without_memory(size_t bytes)
 {
-    if (call_is_counted) codec_fail(NULL, DARKROOM_CODEC_MEMORY, "there is no memory for %zu bytes", bytes);
+    if (call_is_counted) fail_without(NULL, bytes);
 }
 
 darkroom_codec_call *conversation_new(const darkroom_codec_message *order, bool decodes, const uint32_t *is_permitted)
@@ -112,8 +130,9 @@ uint8_t *call_slot(const darkroom_codec_call *call, uint32_t index)
 void *codec_allocate(darkroom_codec_call *call, size_t count, size_t size)
 {
     size_t bytes;
-    void *memory = __builtin_mul_overflow(count, size, &bytes) ? NULL : malloc(bytes ? bytes : 1);
-    if (!memory) codec_fail(call, DARKROOM_CODEC_MEMORY, "there is no memory for %zu x %zu bytes", count, size);
+    if (__builtin_mul_overflow(count, size, &bytes)) bytes = SIZE_MAX;
+    void *memory = bytes == SIZE_MAX ? NULL : malloc(bytes ? bytes : 1);
+    if (!memory) fail_without(call, bytes);
     return memory;
 }
 

@@ -5,7 +5,6 @@
 
 #include <aom/aom_encoder.h>
 #include <aom/aomcx.h>
-#include <dlfcn.h>
 
 /* What libheif does not tell libaom, or tells it wrongly. libheif says how to encode through one function. So that function
  * is here, too: the loader finds the program's own before that of the library. libheif takes what it writes into the file
@@ -17,15 +16,7 @@ static heif_expectation expectation;
 
 void heif_codec_expect(heif_expectation expected) { expectation = expected; }
 
-/* A function of libaom. Newer versions of libheif load it with a file that they load themselves, which RTLD_NEXT does not
- * see. */
-static void *library_function(const char *name)
-{
-    void *found = dlsym(RTLD_NEXT, name);
-    if (found) return found;
-    void *library = dlopen("libaom.so.3", RTLD_LAZY | RTLD_NOLOAD);
-    return library ? dlsym(library, name) : NULL;
-}
+static void *library_function(const char *name) { return heif_codec_function(name, "libaom.so.3"); }
 
 /* The profile that has a depth of 10 bits with this chroma (AV1 specification, 6.4.1). */
 static unsigned profile_of_ten_bits(const aom_codec_enc_cfg_t *configuration)

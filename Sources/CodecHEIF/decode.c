@@ -133,6 +133,7 @@ struct heif_error heif_codec_decode_image(
     enum heif_chroma chroma = is_wide
         ? has_alpha ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RRGGBB_LE
         : has_alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB;
+    heif_codec_begin_hevc();
     return heif_decode_image(handle, image, heif_colorspace_RGB, chroma, NULL);
 }
 
@@ -153,6 +154,7 @@ static void say_rows(picture *picture)
     const darkroom_codec_header *header = &picture->header;
     struct heif_image *image = NULL;
     heif_codec_check(picture->call, heif_codec_decode_image(picture->handle, header, &image));
+    heif_codec_check_hevc(picture->call);
     heif_rgb decoded = heif_codec_rgb(picture->call, header, image);
     bool is_associated = header->channels == 4 && heif_image_handle_is_premultiplied_alpha(picture->handle);
     for (uint32_t y = 0; y < header->height; y++) {

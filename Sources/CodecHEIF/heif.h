@@ -79,4 +79,11 @@ typedef struct {
 
 void heif_codec_expect(heif_expectation expected);
 
+/* Before and after an HEVC picture is decoded: what libde265 warned of fails the picture. */
+void heif_codec_begin_hevc(void);
+void heif_codec_check_hevc(darkroom_codec_call *call);
+
+/* The library's function of a name that the program has, too; NULL if it is not loaded. */
+void *heif_codec_function(const char *name, const char *library);
+
 #endif

@@ -1,7 +1,18 @@
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "heif.h"
+
+/* Newer versions of libheif load a decoder or encoder with a file that they load themselves, which RTLD_NEXT does not see. */
+void *heif_codec_function(const char *name, const char *library)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    if (found) return found;
+    void *loaded = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    return loaded ? dlsym(loaded, name) : NULL;
+}
 
 /* Newer versions load decoders and encoders from files of their own. */
 static void prepare(void)

@@ -160,5 +160,6 @@ void heif_codec_say_reduced(darkroom_codec_call *call, struct heif_image_handle 
     const heif_planes *planes = heif_codec_kept_planes();
     if (planes) return say_planes(call, planes, header, coding.is_known ? coding.matrix : planes->matrix, divisor);
     heif_codec_check(call, error);
+    heif_codec_check_hevc(call);
     say_pixels(call, image, header, divisor);
 }

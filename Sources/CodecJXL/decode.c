@@ -43,7 +43,9 @@ static void begin(picture *picture, const uint8_t *bytes, size_t count, int even
     /* Boxes may be compressed. An error only says that this version cannot. */
     JxlDecoderSetDecompressBoxes(picture->decoder, JXL_TRUE);
     check(picture, JxlDecoderSetInput(picture->decoder, bytes, count));
-    JxlDecoderCloseInput(picture->decoder);
+    /* Boxes need to know where the file ends. For pixels, the end would be an error like any other, where libjxl otherwise
+     * wants more. */
+    if (events & JXL_DEC_BOX) JxlDecoderCloseInput(picture->decoder);
 }
 
 static void read_basic_info(picture *picture)
@@ -67,6 +69,29 @@ static void read_basic_info(picture *picture)
         header->channels, header->depth == 16 ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8, JXL_NATIVE_ENDIAN, 0};
 }
 
+/* Colours that the file has as numbers, where CICP has them, too. libjxl's numbers are those of CICP, where P3 has one for
+ * each white. Returns whether they are sRGB, as those of a picture without a profile: libjxl makes a profile of all, which
+ * formats without numbers need for others. */
+static bool read_numbers(picture *picture, const JxlColorEncoding *encoding)
+{
+    uint32_t *cicp = picture->header.cicp, primaries = 0;
+    if (encoding->color_space == JXL_COLOR_SPACE_GRAY && encoding->white_point == JXL_WHITE_POINT_D65) primaries = 1;
+    else if (encoding->color_space != JXL_COLOR_SPACE_RGB) return false;
+    else if (encoding->primaries == JXL_PRIMARIES_P3)
+        primaries = encoding->white_point == JXL_WHITE_POINT_D65 ? 12 : encoding->white_point == JXL_WHITE_POINT_DCI ? 11 : 0;
+    else if (encoding->white_point == JXL_WHITE_POINT_D65 && encoding->primaries != JXL_PRIMARIES_CUSTOM)
+        primaries = (uint32_t) encoding->primaries;
+    bool is_known = encoding->transfer_function == JXL_TRANSFER_FUNCTION_709
+        || encoding->transfer_function == JXL_TRANSFER_FUNCTION_SRGB || encoding->transfer_function == JXL_TRANSFER_FUNCTION_LINEAR
+        || encoding->transfer_function == JXL_TRANSFER_FUNCTION_DCI;
+    if (primaries == 0 || !is_known) return false;
+    cicp[0] = primaries;
+    cicp[1] = (uint32_t) encoding->transfer_function;
+    cicp[2] = 0;
+    cicp[3] = 1;
+    return cicp[0] == 1 && cicp[1] == 13;
+}
+
 static void read_colours(picture *picture)
 {
     for (unsigned index = 0; index < 3; index++) picture->header.cicp[index] = 2;
@@ -77,6 +102,7 @@ static void read_colours(picture *picture)
             codec_fail(picture->call, DARKROOM_CODEC_UNSUPPORTED,
                 "the picture has a high dynamic range (%s), which is not read; export it with a standard range",
                 encoding.transfer_function == JXL_TRANSFER_FUNCTION_PQ ? "PQ" : "HLG");
+        if (read_numbers(picture, &encoding)) return;
     }
     size_t count = 0;
     if (JxlDecoderGetICCProfileSize(picture->decoder, OF_FORMAT(&picture->format) JXL_COLOR_PROFILE_TARGET_DATA, &count)

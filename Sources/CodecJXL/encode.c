@@ -59,6 +59,13 @@ static void write_all(darkroom_codec_call *call, JxlEncoder *encoder)
     }
 }
 
+/* libjxl looks for pieces that repeat, such as letters. On screens and drawings that takes up to 240 bytes of memory for
+ * each pixel, several times as much as all the rest, and makes files of screens 5 to 15 percent smaller. */
+static bool searches_patches(const darkroom_codec_options *options)
+{
+    return options->effort >= DARKROOM_CODEC_PATCHES_EFFORT;
+}
+
 /* 1 to 9. libjxl 0.7 ends the process for some pictures of fewer than a hundred pixels from 8 on, without loss. */
 static uint32_t effort_for(const darkroom_codec_header *header, const darkroom_codec_options *options)
 {
@@ -95,6 +102,8 @@ void jxl_encode(darkroom_codec_call *call)
         check(call, JxlEncoderSetFrameDistance(settings, distance));
     }
     check(call, JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, effort_for(header, &options)));
+    if (!searches_patches(&options))
+        check(call, JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_PATCHES, 0));
     const JxlPixelFormat format = {
         header->channels, header->depth == 16 ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8, JXL_NATIVE_ENDIAN, 0};
     check(call, JxlEncoderAddImageFrame(settings, &format, pixels, row * header->height));

@@ -8,7 +8,7 @@ static void say_lines(picture *picture, uint8_t *row)
     uint8_t *line = codec_allocate(picture->call, (size_t) TIFFScanlineSize(picture->tiff), 1);
     const uint8_t *const planes[1] = {line};
     for (uint32_t y = 0; y < picture->height; y++) {
-        if (TIFFReadScanline(picture->tiff, line, y, 0) < 0) picture_fail(picture);
+        picture_check(picture, TIFFReadScanline(picture->tiff, line, y, 0) >= 0, y, 1);
         picture_say(picture, planes, row);
     }
 }
@@ -34,7 +34,8 @@ static void say_strips(picture *picture, uint8_t *row)
         uint32_t some = picture->height - top < lines ? picture->height - top : lines;
         for (unsigned plane = 0; plane < count; plane++) {
             uint32_t strip = TIFFComputeStrip(picture->tiff, top, (uint16_t) plane);
-            if (TIFFReadEncodedStrip(picture->tiff, strip, strips[plane], (tmsize_t) (line * some)) < 0) picture_fail(picture);
+            tmsize_t bytes = (tmsize_t) (line * some);
+            picture_check(picture, TIFFReadEncodedStrip(picture->tiff, strip, strips[plane], bytes) >= 0, top, some);
         }
         for (uint32_t y = 0; y < some; y++) {
             const uint8_t *planes[5];
@@ -66,7 +67,8 @@ static void say_tiles(picture *picture, uint8_t *row)
         uint32_t some = picture->height - top < height ? picture->height - top : height;
         for (unsigned plane = 0; plane < count; plane++)
             for (uint32_t column = 0; column < across; column++) {
-                if (TIFFReadTile(picture->tiff, tile, column * width, top, 0, (uint16_t) plane) < 0) picture_fail(picture);
+                bool is_read = TIFFReadTile(picture->tiff, tile, column * width, top, 0, (uint16_t) plane) >= 0;
+                picture_check(picture, is_read, top, some);
                 for (uint32_t y = 0; y < some; y++)
                     memcpy(bands[plane] + line * y + tile_line * column, tile + tile_line * y, tile_line);
             }
@@ -88,7 +90,7 @@ static void say_converted(picture *picture, uint8_t *row)
     /* The rows as in the file. */
     image.req_orientation = image.orientation;
     uint32_t *pixels = codec_allocate(picture->call, (size_t) picture->width * picture->height, sizeof *pixels);
-    if (!TIFFRGBAImageGet(&image, pixels, picture->width, picture->height)) picture_fail(picture);
+    picture_check(picture, TIFFRGBAImageGet(&image, pixels, picture->width, picture->height), 0, picture->height);
     for (uint32_t y = 0; y < picture->height; y++) {
         const uint32_t *from = pixels + (size_t) picture->width * y;
         for (uint32_t x = 0; x < picture->width; x++) {
@@ -134,13 +136,14 @@ void tiff_decode(darkroom_codec_call *call)
     from.count = count;
     /* An empty file has no bytes. */
     if (count == 0) codec_fail(call, DARKROOM_CODEC_TRUNCATED, "the TIFF file is empty");
-    picture picture = {.call = call, .tiff = tiff_open(&from, "r")};
+    picture picture = {.call = call, .file = &from, .tiff = tiff_open(&from, "r")};
     if (!picture.tiff) picture_fail(&picture);
     picture_read_tags(&picture);
     darkroom_codec_header *header = &picture.header;
     header->memory = memory(&picture);
     codec_begin(call, *header, picture_metadata(&picture));
     uint8_t *row = codec_allocate(call, codec_row_bytes(header), 1);
+    picture_begin_rows();
     if (picture.is_converted) say_converted(&picture, row);
     else if (TIFFIsTiled(picture.tiff)) say_tiles(&picture, row);
     else if (plane_count(&picture) > 1) say_strips(&picture, row);

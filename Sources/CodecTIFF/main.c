@@ -3,14 +3,6 @@
 
 #include "tiff.h"
 
-char tiff_words[DARKROOM_CODEC_TEXT];
-
-static void keep_words(const char *module, const char *format, va_list arguments)
-{
-    (void) module;
-    vsnprintf(tiff_words, sizeof tiff_words, format, arguments);
-}
-
 /* As other libraries say it: TIFFGetVersion has `LIBTIFF, Version 4.5.0` and more lines. */
 static const char *library(void)
 {
@@ -20,15 +12,10 @@ static const char *library(void)
     return text;
 }
 
-static void prepare(void)
-{
-    TIFFSetErrorHandler(keep_words);
-    TIFFSetWarningHandler(NULL);
-}
 
 int main(int argc, char **argv)
 {
     const darkroom_codec codec = {
-        .library = library, .prepare = prepare, .decode = tiff_decode, .encode = tiff_encode};
+        .library = library, .prepare = tiff_listen, .decode = tiff_decode, .encode = tiff_encode};
     return darkroom_codec_main(&codec, argc, argv);
 }

@@ -6,6 +6,7 @@
 /* The picture as its tags say. */
 typedef struct {
     darkroom_codec_call *call;
+    const tiff_file *file;
     TIFF *tiff;
     uint32_t width, height;
     uint16_t bits, samples, photometric, planar, compression;
@@ -21,12 +22,18 @@ typedef struct {
 
 enum { NO_ALPHA = 0xffff };
 
-/* Ends with libtiff's last words. */
+/* Ends with libtiff's last words: damage.c. */
 _Noreturn void picture_fail(const picture *picture);
 
 /* The place of a page and the number of pages: chain.c. False if there is no such page, or if something is unusual about
  * the chain of directories; libtiff then says what. */
 bool picture_find_in_chain(const picture *picture, uint32_t wanted, uint64_t *place, uint32_t *pages);
+/* Before the first rows. What libtiff has said of the tags does not count for the rows. */
+void picture_begin_rows(void);
+/* After libtiff has read `count` rows from `y` on, or has said that it cannot. Ends if libtiff has reported damage; a last
+ * row that is not whole only makes a warning. */
+void picture_check(const picture *picture, bool is_read, uint32_t y, uint32_t count);
+
 /* Goes to the wanted page and reads its tags: tags.c. Fills the picture and its header, except for the memory. */
 void picture_read_tags(picture *picture);
 /* Metadata; it lives as long as the page is open. */

@@ -2,16 +2,6 @@
 
 #include "picture.h"
 
-_Noreturn void picture_fail(const picture *picture)
-{
-    bool is_short = strstr(tiff_words, "Read error") || strstr(tiff_words, "ot enough data")
-        || strstr(tiff_words, "remature") || strstr(tiff_words, "past end") || strstr(tiff_words, "got 0 bytes");
-    bool is_memory = strstr(tiff_words, "emory") != NULL;
-    darkroom_codec_result result = is_memory ? DARKROOM_CODEC_MEMORY
-        : is_short ? DARKROOM_CODEC_TRUNCATED : DARKROOM_CODEC_DAMAGED;
-    codec_fail(picture->call, result, "libtiff: %s", tiff_words[0] ? tiff_words : "the file is damaged");
-}
-
 static uint32_t number(TIFF *tiff, uint32_t tag)
 {
     uint16_t value = 0;

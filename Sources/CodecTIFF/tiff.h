@@ -8,6 +8,9 @@
 /* The last thing that libtiff said was wrong; "" for nothing. */
 extern char tiff_words[DARKROOM_CODEC_TEXT];
 
+/* Takes what libtiff says from now on: damage.c. */
+void tiff_listen(void);
+
 /* A source in memory, or a result whose bytes are said, as libtiff sees a file. */
 typedef struct {
     darkroom_codec_call *call;

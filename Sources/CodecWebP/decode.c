@@ -37,6 +37,14 @@ _Noreturn void webp_fail(darkroom_codec_call *call, VP8StatusCode status, bool i
     }
 }
 
+/* Whether the container says that the file is longer. */
+static bool is_cut(const uint8_t *bytes, size_t count)
+{
+    if (count < 8) return true;
+    uint32_t rest = (uint32_t) bytes[7] << 24 | (uint32_t) bytes[6] << 16 | (uint32_t) bytes[5] << 8 | bytes[4];
+    return rest > count - 8;
+}
+
 /* The first frame of an animation, on its canvas. */
 static void first_frame(darkroom_codec_call *call, const uint8_t *bytes, size_t count, const darkroom_codec_header *header)
 {
@@ -48,7 +56,8 @@ static void first_frame(darkroom_codec_call *call, const uint8_t *bytes, size_t 
     uint8_t *canvas;
     int timestamp;
     if (!decoder || !WebPAnimDecoderGetNext(decoder, &canvas, &timestamp))
-        codec_fail(call, DARKROOM_CODEC_DAMAGED, "the first frame of the WebP file is damaged");
+        codec_fail(call, is_cut(bytes, count) ? DARKROOM_CODEC_TRUNCATED : DARKROOM_CODEC_DAMAGED,
+            is_cut(bytes, count) ? "the WebP file ends too early" : "the first frame of the WebP file is damaged");
     codec_rows(call, canvas, codec_row_bytes(header), header->height);
 }
 
@@ -76,7 +85,8 @@ static void still(darkroom_codec_call *call, const uint8_t *bytes, size_t count,
         if (status == VP8_STATUS_OK) break;
         given = next;
     }
-    if (said < header->height) webp_fail(call, VP8_STATUS_NOT_ENOUGH_DATA, true);
+    if (said < header->height)
+        webp_fail(call, is_cut(bytes, count) ? VP8_STATUS_NOT_ENOUGH_DATA : VP8_STATUS_BITSTREAM_ERROR, true);
 }
 
 void webp_decode(darkroom_codec_call *call)

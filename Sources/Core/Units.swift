@@ -4,7 +4,7 @@ package enum Units {
     private static let binary = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]
 
     /// `1 GiB`, `64 KiB`, `4095 bytes`. A number that is not a multiple of a unit is shown in bytes, and a large one
-    /// also as a rounded value: `268435457 bytes (256.0 MiB)`.
+    /// also as a rounded value: `268435457 bytes (256.0 MiB)`, `1290052 KiB (1.2 GiB)`.
     package static func bytes(_ count: some BinaryInteger) -> String {
         var whole = count
         var unit = 0
@@ -12,9 +12,8 @@ package enum Units {
             whole /= 1024
             unit += 1
         }
-        if unit > 0 { return "\(whole) \(binary[unit])" }
-        let exact = "\(count) \(count == 1 ? "byte" : "bytes")"
-        return count < 10 << 10 ? exact : "\(exact) (\(rounded(Double(count))))"
+        let exact = "\(whole) \(whole == 1 && unit == 0 ? "byte" : binary[unit])"
+        return whole < 10 << 10 ? exact : "\(exact) (\(rounded(Double(count))))"
     }
 
     private static func rounded(_ bytes: Double) -> String {

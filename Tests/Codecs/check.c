@@ -36,6 +36,9 @@ static bool differs(const sample_picture *picture, const darkroom_codec_header *
 static bool compare(const sample_picture *picture, const inside_outcome *outcome, bool is_reduced, char *problem, size_t room)
 {
     const darkroom_codec_header *want = &picture->header, *have = &outcome->header;
+    if (picture->failure && outcome->failure != picture->failure)
+        return snprintf(problem, room, "failure %u instead of %u: %s", outcome->failure, picture->failure, outcome->text), false;
+    if (picture->failure) return true;
     if (outcome->failure) return snprintf(problem, room, "%s", outcome->text), false;
     if (differs(picture, have))
         return snprintf(problem, room, "the header has %u x %u, %u of %u, %u bits of %u, orientation %u, %u pages", have->width,

@@ -39,8 +39,8 @@ start_daemon() {
     exit 1
 }
 
-# The largest sample.
-sample() { find "$SAMPLES/$1" -type f -printf '%s %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2-; }
+# The largest sample that is sound.
+sample() { find "$SAMPLES/$1" -type f ! -name '*-damaged-*' ! -name '*-cut-*' -printf '%s %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2-; }
 
 reads() { "$BIN/darkroom" filter <"$(sample "$1")" >/dev/null 2>&1; }
 

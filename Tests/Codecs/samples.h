@@ -18,6 +18,8 @@ typedef struct {
     uint32_t stored_depth;
     /* From 1. */
     uint32_t page;
+    /* How reading must fail; 0 if it must not. */
+    darkroom_codec_result failure;
 } sample_picture;
 
 /* Each codec has its own: makes all kinds with this size. */

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tiffio.h>
@@ -201,6 +202,27 @@ static uint32_t expected(const kind *kind, uint32_t x, uint32_t y, unsigned chan
     return (uint32_t) (straight > most ? most : straight);
 }
 
+/* The file cut off in the middle, and with other bytes in the middle of the data, which libtiff writes before the tags. Only
+ * what contradicts itself can be noticed: codes that do not exist, and rows of another length. */
+static void say_damaged(const kind *kind, const sample_file *file, sample_picture picture)
+{
+    static const uint8_t bytes[][12] = {{0}, {255, 0, 255, 0, 255, 0, 255, 0, 255, 0, 255, 0}};
+    bool is_noticed = kind->compression == COMPRESSION_CCITTFAX3 || kind->compression == COMPRESSION_CCITTFAX4
+        || kind->compression == COMPRESSION_JPEG;
+    if (!is_noticed || file->count < 4096) return;
+    char name[100];
+    snprintf(name, sizeof name, "%s-cut", kind->name);
+    picture.failure = DARKROOM_CODEC_TRUNCATED;
+    sample_say(name, file->bytes, file->count / 2, &picture);
+    uint8_t *damaged = sample_allocate(file->count, 1);
+    memcpy(damaged, file->bytes, file->count);
+    memcpy(damaged + file->count / 3, bytes[kind->compression == COMPRESSION_JPEG], sizeof bytes[0]);
+    snprintf(name, sizeof name, "%s-damaged", kind->name);
+    picture.failure = DARKROOM_CODEC_DAMAGED;
+    sample_say(name, damaged, file->count, &picture);
+    free(damaged);
+}
+
 static void say(const kind *kind, const sample_file *file, uint32_t width, uint32_t height, uint32_t pages)
 {
     darkroom_codec_colour colour = kind->photometric == 5 ? DARKROOM_CODEC_CMYK
@@ -219,6 +241,7 @@ static void say(const kind *kind, const sample_file *file, uint32_t width, uint3
             }
     picture.pixels = rows;
     sample_say(kind->name, file->bytes, file->count, &picture);
+    say_damaged(kind, file, picture);
     free(rows);
 }
 

@@ -43,6 +43,8 @@ enum {
     /* From this effort on, the encoder of AVIF looks for parts of the picture that repeat. The daemon reserves memory for
      * that. */
     DARKROOM_CODEC_REPETITION_EFFORT = 7,
+    /* The same for the encoder of JPEG XL and pieces that repeat. */
+    DARKROOM_CODEC_PATCHES_EFFORT = 8,
 };
 
 /* The meaning of the first channels of a pixel; one more is straight alpha. */

@@ -262,8 +262,11 @@ final class CodecCall {
             default: nil
             }
         guard let kind else { return nonsense(step) }
+        let isTooLarge = isEncoding && kind == .memoryLimit
+        let remedy = isTooLarge ? "; a smaller effort or a smaller picture needs less" : ""
         return PictureError(
-            kind, "\(name): \(step): \(message.words)", isTransient: kind == .readFailed)
+            kind, "\(name): \(step): \(message.words)\(remedy)",
+            isTransient: kind == .readFailed)
     }
 
     /// The error after the child has ended without a word.

@@ -4,7 +4,8 @@ import CDarkroomCodecWire
 ///
 /// The libraries do not tell. The factors are bounds of the peaks that were measured (`VmPeak` of the child) with
 /// photographs, drawings and noise of 0.1 to 12 megapixels, with noise of 20 to 1000 pixels in width and height, and with
-/// pictures of 16 pixels in width or height, on 2026-11-28. A child has `CodecCall.Bounds.spare` besides.
+/// pictures of 16 pixels in width or height, on 2026-11-28; for JPEG XL also with screens and
+/// pictures of one colour. A child has `CodecCall.Bounds.spare` besides.
 enum CodecMemory {
     /// libwebp 1.2.4. It has the tokens of the whole picture from the second method on, four bytes a pixel if it is
     /// lossless, and for everything that is lossless, also alpha, a search in up to 2600 histograms: noise of 0.1
@@ -52,21 +53,31 @@ enum CodecMemory {
         return bytes * extended(layout, pixels, by: 56) + repetition + constant
     }
 
-    /// libjxl 0.7.0. It has the picture as floats, and compares it with what comes out from effort 8 on.
+    /// libjxl 0.7.0. It has the picture as floats, and compares it with what comes out from effort 8 on. Where pieces of a
+    /// screen or a drawing repeat, it has a list of pixels to visit, up to ten for each pixel and in two copies while it
+    /// grows, if Sources/CodecJXL/encode.c permits that.
     static func jpegXL(_ layout: PixelLayout, pixels: Int, _ options: OutputOptions) -> Int {
-        let bytesPerPixel = layout.bytesPerPixel
-        let isSearching = options.effort >= 8
-        let bytes: Int
-        if options.lossless {
-            bytes = isSearching ? 40 + 45 * bytesPerPixel : 24 + 22 * bytesPerPixel
-        } else if isSearching {
-            bytes = 340
-        } else {
-            let isDeep = layout.depth == 16
-            bytes =
-                56 + 10 * layout.channels + (isDeep ? 8 : 0) + (options.quality > 90 ? 16 : 0)
+        let bytes =
+            options.lossless ? losslessJPEGXL(layout, options) : lossyJPEGXL(layout, options)
+        return bytes * extended(layout, pixels, by: 40) + 10 << 20
+    }
+
+    /// Bytes a pixel.
+    private static func losslessJPEGXL(_ layout: PixelLayout, _ options: OutputOptions) -> Int {
+        if options.effort >= Int(DARKROOM_CODEC_PATCHES_EFFORT) {
+            return max(40 + 32 * layout.bytesPerPixel, 290)
         }
-        return bytes * extended(layout, pixels, by: 40) + 2 * constant
+        // From effort 5 on, it learns from samples of two bytes in another form.
+        let wide = layout.depth == 16 ? (options.effort >= 5 ? 13 : 4) : 0
+        let bytes = options.effort >= 7 ? (30, 28) : (24, 24)
+        return bytes.0 + (bytes.1 + wide) * layout.channels
+    }
+
+    /// Bytes a pixel.
+    private static func lossyJPEGXL(_ layout: PixelLayout, _ options: OutputOptions) -> Int {
+        if options.effort >= Int(DARKROOM_CODEC_PATCHES_EFFORT) { return 340 }
+        return 66 + 10 * layout.channels + (layout.depth == 16 ? 6 : 0)
+            + (options.quality > 90 ? 14 : 0)
     }
 
     /// libtiff 4.5.0. It has a strip, which is at least a row, before and after its compression.

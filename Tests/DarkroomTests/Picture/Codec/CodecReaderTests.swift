@@ -103,6 +103,19 @@ import Testing
         #expect(largestDifference(try reader.allBytes(), turned) <= 3)
     }
 
+    /// What a JPEG XL has as numbers needs no profile of libjxl's making; and what is missing is not called damaged.
+    @Test func aJPEGXLHasWhatItsFileHas() throws {
+        let reader = try Self.reader(of: .content(CodecSamples.jxl), .jpegXL)
+        #expect(reader.colour.profile == nil)
+        #expect(reader.colour.codePoints == [1, 13, 0, 1])
+        try reader.drain()
+        let half = Array(CodecSamples.jxl.prefix(CodecSamples.jxl.count / 2))
+        let error = #expect(throws: PictureError.self) {
+            try Self.reader(of: .content(half), .jpegXL).allBytes()
+        }
+        #expect(error?.kind == .pictureTruncated)
+    }
+
     /// Of several pages, the first is read, and the others are not forgotten in silence.
     @Test func theFirstOfSeveralPages() throws {
         let reader = try Self.reader(of: .content(TIFFMaker(pages: 3).bytes), .tiff)
@@ -278,7 +291,7 @@ import Testing
                 "x: reading row 1 of 8: \(program)was ended by signal 11"),
             Case("leave", .codecCrashed, header + program + "ended with status 9"),
             Case("spin", .codecTime, header + program + "has used 1 seconds of the processor"),
-            Case("memory", .memoryLimit, header + "there is no memory for 1048576 x 1 bytes"),
+            Case("memory", .memoryLimit, header + "there is no memory for 1 MiB"),
             Case("silent", .codecTime, header + program + "has said nothing for 1 seconds"),
             Case(
                 "silent-after-header", .codecTime,

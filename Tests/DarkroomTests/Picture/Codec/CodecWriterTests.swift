@@ -195,6 +195,21 @@ import Testing
         #expect(try !Self.write(drawing, options).file.isEmpty)
     }
 
+    /// libjxl takes most for what repeats: a picture of one colour, and letters on a page.
+    @Test(arguments: [0, 4, 5, 6, 7, 8, 10]) func aScreenHasItsMemory(effort: Int) throws {
+        let page = Repository.root.appending(path: "etc/doc/page.png")
+        let layout = PixelLayout(width: 1000, height: 700, channels: 3, depth: 8)
+        let flat = ReferencePicture(
+            layout: layout, samples: Array(repeating: 200, count: 1000 * 700 * 3))
+        for picture in [try PNGReader.pixels(of: Array(Data(contentsOf: page))).picture, flat] {
+            for isLossless in [false, true] {
+                let options = OutputOptions(
+                    format: .jpegXL, lossless: isLossless, effort: effort)
+                #expect(try !Self.write(picture, options).file.isEmpty)
+            }
+        }
+    }
+
     @Test func sidesHaveALimit() throws {
         let none = try FileDescriptor.open("/dev/null", .readWrite)
         defer { try? none.close() }
@@ -333,7 +348,10 @@ import Testing
             ("crash-at-end", .codecCrashed, program + "was ended by signal 11"),
             ("leave", .codecCrashed, program + "ended with status 9"),
             ("spin", .codecTime, program + "has used 1 seconds of the processor"),
-            ("memory", .memoryLimit, "there is no memory for 1048576 bytes"),
+            (
+                "memory", .memoryLimit,
+                "there is no memory for 1 MiB; a smaller effort or a smaller picture needs less"
+            ),
             ("silent", .codecTime, program + "has said nothing for 1 seconds"),
             (
                 "open", .codecCrashed,

@@ -72,6 +72,19 @@ import Testing
         #expect(largest <= 8)
     }
 
+    /// libde265 fills in what it cannot read, and only warns: that is damage all the same.
+    @Test(arguments: ["plain", "odd", "grid"]) func damageIsNotConcealed(_ name: String) throws {
+        let place = Repository.root.appending(path: "Tests/Codecs/heic/\(name).heic")
+        var bytes = try [UInt8](Data(contentsOf: place))
+        // The samples are at the end.
+        for index in bytes.count - 60..<bytes.count - 20 { bytes[index] ^= 0x55 }
+        let error = #expect(throws: PictureError.self) {
+            try CodecReaderTests.reader(of: .content(bytes), .heic).allBytes()
+        }
+        #expect(error?.kind == .pictureDamaged)
+        #expect(error?.message.contains("libde265: ") == true)
+    }
+
     /// The picture of all files: red grows to the right, green downwards, a quarter is blue; alpha halves below the
     /// diagonal.
     private static func pixel(_ x: Int, _ y: Int, of size: (width: Int, height: Int)) -> [Int] {
