@@ -66,10 +66,11 @@ void picture_check(const picture *picture, bool is_read, uint32_t y, uint32_t co
     if (!is_read) picture_fail(picture);
     if (!damage.words[0]) return;
     if (count > 1)
-        codec_fail(picture->call, DARKROOM_CODEC_DAMAGED, "rows %u to %u: libtiff: %s", y + 1, y + count, damage.words);
+        codec_fail(picture->call, DARKROOM_CODEC_DAMAGED, "libtiff: %s, in rows %u to %u of the picture", damage.words,
+            y + 1, y + count);
     /* Some scanners say that there is a row more than they send. */
     if (!damage.is_short_row || y + 1 < picture->height)
-        codec_fail(picture->call, DARKROOM_CODEC_DAMAGED, "row %u: libtiff: %s", y + 1, damage.words);
+        codec_fail(picture->call, DARKROOM_CODEC_DAMAGED, "libtiff: %s, in row %u of the picture", damage.words, y + 1);
     codec_warn(picture->call, DARKROOM_CODEC_TRUNCATED, "the last row is not whole: libtiff: %s", damage.words);
     damage.words[0] = 0;
 }
