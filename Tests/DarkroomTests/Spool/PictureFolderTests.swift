@@ -280,7 +280,7 @@ import Testing
 
     /// A file that names impossible numbers counts as lost.
     @Test(arguments: [
-        #"[{"source": "a", "pages": 1}]"#, #"[{"source": "a", "pages": 65536}]"#, "3",
+        #"[{"source": "a", "pages": 1}]"#, #"[{"source": "a", "pages": 65537}]"#, "3",
     ])
     func impossiblePagesAreNotBelieved(pages: String) throws {
         try Data(#"{"schemaVersion": 1, "sources": [], "pages": \#(pages)}"#.utf8)
