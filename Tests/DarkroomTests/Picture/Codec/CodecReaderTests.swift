@@ -107,7 +107,9 @@ import Testing
     @Test func aJPEGXLHasWhatItsFileHas() throws {
         let reader = try Self.reader(of: .content(CodecSamples.jxl), .jpegXL)
         #expect(reader.colour.profile == nil)
-        #expect(reader.colour.codePoints == [1, 13, 0, 1])
+        // The numbers are those of sRGB, which go without saying.
+        #expect(reader.colour.codePoints == nil)
+        #expect(reader.metadata.meanings["ICC"] == nil)
         try reader.drain()
         let half = Array(CodecSamples.jxl.prefix(CodecSamples.jxl.count / 2))
         let error = #expect(throws: PictureError.self) {
