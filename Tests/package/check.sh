@@ -18,7 +18,7 @@ libsystemd0 libtiff6 libwebp7 libwebpdemux2 libwebpmux3 systemd systemd zlib1g"
 # What each codec program links, besides libseccomp and the C library.
 declare -rA libraries=(
     [basic]="libdeflate.so.0 libjpeg.so.62 libm.so.6 libpng16.so.16 libz.so.1"
-    [webp]="libwebp.so.7 libwebpdemux.so.2 libwebpmux.so.3" [tiff]=libtiff.so.6 [gif]=libgif.so.7 [bmp]=""
+    [webp]="libm.so.6 libwebp.so.7 libwebpdemux.so.2 libwebpmux.so.3" [tiff]=libtiff.so.6 [gif]=libgif.so.7 [bmp]=""
     [heif]=libheif.so.1 [jxl]=libjxl.so.0.7
 )
 # shellcheck source=Tests/reporting.sh
