@@ -36,7 +36,7 @@ func codec(_ name: String, _ folder: String, _ libraries: [String]) -> Target {
 
 /// The programs that the tests of pictures start.
 let codecs: [Target.Dependency] = [
-    "webp", "heif", "tiff", "gif", "bmp", "jxl", "basic", "bad",
+    "webp", "heif", "tiff", "gif", "bmp", "jxl", "icc", "basic", "bad",
 ].map {
     .target(name: "darkroom-codec-\($0)")
 }
@@ -100,7 +100,9 @@ let package = Package(
         // What Swift cannot call: libpng and libjpeg behind setjmp, Linux calls Glibc's module leaves out.
         .target(
             name: "CDarkroomShims",
-            dependencies: ["CDarkroomPixels", "CDarkroomDeflate", "CDarkroomJpeg"],
+            dependencies: [
+                "CDarkroomPixels", "CDarkroomDeflate", "CDarkroomJpeg", "CDarkroomCodecWire",
+            ],
             path: "Sources/CShims",
             linkerSettings: [.linkedLibrary("png16"), .linkedLibrary("z"), .linkedLibrary("jpeg")]),
         // Kernels over rows of pixels, SIMD chosen at run time.
@@ -113,7 +115,7 @@ let package = Package(
         // The data of usual JPEG files, twice as fast as libjpeg-turbo and with its pixels. libjpeg-turbo
         // reads what is unusual or damaged.
         .target(name: "CDarkroomJpeg", dependencies: ["CDarkroomPixels"], path: "Sources/CJpeg"),
-        // What a daemon and a codec process say to each other.
+        // What a daemon and a codec process say to each other, and how both choose a quality.
         .target(name: "CDarkroomCodecWire", path: "Sources/CCodecWire"),
         // The codec processes: a program that waits and forks for each picture, confined by libseccomp's list of system
         // calls. Each library has a program, so that a machine needs only those it uses.
@@ -126,6 +128,8 @@ let package = Package(
         codec("gif", "GIF", ["gif"]),
         codec("bmp", "BMP", []),
         codec("jxl", "JXL", ["jxl"]),
+        // Tables of colours from profiles.
+        codec("icc", "ICC", ["lcms2"]),
         // The readers of PNG and JPEG in such a process, for who wants no picture to be decoded in the daemon.
         .executableTarget(
             name: "darkroom-codec-basic", dependencies: ["CDarkroomCodec", "CDarkroomShims"],
@@ -301,11 +305,12 @@ let package = Package(
             ],
             swiftSettings: tool),
 
-        // What the tests share: scratch folders, made pictures, an origin, the daemon as a process.
+        // What the tests share: scratch folders, made pictures, an origin, the daemon as a process. Making pictures takes long
+        // without optimisation.
         .target(
             name: "TestSupport",
             dependencies: library, path: "Tests/Support",
-            swiftSettings: tool),
+            swiftSettings: strict),
         // Puts a daemon's clocks ahead or back; a library to be loaded before the C library's.
         .target(name: "CDarkroomClockShim", path: "Tests/ClockShim"),
         // Makes a folder one of a share, for a run; loaded in the same way.

@@ -39,8 +39,8 @@ if [ "${1:-}" = jpeg ]; then
     shift
     mkdir -p .build/benchmark
     "$clang" -std=gnu11 -Wall -Wextra -O2 -ISources/CShims/include -ISources/CJpeg/include \
-        -ISources/CPixels/include -o .build/benchmark/jpeg Tests/Benchmark/jpeg.c \
-        Sources/CShims/jpeg_*.c Sources/CJpeg/*.c Sources/CPixels/cpu.c -ljpeg || exit 1
+        -ISources/CPixels/include -ISources/CCodecWire/include -o .build/benchmark/jpeg Tests/Benchmark/jpeg.c \
+        Sources/CShims/jpeg_*.c Sources/CJpeg/*.c Sources/CPixels/cpu.c Sources/CCodecWire/quality.c -ljpeg || exit 1
     exec .build/benchmark/jpeg "$@"
 fi
 if [ "${1:-}" = codec ]; then

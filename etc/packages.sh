@@ -19,6 +19,7 @@ missing_build_packages() {
     compgen -G '/usr/include/gif_lib.h' >/dev/null || echo libgif-dev
     pkg-config --exists libheif 2>/dev/null || echo libheif-dev
     pkg-config --exists libjxl 2>/dev/null || echo libjxl-dev
+    pkg-config --exists lcms2 2>/dev/null || echo liblcms2-dev
     pkg-config --exists libseccomp 2>/dev/null || echo libseccomp-dev
     # What a Swift toolchain takes from the system when it fetches packages, compiles C and links.
     have git || printf '%s\n' git ca-certificates
@@ -45,6 +46,10 @@ missing_test_packages() {
     # The shells that are to take the completions.
     have zsh || echo zsh
     have fish || echo fish
+    # It reads the metadata of results.
+    have exiftool || echo libimage-exiftool-perl
+    # It judges the similarity of results.
+    /usr/bin/python3 -c "import skimage.metrics" 2>/dev/null || echo python3-skimage
     # The pages of batches are opened in it.
     have chromium || echo chromium
     # One of the ways to run shards.

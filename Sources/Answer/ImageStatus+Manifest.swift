@@ -13,11 +13,11 @@ extension ImageStatus {
         case .source(let source):
             ImageStatus(
                 name: image.name.string, source: source.shown,
-                published: image.isPublished ? nil : false)
+                variantOf: image.variantOf?.string, published: image.isPublished ? nil : false)
         case .image(let index):
             ImageStatus(
                 name: image.name.string, from: manifest.images[index].name.string,
-                published: image.isPublished ? nil : false)
+                variantOf: image.variantOf?.string, published: image.isPublished ? nil : false)
         }
     }
 }

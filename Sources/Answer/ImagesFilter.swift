@@ -20,7 +20,10 @@ package struct ImagesFilter {
     /// The part of `status.json` without its images; nil if it is too long to be written by Darkroom.
     package static func frame(in folder: Directory) throws(FileError) -> [UInt8]? {
         let file = try folder.open(Status.fileName)
-        return try read(file, folder.path(of: Status.fileName)) { _ throws(FileError) in }
+        let path = folder.path(of: Status.fileName)
+        let length = try file.information(path: path).length
+        if let ends = try? StatusStream.ends(of: file, length, path) { return ends.frame }
+        return try read(file, path) { _ throws(FileError) in }
     }
 
     /// The same; also passes on the lines of the images, each with its newline.

@@ -11,6 +11,9 @@ package enum JournalRecord: Sendable, Equatable {
     /// In a reopened batch, the status may also be `new`: the image must be repeated, and it has had this number of
     /// attempts.
     case ended(index: Int, ImageStatus)
+    /// The image with this index is filtered, and its output is to be delivered: `active/ID/output-INDEX` is complete.
+    /// It has not ended. The last record of an image counts.
+    case delivering(index: Int, UndeliveredImage)
     /// Someone cancelled the batch; an older version wrote this record.
     case cancelled
     /// A control file gave a command to the batch.
@@ -24,7 +27,7 @@ package enum JournalRecord: Sendable, Equatable {
 
 extension JournalRecord: Codable {
     private enum CodingKeys: String, CodingKey {
-        case image, status, cancelled, commanded, reopened, crash, cause
+        case image, status, delivering, cancelled, commanded, reopened, crash, cause
     }
 
     package init(from decoder: any Decoder) throws {
@@ -33,6 +36,10 @@ extension JournalRecord: Codable {
             self = .crashed(
                 index: try container.decode(Int.self, forKey: .image), number: number,
                 try container.decode(CrashCause.self, forKey: .cause))
+        } else if let image = try container.decodeIfPresent(
+            UndeliveredImage.self, forKey: .delivering)
+        {
+            self = .delivering(index: try container.decode(Int.self, forKey: .image), image)
         } else if let index = try container.decodeIfPresent(Int.self, forKey: .image) {
             self = .ended(
                 index: index, try container.decode(ImageStatus.self, forKey: .status))
@@ -56,6 +63,9 @@ extension JournalRecord: Codable {
         case .ended(let index, let status):
             try container.encode(index, forKey: .image)
             try container.encode(status, forKey: .status)
+        case .delivering(let index, let image):
+            try container.encode(index, forKey: .image)
+            try container.encode(image, forKey: .delivering)
         case .cancelled:
             try container.encode(true, forKey: .cancelled)
         case .commanded(let command):

@@ -61,6 +61,26 @@ package struct PictureVersions: Codable, Sendable, Equatable {
 }
 
 extension PictureVersions {
+    /// The digest of the versions that decide the bytes of results of a format: a SHA-256 in hexadecimal.
+    ///
+    /// - Parameter format: nil for an image without a result.
+    package func sha256(of format: OutputFormat?) -> String {
+        var writer = JSONWriter()
+        writer.add("versions", deciding(format)) { writer, item in
+            writer.add("name", item.name)
+            writer.add("version", item.version)
+        }
+        return SHA256Digest.hex(of: writer.text())
+    }
+
+    /// That of this process, and of the program that has written results of the format for it.
+    package static func presentSHA256(of format: OutputFormat?) -> String {
+        format?.library == nil
+            ? ownSHA256 : present(writing: format.map { [$0] } ?? []).sha256(of: format)
+    }
+
+    private static let ownSHA256 = present.sha256(of: nil)
+
     /// The names and versions that decide the bytes of results of a format.
     package func deciding(_ format: OutputFormat?) -> [(name: String, version: String)] {
         guard let name = format?.library?.name, let version = codecs?[name] else { return named }

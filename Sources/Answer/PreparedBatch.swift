@@ -13,10 +13,15 @@ package struct PreparedBatch: Sendable {
     package let suspects: Set<Int>
     /// The images whose pixels for others are in `active/ID`, see `HandOverTable`.
     package let handOvers: Set<Int>
+    /// The former results of images that are made again.
+    package let formers: [Int: FormerResult]
+    /// The results of images that are to be delivered.
+    package let undelivered: [Int: UndeliveredImage]
 
     package init(
         id: String, manifest: Manifest, status: Status, control: ControlState = .free,
-        crashes: [Int: Crashes] = [:], suspects: Set<Int> = [], handOvers: Set<Int> = []
+        crashes: [Int: Crashes] = [:], suspects: Set<Int> = [], handOvers: Set<Int> = [],
+        formers: [Int: FormerResult] = [:], undelivered: [Int: UndeliveredImage] = [:]
     ) {
         self.id = id
         self.manifest = manifest
@@ -25,5 +30,14 @@ package struct PreparedBatch: Sendable {
         self.crashes = crashes
         self.suspects = suspects
         self.handOvers = handOvers
+        self.formers = formers
+        self.undelivered = undelivered
+    }
+
+    /// The same with former results.
+    package func with(_ formers: [Int: FormerResult]) -> PreparedBatch {
+        PreparedBatch(
+            id: id, manifest: manifest, status: status, control: control, crashes: crashes,
+            suspects: suspects, handOvers: handOvers, formers: formers, undelivered: undelivered)
     }
 }

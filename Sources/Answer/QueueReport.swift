@@ -1,5 +1,6 @@
 import DarkroomCore
 import DarkroomManifest
+import DarkroomPicture
 import Foundation
 
 /// The content of `spool/queue.json`: what the daemon does, and all unfinished batches.
@@ -30,6 +31,8 @@ package struct QueueReport: Codable, Sendable, Equatable {
     /// is in work.
     package var imagesPerSecond: Double?
     package var bytesPerSecond: Double?
+    /// What the store of results does; absent if there is none.
+    package var results: Results?
     /// At most `capacity` unfinished batches: those in work first, then by their arrival.
     package var batches: [Batch] = []
     /// Batches of an earlier daemon that this one cannot continue. Absent if there are none.
@@ -91,6 +94,8 @@ package struct QueueReport: Codable, Sendable, Equatable {
         package var filters: Int
         /// The filters of images without any, as the configuration has them, in YAML (`FilterList`).
         package var defaultFilters: String
+        /// `manifests.defaultProfile`; nil in the reports of older daemons.
+        package var defaultProfile: OutputProfile?
         /// The folders from which local pictures are read.
         package var sourceRoots: [String]
         /// Those of them that the daemon can read: its sandbox may hide others.
@@ -115,7 +120,8 @@ package struct QueueReport: Codable, Sendable, Equatable {
 
         package init(
             manifestBytes: Int, images: Int, filters: Int, defaultFilters: String,
-            sourceRoots: [String], readableRoots: [String], service: Service? = nil,
+            defaultProfile: OutputProfile? = nil, sourceRoots: [String], readableRoots: [String],
+            service: Service? = nil,
             sourceBytes: Int, downloads: Downloads, pictures: Pictures,
             recipesFolder: String? = nil, recipesOnly: Bool? = nil, inboxRecipe: String? = nil,
             ignoredSources: [String]? = nil
@@ -124,6 +130,7 @@ package struct QueueReport: Codable, Sendable, Equatable {
             self.images = images
             self.filters = filters
             self.defaultFilters = defaultFilters
+            self.defaultProfile = defaultProfile
             self.sourceRoots = sourceRoots
             self.readableRoots = readableRoots
             self.service = service
@@ -134,6 +141,26 @@ package struct QueueReport: Codable, Sendable, Equatable {
             self.recipesOnly = recipesOnly
             self.inboxRecipe = inboxRecipe
             self.ignoredSources = ignoredSources
+        }
+    }
+
+    /// The store of results, and what it has done since the daemon started.
+    package struct Results: Codable, Sendable, Equatable {
+        /// How many outputs it has, and their size on the disk.
+        package var count: Int
+        package var bytes: Int
+        /// Images whose outputs were copied, and those whose outputs were made.
+        package var hits: Int
+        package var misses: Int
+        /// The bytes of the outputs that were copied.
+        package var savedBytes: Int
+
+        package init(count: Int, bytes: Int, hits: Int, misses: Int, savedBytes: Int) {
+            self.count = count
+            self.bytes = bytes
+            self.hits = hits
+            self.misses = misses
+            self.savedBytes = savedBytes
         }
     }
 

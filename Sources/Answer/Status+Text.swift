@@ -106,6 +106,7 @@ extension ControlRecord {
 extension ImageStatus {
     package func write(_ writer: inout JSONWriter) {
         writer.add("attempts", attempts)
+        writer.add("deliveredTo", deliveredTo)
         writer.add("download", download) { writer, download in
             writer.add("attempts", download.attempts)
             writer.add("bytes", download.bytes)
@@ -115,6 +116,10 @@ extension ImageStatus {
         }
         writer.add("error", error) { $1.write(&$0) }
         writer.add("from", from)
+        writer.add("inputsSha256", inputsSHA256)
+        writer.add("libraries", libraries)
+        writer.add("limitsSha256", limitsSHA256)
+        writer.add("made", made?.rawValue)
         writer.add("metadata", metadata)
         writer.add("milliseconds", milliseconds) { writer, milliseconds in
             writer.add("downloading", milliseconds.downloading)
@@ -129,11 +134,15 @@ extension ImageStatus {
             writer.add("file", output.file)
             writer.add("format", output.format.rawValue)
             writer.add("height", output.height)
+            writer.add("quality", output.quality)
             writer.add("sha256", output.sha256)
+            writer.add("ssim", output.ssim)
             writer.add("width", output.width)
         }
         writer.add("published", published)
+        writer.add("settingsSha256", settingsSHA256)
         writer.add("source", source)
+        writer.add("sourceIdentity", sourceIdentity)
         writer.add("sourceSha256", sourceSHA256)
         writer.add("state", state.rawValue)
         writer.add("times", times) { writer, times in
@@ -141,6 +150,8 @@ extension ImageStatus {
             writer.add("downloading", times.downloading?.text)
             writer.add("filtering", times.filtering?.text)
         }
+        writer.add("variantOf", variantOf)
+        writer.add("versionsSha256", versionsSHA256)
         writer.add("warnings", warnings)
     }
 }

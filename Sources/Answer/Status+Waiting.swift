@@ -5,6 +5,8 @@ extension Status {
         package enum Code: String, Sendable, CaseIterable {
             /// A host has asked for a pause.
             case hostPaused = "host-paused"
+            /// Outputs cannot be delivered now.
+            case delivery
             /// The queues are suspended (SIGUSR1).
             case paused
             /// The daemon was stopped.

@@ -11,8 +11,8 @@ package enum StatusStreamError: Error, Equatable, Sendable {
     case changed
 }
 
-/// A status file whose images are read one by one, as their text. It needs no more memory than a piece of the file, and no
-/// descriptor between two pieces, so that those of many shards can be read side by side.
+/// A status file whose images are read one by one, as their text. It needs no more memory than a piece of the file. By
+/// itself it needs no descriptor between two pieces, so that those of many shards can be read side by side.
 package struct StatusStream: Sendable {
     /// The status without its images.
     package let frame: Status
@@ -21,6 +21,8 @@ package struct StatusStream: Sendable {
     private let identity: FileIdentity
     /// The bytes of the file that are read at once.
     private let piece: Int
+    /// The file, if it is kept open.
+    private let open: OpenFile?
     /// What is read next, and where the images end.
     private var position: Int
     private let end: Int
@@ -37,9 +39,17 @@ package struct StatusStream: Sendable {
     /// The last line of an image; other lines of an image have more indentation.
     private static let lastLine = Array("    }".utf8)
 
+    private final class OpenFile: Sendable {
+        let file: Descriptor
+
+        init(_ file: consuming Descriptor) { self.file = file }
+    }
+
+    /// - Parameter isKeptOpen: whether the file stays open, so that it can be read to its end if it is replaced.
     /// - Returns: nil if there is no such file.
     package init?(
-        _ name: FileName = Status.fileName, in folder: Directory, piece: Int = 256 << 10
+        _ name: FileName = Status.fileName, in folder: Directory, piece: Int = 256 << 10,
+        isKeptOpen: Bool = false
     ) throws(StatusStreamError) {
         let path = folder.path(of: name)
         let file: Descriptor
@@ -55,21 +65,31 @@ package struct StatusStream: Sendable {
         } catch {
             throw .file(error)
         }
-        let length = information.length
-        let (head, opening) = try Self.find(Self.opening, in: file, length, path) { _ in 0 }
-        let (tail, closing) = try Self.find(Self.closing, in: file, length, path) { length - $0 }
-        let text = head[..<opening.upperBound] + tail[(closing.lowerBound + 1)...]
-        guard let frame = Status(decoding: Array(text)), frame.images.isEmpty else {
+        let ends = try Self.ends(of: file, information.length, path)
+        guard let frame = Status(decoding: ends.frame), frame.images.isEmpty else {
             throw .foreign
         }
         self.frame = frame
         identity = FileIdentity(information)
-        // The newline before the bracket may be that after the other bracket, if there are no images.
-        position = opening.upperBound
-        end = max(opening.upperBound, max(0, length - tail.count) + closing.lowerBound + 1)
+        (position, end) = (ends.images.lowerBound, ends.images.upperBound)
         self.folder = folder
         self.name = name
         self.piece = piece
+        open = isKeptOpen ? OpenFile(file) : nil
+    }
+
+    /// The text without its images, and where in the file these are. Only the beginning and the end of the file are read.
+    ///
+    /// - Parameter length: of the file, in bytes.
+    static func ends(
+        of file: borrowing Descriptor, _ length: Int, _ path: String
+    ) throws(StatusStreamError) -> (frame: [UInt8], images: Range<Int>) {
+        let (head, opening) = try find(Self.opening, in: file, length, path) { _ in 0 }
+        let (tail, closing) = try find(Self.closing, in: file, length, path) { length - $0 }
+        let begin = opening.upperBound
+        // The newline before the bracket may be that after the other bracket, if there are no images.
+        let end = max(begin, max(0, length - tail.count) + closing.lowerBound + 1)
+        return (Array(head[..<begin] + tail[(closing.lowerBound + 1)...]), begin..<end)
     }
 
     /// Reads ever larger pieces of a file, each from the place for its size, until one has the text.
@@ -94,21 +114,36 @@ package struct StatusStream: Sendable {
     /// The first place of a text that begins with a newline. This looks for newlines only, which is some hundred times as
     /// fast as `firstRange` on 16 MiB of a file that is not a status.
     private static func range(of text: [UInt8], in bytes: [UInt8]) -> Range<Int>? {
-        bytes.withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress else { return nil }
-            var start = 0
-            while start + text.count <= bytes.count,
-                let found = memchr(base + start, Int32(newline), bytes.count - start)
-            {
-                start = UnsafeRawPointer(found) - base
-                let end = start + text.count
-                if end <= bytes.count, memcmp(base + start, text, text.count) == 0 {
-                    return start..<end
-                }
-                start += 1
+        text.withUnsafeBytes { text in
+            bytes.withUnsafeBytes { bytes in
+                place(of: text, in: bytes).map { $0..<($0 + text.count) }
             }
-            return nil
         }
+    }
+
+    /// Whether the text of an image has a line that begins so. No string contains a literal newline, so such a line is
+    /// what it looks like.
+    ///
+    /// - Parameter line: begins with a newline.
+    package static func has(_ line: StaticString, in image: ArraySlice<UInt8>) -> Bool {
+        let line = UnsafeRawBufferPointer(start: line.utf8Start, count: line.utf8CodeUnitCount)
+        return image.withUnsafeBytes { place(of: line, in: $0) != nil }
+    }
+
+    private static func place(
+        of text: UnsafeRawBufferPointer, in bytes: UnsafeRawBufferPointer
+    ) -> Int? {
+        guard let base = bytes.baseAddress, let wanted = text.baseAddress else { return nil }
+        var start = 0
+        while start + text.count <= bytes.count,
+            let found = memchr(base + start, Int32(newline), bytes.count - start)
+        {
+            start = UnsafeRawPointer(found) - base
+            let end = start + text.count
+            if end <= bytes.count, memcmp(base + start, wanted, text.count) == 0 { return start }
+            start += 1
+        }
+        return nil
     }
 
     /// The text of the next image as it is in the file, without the comma after it; nil after the last one.
@@ -137,7 +172,7 @@ package struct StatusStream: Sendable {
             // The whole line must be there.
             guard next + Self.lastLine.count <= buffer.count else { return nil }
             searched = next
-            if buffer[next..<(next + Self.lastLine.count)].elementsEqual(Self.lastLine) {
+            if endsImage(at: next) {
                 let text = buffer[begin..<(next + Self.lastLine.count)]
                 begin = text.endIndex
                 searched = begin
@@ -145,6 +180,18 @@ package struct StatusStream: Sendable {
             }
         }
         return nil
+    }
+
+    /// Whether the last line of an image begins at this place, which has room for it. Each line is compared.
+    private func endsImage(at place: Int) -> Bool {
+        buffer.withUnsafeBytes { bytes in
+            Self.lastLine.withUnsafeBytes { line in
+                guard let base = bytes.baseAddress, let expected = line.baseAddress else {
+                    return false
+                }
+                return memcmp(base + place, expected, line.count) == 0
+            }
+        }
     }
 
     private func newline(from start: Int) -> Int? {
@@ -162,11 +209,14 @@ package struct StatusStream: Sendable {
         begin = 0
         let bytes: [UInt8]
         do throws(FileError) {
-            let file = try folder.open(name)
-            let path = folder.path(of: name)
-            let isSame = FileIdentity(try file.information(path: path)) == identity
-            let count = isSame ? min(piece, end - position) : 0
-            bytes = try file.read(count, at: position, path: path)
+            if let open {
+                bytes = try read(open.file)
+            } else {
+                let file = try folder.open(name)
+                let isSame =
+                    FileIdentity(try file.information(path: folder.path(of: name))) == identity
+                bytes = isSame ? try read(file) : []
+            }
         } catch {
             if error.errno == .noSuchFileOrDirectory { throw .changed }
             throw .file(error)
@@ -174,5 +224,9 @@ package struct StatusStream: Sendable {
         if bytes.isEmpty { throw .changed }
         buffer += bytes
         position += bytes.count
+    }
+
+    private func read(_ file: borrowing Descriptor) throws(FileError) -> [UInt8] {
+        try file.read(min(piece, end - position), at: position, path: folder.path(of: name))
     }
 }

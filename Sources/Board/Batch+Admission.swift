@@ -14,14 +14,17 @@ extension Batch {
 
     /// Images that only wait for the disk do not prevent other images from getting places. Otherwise the processors
     /// would wait for the disk too: the slower the disk is, the more images share a wait. The same holds for images
-    /// that wait for their turn, their host or their next attempt.
+    /// that wait for their turn, their host or their next attempt, and for those that are being delivered, within limits:
+    /// their sources and outputs take space.
     private func mayAdmit(_ pool: Pool) -> Bool {
         live.workingCount < pool.window
-            && live.count < (pool.isCrowded(level) ? pool.window : pool.window * 4)
+            && live.deliveringCount < pool.window * Self.deliveringFactor
+            && live.count - live.deliveringCount
+                < (pool.isCrowded(level) ? pool.window : pool.window * 4)
     }
 
     private mutating func admit(_ index: Int, _ pool: inout Pool) {
-        if let beginning = markStarted(now: Clock.nanoseconds) {
+        if let beginning = markStarted() {
             pool.request(.begun(beginning))
         }
         if let crashes = crashes[index], crashes.shouldQuarantine {
@@ -39,11 +42,18 @@ extension Batch {
             move(index, to: .waits(.filter), &pool)
             enqueueFilter(index, &pool)
         case .failed(let failure):
+            guard !stand(index, failure) else {
+                move(index, to: .waits(.filter), &pool)
+                return enqueueFilter(index, &pool)
+            }
             move(index, to: .waits(.queue), &pool)
             fail(index, failure, at: .download, &pool)
         case .running, .queued, .retrying, .idle: join(index, source, &pool)
         }
     }
+
+    /// The images that may wait to be delivered, as a multiple of the window.
+    private static let deliveringFactor = 16
 
     // MARK: The next image
 
@@ -80,7 +90,7 @@ extension Batch {
     /// Marks the batch as begun.
     ///
     /// - Returns: the beginning to report, at the first call.
-    private mutating func markStarted(now: UInt64) -> BatchBeginning? {
+    mutating func markStarted(now: UInt64 = Clock.nanoseconds) -> BatchBeginning? {
         guard startedAt == nil else { return nil }
         startedAt = now
         status.state = .processing

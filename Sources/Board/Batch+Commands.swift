@@ -60,8 +60,8 @@ extension Batch {
                 cancel(index, &pool)
             case .downloading:
                 pool.leave(.download(key, source: sourceOfImage[index]))
-            // Its operation learns of it, or its end is being recorded.
-            case .filtering, .recording, .ended: break
+            // Its operation or its delivery learns of it, or its end is being recorded.
+            case .filtering, .delivering, .recording, .ended: break
             }
         }
         for source in sources.indices where sources[source].phase.isToBegin {

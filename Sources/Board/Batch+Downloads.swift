@@ -112,8 +112,11 @@ extension Batch {
             if let bytes = found.bytes { learnSizes([(source, bytes)]) }
             attempts[source]?.note?.bytes = found.bytes
             attempts[source]?.note?.cache = found.cache
+            attempts[source]?.identity = found.identity
+            attempts[source]?.kind = found.kind
             end(source: source, failure: nil, &pool)
-        case .failed(let failure, let retryAfter, let partial):
+        case .failed(let failure, let retryAfter, let partial, let identity):
+            attempts[source]?.identity = identity
             if !failure.isCancellation { attempts[source]?.note?.lastError = failure }
             let verdict = pool.retryPolicy.verdict(
                 on: failure, retryAfter: retryAfter, attempts: attempts[source]?.count ?? 1,
@@ -141,7 +144,7 @@ extension Batch {
         sources[source].waitsOutside = false
         if failure != nil || sources[source].users == 0 { releaseSlot(of: source) }
         for image in waiters where live[image] != nil {
-            if let failure {
+            if let failure, !stand(image, failure) {
                 fail(image, failure, at: .download, &pool)
             } else {
                 move(image, to: .waits(.filter), &pool)

@@ -1,5 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 
@@ -12,6 +13,7 @@ extension Batch {
         if isCancelled { cancelImages(&pool) }
         // A restart may have followed an image's end, before the end of the images made from it or of the batch.
         failOrphans(&pool)
+        deliverLeft(undelivered, &pool)
         finishIfEnded(&pool)
         rotate(&pool)
         if status.commands != nil { pool.mark(key) }
@@ -42,7 +44,21 @@ extension Batch {
         var image = status.images[index]
         image.state = failure.code == PictureError.Code.cancelled.rawValue ? .cancelled : .failed
         image.error = failure
+        if sourceOfImage[index] >= 0 {
+            image.sourceIdentity = attempts[sourceOfImage[index]]?.identity
+        }
+        let format = manifest.images[index].isPublished ? manifest.images[index].output.format : nil
+        image.libraries = CodecLibraries.known(
+            failing: attempts[sourceOfImage[index]]?.kind, writing: format)
+        noteSettings(of: index, &image)
         record(index, image, at: step, &pool)
+    }
+
+    /// Notes what has decided the result, for who wants to know whether another attempt would have another one.
+    mutating func noteSettings(of index: Int, _ image: inout ImageStatus) {
+        image.settingsSHA256 = settingsMemory.sha256(of: index, in: manifest)
+        image.versionsSHA256 = PictureVersions.presentSHA256(
+            of: manifest.images[index].isPublished ? manifest.images[index].output.format : nil)
     }
 
     /// An image has its final result, which is in the journal.
@@ -88,9 +104,21 @@ extension Batch {
         for dependent in dependents[index] ?? [] {
             blockers[dependent] -= 1
             guard stage(of: dependent) == .new else { continue }
-            if image.state != .filtered, manifest.images[dependent].needs.contains(index) {
+            let isNeeded = manifest.images[dependent].needs.contains(index)
+            if image.state != .filtered, isNeeded {
                 failOrphan(dependent, missing: index, image, &pool)
-            } else if blockers[dependent] == 0 {
+                continue
+            }
+            if isNeeded, let failure = standing[index], manifest.images[index].isHandedOver {
+                // Its pixels cannot be handed over.
+                guard formers[dependent] != nil else {
+                    failOrphan(
+                        dependent, missing: index, image.failed(failure), &pool)
+                    continue
+                }
+                standing[dependent] = failure
+            }
+            if blockers[dependent] == 0 {
                 unblocked.append(dependent)
             }
         }
@@ -105,6 +133,18 @@ extension Batch {
             }
             if let missing { failOrphan(index, missing: missing, status.images[missing], &pool) }
         }
+    }
+
+    /// The source of an image cannot be fetched. Its former result stands, if there is one, and if that says nothing of
+    /// what the source is now.
+    ///
+    /// - Returns: false if the image fails.
+    mutating func stand(_ index: Int, _ failure: Failure) -> Bool {
+        guard formers[index] != nil, !handOvers.isFilteredAgain(index),
+            FetchError.Code(rawValue: failure.code)?.leavesContentUnknown == true
+        else { return false }
+        standing[index] = failure
+        return true
     }
 
     private mutating func failOrphan(
@@ -125,5 +165,14 @@ extension Batch {
         status.state = finalState
         status.times.finished = Clock.timestamp
         pool.request(.finish(key, id: id))
+    }
+}
+
+extension ImageStatus {
+    fileprivate func failed(_ failure: Failure) -> ImageStatus {
+        var image = self
+        image.state = .failed
+        image.error = failure
+        return image
     }
 }

@@ -30,14 +30,15 @@ extension Batch {
             switch image.origin {
             case .source(let source):
                 .source(source, slot: sources[sourceOfImage[index]].slot ?? 0)
-            case .image(let other): .image(FilterJob.OtherPixels(other, of: manifest))
+            case .image(let other): .image(FilterJob.OtherPixels(other, of: manifest, status))
             }
         let overlays = image.needs.map {
-            (manifest.images[$0].name, FilterJob.OtherPixels($0, of: manifest))
+            (manifest.images[$0].name, FilterJob.OtherPixels($0, of: manifest, status))
         }
         let isAgain = handOvers.isFilteredAgain(index)
-        let handsOver = handOvers.begin(index)
-        return FilterJob(
+        let failure = standing[index]
+        let handsOver = failure == nil && handOvers.begin(index)
+        var job = FilterJob(
             id: id, image: index, name: image.name.string, input: input,
             steps: image.steps(within: pool.pictures), isStrict: image.isStrict,
             warnings: image.isStrict ? remarks(onPixelsOf: index) : [],
@@ -46,6 +47,17 @@ extension Batch {
             resultName: image.resultName, isPublished: image.isPublished, handsOver: handsOver,
             isAgain: isAgain, isFolder: isFolder, wantsPage: manifest.wantsPage,
             crashes: crashes[index]?.last ?? 0)
+        job.owner = owner
+        job.settingsSHA256 = { [manifest] in manifest.settingsSHA256(of: index) }
+        job.inputsSHA256 = inputsSHA256(of: index)
+        job.standsBecause = failure
+        // What is handed over to others is made in any case.
+        if !isAgain, let former = formers[index],
+            failure != nil || former.isComparable && !handsOver
+        {
+            job.former = former.image
+        }
+        return job
     }
 
     // MARK: Without a result
@@ -66,7 +78,7 @@ extension Batch {
         case .waits(.filter), .filtering, .recording:
             move(index, to: .waits(.filter), &pool)
             enqueueFilter(index, &pool)
-        case .new, .waits(.turn), .downloading, .ended: break
+        case .new, .waits(.turn), .downloading, .delivering, .ended: break
         }
     }
 
@@ -99,26 +111,61 @@ extension Batch {
         guard let live = live[index] else { return }
         switch result {
         case .success(let picture):
-            let report = picture.report
             sizes.took(
                 sourceOfImage[index], kind: workKinds[index],
                 seconds: Double(Clock.nanoseconds - live.since) / 1e9 / Double(share))
             var image = status.images[index]
             image.state = .filtered
-            if manifest.images[index].isPublished {
-                image.output = ImageStatus.Output(
-                    file: manifest.images[index].outputFile, format: report.format,
-                    sha256: report.sha256, bytes: report.bytes, width: report.width,
-                    height: report.height, depth: report.depth, channels: report.channels)
+            switch picture.result {
+            case .made(let report), .stored(let report): note(report, of: index, &image)
+            case .former(var former) where standing[index] != nil:
+                (former.attempts, former.download) = (image.attempts, image.download)
+                return record(index, former, at: .filter, &pool)
+            case .former(let former):
+                (image.output, image.warnings, image.metadata) =
+                    (former.output, former.warnings, former.metadata)
+                image.libraries = former.libraries
             }
-            image.sourceSHA256 = picture.sourceSHA256
-            let warnings = report.warnings + remarks(onPixelsOf: index)
-            image.warnings = warnings.isEmpty ? nil : warnings
-            image.metadata = report.metadata.isEmpty ? nil : report.metadata
-            handOvers.compare(index, sha256: report.sha256)
-            record(index, image, at: .filter, &pool)
+            image.made = picture.result.origin
+            image.sourceSHA256 = picture.source?.sha256
+            image.inputsSHA256 = inputsSHA256(of: index)
+            image.sourceIdentity = picture.source?.identity?.text ?? remoteIdentity(of: index)
+            noteSettings(of: index, &image)
+            if !deliver(index, UndeliveredImage(image), &pool) {
+                record(index, image, at: .filter, &pool)
+            }
         case .failure(let failure):
             fail(index, failure, at: .filter, &pool)
         }
+    }
+
+    /// What was noted of the URL of an image; nil for a local one, of whose file the filter knows more.
+    private func remoteIdentity(of index: Int) -> String? {
+        guard let source = manifest.images[index].source, source.localPath == nil else {
+            return nil
+        }
+        return attempts[sourceOfImage[index]]?.identity
+    }
+
+    private func inputsSHA256(of index: Int) -> String? {
+        let needs = manifest.images[index].needs
+        return needs.isEmpty ? nil : ImageStatus.inputsSHA256(of: needs.map { status.images[$0] })
+    }
+
+    private mutating func note(_ report: PictureReport, of index: Int, _ image: inout ImageStatus) {
+        if manifest.images[index].isPublished {
+            image.output = ImageStatus.Output(
+                file: manifest.images[index].outputFile(
+                    width: report.width, height: report.height, sha256: report.sha256),
+                format: report.format,
+                sha256: report.sha256, bytes: report.bytes, width: report.width,
+                height: report.height, depth: report.depth, channels: report.channels,
+                quality: report.chosen?.quality, ssim: report.chosen?.ssim)
+        }
+        let warnings = report.warnings + remarks(onPixelsOf: index)
+        image.warnings = warnings.isEmpty ? nil : warnings
+        image.metadata = report.metadata.isEmpty ? nil : report.metadata
+        image.libraries = report.libraries
+        handOvers.compare(index, sha256: report.sha256)
     }
 }

@@ -13,6 +13,8 @@ struct LiveImages {
     private var images: [Int: Live] = [:]
     /// The images in a queue for a transfer or a filter, or with one.
     private(set) var workingCount = 0
+    /// The images whose outputs are being delivered.
+    private(set) var deliveringCount = 0
 
     var count: Int { images.count }
     var isEmpty: Bool { images.isEmpty }
@@ -23,6 +25,8 @@ struct LiveImages {
         set {
             if images[index]?.stage.isWorking == true { workingCount -= 1 }
             if newValue?.stage.isWorking == true { workingCount += 1 }
+            if images[index]?.stage == .delivering { deliveringCount -= 1 }
+            if newValue?.stage == .delivering { deliveringCount += 1 }
             images[index] = newValue
         }
     }
@@ -75,7 +79,7 @@ extension Batch {
         case .waits(.queue), .waits(.turn): triesOfSource(of: index) > 0 ? .downloading : .new
         case .downloading: .downloading
         case .waits(.filter): sourceOfImage[index] >= 0 ? .downloaded : .new
-        case .filtering: .filtering
+        case .filtering, .delivering: .filtering
         case .recording, .ended: nil
         }
     }
@@ -90,7 +94,7 @@ extension Batch {
     ) {
         let time = Int((now - (live[index]?.since ?? now)) / 1_000_000)
         switch old {
-        case .new where stage != .recording && stage != .ended:
+        case .new where stage != .recording && stage != .delivering && stage != .ended:
             status.images[index].countAttempt()
             status.images[index].milliseconds.waited = millisecondsSinceStart(now)
         case .waits where stage == .downloading || stage == .filtering:
@@ -100,7 +104,7 @@ extension Batch {
             if stage == .waits(.filter) || stage == .recording {
                 status.images[index].times?.downloaded = .now
             }
-        case .filtering where stage == .recording:
+        case .filtering where stage == .recording || stage == .delivering:
             status.images[index].milliseconds.filtering = time
         default: break
         }

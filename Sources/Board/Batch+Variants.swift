@@ -7,8 +7,8 @@ import DarkroomManifest
 /// its own. But the first of them whose operation begins takes the others along, so that the picture is read once. The
 /// others then have no operation any more. A variant is taken along if it is `new` and without blockers (it is admitted
 /// then, unless the batch is held), or in the stage `waits(.filter)` and does not wait for memory itself. A variant
-/// during whose work a process died, or that is filtered again only for its pixels, neither takes others along nor is
-/// taken along.
+/// during whose work a process died, that is filtered again only for its pixels, or whose former result stands, neither
+/// takes others along nor is taken along.
 ///
 /// If the operation ends without a result, because of a stop or a disk that refuses writes, each of them is enqueued
 /// again, and the first takes the others along again. If it has to wait for memory, the others wait for it, in the
@@ -44,7 +44,7 @@ extension Batch {
     }
 
     private func isOnItsOwn(_ index: Int) -> Bool {
-        crashes[index] != nil || handOvers.isFilteredAgain(index)
+        crashes[index] != nil || handOvers.isFilteredAgain(index) || standing[index] != nil
     }
 
     /// Takes a variant along: it has no operation of its own any more.

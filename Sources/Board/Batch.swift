@@ -51,6 +51,12 @@ package struct Batch {
     /// The crashes of images during whose work a process died. They are filtered as in `firstNeed`, or not at
     /// all.
     let crashes: [Int: Crashes]
+    /// The former results of images that are made again.
+    let formers: [Int: FormerResult]
+    /// Images that cannot be made, because of a source that cannot be fetched, and whose former results stand.
+    var standing: [Int: Failure] = [:]
+    /// Images that a previous daemon was to deliver.
+    let undelivered: [Int: UndeliveredImage]
     /// The board's internal status, see `shownStatus`.
     package internal(set) var status: Status
     /// The sum of the sizes of the outputs.
@@ -78,6 +84,7 @@ package struct Batch {
     var retrying: Set<Int> = []
     /// Images that could begin, but during whose work a process died.
     var suspects: [Int] = []
+    var settingsMemory = SettingsMemory()
     private var freeSlots: [Int] = []
     private var slotCount = 0
     /// When its first image was admitted, in nanoseconds.
@@ -108,6 +115,8 @@ package struct Batch {
         status = prepared.status
         outputBytes = prepared.status.outputBytes
         crashes = prepared.crashes
+        formers = prepared.formers
+        undelivered = prepared.undelivered
         handOvers = HandOverTable(files: prepared.handOvers)
         isContinued = prepared.status.times.started != nil
         indexHandOvers()

@@ -87,6 +87,12 @@ extension Board {
         change(key) { $0.filterEnded(index, result: result, share: share, &$1) }
     }
 
+    package mutating func deliveryEnded(
+        _ key: BatchKey, _ index: Int, _ result: Result<ImageStatus, Failure>
+    ) {
+        change(key) { $0.deliveryEnded(index, result, &$1) }
+    }
+
     package mutating func imageEnded(_ key: BatchKey, _ index: Int, _ image: ImageStatus) {
         change(key) { $0.ended(index, like: image, &$1) }
     }

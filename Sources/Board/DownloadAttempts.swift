@@ -1,6 +1,7 @@
 import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
+import DarkroomPicture
 
 /// The attempts for a source.
 struct DownloadAttempts {
@@ -10,6 +11,11 @@ struct DownloadAttempts {
     var note: ImageStatus.Download?
     /// The content of the source's scratch file, with which a transfer can be resumed.
     var partial: PartialBody?
+    /// What the server has said of the content (`RemoteIdentity`), or which local file it was (`SourceIdentity`); nil if
+    /// that is not known.
+    var identity: String?
+    /// What its content looks like; nil if that is not known.
+    var kind: InputFormat?
 }
 
 /// The report of a successful download.
@@ -18,10 +24,19 @@ package struct DownloadNote: Sendable, Equatable {
     package var bytes: Int?
     /// The role of the cache: `hit`, `revalidated` or `stored`; nil for none.
     package var cache: String?
+    /// What the server has said of the content (`RemoteIdentity`), or which local file it was (`SourceIdentity`); nil if
+    /// nobody wants to know it, or if it is not known.
+    package var identity: String?
+    /// What the content looks like; nil if nobody has looked.
+    package var kind: InputFormat?
 
-    package init(bytes: Int? = nil, cache: String? = nil) {
+    package init(
+        bytes: Int? = nil, cache: String? = nil, identity: String? = nil, kind: InputFormat? = nil
+    ) {
         self.bytes = bytes
         self.cache = cache
+        self.identity = identity
+        self.kind = kind
     }
 }
 
@@ -30,7 +45,9 @@ package enum DownloadResult: Sendable {
     case ready(DownloadNote)
     /// With the wait that the server requests, in seconds, and the part of the body with which the transfer can be
     /// resumed.
-    case failed(Failure, retryAfter: Double? = nil, partial: PartialBody? = nil)
+    /// Also what tells later whether the source is another one (`DownloadNote.identity`).
+    case failed(
+        Failure, retryAfter: Double? = nil, partial: PartialBody? = nil, identity: String? = nil)
 }
 
 /// A download that will be retried, for the timer and for the journal.

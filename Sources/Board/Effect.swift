@@ -15,6 +15,8 @@ package enum Effect: Sendable {
     case storageUndecided
     /// Write an image's result to the journal, with its step, and publish its output if it has one.
     case record(BatchKey, id: String, index: Int, ImageStatus, Step)
+    /// Place an image's output in another folder.
+    case deliver(DeliveryJob)
     /// An image that was filtered again for others has this result, which is not recorded.
     case endAgain(BatchKey, index: Int, ImageStatus)
     /// Remove the pixels that an image has handed over.

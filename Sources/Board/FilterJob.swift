@@ -1,3 +1,4 @@
+import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
@@ -26,9 +27,9 @@ package struct FilterJob {
         /// Its number if its pixels are read from `active/ID/pixels-N`, because its output is lossy or it has none.
         package let handOver: Int?
 
-        init(_ index: Int, of manifest: Manifest) {
+        init(_ index: Int, of manifest: Manifest, _ status: Status) {
             let image = manifest.images[index]
-            file = image.resultName
+            file = status.images[index].output?.file ?? image.resultName
             handOver = image.isHandedOver ? index : nil
         }
     }
@@ -61,4 +62,15 @@ package struct FilterJob {
     package var wantsPage: Bool?
     /// The number of the last crash while it was filtered; 0 for none.
     package let crashes: Int
+    /// The user who submitted the manifest; nil if an older version took it.
+    package var owner: UInt32?
+    /// The digest of what decides the result (`Manifest.settingsSHA256`), for who needs it.
+    package var settingsSHA256: @Sendable () -> String = { "" }
+    /// The former result, which is that of now if the source has the same bytes, or the needed images have the same pixels;
+    /// nil without one.
+    package var former: ImageStatus?
+    /// Why nothing is made, and the former result stands whatever the source is; nil if something is made.
+    package var standsBecause: Failure?
+    /// The digest of the pixels of the images that it needs (`ImageStatus.inputsSHA256`).
+    package var inputsSHA256: String?
 }

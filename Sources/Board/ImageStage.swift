@@ -9,6 +9,7 @@
 /// | `downloading`    | `downloading`     | `running`        | running            | the transfer                | `downloadEnded`        |
 /// | `waits(.filter)` | `downloaded` (**) | `ready`, or none | any, or none (***) | the filters queue, memory   | `filterBegan`          |
 /// | `filtering`      | `filtering`       | `ready`, or none | running (***)      | its own or another's filter | `filterEnded`          |
+/// | `delivering`     | `filtering`       | `ready`, or none | –                  | the folder of its delivery  | `deliveryEnded`        |
 /// | `recording`      | as before         | `ready`, failed  | –                  | the committer               | `imageEnded`           |
 /// | `ended`          | its result        | any              | –                  | –                           | –                      |
 ///
@@ -20,7 +21,7 @@
 /// (\*) `downloading` after the first attempt for its source. (\*\*) `new` if it is made from another image.
 /// (\*\*\*) It has no operation of its own while it waits for memory, and while another variant takes it along.
 ///
-/// While an image is in the stage `waits(.turn)`, it uses none of the places of the batch and the level.
+/// While an image is in the stage `waits(.turn)` or `delivering`, it uses none of the places of the batch and the level.
 package enum ImageStage: Hashable, Sendable, CaseIterable {
     /// What an admitted image waits for before a step.
     package enum Wait: Hashable, Sendable, CaseIterable { case queue, turn, filter }
@@ -29,11 +30,13 @@ package enum ImageStage: Hashable, Sendable, CaseIterable {
     case waits(Wait)
     case downloading
     case filtering
+    case delivering
     case recording
     case ended
 
     package static let allCases: [ImageStage] =
-        [.new] + Wait.allCases.map(waits) + [.downloading, .filtering, .recording, .ended]
+        [.new] + Wait.allCases.map(waits)
+        + [.downloading, .filtering, .delivering, .recording, .ended]
 
     /// Whether the image has been admitted and has not ended.
     var isAdmitted: Bool { self != .new && self != .ended }
@@ -43,7 +46,7 @@ package enum ImageStage: Hashable, Sendable, CaseIterable {
     }
 
     /// Whether the image uses a place of its level: it is admitted, and does not wait outside the queues.
-    var hasPlace: Bool { isAdmitted && self != .waits(.turn) }
+    var hasPlace: Bool { isAdmitted && self != .waits(.turn) && self != .delivering }
 
     /// Whether the image uses a place of its batch: it also does not only wait for the committer.
     var isWorking: Bool { hasPlace && self != .recording }
@@ -53,6 +56,8 @@ package enum ImageStage: Hashable, Sendable, CaseIterable {
         switch (self, next) {
         // A shared source may be in any phase. A failure of others, or a cancellation, needs no place.
         case (.new, .waits), (.new, .downloading), (.new, .recording), (.new, .ended): true
+        // It was filtered under a previous daemon.
+        case (.new, .delivering): true
         // The source may be given back, have another attempt, be held, or fail with another download.
         case (.waits(.queue), .waits(.turn)), (.waits(.turn), .waits(.queue)): true
         case (.waits(.queue), .downloading), (.waits(.turn), .downloading): true
@@ -63,6 +68,7 @@ package enum ImageStage: Hashable, Sendable, CaseIterable {
         // It is postponed, its source is given back, or the disk refuses its record.
         case (.filtering, .waits(.filter)), (.filtering, .waits(.queue)): true
         case (.filtering, .recording), (.recording, .waits(.filter)), (.recording, .ended): true
+        case (.filtering, .delivering), (.delivering, .recording): true
         default: false
         }
     }

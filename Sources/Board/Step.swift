@@ -4,4 +4,6 @@ package enum Step: String, Sendable {
     case wait
     case download
     case filter
+    /// Its output is placed in another folder, too.
+    case deliver
 }

@@ -29,6 +29,8 @@ struct darkroom_codec_call {
     darkroom_codec_header header;
     /* The rows so far. */
     uint32_t rows;
+    /* The chosen quality and its similarity; 0 without a choice. */
+    darkroom_codec_options chosen;
     /* The slot that is being filled, what is in it, and the place of its bytes in the result. */
     int filling;
     size_t filled;

@@ -189,7 +189,7 @@ _Noreturn void conversation_end(darkroom_codec_call *call)
 {
     if (call->header.height != call->rows) call_misuse(call, "the number of rows");
     call_flush(call);
-    call_say(&(darkroom_codec_message) {.kind = DARKROOM_CODEC_END});
+    call_say(&(darkroom_codec_message) {.kind = DARKROOM_CODEC_END, .options = call->chosen});
     leave();
 }
 

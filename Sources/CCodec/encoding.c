@@ -106,3 +106,8 @@ void codec_bytes(darkroom_codec_call *call, uint64_t offset, const void *bytes, 
         if (some == room) call_flush(call);
     }
 }
+
+void codec_chosen(darkroom_codec_call *call, uint32_t quality, double similarity)
+{
+    call->chosen = (darkroom_codec_options) {.quality = quality, .similarity = similarity};
+}

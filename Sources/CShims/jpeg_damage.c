@@ -136,9 +136,13 @@ darkroom_jpeg_result darkroom_jpeg_rest_in_gray(darkroom_jpeg_reader *reader, ui
         trap->message[0] = 0;
         trap->is_lost = true;
     }
-    memset(
-        rows + reader->last_count * reader->row_bytes, GRAY,
-        (count - reader->last_count) * reader->row_bytes);
+    uint8_t *rest = rows + reader->last_count * reader->row_bytes;
+    const size_t bytes = (count - reader->last_count) * reader->row_bytes;
+    memset(rest, GRAY, bytes);
+    /* Of black ink alone. */
+    if (reader->header.is_cmyk)
+        for (size_t i = 0; i < bytes; i++)
+            if (i % 4 != 3) rest[i] = 0;
     reader->rows_left -= count - reader->last_count;
     reader->last_count = count;
     return DARKROOM_JPEG_OK;

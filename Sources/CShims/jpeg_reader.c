@@ -130,7 +130,7 @@ darkroom_jpeg_result darkroom_jpeg_reader_open(
     h->height = info->image_height;
     reader->component_count = info->num_components;
     h->is_cmyk = info->num_components == 4;
-    h->channels = h->is_cmyk ? 3 : (uint8_t)info->num_components;
+    h->channels = (uint8_t)info->num_components;
     h->is_whole = jpeg_has_multiple_scans(info) != 0;
     h->whole_bytes = coefficient_bytes(info);
     reader->is_progressive = info->progressive_mode != 0;
@@ -151,8 +151,7 @@ darkroom_jpeg_result darkroom_jpeg_reader_open(
 static void start_libjpeg(darkroom_jpeg_reader *reader)
 {
     struct jpeg_decompress_struct *info = &reader->info;
-    const bool is_cmyk = reader->header.is_cmyk;
-    info->out_color_space = is_cmyk ? JCS_CMYK
+    info->out_color_space = reader->header.is_cmyk ? JCS_CMYK
         : reader->header.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     info->dct_method = JDCT_ISLOW;
     info->do_fancy_upsampling = TRUE;
@@ -166,9 +165,6 @@ static void start_libjpeg(darkroom_jpeg_reader *reader)
     if (info->output_components != reader->component_count)
         darkroom_jpeg_fail(
             &reader->trap, DARKROOM_JPEG_INVALID, "rows of an unexpected length");
-    if (is_cmyk)
-        reader->inks = info->mem->alloc_large(
-            (j_common_ptr)info, JPOOL_IMAGE, (size_t)info->output_width * 4);
 }
 
 darkroom_jpeg_result darkroom_jpeg_reader_start(
@@ -313,15 +309,15 @@ darkroom_jpeg_result darkroom_jpeg_reader_absorb(darkroom_jpeg_reader *reader, i
     return DARKROOM_JPEG_OK;
 }
 
-/* Takes the next row from libjpeg. Files of Adobe's programs, which have its marker, say how much light passes. */
+/* Takes the next row from libjpeg. CMYK in files of Adobe's programs, which have its marker, says how much light passes. */
 static void read_row(darkroom_jpeg_reader *reader, JSAMPROW row)
 {
     struct jpeg_decompress_struct *info = &reader->info;
-    JSAMPROW target = reader->header.is_cmyk ? reader->inks : row;
-    if (jpeg_read_scanlines(info, &target, 1) != 1)
+    if (jpeg_read_scanlines(info, &row, 1) != 1)
         darkroom_jpeg_fail(&reader->trap, DARKROOM_JPEG_INVALID, "a row is missing");
-    if (reader->header.is_cmyk)
-        darkroom_cmyk_to_rgb(reader->inks, 4, row, info->output_width, 8, info->saw_Adobe_marker);
+    if (reader->header.is_cmyk && info->saw_Adobe_marker)
+        for (size_t i = 0; i < reader->row_bytes; i++)
+            row[i] = (JSAMPLE)~row[i];
 }
 
 /* Lets libjpeg take over from the scan, which is in doubt: from the beginning of its data, without the rows

@@ -17,7 +17,6 @@ struct darkroom_jpeg_reader {
     darkroom_jpeg_header header;
     darkroom_jpeg_scan *scan; /* gives the rows; NULL where libjpeg does */
     int component_count;
-    JSAMPROW inks; /* a row of CMYK */
     size_t row_bytes;
     uint32_t rows_left;
     uint32_t last_count;

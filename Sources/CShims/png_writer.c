@@ -200,6 +200,24 @@ darkroom_png_result darkroom_png_writer_exif(
     return DARKROOM_PNG_OK;
 }
 
+darkroom_png_result darkroom_png_writer_xmp(
+    darkroom_png_writer *writer, const uint8_t *packet, size_t count)
+{
+    /* Not compressed, and neither a language nor a translated keyword. */
+    static const png_byte head[] = "XML:com.adobe.xmp\0\0\0\0";
+    if (writer->trap.result != DARKROOM_PNG_OK)
+        return writer->trap.result;
+    if (!writer->is_started || count > PNG_UINT_31_MAX - sizeof head)
+        return darkroom_png_note(&writer->trap, DARKROOM_PNG_MISUSE, "not started");
+    if (setjmp(writer->trap.jump) != 0)
+        return writer->trap.result;
+    png_write_chunk_start(writer->png, (png_const_bytep) "iTXt", (png_uint_32)(sizeof head + count));
+    png_write_chunk_data(writer->png, head, sizeof head);
+    png_write_chunk_data(writer->png, packet, count);
+    png_write_chunk_end(writer->png);
+    return DARKROOM_PNG_OK;
+}
+
 darkroom_png_result darkroom_png_writer_finish(darkroom_png_writer *writer)
 {
     if (writer->trap.result != DARKROOM_PNG_OK)

@@ -6,8 +6,9 @@ import Glibc
 package enum BatchWait {
     /// The longest time between two looks, in seconds.
     private static let interval = 1.0
-    /// The shortest one. A batch in work causes an event for each output.
-    private static let pause: UInt32 = 50_000
+    /// A batch in work causes an event for each output. So the first one is looked at immediately, and the pauses grow
+    /// from one millisecond to this while others follow, in seconds.
+    private static let longestPause = 0.05
 
     /// Calls `look` until it returns something.
     ///
@@ -19,14 +20,19 @@ package enum BatchWait {
         _ deadline: Double?, watching folders: [Directory],
         look: () throws(ClientError) -> Value?
     ) throws(ClientError) -> Value? {
-        let events = FileEvents()
-        for folder in folders { events.follow(namesIn: folder) }
+        let events = FileEvents.shared
+        let watches = folders.map { events.follow(namesIn: $0) }
+        defer { for watch in watches { events.end(watch) } }
+        var pause = 0.0
         while true {
             if let value = try look() { return value }
-            let left = deadline.map { $0 - Clock.uptime } ?? interval
+            let begin = Clock.uptime
+            let left = deadline.map { $0 - begin } ?? interval
             if left <= 0 { return nil }
             events.wait(seconds: min(left, interval))
-            usleep(pause)
+            let isQuiet = Clock.uptime - begin > longestPause
+            pause = isQuiet ? 0 : min(max(0.001, pause * 2), longestPause)
+            usleep(UInt32(pause * 1_000_000))
         }
     }
 

@@ -3,7 +3,10 @@ import Glibc
 
 /// Tells that names in folders change and that files are replaced, by inotify where it works, else by time alone. The
 /// changes of other machines on a network file system cause no events, so a caller looks again after each wait.
-final class FileEvents {
+final class FileEvents: Sendable {
+    /// For waits that follow each other: the kernel takes ten milliseconds and more to close what has watches.
+    static let shared = FileEvents()
+
     /// Without inotify its number is negative, which poll(2) ignores.
     private let inotify = Descriptor(
         owning: inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC)))
@@ -11,12 +14,19 @@ final class FileEvents {
     /// Has input when something has changed.
     var number: CInt { inotify.number }
 
+    /// A folder or file that is followed.
+    struct Watch { fileprivate let number: CInt }
+
     /// Follows the files that appear, are replaced or vanish in a folder.
-    func follow(namesIn folder: Directory) {
+    @discardableResult func follow(namesIn folder: Directory) -> Watch {
         let names = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF
-        _ = inotify_add_watch(
-            number, "/proc/self/fd/\(folder.number)", UInt32(names) | UInt32(IN_ONLYDIR))
+        return Watch(
+            number: inotify_add_watch(
+                number, "/proc/self/fd/\(folder.number)", UInt32(names) | UInt32(IN_ONLYDIR)))
     }
+
+    /// Follows it no longer.
+    func end(_ watch: Watch) { _ = inotify_rm_watch(number, watch.number) }
 
     /// Follows the present file of an answer until it is replaced: it loses its last link then, and the kernel forgets
     /// it. The folder would have an event for each output.

@@ -137,6 +137,7 @@ package struct ManifestRules: Sendable {
         limits = ManifestLimits(
             bytes: report.limits.manifestBytes, images: report.limits.images,
             filters: report.limits.filters)
+        limits.profile = report.limits.defaultProfile ?? limits.profile
         // JSON is YAML too.
         let text = Array(report.limits.defaultFilters.utf8)
         defaultFilters = (try? FilterList.read(yaml: text)) ?? []

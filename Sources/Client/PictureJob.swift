@@ -20,12 +20,20 @@ package struct PictureJob: Sendable {
     package var sizes: [SizeText] = []
     package var format: FormatChoice?
     package var quality: Int?
+    /// In bytes.
+    package var maxBytes: Int?
+    package var ssim: Double?
     package var lossless = false
     package var effort: Int?
     package var depth: Int?
     /// The words of manifests.
     package var chroma: String?
     package var compression: String?
+    package var profile: OutputProfile?
+    /// What is kept of the metadata, as words of manifests; empty for nothing.
+    package var metadata: [String] = []
+    /// The paths of the results; nil for the names of the pictures.
+    package var outputName: NameTemplate?
     package var priority: Priority?
     /// Whether the daemon makes a page; nil for what its configuration says.
     package var wantsPage: Bool?
@@ -82,15 +90,29 @@ package struct PictureJob: Sendable {
 
     private var output: ManifestValue? {
         let hasOptions =
-            quality != nil || lossless || effort != nil || depth != nil || chroma != nil
-            || compression != nil
+            quality != nil || maxBytes != nil || ssim != nil || lossless || effort != nil
+            || depth != nil || chroma != nil || compression != nil || profile != nil
+            || !metadata.isEmpty || outputName != nil
         guard format != nil || hasOptions else { return nil }
         return .map([
             "format": format.map { .text($0.rawValue) }, "quality": quality.map { .integer($0) },
+            "maxBytes": maxBytes.map { .text(Quantity.text(bytes: $0)) },
+            "target": ssim.map { .map("ssim", .number($0)) },
             "lossless": lossless ? .boolean(true) : nil, "effort": effort.map { .integer($0) },
             "depth": depth.map { .integer($0) }, "chroma": chroma.map { .text($0) },
             "compression": compression.map { .text($0) },
+            "profile": profile.map { .text($0.rawValue) },
+            "metadata": metadata.isEmpty ? nil : .list(metadata.map { .text($0) }),
+            "name": outputName.map { .text($0.with(folders: [])) },
         ])
+    }
+
+    /// A picture within a named folder has its own path: a manifest has its absolute path, which tells more folders.
+    private func output(of picture: PictureSource) -> ManifestValue? {
+        guard let outputName, !picture.folders.isEmpty, outputName.contains(.folder) else {
+            return nil
+        }
+        return .map(["name": .text(outputName.with(folders: picture.folders))])
     }
 
     private func image(
@@ -101,6 +123,7 @@ package struct PictureJob: Sendable {
             "name": .text(name.string), "source": .text(source.source),
             "page": isLogo ? nil : sourcePage.map { .integer($0) },
             "filters": isLogo ? .list([]) : nil, "publish": isLogo ? .boolean(false) : nil,
+            "output": isLogo ? nil : output(of: picture),
         ])
     }
 }

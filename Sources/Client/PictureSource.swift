@@ -14,6 +14,8 @@ package struct PictureSource: Sendable, Equatable {
     package private(set) var isNamed = false
     /// The absolute path of a local file.
     package let path: String?
+    /// The folders between a folder that was named and the file, as parts of the paths of results.
+    package private(set) var folders: [String] = []
 
     /// - Parameters:
     ///   - folder: the folder that relative paths begin at.
@@ -58,6 +60,13 @@ package struct PictureSource: Sendable, Equatable {
         var picture = self
         picture.imageName = name
         picture.isNamed = true
+        return picture
+    }
+
+    /// The same picture, found in a folder by this path.
+    func found(as path: String) -> PictureSource {
+        var picture = self
+        picture.folders = OutputName.folders(ofFile: ByteString(path))
         return picture
     }
 

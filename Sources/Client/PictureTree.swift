@@ -12,10 +12,11 @@ import Glibc
 /// `.darkroom` in them, and the folder into which the results go. So are files that are no pictures, by the endings of
 /// their names.
 package struct PictureTree: Sendable {
+    /// What a folder has.
     package struct Content: Sendable {
-        package var pictures: [PictureSource] = []
+        package fileprivate(set) var pictures: [PictureSource] = []
         /// How many files are no pictures.
-        package private(set) var others = 0
+        private var others = 0
         /// By their kinds: the endings of names, or the names of files without one.
         private var kinds: [ByteString: Int] = [:]
         private let shown: String
@@ -28,24 +29,24 @@ package struct PictureTree: Sendable {
             let listed = kinds.sorted { $0.key < $1.key }.prefix(Self.mostKinds).map {
                 $0.key.string.visible + ($0.value > 1 ? " (\($0.value))" : "")
             }
-            let rest = others > 0 && kinds.count > Self.mostKinds ? ", …" : ""
+            let rest = kinds.count > Self.mostKinds ? ", …" : ""
             let verb = others == 1 ? "is not a picture" : "are not pictures"
             return
                 "\(Words.count(others, "file")) of \(shown) \(verb): \(listed.joined(separator: ", "))\(rest)"
         }
 
-        fileprivate mutating func add(other file: FileName) {
+        /// - Parameter path: from the folder on.
+        fileprivate mutating func add(other path: FileName) {
             others += 1
-            let name = file.text.split(separator: "/").last.map(String.init) ?? file.text
-            let kind =
-                file.hasUnwritableText
-                ? "\(name) (rename it)" : name.partsAtLastDot.map { ".\($0.ending)" } ?? name
-            // Nobody reads more kinds than this.
-            guard kinds.count < 1000 || kinds[ByteString(kind)] != nil else { return }
+            let name = path.text.split(separator: "/").last.map(String.init) ?? path.text
+            var kind = name.partsAtLastDot.map { ".\($0.ending)" } ?? name
+            if SourcePattern.everything.matches(path) { kind = "\(name) (rename it)" }
+            guard kinds.count < Self.mostCounted || kinds[ByteString(kind)] != nil else { return }
             kinds[ByteString(kind), default: 0] += 1
         }
 
         private static let mostKinds = 12
+        private static let mostCounted = 1000
     }
 
     /// The path as it was given, for messages.
@@ -92,7 +93,7 @@ package struct PictureTree: Sendable {
         var content = Content(shown: shown)
         let listing = local.list(
             allOf: folder, limit: limit,
-            matches: { SourcePattern.everything.matches($0) && !$0.hasUnwritableText }
+            matches: { SourcePattern.everything.matches($0) && $0.textFault == nil }
         ) { other in
             guard !skipped.contains("./\(other.text)") else { return }
             content.add(other: other)
@@ -106,7 +107,7 @@ package struct PictureTree: Sendable {
             // What is no picture after all, such as a link that leads nowhere, fails alone.
             let current = FileManager.default.currentDirectoryPath
             content.pictures = files.map {
-                PictureSource.unchecked(begin + $0.dropFirst(2), in: current)
+                PictureSource.unchecked(begin + $0.dropFirst(2), in: current).found(as: $0)
             }
             return content
         case .nothing(let reason): throw nothing(reason)
@@ -175,13 +176,5 @@ package struct PictureTree: Sendable {
             known[name] = answer
             return answer
         }
-    }
-}
-
-extension FileName {
-    /// Whether no manifest can have the name: it has a control character, or is not UTF-8.
-    fileprivate var hasUnwritableText: Bool {
-        guard let text = String(validating: bytes, as: UTF8.self) else { return true }
-        return text.unicodeScalars.contains(where: \.isControl)
     }
 }

@@ -12,11 +12,11 @@ import SystemPackage
 /// whether somebody writes to it (`IncompleteFiles`). A file system without such files (NFS, FUSE), or without links,
 /// needs the name in `tmp` from the beginning. If `tmp` cannot be used, the file is linked.
 ///
-/// | state   | in `tmp`                         | in `inbox` | after a kill of the client        |
-/// |---------|----------------------------------|------------|-----------------------------------|
-/// | writing | nothing, or on NFS a locked file | nothing    | `StagedFolders` removes that file |
-/// | named   | a locked file                    | nothing    | `StagedFolders` removes that file |
-/// | dropped | nothing                          | NAME       | the daemon takes it               |
+/// | state   | in `tmp`                         | in `inbox` | after a kill of the client               |
+/// |---------|----------------------------------|------------|------------------------------------------|
+/// | writing | nothing, or on NFS a locked file | nothing    | the next submit or the daemon removes it |
+/// | named   | a locked file                    | nothing    | the next submit or the daemon removes it |
+/// | dropped | nothing                          | NAME       | the daemon takes it                      |
 ///
 /// The file stays open as long as this object lives. So no other file gets its inode number, also on file systems
 /// without times of birth.
@@ -41,6 +41,7 @@ package final class StagedFile: StagedItem {
         inbox = try spool.inbox()
         do throws(FileError) {
             let staging = try? Directory("tmp", in: spool.root)
+            if let staging { _ = try? StagedFolders.removeLeftovers(in: staging, of: geteuid()) }
             if let unnamed = try Self.unnamedFile(in: inbox, named: staging) {
                 file = unnamed
                 tmp = staging

@@ -126,15 +126,18 @@ static void straighten(void *row, const darkroom_codec_header *header)
         }
 }
 
-struct heif_error heif_codec_decode_image(
-    struct heif_image_handle *handle, const darkroom_codec_header *header, struct heif_image **image)
+struct heif_error heif_codec_decode_image(darkroom_codec_call *call, struct heif_image_handle *handle,
+    const darkroom_codec_header *header, struct heif_image **image)
 {
     bool is_wide = header->depth == 16, has_alpha = header->channels == 4;
     enum heif_chroma chroma = is_wide
         ? has_alpha ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RRGGBB_LE
         : has_alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB;
     heif_codec_begin_hevc();
-    return heif_decode_image(handle, image, heif_colorspace_RGB, chroma, NULL);
+    struct heif_error error = heif_decode_image(handle, image, heif_colorspace_RGB, chroma, NULL);
+    /* What libheif says itself comes first. */
+    if (error.code == heif_error_Ok) heif_codec_check_hevc(call);
+    return error;
 }
 
 heif_rgb heif_codec_rgb(darkroom_codec_call *call, const darkroom_codec_header *header, struct heif_image *image)
@@ -153,8 +156,7 @@ static void say_rows(picture *picture)
 {
     const darkroom_codec_header *header = &picture->header;
     struct heif_image *image = NULL;
-    heif_codec_check(picture->call, heif_codec_decode_image(picture->handle, header, &image));
-    heif_codec_check_hevc(picture->call);
+    heif_codec_check(picture->call, heif_codec_decode_image(picture->call, picture->handle, header, &image));
     heif_rgb decoded = heif_codec_rgb(picture->call, header, image);
     bool is_associated = header->channels == 4 && heif_image_handle_is_premultiplied_alpha(picture->handle);
     for (uint32_t y = 0; y < header->height; y++) {

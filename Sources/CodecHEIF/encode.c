@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "heif.h"
@@ -7,13 +8,6 @@ static void check(darkroom_codec_call *call, struct heif_error error)
     if (error.code == heif_error_Ok) return;
     darkroom_codec_result result = error.code == heif_error_Memory_allocation_error ? DARKROOM_CODEC_MEMORY : DARKROOM_CODEC_IO;
     codec_fail(call, result, "libheif: %s", error.message ? error.message : "it cannot encode the picture");
-}
-
-static struct heif_error write_bytes(struct heif_context *context, const void *bytes, size_t count, void *call)
-{
-    (void) context;
-    codec_bytes(call, 0, bytes, count);
-    return (struct heif_error) {heif_error_Ok, heif_suberror_Unspecified, ""};
 }
 
 /* One row into the plane of the image: `bits` bits a sample. Gray with alpha becomes RGB with alpha, because libheif puts
@@ -54,16 +48,19 @@ static struct heif_image *image_for(darkroom_codec_call *call, const darkroom_co
     return image;
 }
 
-static void read_rows(darkroom_codec_call *call, const darkroom_codec_header *header, struct heif_image *image, unsigned bits)
+static void read_rows(darkroom_codec_call *call, const darkroom_codec_header *header, struct heif_image *image, unsigned bits,
+    codec_light *light)
 {
     int stride = 0;
     enum heif_channel channel = header->channels == 1 ? heif_channel_Y : heif_channel_interleaved;
     uint8_t *plane = heif_image_get_plane(image, channel, &stride);
     size_t row = codec_row_bytes(header);
     uint32_t count, y = 0;
-    for (const uint8_t *rows; (rows = codec_next_rows(call, &count));)
+    for (const uint8_t *rows; (rows = codec_next_rows(call, &count));) {
         for (uint32_t line = 0; line < count; line++, y++)
             import_row(plane + (size_t) stride * y, rows + row * line, header, bits);
+        codec_light_add(light, rows, count);
+    }
 }
 
 /* Bits of a sample in the result. */
@@ -108,31 +105,110 @@ static struct heif_color_profile_nclx *colours(
     return nclx;
 }
 
+/* What a file is made of. */
+typedef struct {
+    darkroom_codec_call *call;
+    const darkroom_codec_header *header;
+    struct heif_image *image;
+    codec_metadata metadata;
+    codec_light light;
+} work;
+
+static void encode(const work *work, const darkroom_codec_options *options, struct heif_writer *writer, void *target)
+{
+    darkroom_codec_call *call = work->call;
+    const codec_metadata *metadata = &work->metadata;
+    struct heif_context *context = heif_context_alloc();
+    if (!context) codec_fail(call, DARKROOM_CODEC_MEMORY, "libheif got no memory");
+    struct heif_encoder *encoder = encoder_for(call, context, options);
+    struct heif_encoding_options *encoding = heif_encoding_options_alloc();
+    encoding->output_nclx_profile = colours(call, work->header, options);
+    check(call, heif_image_set_nclx_color_profile(work->image, encoding->output_nclx_profile));
+    encoding->save_two_colr_boxes_when_ICC_and_nclx_available = 1;
+    struct heif_image_handle *handle = NULL;
+    check(call, heif_context_encode_image(context, work->image, encoder, encoding, &handle));
+    if (metadata->exif.count)
+        check(call, heif_context_add_exif_metadata(context, handle, metadata->exif.bytes, (int) metadata->exif.count));
+    if (metadata->xmp.count)
+        check(call, heif_context_add_XMP_metadata(context, handle, metadata->xmp.bytes, (int) metadata->xmp.count));
+    check(call, heif_context_write(context, writer, target));
+    heif_image_handle_release(handle);
+    heif_nclx_color_profile_free(encoding->output_nclx_profile);
+    heif_encoding_options_free(encoding);
+    heif_encoder_release(encoder);
+    heif_context_free(context);
+}
+
+static struct heif_error say_bytes(struct heif_context *context, const void *bytes, size_t count, void *call)
+{
+    (void) context;
+    codec_bytes(call, 0, bytes, count);
+    return (struct heif_error) {heif_error_Ok, heif_suberror_Unspecified, ""};
+}
+
+static struct heif_error keep_bytes(struct heif_context *context, const void *bytes, size_t count, void *target)
+{
+    (void) context;
+    codec_file *file = target;
+    *file = (codec_file) {malloc(count), count};
+    if (!file->bytes) return (struct heif_error) {heif_error_Memory_allocation_error, heif_suberror_Unspecified, ""};
+    memcpy(file->bytes, bytes, count);
+    return (struct heif_error) {heif_error_Ok, heif_suberror_Unspecified, ""};
+}
+
+/* Reads a file again. */
+static double similarity_of(const work *work, codec_file file)
+{
+    bool has_alpha = work->header->channels > work->header->colour;
+    struct heif_context *context = heif_context_alloc();
+    if (!context) codec_fail(work->call, DARKROOM_CODEC_MEMORY, "libheif got no memory");
+    heif_context_set_max_decoding_threads(context, 1);
+    struct heif_image_handle *handle = NULL;
+    struct heif_image *image = NULL;
+    struct heif_decoding_options *decoding = heif_decoding_options_alloc();
+    decoding->convert_hdr_to_8bit = 1;
+    heif_codec_keep_planes(0, 0, (heif_coding) {.is_known = false});
+    check(work->call, heif_context_read_from_memory_without_copy(context, file.bytes, file.count, NULL));
+    check(work->call, heif_context_get_primary_image_handle(context, &handle));
+    check(work->call, heif_decode_image(handle, &image, heif_colorspace_RGB,
+        has_alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB, decoding));
+    int stride = 0;
+    const uint8_t *pixels = heif_image_get_plane_readonly(image, heif_channel_interleaved, &stride);
+    if (!pixels) codec_fail(work->call, DARKROOM_CODEC_IO, "libheif could not read what it has written");
+    double similarity = codec_similarity(&work->light, pixels, (size_t) stride, has_alpha ? 4 : 3);
+    heif_image_release(image);
+    heif_decoding_options_free(decoding);
+    heif_image_handle_release(handle);
+    heif_context_free(context);
+    return similarity;
+}
+
+static codec_file try(void *context, const darkroom_codec_options *options, double *similarity)
+{
+    const work *work = context;
+    codec_file file = {NULL, 0};
+    struct heif_writer writer = {.writer_api_version = 1, .write = keep_bytes};
+    encode(work, options, &writer, &file);
+    bool is_too_large = options->most_bytes > 0 && file.count > options->most_bytes;
+    if (work->light.samples && !is_too_large) *similarity = similarity_of(work, file);
+    return file;
+}
+
 void heif_codec_encode(darkroom_codec_call *call)
 {
     darkroom_codec_options options;
-    codec_metadata metadata;
-    const darkroom_codec_header *header = codec_picture(call, &options, &metadata);
+    work work = {.call = call};
+    const darkroom_codec_header *header = work.header = codec_picture(call, &options, &work.metadata);
     if (header->colour == DARKROOM_CODEC_CMYK)
         codec_fail(call, DARKROOM_CODEC_MISUSE, "AVIF is written from gray or RGB");
     unsigned bits = bits_for(&options);
-    struct heif_context *context = heif_context_alloc();
-    if (!context) codec_fail(call, DARKROOM_CODEC_MEMORY, "libheif got no memory");
-    struct heif_encoder *encoder = encoder_for(call, context, &options);
-    struct heif_image *image = image_for(call, header, bits);
-    read_rows(call, header, image, bits);
-    if (metadata.icc.count)
-        check(call, heif_image_set_raw_color_profile(image, "prof", metadata.icc.bytes, metadata.icc.count));
-    struct heif_encoding_options *encoding = heif_encoding_options_alloc();
-    encoding->output_nclx_profile = colours(call, header, &options);
-    check(call, heif_image_set_nclx_color_profile(image, encoding->output_nclx_profile));
-    encoding->save_two_colr_boxes_when_ICC_and_nclx_available = 1;
-    struct heif_image_handle *handle = NULL;
-    check(call, heif_context_encode_image(context, image, encoder, encoding, &handle));
-    if (metadata.exif.count)
-        check(call, heif_context_add_exif_metadata(context, handle, metadata.exif.bytes, (int) metadata.exif.count));
-    if (metadata.xmp.count)
-        check(call, heif_context_add_XMP_metadata(context, handle, metadata.xmp.bytes, (int) metadata.xmp.count));
-    struct heif_writer writer = {.writer_api_version = 1, .write = write_bytes};
-    check(call, heif_context_write(context, &writer, call));
+    work.image = image_for(call, header, bits);
+    bool searches = codec_searches(&options) && !options.lossless;
+    if (searches) work.light = codec_light_for(call, header, &options);
+    read_rows(call, header, work.image, bits, &work.light);
+    codec_blob profile = work.metadata.icc;
+    if (profile.count) check(call, heif_image_set_raw_color_profile(work.image, "prof", profile.bytes, profile.count));
+    if (searches) return codec_search(call, &options, try, &work);
+    struct heif_writer writer = {.writer_api_version = 1, .write = say_bytes};
+    encode(&work, &options, &writer, call);
 }

@@ -20,8 +20,9 @@ typedef struct {
     unsigned bits;
 } heif_rgb;
 
-struct heif_error heif_codec_decode_image(
-    struct heif_image_handle *handle, const darkroom_codec_header *header, struct heif_image **image);
+/* Ends the call if libde265 has concealed damage. */
+struct heif_error heif_codec_decode_image(darkroom_codec_call *call, struct heif_image_handle *handle,
+    const darkroom_codec_header *header, struct heif_image **image);
 heif_rgb heif_codec_rgb(darkroom_codec_call *call, const darkroom_codec_header *header, struct heif_image *image);
 
 /* How brightness and colour of a file become RGB: the numbers of ISO/IEC 23091-2. */

@@ -156,10 +156,9 @@ void heif_codec_say_reduced(darkroom_codec_call *call, struct heif_image_handle 
 {
     if (coding.has_planes) heif_codec_keep_planes(header->width, header->height, coding);
     struct heif_image *image = NULL;
-    struct heif_error error = heif_codec_decode_image(handle, header, &image);
+    struct heif_error error = heif_codec_decode_image(call, handle, header, &image);
     const heif_planes *planes = heif_codec_kept_planes();
     if (planes) return say_planes(call, planes, header, coding.is_known ? coding.matrix : planes->matrix, divisor);
     heif_codec_check(call, error);
-    heif_codec_check_hevc(call);
     say_pixels(call, image, header, divisor);
 }

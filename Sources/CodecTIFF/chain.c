@@ -1,13 +1,13 @@
 /* The chain of a TIFF's directories (TIFF 6.0, section 2; BigTIFF has longer numbers). libtiff reads each directory that it
  * goes past, which takes minutes for the pages of a file with thousands; only places and kinds are read here. */
-#include <string.h>
-
 #include "picture.h"
 
 typedef struct {
     const uint8_t *bytes;
     size_t count;
     bool is_little, is_big;
+    /* Whether a directory has its kind in a form that only libtiff reads. */
+    bool has_unusual_kind;
 } chain;
 
 /* A number of `size` bytes; 0 outside of the file. */
@@ -23,15 +23,16 @@ static uint64_t number_at(const chain *chain, uint64_t place, unsigned size)
 }
 
 /* Whether a directory is a smaller copy or a mask, by NewSubfileType or the former SubfileType. The tags are sorted. */
-static bool is_copy(const chain *chain, uint64_t entries, uint64_t count)
+static bool is_copy(chain *chain, uint64_t entries, uint64_t count)
 {
-    enum { NEW_KIND = 254, FORMER_KIND = 255, SHORT = 3, LONG = 4 };
+    enum { NEW_KIND = 254, FORMER_KIND = 255, BYTE = 1, SHORT = 3, LONG = 4 };
     unsigned size = chain->is_big ? 20 : 12, content = chain->is_big ? 12 : 8;
     for (uint64_t index = 0; index < count; index++) {
         uint64_t entry = entries + index * size;
         uint64_t tag = number_at(chain, entry, 2), type = number_at(chain, entry + 2, 2);
         if (tag > FORMER_KIND) return false;
         if (tag != NEW_KIND && tag != FORMER_KIND) continue;
+        if (type != BYTE && type != SHORT && type != LONG) chain->has_unusual_kind = true;
         uint64_t value = number_at(chain, entry + content, type == SHORT ? 2 : type == LONG ? 4 : 1);
         return tag == NEW_KIND ? value & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK) : value == OFILETYPE_REDUCEDIMAGE;
     }
@@ -61,6 +62,7 @@ bool picture_find_in_chain(const picture *picture, uint32_t wanted, uint64_t *pl
             *place = next;
             is_found = true;
         }
+        if (chain.has_unusual_kind) return false;
         next = number_at(&chain, end, link);
         if (next == 0) return is_found;
     }

@@ -42,6 +42,7 @@ static void set_metadata(TIFF *tiff, const codec_metadata *metadata)
 {
     if (metadata->icc.count) TIFFSetField(tiff, TIFFTAG_ICCPROFILE, (uint32_t) metadata->icc.count, metadata->icc.bytes);
     if (metadata->xmp.count) TIFFSetField(tiff, TIFFTAG_XMLPACKET, (uint32_t) metadata->xmp.count, metadata->xmp.bytes);
+    if (metadata->iptc.count) TIFFSetField(tiff, TIFFTAG_RICHTIFFIPTC, (uint32_t) metadata->iptc.count, metadata->iptc.bytes);
 }
 
 void tiff_encode(darkroom_codec_call *call)
@@ -62,6 +63,9 @@ void tiff_encode(darkroom_codec_call *call)
         for (uint32_t line = 0; line < count; line++, y++)
             /* libtiff's predictor changes the row; it is in memory that the daemon has given away. */
             if (TIFFWriteScanline(tiff, (void *) (rows + row * line), y, 0) < 0) fail(call);
+    /* Directories of Exif lie behind the pixels and before the one of the picture. BigTIFF has other ones. */
+    if (metadata.exif.count && is_big) codec_warn(call, DARKROOM_CODEC_METADATA, "Exif is dropped: the file is larger than 4 GB");
+    else if (metadata.exif.count && TIFFFlushData(tiff)) tiff_write_exif(tiff, &to, metadata.exif);
     if (!TIFFFlush(tiff)) fail(call);
     TIFFClose(tiff);
 }

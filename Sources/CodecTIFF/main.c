@@ -12,7 +12,6 @@ static const char *library(void)
     return text;
 }
 
-
 int main(int argc, char **argv)
 {
     const darkroom_codec codec = {

@@ -38,6 +38,8 @@ void picture_check(const picture *picture, bool is_read, uint32_t y, uint32_t co
 void picture_read_tags(picture *picture);
 /* Metadata; it lives as long as the page is open. */
 codec_metadata picture_metadata(const picture *picture);
+/* Adds Exif and IPTC of the page. */
+void picture_read_exif(const picture *picture, codec_metadata *metadata);
 
 /* Says one row: samples.c. Plane `p` begins at `planes[p]`; an interleaved picture has one. `row` has room for a row of the
  * result. */

@@ -187,8 +187,10 @@ static codec_blob blob(TIFF *tiff, uint32_t tag)
 
 codec_metadata picture_metadata(const picture *picture)
 {
-    return (codec_metadata) {
+    codec_metadata metadata = {
         .icc = blob(picture->tiff, TIFFTAG_ICCPROFILE), .xmp = blob(picture->tiff, TIFFTAG_XMLPACKET)};
+    picture_read_exif(picture, &metadata);
+    return metadata;
 }
 
 void picture_read_tags(picture *picture)

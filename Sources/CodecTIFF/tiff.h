@@ -28,6 +28,10 @@ void lab_prepare(void);
  * TIFF's own kind has them; ICC's kind has an offset. */
 void lab_convert(uint32_t values[3], unsigned bits, bool is_signed);
 
+/* Writes the directories of Exif to the end of the file, and has the picture's directory refer to them. The texts of the main
+ * one become tags of the picture. `exif` is a TIFF structure with little-endian numbers. */
+void tiff_write_exif(TIFF *tiff, tiff_file *file, codec_blob exif);
+
 void tiff_decode(darkroom_codec_call *call);
 void tiff_encode(darkroom_codec_call *call);
 

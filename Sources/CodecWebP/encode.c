@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <webp/decode.h>
 #include <webp/encode.h>
 #include <webp/mux.h>
 
@@ -48,7 +49,7 @@ static void configure(darkroom_codec_call *call, WebPConfig *config, const darkr
 }
 
 /* A file with metadata has them in chunks around the picture; for this it must be there as a whole. */
-static void assemble(darkroom_codec_call *call, const WebPMemoryWriter *picture, const codec_metadata *metadata)
+static codec_file assemble(darkroom_codec_call *call, const WebPMemoryWriter *picture, const codec_metadata *metadata)
 {
     WebPMux *mux = WebPMuxNew();
     WebPData image = {picture->mem, picture->size}, file = {NULL, 0};
@@ -63,7 +64,8 @@ static void assemble(darkroom_codec_call *call, const WebPMemoryWriter *picture,
     }
     if (!is_good || WebPMuxAssemble(mux, &file) != WEBP_MUX_OK)
         codec_fail(call, DARKROOM_CODEC_MEMORY, "libwebp could not put the file together");
-    codec_bytes(call, 0, file.bytes, file.size);
+    WebPMuxDelete(mux);
+    return (codec_file) {(uint8_t *) file.bytes, file.size};
 }
 
 static void read_whole(darkroom_codec_call *call, WebPPicture *picture, const darkroom_codec_header *header)
@@ -77,13 +79,70 @@ static void read_whole(darkroom_codec_call *call, WebPPicture *picture, const da
             import_row(picture->argb + (size_t) picture->argb_stride * (done + line), rows + row * line, header);
 }
 
-static void read_planes(darkroom_codec_call *call, WebPPicture *picture, const darkroom_codec_header *header)
+static void read_planes(
+    darkroom_codec_call *call, WebPPicture *picture, const darkroom_codec_header *header, codec_light *light)
 {
     webp_planes planes;
     webp_begin_planes(call, &planes, picture, header);
     uint32_t count;
-    for (const uint8_t *rows; (rows = codec_next_rows(call, &count));) webp_add_rows(&planes, rows, count);
+    for (const uint8_t *rows; (rows = codec_next_rows(call, &count));) {
+        webp_add_rows(&planes, rows, count);
+        codec_light_add(light, rows, count);
+    }
     webp_end_planes(&planes);
+}
+
+static void encode(darkroom_codec_call *call, const darkroom_codec_options *options, WebPPicture *picture)
+{
+    WebPConfig config;
+    configure(call, &config, options);
+    if (WebPEncode(&config, picture)) return;
+    bool is_memory = picture->error_code == VP8_ENC_ERROR_OUT_OF_MEMORY
+        || picture->error_code == VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY;
+    codec_fail(call, is_memory ? DARKROOM_CODEC_MEMORY : DARKROOM_CODEC_TOO_LARGE,
+        is_memory ? "libwebp got no memory" : "libwebp cannot encode the picture (error %d)", picture->error_code);
+}
+
+/* What a file is made of. */
+typedef struct {
+    darkroom_codec_call *call;
+    WebPPicture *picture;
+    codec_metadata metadata;
+    codec_light light;
+} work;
+
+static bool has_metadata(const codec_metadata *metadata)
+{
+    return metadata->icc.count + metadata->exif.count + metadata->xmp.count > 0;
+}
+
+static codec_file encode_whole(const work *work, const darkroom_codec_options *options)
+{
+    WebPMemoryWriter memory;
+    WebPMemoryWriterInit(&memory);
+    work->picture->writer = WebPMemoryWrite;
+    work->picture->custom_ptr = &memory;
+    encode(work->call, options, work->picture);
+    if (!has_metadata(&work->metadata)) return (codec_file) {memory.mem, memory.size};
+    codec_file file = assemble(work->call, &memory, &work->metadata);
+    WebPMemoryWriterClear(&memory);
+    return file;
+}
+
+static codec_file try(void *context, const darkroom_codec_options *options, double *similarity)
+{
+    const work *work = context;
+    codec_file file = encode_whole(work, options);
+    bool is_too_large = options->most_bytes > 0 && file.count > options->most_bytes;
+    if (!work->light.samples || is_too_large) return file;
+    int width, height;
+    bool has_alpha = work->picture->a != NULL;
+    uint8_t *pixels = (has_alpha ? WebPDecodeRGBA : WebPDecodeRGB)(file.bytes, file.count, &width, &height);
+    if (!pixels) codec_fail(work->call, DARKROOM_CODEC_MEMORY, "libwebp could not read what it has written");
+    uint32_t channels = has_alpha ? 4 : 3;
+    *similarity = codec_similarity(&work->light, pixels, (size_t) width * channels, channels);
+    WebPFree(pixels);
+    return file;
 }
 
 void webp_encode(darkroom_codec_call *call)
@@ -95,25 +154,24 @@ void webp_encode(darkroom_codec_call *call)
         codec_fail(call, DARKROOM_CODEC_MISUSE, "WebP has 8 bits a sample, gray or colours");
     if (header->width > WEBP_MAX_DIMENSION || header->height > WEBP_MAX_DIMENSION)
         codec_fail(call, DARKROOM_CODEC_TOO_LARGE, "a side of a WebP file has at most %d pixels", WEBP_MAX_DIMENSION);
-    WebPConfig config;
-    configure(call, &config, &options);
     WebPPicture picture;
     if (!WebPPictureInit(&picture)) codec_fail(call, DARKROOM_CODEC_IO, "another version of libwebp is installed");
     picture.width = (int) header->width;
     picture.height = (int) header->height;
-    if (options.lossless) read_whole(call, &picture, header);
-    else read_planes(call, &picture, header);
-    bool has_metadata = metadata.icc.count + metadata.exif.count + metadata.xmp.count > 0;
-    WebPMemoryWriter memory;
-    WebPMemoryWriterInit(&memory);
-    sink sink = {call, 0};
-    picture.writer = has_metadata ? WebPMemoryWrite : write_bytes;
-    picture.custom_ptr = has_metadata ? (void *) &memory : &sink;
-    if (!WebPEncode(&config, &picture)) {
-        bool is_memory = picture.error_code == VP8_ENC_ERROR_OUT_OF_MEMORY
-            || picture.error_code == VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY;
-        codec_fail(call, is_memory ? DARKROOM_CODEC_MEMORY : DARKROOM_CODEC_TOO_LARGE,
-            is_memory ? "libwebp got no memory" : "libwebp cannot encode the picture (error %d)", picture.error_code);
+    work work = {.call = call, .picture = &picture, .metadata = metadata};
+    if (options.lossless) {
+        read_whole(call, &picture, header);
+    } else {
+        work.light = codec_light_for(call, header, &options);
+        read_planes(call, &picture, header, &work.light);
+        if (codec_searches(&options)) return codec_search(call, &options, try, &work);
     }
-    if (has_metadata) assemble(call, &memory, &metadata);
+    if (has_metadata(&metadata)) {
+        codec_file file = encode_whole(&work, &options);
+        return codec_bytes(call, 0, file.bytes, file.count);
+    }
+    sink sink = {call, 0};
+    picture.writer = write_bytes;
+    picture.custom_ptr = &sink;
+    encode(call, &options, &picture);
 }

@@ -1,11 +1,12 @@
 import DarkroomCore
 import DarkroomFetch
+import DarkroomWork
 import Foundation
 import SystemPackage
 
-extension CacheStore {
+extension CacheStore where Record == CacheRecord {
     /// The folder of the cache if neither the configuration nor the service manager names one.
-    package static let standardPath = "/var/cache/darkroom"
+    package static var standardPath: String { "/var/cache/darkroom" }
 
     /// Opens the cache that the configuration asks for.
     ///
@@ -17,36 +18,65 @@ extension CacheStore {
         environment: [String: String] = ProcessInfo.processInfo.environment,
         standardPath: String = standardPath, log: EventLog
     ) throws(ConfigurationError) -> CacheStore? {
-        guard configuration.cacheBytes > 0 else { return nil }
         let wanted = configuration.cacheFolder ?? givenPath(environment)
-        let path = wanted ?? standardPath
-        let isNamed = configuration.cacheFolder != nil
-        do throws(CacheFolderError) {
-            let folder = try CacheFolder(path: path, makes: isNamed)
-            log.cacheOpened(path, limit: configuration.cacheBytes)
-            return CacheStore(folder, limit: configuration.cacheBytes, log: log)
-        } catch {
-            if isNamed, case .file = error {
-                let remedy = ServiceView.current?.remedy(for: path, wanting: .writing)
-                throw ConfigurationError(problems: [
-                    "cache.folder: \(error.message)\(remedy.map { "; \($0)" } ?? "")"
-                ])
-            }
-            // If no folder is set and the standard one does not exist, for example in a terminal, nobody expects a
-            // cache.
-            let isMissed: Bool
-            if wanted == nil, case .file(let error) = error {
-                isMissed = error.errno != .noSuchFileOrDirectory
-            } else {
-                isMissed = true
-            }
-            log.cacheUnused(path, because: error.message, isMissed: isMissed)
-            return nil
-        }
+        return try open(
+            wanted ?? standardPath, named: configuration.cacheFolder == nil ? nil : "cache.folder",
+            makes: configuration.cacheFolder != nil, limit: configuration.cacheBytes,
+            // If no folder is set and the standard one does not exist, for example in a terminal, nobody expects a cache.
+            isMissed: { wanted != nil || $0 != .noSuchFileOrDirectory }, log: log)
     }
 
     /// The folder that the service manager gives by CacheDirectory=; the first one of several.
-    private static func givenPath(_ environment: [String: String]) -> String? {
+    fileprivate static func givenPath(_ environment: [String: String]) -> String? {
         environment["CACHE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
+    }
+}
+
+extension ResultStore {
+    /// Opens the store of results that the configuration asks for, by default in the folder `results` of the cache's.
+    ///
+    /// - Returns: nil likewise.
+    /// - Throws: likewise.
+    package static func open(
+        _ configuration: Configuration,
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        standardPath: String = CacheStore.standardPath, log: EventLog
+    ) throws(ConfigurationError) -> ResultStore? {
+        let cache =
+            configuration.cacheFolder ?? CacheStore.givenPath(environment) ?? standardPath
+        return try CacheStore<ResultRecord>.open(
+            configuration.resultsFolder ?? "\(cache)/results",
+            named: configuration.resultsFolder == nil ? nil : "results.folder", makes: true,
+            limit: configuration.resultBytes, isMissed: { _ in true }, log: log
+        ).map { ResultStore($0) }
+    }
+}
+
+extension CacheStore {
+    /// - Parameters:
+    ///   - key: the key of the configuration that has the path; nil if none has it.
+    ///   - makes: whether to create the folder if it is missing.
+    ///   - limit: in bytes; 0 for none.
+    ///   - isMissed: whether somebody expects the folder, by the cause why it cannot be used.
+    fileprivate static func open(
+        _ path: String, named key: String?, makes: Bool, limit: Int, isMissed: (Errno) -> Bool,
+        log: EventLog
+    ) throws(ConfigurationError) -> CacheStore? {
+        guard limit > 0 else { return nil }
+        do throws(CacheFolderError) {
+            let folder = try CacheFolder(path: path, makes: makes)
+            log.cacheOpened(Record.contents, path, limit: limit)
+            return CacheStore(folder, limit: limit, log: log)
+        } catch {
+            if let key, case .file = error {
+                let remedy = ServiceView.current?.remedy(for: path, wanting: .writing)
+                throw ConfigurationError(problems: [
+                    "\(key): \(error.message)\(remedy.map { "; \($0)" } ?? "")"
+                ])
+            }
+            let missed = if case .file(let error) = error { isMissed(error.errno) } else { true }
+            log.cacheUnused(Record.contents, path, because: error.message, isMissed: missed)
+            return nil
+        }
     }
 }

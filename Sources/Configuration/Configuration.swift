@@ -6,6 +6,7 @@ import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
 import DarkroomWork
+import Glibc
 import Logging
 
 /// The daemon's settings, checked. `Setting.all` has the key, the default and the meaning of each.
@@ -42,11 +43,17 @@ package struct Configuration: Sendable, Equatable {
     package var cacheFolder: String?
     /// The maximum size of the cache; 0 for no cache.
     package var cacheBytes = 0
+    /// The folder of the store of results; nil for the one in the cache's folder.
+    package var resultsFolder: String?
+    /// The maximum size of the store of results; 0 for no store.
+    package var resultBytes = 0
     package var filterConcurrency = 0
     package var pictureLimits = PictureLimits()
     /// In bytes; 0 for half of the available memory.
     package var memoryLimit = 0
     package var sourceRoots: [String] = []
+    /// The folders beneath which manifests may have their outputs delivered, in the form of `Delivery.folder`.
+    package var deliveryRoots: [String] = []
     /// Names that no listing of a folder has, beside those of `IgnoredNames.table`.
     package var ignoredSources: [String] = []
     /// Seconds between two updates of a status file.
@@ -116,10 +123,27 @@ extension Configuration {
 
     /// Which files in the inbox are taken, and how manifests are read.
     package var examination: Examination {
-        Examination(
-            limits: manifestLimits, defaultFilters: defaultFilters, settle: settle,
+        var limits = manifestLimits
+        limits.delivery = deliveryRules
+        return Examination(
+            limits: limits, defaultFilters: defaultFilters, settle: settle,
             recipes: recipes,
             sources: localSources.finderMaker)
+    }
+
+    /// Where outputs may be delivered to.
+    package var deliveryRules: DeliveryRules {
+        var rules = DeliveryRules()
+        rules.roots = deliveryRoots
+        rules.ofHotFolders = folders.compactMap(\.delivery?.folder)
+        rules.taken = folders.map { ($0.path, "the hot folder") }
+        let own: [(path: String?, what: String)] = [
+            (spool, "the spool"), (cacheFolder, "the cache"),
+            (resultsFolder, "the store of results"),
+        ]
+        rules.taken += own.compactMap { path, what in path.map { ($0, what) } }
+        rules.user = geteuid()
+        return rules
     }
 
     /// The files and folders that are left alone where folders are listed.
@@ -144,7 +168,9 @@ extension Configuration {
         settings.maximumSourceBytes = downloads.maxBytes
         settings.fetchRules = fetchRules
         settings.localSources = localSources
+        settings.delivery = deliveryRules
         settings.cacheBytes = cacheBytes
+        settings.resultBytes = resultBytes
         settings.filterConcurrency = filterConcurrency
         settings.pictureLimits = pictureLimits
         settings.memory = memory

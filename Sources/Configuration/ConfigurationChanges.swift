@@ -58,6 +58,8 @@ package struct ConfigurationChanges: Equatable {
         if former.cacheFolder != latter.cacheFolder { keys.append("cache.folder") }
         // If the daemon started without a cache, no folder of a cache is open.
         if former.cacheBytes == 0, latter.cacheBytes > 0 { keys.append("cache.maxBytes") }
+        if former.resultsFolder != latter.resultsFolder { keys.append("results.folder") }
+        if former.resultBytes == 0, latter.resultBytes > 0 { keys.append("results.maxBytes") }
         guard !keys.isEmpty else { return nil }
         let changes = keys.map { key -> String in
             let texts = [old, new].map { inOneLine($0[key]?.text ?? "") }

@@ -13,7 +13,7 @@ package struct ConfigurationCheck {
     /// What would prevent the daemon from starting.
     package private(set) var problems: [String] = []
     package private(set) var warnings: [String] = []
-    /// The text of a drop-in for the unit, with which it sees all hot folders; nil if it does already, or if no unit
+    /// The text of a drop-in for the unit, with which it sees all hot folders and can deliver; nil if it does already, or if no unit
     /// reads the configuration.
     package private(set) var dropIn: String?
 
@@ -30,12 +30,17 @@ package struct ConfigurationCheck {
             warnings.append(("metrics.textfile", words))
         }
         warnings += unusableFolders(under: unit).map { ("folders", $0) }
+        for (key, path) in configuration.deliveries.map({ ("folders", $0.folder) })
+            + configuration.deliveryRoots.map({ ("deliver.roots", $0) })
+        {
+            if let words = undeliverable(path, under: unit) { warnings.append((key, words)) }
+        }
         if configuration.defaultFilters.cutBefore {
             let key = "manifests.defaultFilters"
             warnings.append((key, [Filter].changedThumbnail("of \(key)")))
         }
         if let unit {
-            dropIn = Self.dropIn(for: unit, configuration.folders)
+            dropIn = Self.dropIn(for: unit, neededFolders)
             // If the folder cannot be used at all, the advice to bind it would not help.
             warnings += unseen(by: unit).filter { finding in
                 !unusable.contains { $0.key == finding.key }
@@ -76,7 +81,7 @@ package struct ConfigurationCheck {
         {
             findings.append(("spool", words))
         }
-        if configuration.cacheBytes > 0, let folder = configuration.cacheFolder {
+        for (key, folder) in cacheFolders {
             let parent = FilePath(folder).removingLastComponent().string
             let words =
                 Self.obstacle(to: folder)
@@ -84,9 +89,19 @@ package struct ConfigurationCheck {
                     ? "there is no folder \(parent); only the last part of the path is created"
                     : nil)
                 ?? (asOwnUser ? FolderAccess.ofCache(folder)?.words : nil)
-            if let words { findings.append(("cache.folder", words)) }
+            if let words { findings.append((key, words)) }
         }
         return findings
+    }
+
+    /// The folders of the caches that are used, if they are set.
+    private var cacheFolders: [(key: String, folder: String)] {
+        [
+            ("cache.folder", configuration.cacheFolder, configuration.cacheBytes),
+            ("results.folder", configuration.resultsFolder, configuration.resultBytes),
+        ].compactMap { key, folder, bytes in
+            bytes > 0 ? folder.map { (key, $0) } : nil
+        }
     }
 
     /// The reason why there can be no folder at a path, as far as this can be known without creating one.
@@ -141,23 +156,33 @@ package struct ConfigurationCheck {
         look("spool", configuration.spool, .writing)
         for root in configuration.sourceRoots { look("sources.roots", root, .reading) }
         for folder in configuration.folders { look("folders", folder.path, folder.access) }
+        for root in configuration.deliveryRoots { look("deliver.roots", root, .writing) }
+        for delivery in configuration.deliveries { look("folders", delivery.folder, .writing) }
         if let path = configuration.downloads.caFile {
             look("downloads.caFile", folder(path), .reading)
         }
         if let path = configuration.downloads.headersFile {
             look("downloads.headers", folder(path), .reading)
         }
-        if let path = configuration.cacheFolder, configuration.cacheBytes > 0 {
-            look("cache.folder", path, .writing)
-        }
+        for (key, folder) in cacheFolders { look(key, folder, .writing) }
         if let path = configuration.metricsFile, !Self.isMissing(folder(path)) {
             look("metrics.textfile", folder(path), .writing)
         }
         return findings
     }
 
-    /// The lines that a unit lacks for the hot folders, as `systemctl edit` expects them.
-    private static func dropIn(for unit: ServiceUnit, _ folders: [HotFolder]) -> String? {
+    /// The hot folders, and those to which outputs are delivered.
+    private var neededFolders: [(path: String, access: ServiceView.Access)] {
+        configuration.folders.map { ($0.path, $0.access) }
+            + (configuration.deliveries.map(\.folder) + configuration.deliveryRoots).map {
+                ($0, .writing)
+            }
+    }
+
+    /// The lines that a unit lacks for these folders, as `systemctl edit` expects them.
+    private static func dropIn(
+        for unit: ServiceUnit, _ folders: [(path: String, access: ServiceView.Access)]
+    ) -> String? {
         guard let view = unit.view else { return nil }
         var lines: [String] = []
         for folder in folders {
@@ -192,6 +217,21 @@ package struct ConfigurationCheck {
                 return error.message
             }
         }
+    }
+
+    /// Why nothing can be delivered to a folder now; nil if it can.
+    private func undeliverable(_ path: String, under unit: ServiceUnit?) -> String? {
+        let obstacle: String?
+        do throws(FileError) {
+            _ = try Directory(path: path)
+            obstacle = unit == nil ? FolderAccess.toWriteInto(path) : nil
+        } catch  where error.errno == .permissionDenied && unit != nil {
+            // The user of the service may see more than this one.
+            obstacle = nil
+        } catch {
+            obstacle = error.message
+        }
+        return obstacle.map { "\($0); images wait until their results can be delivered there" }
     }
 
     private func stopTimeout(under unit: ServiceUnit) -> String? {

@@ -8,7 +8,9 @@ import SystemPackage
 enum HotFolderList {
     static let example = "[{path: /srv/scans, recipe: web}]"
 
-    fileprivate static let keys: [ByteString] = ["path", "recipe", "originals", "batch", "within"]
+    fileprivate static let keys: [ByteString] = [
+        "path", "recipe", "originals", "deliver", "batch", "within",
+    ]
     fileprivate static let batches = 1...10_000
     fileprivate static let times = 0.0...3600
     private static let most = 100
@@ -92,6 +94,7 @@ extension ValueReader {
         let words = Words.list(HotFolder.Originals.allCases.map(\.rawValue), "or")
         folder.originals =
             value("originals", words) { .init(rawValue: $0) } ?? folder.originals
+        folder.delivery = map["deliver"].flatMap { delivery($0, at: .key(.root, "deliver")) }
         let sizes = HotFolderList.batches
         folder.batch =
             value("batch", "a whole number from \(sizes.lowerBound) to \(sizes.upperBound)") {
@@ -139,7 +142,10 @@ extension Configuration {
                         + "manifests.maxImages (\(manifestLimits.images))")
             }
             let (path, place) = places[index]
-            let own = [("spool", spool), ("cache.folder", cacheFolder ?? "")]
+            let own = [
+                ("spool", spool), ("cache.folder", cacheFolder ?? ""),
+                ("results.folder", resultsFolder ?? ""),
+            ]
             for (key, other) in own where !other.isEmpty {
                 if let words = Self.overlap(place, Self.real(other)) {
                     problems.append(
@@ -153,7 +159,32 @@ extension Configuration {
                 }
             }
         }
-        return problems
+        return problems + deliveryProblems
+    }
+
+    /// Where outputs are delivered to, beside `deliver.roots`, with the words for who says it.
+    var deliveries: [(folder: String, who: String)] {
+        folders.compactMap { folder in
+            folder.delivery.map { ($0.folder, "deliver of \(folder.path)") }
+        }
+            + recipes.all.compactMap { recipe in
+                recipe.delivery.map {
+                    ($0.folder, "deliver of the recipe \(recipe.name)")
+                }
+            }
+    }
+
+    /// What is wrong with these.
+    private var deliveryProblems: [String] {
+        deliveries.flatMap { delivery in
+            let place = Self.real(delivery.folder)
+            return deliveryRules.taken.compactMap { path, what -> String? in
+                let overlap = Self.overlap(place, Self.real(path))
+                guard let overlap, overlap != "contains" else { return nil }
+                return
+                    "\(delivery.who): \(delivery.folder) \(overlap) \(what), \(path): outputs would be taken again"
+            }
+        }
     }
 
     /// The path without symbolic links, as far as it exists.

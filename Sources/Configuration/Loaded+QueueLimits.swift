@@ -17,6 +17,7 @@ extension ConfigurationLoader.Loaded {
             images: configuration.manifestLimits.images,
             filters: configuration.manifestLimits.filters,
             defaultFilters: self["manifests.defaultFilters"]?.text ?? "",
+            defaultProfile: configuration.manifestLimits.profile,
             sourceRoots: roots,
             readableRoots: roots.filter { (view?.access(to: $0) ?? .reading) >= .reading },
             service: view.map { .init(unit: $0.unit, hidesHomes: $0.hidesHomes) },

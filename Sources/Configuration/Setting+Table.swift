@@ -72,6 +72,10 @@ extension Setting {
                         + error.problems.map(\.summary).joined(separator: "; "))
             }
         },
+        choice(
+            "manifests.defaultProfile", "keep",
+            "the colour space of results for which the manifest has none: keep, srgb or p3",
+            \.manifestLimits.profile),
         boolean(
             "recipes.only", "false", "whether only recipes may have filters, and not manifests",
             \.recipes.isOnly),
@@ -160,6 +164,14 @@ extension Setting {
         bytes(
             "cache.maxBytes", "1GiB", 0...(1 << 50),
             "the maximum size of the cache; 0 disables it", \.cacheBytes),
+        optional(
+            "results.folder",
+            "the folder of the store of results; empty for the folder results in that of the cache",
+            "an absolute path", \.resultsFolder
+        ) { $0.hasPrefix("/") },
+        bytes(
+            "results.maxBytes", "0", 0...(1 << 50),
+            "the maximum size of the store of results; 0 for no store", \.resultBytes),
         integer(
             "filters.concurrency", "0", 0...1024,
             "the maximum number of pictures that are filtered concurrently; 0 for the number of cores",
@@ -200,6 +212,16 @@ extension Setting {
                     "\"\($0)\" is not the name of a file or folder"
                 })
             configuration.ignoredSources = names
+        },
+        Setting(
+            "deliver.roots", "[]",
+            "the folders beneath which manifests may have their results placed (deliver); if empty, only recipes and "
+                + "hot folders may"
+        ) { text, configuration throws(SettingError) in
+            let entries = try Setting.list(text)
+            configuration.deliveryRoots = entries.compactMap { Delivery.folder($0) }
+            guard configuration.deliveryRoots.count < entries.count else { return }
+            throw SettingError(expected: "a list of absolute paths")
         },
         seconds(
             "status.interval", "0.5s", 0...3600,

@@ -44,6 +44,8 @@ package struct Failure: CodedError, Equatable, Codable {
         case quarantined
         /// Someone has removed the folder of the batch in `active`.
         case batchRemoved = "batch-removed"
+        /// A file has the name of an output in the folder to which it is delivered, and `ifExists` is `fail`.
+        case deliveryExists = "delivery-exists"
         /// The exact manifest is needed, and only the copy without the secrets of its URLs is there.
         case manifestRedacted = "manifest-redacted"
         /// An error of another type; the message describes it.

@@ -30,6 +30,11 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     // The beginning of a run in a folder.
     case planWritten = "plan-written"
     case planMoved = "plan-moved"
+    /// The list of outputs that go, or get others.
+    case formerWritten = "former-written"
+    case formerMoved = "former-moved"
+    /// An output that no image has any more is removed.
+    case formerRemoved = "former-removed"
     /// The copy of the manifest that all shards share.
     case planManifestWritten = "plan-manifest-written"
     case planManifestMoved = "plan-manifest-moved"
@@ -93,9 +98,19 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case publishJournalTorn = "publish-journal-torn"
     case publishJournalWritten = "publish-journal-written"
     case publishJournalSynced = "publish-journal-synced"
+    /// A folder that a template has is made; no output is in it.
+    case outputFolderMade = "output-folder-made"
     case publishOutputMoved = "publish-output-moved"
     /// All outputs of a group are in the outbox.
     case publishOutputsMoved = "publish-outputs-moved"
+
+    // The delivery of an output into another folder.
+    /// A copy is there under its hidden name; nothing is promised yet.
+    case deliveryCopied = "delivery-copied"
+    /// The journal has the name that the copy gets.
+    case deliveryPromised = "delivery-promised"
+    case deliveryPlaced = "delivery-placed"
+    case deliverySynced = "delivery-synced"
 
     // The page of a batch.
     /// The page is complete, but not in the outbox yet.
@@ -110,6 +125,8 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case finalStatusWritten = "final-status-written"
     /// The content of the last status and the outputs in the outbox are on the disk.
     case finalStatusStaged = "final-status-staged"
+    /// `sizes.json` is in the answer; its last status is not.
+    case sizesMoved = "sizes-moved"
     case finalStatusMoved = "final-status-moved"
     case finalStatusSynced = "final-status-synced"
     /// One file of `active/ID`, or of a withdrawn receipt, is removed.
@@ -159,7 +176,10 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case hotOriginalRemoved = "hot-original-removed"
     case hotForgotten = "hot-forgotten"
 
-    // A response that is being added to the cache.
+    /// An output was copied from the store of results.
+    case resultCopied = "result-copied"
+
+    // A response that is being added to the cache, or an output that is added to the store of results.
     case cacheHeadWritten = "cache-head-written"
     case cacheWritten = "cache-written"
     case cacheMoved = "cache-moved"
@@ -195,8 +215,8 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     /// Whether only `darkroom run` and `darkroom merge` pass it.
     package var needsRun: Bool {
         switch self {
-        case .planWritten, .planMoved, .planManifestWritten, .planManifestMoved, .mergeWritten,
-            .mergeMoved:
+        case .planWritten, .planMoved, .formerWritten, .formerMoved, .formerRemoved,
+            .planManifestWritten, .planManifestMoved, .mergeWritten, .mergeMoved:
             true
         default: false
         }
@@ -212,13 +232,18 @@ package enum FaultPoint: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether only daemons that download from a network pass it; the self-test has no network.
+    /// Whether only daemons that download from a network, or have a store of results, pass it; the self-test has neither.
     package var needsNetwork: Bool {
         [.cacheHeadWritten, .cacheWritten, .cacheMoved].contains(self)
     }
 
-    /// Whether only daemons with a hot folder pass it.
-    package var needsHotFolder: Bool { rawValue.hasPrefix("hot-") }
+    /// Whether only daemons with a store of results pass it.
+    package var needsResults: Bool { self == .resultCopied }
+
+    /// Whether only daemons with a hot folder pass it, some only if its outputs are delivered.
+    package var needsHotFolder: Bool {
+        rawValue.hasPrefix("hot-") || rawValue.hasPrefix("delivery-")
+    }
 
     /// Whether only daemons pass it that have a codec program.
     package var needsCodec: Bool { rawValue.hasPrefix("codec-") }

@@ -45,6 +45,13 @@ package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral,
         return String(shown)
     }
 
+    /// Why no text can have the name, as the end of a sentence that begins with it; nil if a text can.
+    package var textFault: String? {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return "is not UTF-8" }
+        return text.unicodeScalars.contains(where: \.isControl)
+            ? "contains a control character" : nil
+    }
+
     /// Whether the name ends with these bytes.
     package func hasSuffix(_ ending: String) -> Bool {
         bytes.suffix(ending.utf8.count).elementsEqual(ending.utf8)

@@ -36,6 +36,14 @@ package final class Metrics: Sendable {
     package let cacheStored = Counter()
     package let cacheStoredBytes = Counter()
     package let cacheEvictions = Counter()
+    /// Images that the store of results had, and had not.
+    package let resultHits = Counter()
+    package let resultMisses = Counter()
+    /// Bytes of outputs that were copied from it.
+    package let resultsSavedBytes = Counter()
+    package let resultsStored = Counter()
+    package let resultsStoredBytes = Counter()
+    package let resultEvictions = Counter()
     /// Manifests that have ended, by state.
     package let manifests = LabelledCounts()
     /// Images that have ended, by state.

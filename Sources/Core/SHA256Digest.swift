@@ -67,14 +67,14 @@ package struct SHA256Digest: ~Copyable {
 }
 
 extension Descriptor {
-    /// The hexadecimal SHA-256 of the whole file, without a change of its position.
+    /// The hexadecimal SHA-256 of the whole file, or of what follows a position, without a change of its own position.
     ///
     /// - Parameter piece: receives the number of bytes of each piece that was read.
     package func sha256(
-        path: String, piece: (Int) -> Void = { _ in }
+        from start: Int = 0, path: String, piece: (Int) -> Void = { _ in }
     ) throws(FileError) -> String {
         var digest = SHA256Digest()
-        var offset = 0
+        var offset = start
         var failure: Errno?
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
         defer { buffer.deallocate() }

@@ -26,7 +26,8 @@ package final class Daemon: @unchecked Sendable {
     private let spool: Spool
     private let log: EventLog
     private let engine: TransferEngine
-    private let cache: CacheStore?
+    private let cache: CacheStore<CacheRecord>?
+    private let results: ResultStore?
     private let scheduler: Scheduler
     private let notifier: Notifier
     private let control = DispatchQueue(label: "darkroom.control", qos: .userInteractive)
@@ -75,9 +76,10 @@ package final class Daemon: @unchecked Sendable {
         engine = try TransferEngine(settings: configuration.transferSettings)
         notifier.starting("opening the cache")
         cache = try CacheStore.open(configuration, log: log)
+        results = try ResultStore.open(configuration, log: log)
         scheduler = Scheduler(
             spool: spool, settings: configuration.batchSettings, engine: engine, cache: cache,
-            storage: StorageGuard(log: log), log: log)
+            results: results, storage: StorageGuard(log: log), log: log)
         let current = CurrentConfiguration(loaded)
         self.current = current
         queueReporter = QueueReporter(spool: spool, scheduler: scheduler, log: log) { [current] in
@@ -148,6 +150,7 @@ package final class Daemon: @unchecked Sendable {
         hotFolders.start(configuration)
         metricsFile.update(configuration.metricsTarget)
         cache?.start()
+        results?.start()
         housekeeper.start(after: 2, isAfterCrash: isAfterCrash)
         // The status comes first: whoever waits for the start can read it then.
         tellStatus()
@@ -265,6 +268,7 @@ package final class Daemon: @unchecked Sendable {
             metricsFile.stop()
             engine.stop()
             cache?.stop()
+            results?.stop()
             spool.attempts.close()
             files.sync {}
             queueReporter.end()

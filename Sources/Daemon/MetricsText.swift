@@ -7,39 +7,6 @@ import DarkroomSpool
 import DarkroomWork
 import Synchronization
 
-/// The values at one moment that `Metrics` does not count.
-struct MetricsMoment: Sendable {
-    var spool = ""
-    var version = ""
-    var isRunning = true
-    /// Seconds since 1970.
-    var startTime = 0.0
-    var isPaused = false
-    var summary = Board.Summary()
-    var running = 0
-    /// Why the spool does not accept writes; nil if it does.
-    var storage: StorageGuard.Report?
-    /// The content of the cache.
-    var cache = (count: 0, bytes: 0)
-    /// By the names of the queues.
-    var queues: [(name: String, length: Int)] = []
-    /// Downloads that wait for a free place of their host.
-    var waitingForHost = 0
-    var hotFolders: [HotFolderFigures] = []
-}
-
-extension MetricsMoment {
-    /// - Parameter startTime: seconds since 1970.
-    init(of scheduler: Scheduler, _ hotFolders: HotFolders, spool: String, startTime: Double) {
-        self.init(
-            spool: spool, version: Release.version, startTime: startTime,
-            isPaused: scheduler.gate.isSuspended, summary: scheduler.summary,
-            running: scheduler.runningCount, storage: scheduler.storage.report,
-            cache: scheduler.cache?.summary ?? (0, 0), queues: scheduler.queueLengths,
-            waitingForHost: scheduler.waitingForHostCount, hotFolders: hotFolders.figures)
-    }
-}
-
 /// Writes the metrics in Prometheus' text format, version 0.0.4, for node_exporter's textfile collector.
 ///
 /// Each series has the label `spool`: one node_exporter may read the files of several daemons, and refuses all of them
@@ -57,6 +24,7 @@ struct MetricsText {
         text.writeHotFolders(moment)
         text.writeStorage(metrics, moment)
         text.writeCache(metrics, moment)
+        text.writeResults(metrics, moment)
         return text.text
     }
 
@@ -238,6 +206,32 @@ struct MetricsText {
             "darkroom_cache_entries", "Sources in the cache; 0 without a cache.", moment.cache.count
         )
         gauge("darkroom_cache_bytes", "Their size on the disk.", moment.cache.bytes)
+    }
+
+    private mutating func writeResults(_ metrics: Metrics, _ moment: MetricsMoment) {
+        family(
+            "darkroom_results_lookups_total", .counter,
+            "Lookups of images in the store of results, by result: copied, or made.",
+            by: "result",
+            [("hit", metrics.resultHits.value), ("miss", metrics.resultMisses.value)])
+        counter(
+            "darkroom_results_saved_bytes_total",
+            "Bytes of outputs that were copied from the store of results.",
+            metrics.resultsSavedBytes)
+        counter(
+            "darkroom_results_stored_total", "Outputs that were added to the store of results.",
+            metrics.resultsStored)
+        counter(
+            "darkroom_results_stored_bytes_total", "Bytes of these outputs.",
+            metrics.resultsStoredBytes)
+        counter(
+            "darkroom_results_evictions_total",
+            "Outputs that were removed from the store of results to make room.",
+            metrics.resultEvictions)
+        gauge(
+            "darkroom_results_entries", "Outputs in the store of results; 0 without a store.",
+            moment.results.count)
+        gauge("darkroom_results_bytes", "Their size on the disk.", moment.results.bytes)
     }
 
     // MARK: The format

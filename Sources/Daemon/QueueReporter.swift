@@ -134,6 +134,7 @@ final class QueueReporter: @unchecked Sendable {
                 code: trouble.code, message: trouble.message, since: trouble.since)
         }
         scheduler.describeBatches(in: &report)
+        report.results = scheduler.results?.report
         meter.add(
             time: now, images: log.metrics.images.all.values.reduce(0, +),
             bytes: log.metrics.writtenBytes.value,

@@ -117,7 +117,7 @@ package final class CacheFolder: Sendable {
             let file = try new.openScratch(name)
             try file.write(head, path: path)
             FaultPoint.cacheHeadWritten.pass()
-            try body.copy(length, to: file, at: CacheHead.length, path: path)
+            try body.copy(length, to: file, at: head.count, path: path)
             try file.close(path: path)
             FaultPoint.cacheWritten.pass()
             try new.rename(
@@ -236,16 +236,18 @@ package enum CacheFolderError: CodedError, Equatable {
 }
 
 extension Descriptor {
-    /// Copies the first `length` bytes to a position in another file.
+    /// Copies `length` bytes from the position `start` to one in another file. Where the file system can share blocks
+    /// between files, none is copied.
     func copy(
-        _ length: Int, to file: borrowing Descriptor, at place: Int, path: String
+        _ length: Int, from start: Int = 0, to file: borrowing Descriptor, at place: Int,
+        path: String
     ) throws(FileError) {
         var done = 0
         while done < length {
             do throws(Errno) {
                 let count = try retryingInterrupts {
                     darkroom_copy_range(
-                        number, Int64(done), file.number, Int64(place + done),
+                        number, Int64(start + done), file.number, Int64(place + done),
                         Int64(length - done))
                 }
                 // The source is shorter than announced.
@@ -259,7 +261,8 @@ extension Descriptor {
                     .notPermitted,
                 ].contains(error)
                 guard isRefusal else { throw FileError(.copy, path, error, detail: "to") }
-                return try copyByHand(done..<length, to: file, at: place, path: path)
+                return try copyByHand(
+                    start + done..<start + length, to: file, at: place - start, path: path)
             }
         }
     }

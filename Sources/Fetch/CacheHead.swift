@@ -2,7 +2,7 @@ import CDarkroomDeflate
 import Foundation
 
 /// The header before each body in the cache: which body it is, its length and checksum, and the properties of its
-/// response.
+/// response, or for the store of results (`ResultStore`) those of the result.
 ///
 /// It is a block of 4096 bytes. Numbers are little-endian:
 ///
@@ -18,31 +18,18 @@ import Foundation
 /// |     64 |       | the record in JSON, then zeros |
 ///
 /// The body begins at a block boundary, so that file systems that can share blocks between files can do so.
-struct CacheHead: Sendable, Equatable {
+struct CacheHead<Record: CachedRecord>: Sendable, Equatable {
     var key: CacheKey
     var bodyLength: Int
     var bodyCRC: UInt32
-    var record: CacheRecord
+    var record: Record
 
-    static let length = 4096
+    static var length: Int { 4096 }
 
-    private static let magic = Array("DARKROOM".utf8)
-    private static let version: UInt32 = 1
-    private static let crcOffset = 12
-    private static let recordOffset = 64
-
-    /// Why a block is not a header.
-    enum Damage: Error, Equatable {
-        case short
-        case foreign
-        case version(UInt32)
-        case checksum
-        /// It belongs to another file.
-        case key
-        /// The length differs from that of the file.
-        case bodyLength
-        case record
-    }
+    private static var magic: [UInt8] { Array("DARKROOM".utf8) }
+    private static var version: UInt32 { 1 }
+    private static var crcOffset: Int { 12 }
+    private static var recordOffset: Int { 64 }
 
     /// nil if the record does not fit; some servers send validators of kilobytes.
     func encoded() -> [UInt8]? {
@@ -66,7 +53,7 @@ struct CacheHead: Sendable, Equatable {
         return block
     }
 
-    init(key: CacheKey, bodyLength: Int, bodyCRC: UInt32, record: CacheRecord) {
+    init(key: CacheKey, bodyLength: Int, bodyCRC: UInt32, record: Record) {
         self.key = key
         self.bodyLength = bodyLength
         self.bodyCRC = bodyCRC
@@ -76,7 +63,7 @@ struct CacheHead: Sendable, Equatable {
     /// - Parameters:
     ///   - key: the key that belongs to the file's name.
     ///   - fileLength: the length of the whole file.
-    init(decoding bytes: [UInt8], key: CacheKey, fileLength: Int) throws(Damage) {
+    init(decoding bytes: [UInt8], key: CacheKey, fileLength: Int) throws(CacheDamage) {
         guard bytes.count == Self.length else { throw .short }
         guard bytes.starts(with: Self.magic) else { throw .foreign }
         let version: UInt32 = bytes.number(at: 8)
@@ -91,7 +78,7 @@ struct CacheHead: Sendable, Equatable {
         let count: UInt32 = bytes.number(at: 60)
         guard count <= Self.length - Self.recordOffset,
             let record = try? JSONDecoder().decode(
-                CacheRecord.self,
+                Record.self,
                 from: Data(bytes[Self.recordOffset..<Self.recordOffset + Int(count)])),
             record.isPlausible
         else { throw .record }
@@ -100,10 +87,24 @@ struct CacheHead: Sendable, Equatable {
     }
 }
 
-extension CacheHead.Damage {
+/// Why a block is not a header.
+enum CacheDamage: Error, Equatable {
+    /// It is a folder, for example.
+    case kind
+    case short
+    case foreign
+    case version(UInt32)
+    case checksum
+    /// It belongs to another file.
+    case key
+    /// The length differs from that of the file.
+    case bodyLength
+    case record
+
     /// The end of the sentence "… was discarded: …".
     var words: String {
         switch self {
+        case .kind: "it is not a file"
         case .short: "it is shorter than a header"
         case .foreign: "it is not a file of Darkroom’s cache"
         case .version(let version): "its layout has the unsupported version \(version)"

@@ -28,8 +28,8 @@ package struct CacheKey: Sendable, Hashable {
         digest.update(text)
     }
 
-    /// The key with these 32 bytes.
-    init(bytes: some Collection<UInt8>) {
+    /// The key with these 32 bytes, for example those of a digest.
+    package init(bytes: some Collection<UInt8>) {
         precondition(bytes.count == Self.length)
         var words = SIMD4<UInt64>()
         for (index, byte) in bytes.enumerated() {

@@ -1,8 +1,26 @@
 import DarkroomCore
 
+/// What stands before the body of a file of a cache, as JSON.
+package protocol CachedRecord: Codable, Sendable, Equatable {
+    /// What the cache is for, in the journal.
+    static var contents: CacheContents { get }
+    /// Whether its numbers and texts can be used: a checksum does not prove who wrote it.
+    var isPlausible: Bool { get }
+}
+
+/// What a cache keeps.
+package enum CacheContents: Sendable {
+    /// Downloaded sources.
+    case responses
+    /// Outputs, see `ResultStore`.
+    case results
+}
+
 /// What the cache knows of a kept response, as far as it decides whether the response may be used again (RFC 9111).
 /// Times are in seconds since 1970, ages and lifetimes in seconds.
-package struct CacheRecord: Sendable, Equatable, Codable {
+package struct CacheRecord: CachedRecord {
+    package static var contents: CacheContents { .responses }
+
     /// The requested URL, in the form in which it may be shown.
     package var url: ByteString
     /// The validators for a conditional request.
@@ -47,7 +65,7 @@ package struct CacheRecord: Sendable, Equatable, Codable {
     }
 
     /// Whether its numbers and texts can be used for calculations and requests: a checksum does not prove who wrote it.
-    var isPlausible: Bool {
+    package var isPlausible: Bool {
         let times = [received, freshness.expires ?? 0, freshness.date ?? 0]
         let texts = [validators.entityTag, validators.lastModified].compactMap(\.self)
         return age >= 0 && times.allSatisfy { (-1 << 48...1 << 48).contains($0) }

@@ -5,16 +5,17 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The cache: responses on the disk that all manifests use, even after a restart, with a limited size.
+/// The cache: responses on the disk that all manifests use, even after a restart, with a limited size. The store of
+/// results (`ResultStore`) is another one, with other records.
 ///
 /// A problem of the cache never makes an image fail: a response that cannot be read is fetched again, and one that
 /// cannot be written is not kept. Bodies are copied before they are used, so a response may be removed at any time.
-package final class CacheStore: Sendable {
-    private let folder: CacheFolder
+package final class CacheStore<Record: CachedRecord>: Sendable {
+    let folder: CacheFolder
     private let state: Mutex<State>
     /// A header is replaced in place and must never be read while it is being written.
     private let heads = Mutex<Void>(())
-    private let log: EventLog
+    package let log: EventLog
     /// The queue that scans the folder and removes files.
     private let cleaning = DispatchQueue(label: "darkroom.cache", qos: .utility)
     private let stopped = Atomic(false)
@@ -61,6 +62,8 @@ package final class CacheStore: Sendable {
         if limit > 0 { makeRoom(for: 0) }
     }
 
+    package var isEnabled: Bool { state.withLock { $0.limit > 0 } }
+
     private var isStopped: Bool { stopped.load(ordering: .acquiring) }
 
     private func scan() {
@@ -85,7 +88,7 @@ package final class CacheStore: Sendable {
     // MARK: Reading
 
     /// The response with this key, fresh or stale; nil if there is none.
-    package func find(_ key: CacheKey) -> CacheEntry? {
+    package func find(_ key: CacheKey) -> CacheEntry<Record>? {
         guard state.withLock({ $0.limit > 0 && !$0.distrusted.contains(key) }) else { return nil }
         do {
             guard let file = try folder.open(key) else {
@@ -101,17 +104,21 @@ package final class CacheStore: Sendable {
 
     private func read(
         _ key: CacheKey, _ file: consuming Descriptor
-    ) throws(FileError) -> CacheEntry? {
+    ) throws(FileError) -> CacheEntry<Record>? {
         let path = folder.path(of: key)
         var information = stat()
         guard fstat(file.number, &information) == 0 else {
             throw FileError(.examine, path, Errno(rawValue: errno))
         }
-        let block = try heads.withLock { _ throws(FileError) in
-            try file.read(CacheHead.length, at: 0, path: path)
+        guard information.st_mode & S_IFMT == S_IFREG else {
+            discard(key, because: CacheDamage.kind.words)
+            return nil
         }
-        do throws(CacheHead.Damage) {
-            let head = try CacheHead(
+        let block = try heads.withLock { _ throws(FileError) in
+            try file.read(CacheHead<Record>.length, at: 0, path: path)
+        }
+        do throws(CacheDamage) {
+            let head = try CacheHead<Record>(
                 decoding: block, key: key, fileLength: information.length)
             return CacheEntry(head: head, file: file, inode: information.st_ino)
         } catch {
@@ -125,10 +132,10 @@ package final class CacheStore: Sendable {
     ///
     /// - Throws: the error of writing to the file.
     package func copyBody(
-        of entry: CacheEntry, to file: borrowing Descriptor, path: String
+        of entry: CacheEntry<Record>, to file: borrowing Descriptor, path: String
     ) throws(FileError) -> Bool {
         let key = entry.head.key
-        do throws(CacheEntry.CopyError) {
+        do throws(CacheCopyError) {
             guard try entry.copyBody(to: file) == entry.head.bodyCRC else {
                 discard(key, because: "its body is damaged")
                 return false
@@ -141,16 +148,47 @@ package final class CacheStore: Sendable {
                 return false
             }
         }
+        used(entry)
+        return true
+    }
+
+    /// Copies the body of an entry to the beginning of an empty file, by sharing its blocks if that is possible, and
+    /// records its use. False if the body does not have this digest, or if anything cannot be read or written; then
+    /// the file is empty again.
+    package func shareBody(
+        of entry: CacheEntry<Record>, sha256: String, to file: borrowing Descriptor, path: String
+    ) -> Bool {
+        let key = entry.head.key
+        do throws(FileError) {
+            guard try entry.bodySHA256(path: folder.path(of: key)) == sha256 else {
+                discard(key, because: "its body is damaged")
+                return false
+            }
+            do throws(FileError) {
+                try entry.file.copy(
+                    entry.length, from: CacheHead<Record>.length, to: file, at: 0, path: path)
+            } catch {
+                try file.truncate(to: 0, path: path)
+                throw error
+            }
+        } catch {
+            troubled(error)
+            return false
+        }
+        used(entry)
+        return true
+    }
+
+    private func used(_ entry: CacheEntry<Record>) {
         // If this fails, the response is only removed earlier than others.
         _ = futimens(entry.file.number, nil)
-        let room = CacheFolder.room(CacheHead.length + entry.head.bodyLength)
-        state.withLock { $0.index.use(key, bytes: room) }
-        return true
+        let room = CacheFolder.room(CacheHead<Record>.length + entry.head.bodyLength)
+        state.withLock { $0.index.use(entry.head.key, bytes: room) }
     }
 
     /// Removes a response that must not be used again.
     package func discard(_ key: CacheKey, because reason: String? = nil) {
-        if let reason { log.cacheDiscarded(folder.path(of: key), because: reason) }
+        if let reason { log.cacheDiscarded(Record.contents, folder.path(of: key), because: reason) }
         state.withLock { $0.index.remove(key) }
         do {
             try folder.remove(key)
@@ -176,9 +214,9 @@ package final class CacheStore: Sendable {
     ///   - body: a file that begins with the `length` bytes of the body.
     ///   - crc: the CRC-32 of the body.
     package func store(
-        _ key: CacheKey, _ record: CacheRecord, body: borrowing Descriptor, length: Int, crc: UInt32
+        _ key: CacheKey, _ record: Record, body: borrowing Descriptor, length: Int, crc: UInt32
     ) -> Bool {
-        let room = CacheFolder.room(CacheHead.length + length)
+        let room = CacheFolder.room(CacheHead<Record>.length + length)
         let limit = state.withLock(\.limit)
         // A larger one would displace many others.
         guard room <= limit / 4 else { return false }
@@ -186,7 +224,7 @@ package final class CacheStore: Sendable {
         guard let block = head.encoded() else { return false }
         do throws(FileError) {
             guard try folder.hasRoom(for: room) else {
-                tell("cache-low-space") { log.cacheHasNoRoom(folder.path) }
+                tell("cache-low-space") { log.cacheHasNoRoom(Record.contents, folder.path) }
                 return false
             }
             makeRoom(for: room)
@@ -199,13 +237,12 @@ package final class CacheStore: Sendable {
             state.index.insert(key, bytes: room)
             state.distrusted.remove(key)
         }
-        log.metrics.cacheStored.add(1)
-        log.metrics.cacheStoredBytes.add(length)
+        log.cacheStored(Record.contents, bytes: length)
         return true
     }
 
     /// Updates the record of a response after a confirmation by the server.
-    package func refresh(_ entry: CacheEntry, _ record: CacheRecord) {
+    package func refresh(_ entry: CacheEntry<Record>, _ record: Record) {
         var head = entry.head
         head.record = record
         guard let block = head.encoded() else { return discard(head.key) }
@@ -227,7 +264,7 @@ package final class CacheStore: Sendable {
         }
         guard !victims.isEmpty else { return }
         let sum = victims.map(\.bytes).saturatingSum()
-        log.cacheEvicted(victims.count, bytes: sum)
+        log.cacheEvicted(Record.contents, victims.count, bytes: sum)
         cleaning.async { [self] in
             for victim in victims where !state.withLock({ $0.index.contains(victim.key) }) {
                 do throws(FileError) {
@@ -242,10 +279,10 @@ package final class CacheStore: Sendable {
     // MARK: Problems
 
     private func troubled(_ error: FileError) {
-        tell(error.code) { log.cacheTroubled(error) }
+        tell(error.code) { log.cacheTroubled(Record.contents, error) }
     }
 
-    private static let hour: UInt64 = 3_600_000_000_000
+    private static var hour: UInt64 { 3_600_000_000_000 }
 
     /// Logs each kind of problem once an hour, so that a problem of every image is not logged for each one.
     private func tell(_ code: String, _ body: () -> Void) {
@@ -260,27 +297,30 @@ package final class CacheStore: Sendable {
 }
 
 /// A response that was found. Its file is open, so it can be copied even if it has been removed since.
-package final class CacheEntry: Sendable {
-    let head: CacheHead
+package final class CacheEntry<Record: CachedRecord>: Sendable {
+    let head: CacheHead<Record>
     let inode: ino_t
     fileprivate let file: Descriptor
 
-    package var record: CacheRecord { head.record }
+    package var record: Record { head.record }
     /// The length of the body, in bytes.
     package var length: Int { head.bodyLength }
 
-    fileprivate init(head: CacheHead, file: consuming Descriptor, inode: ino_t) {
+    fileprivate init(head: CacheHead<Record>, file: consuming Descriptor, inode: ino_t) {
         self.head = head
         self.file = file
         self.inode = inode
     }
 
-    enum CopyError: Error { case reading(Errno), writing(Errno) }
+    /// The SHA-256 of the body, in hexadecimal.
+    fileprivate func bodySHA256(path: String) throws(FileError) -> String {
+        try file.sha256(from: CacheHead<Record>.length, path: path)
+    }
 
     /// Copies the body and returns its CRC-32.
-    fileprivate func copyBody(to target: borrowing Descriptor) throws(CopyError) -> UInt32 {
+    fileprivate func copyBody(to target: borrowing Descriptor) throws(CacheCopyError) -> UInt32 {
         var crc: UInt32 = 0
-        var failure: CopyError?
+        var failure: CacheCopyError?
         withUnsafeTemporaryAllocation(byteCount: 128 << 10, alignment: 16) { buffer in
             var done = 0
             while done < head.bodyLength, failure == nil {
@@ -288,7 +328,7 @@ package final class CacheEntry: Sendable {
                 do throws(Errno) {
                     let count = try file.read(
                         into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]),
-                        at: CacheHead.length + done)
+                        at: CacheHead<Record>.length + done)
                     // The file became shorter after its length was read; the checksum detects this.
                     guard count > 0 else { break }
                     crc = darkroom_crc32(crc, buffer.baseAddress, count)
@@ -308,3 +348,6 @@ package final class CacheEntry: Sendable {
         return crc
     }
 }
+
+/// Which side of a copy has failed.
+private enum CacheCopyError: Error { case reading(Errno), writing(Errno) }

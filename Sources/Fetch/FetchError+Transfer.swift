@@ -78,6 +78,7 @@ extension FetchError {
         var error = FetchError(
             .httpStatus, "\(transfer.place): the server answered \(head.status)",
             isTransient: head.status.isTransient)
+        error.status = Int(head.status.code)
         if [408, 413, 429, 503].contains(head.status.code) {
             error.retryAfter = head.retryDelay()
             if transfer.redirects > 0 { error.asker = transfer.hop.origin.description }

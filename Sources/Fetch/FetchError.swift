@@ -70,6 +70,8 @@ package struct FetchError: CodedError, Equatable {
     package var asker: String?
     /// The part that has arrived, if another attempt may ask for the rest.
     package var partial: PartialBody?
+    /// The number of the HTTP status with which the server has refused; nil for another error.
+    package var status: Int?
 
     package var code: String { kind.rawValue }
 
@@ -85,6 +87,21 @@ package struct FetchError: CodedError, Equatable {
 }
 
 extension FetchError.Code {
+    /// Whether the source could not be had, so that nothing is known of its content. After the other ones, there is
+    /// something else than a picture, or the manifest or the configuration must be corrected.
+    package var leavesContentUnknown: Bool {
+        switch self {
+        case .resolveFailed, .connectFailed, .tlsFailed, .timeout, .stalled, .tooManyRedirects,
+            .httpStatus, .truncated, .lengthMismatch, .connectionLost, .connectionReset,
+            .headerTooLarge, .badResponse, .sourceMissing, .sourceGone, .sourceUnreadable,
+            .transferFailed:
+            true
+        case .unsupportedScheme, .badURL, .hostForbidden, .addressForbidden, .tooLarge, .htmlPage,
+            .notAPicture, .unsupportedFormat, .writeFailed, .sourceForbidden, .notAFile, .cancelled:
+            false
+        }
+    }
+
     /// Whether another attempt may succeed. Not after refusals, forbidden hosts and TLS errors; for an HTTP status, its
     /// number decides (`HTTPStatus.isTransient`).
     package var isTransient: Bool {

@@ -77,7 +77,8 @@ struct Hop {
         } else if let resume {
             fields.append(("Range", "bytes=\(resume.bytes)-"))
             fields.append(("If-Range", resume.validator.string))
-        } else if let validators {
+        }
+        if let validators {
             if let tag = validators.entityTag { fields.append(("If-None-Match", tag.string)) }
             if let date = validators.lastModified {
                 fields.append(("If-Modified-Since", date.string))

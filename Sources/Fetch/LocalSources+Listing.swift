@@ -214,12 +214,10 @@ extension LocalSources {
         var sources: [ByteString] = []
         sources.reserveCapacity(names.count)
         for name in names {
-            guard let text = String(validating: name.bytes, as: UTF8.self) else {
-                return .nothing("the name of \(name.text) is not UTF-8; rename it")
+            if let fault = name.textFault {
+                return .nothing("the name of \(name.text) \(fault); rename it")
             }
-            guard !text.unicodeScalars.contains(where: \.isControl) else {
-                return .nothing("the name of \(name.text) contains a control character; rename it")
-            }
+            let text = name.text
             let isWhole = folder.isEmpty || folder.utf8.last == UInt8(ascii: "/")
             var source = isWhole ? folder + text : "\(folder)/\(text)"
             // Otherwise the text before a colon would be a scheme.

@@ -66,8 +66,11 @@ package struct LocalSources: Sendable, Equatable {
         package let descriptor: Descriptor
         /// The root, joined with the path from there.
         package let path: String
-        /// The size of the file when it was opened.
-        package let bytes: Int64
+        /// What the file was when it was opened.
+        package let information: stat
+
+        /// Its size at that time.
+        package var bytes: Int64 { Int64(information.length) }
 
         /// Passes on the ownership of the descriptor.
         package consuming func takeDescriptor() -> Descriptor { descriptor }
@@ -202,8 +205,7 @@ package struct LocalSources: Sendable, Equatable {
                 "\(shown): the file has \(Units.bytes(status.length)), more than the limit of "
                     + Units.bytes(maximumBytes))
         }
-        return OpenedFile(
-            descriptor: descriptor, path: path, bytes: Int64(status.length))
+        return OpenedFile(descriptor: descriptor, path: path, information: status)
     }
 
     /// PROC_SUPER_MAGIC and SYSFS_MAGIC of linux/magic.h: their files have no size, and reading some of them has side

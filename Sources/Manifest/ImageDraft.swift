@@ -15,6 +15,7 @@ package struct ImageSettings: Sendable {
     package var output = OutputOptions()
     /// Empty without `variants`.
     package var variants: [VariantDraft] = []
+    package var delivery: Delivery?
 
     package init(filters: FilterDrafts) {
         self.filters = filters
@@ -40,6 +41,13 @@ package struct ImageDraft: Sendable {
     package var variantsAreOwn = false
     /// What is appended to a name that is derived: the number of the page, then the suffix of the variant.
     package var suffix: ByteString = ""
+    /// The end of `suffix`, or of a given name, that a page and a variant have.
+    var pageSuffix: ByteString = ""
+    var variantSuffix: ByteString = ""
+    /// Of a variant: the given name of the image, or empty.
+    var givenName: ByteString = ""
+    /// The path of its output; nil without a template.
+    package var file: OutputName?
     /// The path of the image, for problems that are found when all images are known.
     package let path: DocumentPath
     package let place: Document.Place
@@ -81,7 +89,7 @@ package struct ImageDraft: Sendable {
         }
     }
 
-    /// The file name of the output; the image must have a name.
+    /// The file name of the output without a template; the image must have a name.
     package var outputFile: ByteString {
         Manifest.Image.outputFile(named: name, settings.output.format)
     }

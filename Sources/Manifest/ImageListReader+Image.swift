@@ -3,6 +3,13 @@ import DarkroomPicture
 
 /// The keys of one image.
 extension ImageListReader {
+    static let keys: [ByteString] = ["name"] + keysBesideName
+    static let keysBesideName: [ByteString] = [
+        "source", "page", "pages", "from", "after", "recipe", "filters", "autoOrient", "damaged",
+        "strict",
+        "output", "variants", "publish",
+    ]
+
     /// Reads everything but the name.
     mutating func read(
         _ map: Document.Map, into draft: inout ImageDraft, _ reader: inout ValueReader

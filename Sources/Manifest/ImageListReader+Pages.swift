@@ -49,6 +49,7 @@ extension ImageListReader {
                 "-" + String(repeating: "0", count: width - digits.utf8.count) + digits)
             var image = draft
             image.page = page
+            image.pageSuffix = suffix
             if draft.name.isEmpty {
                 image.suffix = suffix
             } else {

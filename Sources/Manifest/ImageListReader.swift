@@ -36,13 +36,6 @@ package struct ImageListReader {
         self.defaultValue = defaultValue
     }
 
-    static let keys: [ByteString] = ["name"] + keysBesideName
-    static let keysBesideName: [ByteString] = [
-        "source", "page", "pages", "from", "after", "recipe", "filters", "autoOrient", "damaged",
-        "strict",
-        "output", "variants", "publish",
-    ]
-
     /// Reads the value of `images`. With `sorted`, a map is read in the order of its keys' bytes.
     package mutating func read(
         _ node: Document.Node, at path: DocumentPath, sorted: Bool, with reader: inout ValueReader

@@ -29,7 +29,7 @@ package enum ImageName {
     }
 
     /// `status.json`, and `manifest.` with any extension, in any case: these files are beside the outputs.
-    private static func isReserved(_ file: ByteString) -> Bool {
+    static func isReserved(_ file: ByteString) -> Bool {
         // The first letter excludes most names, without a copy in lower case.
         guard let first = file.utf8.first.map({ $0 | 0x20 }),
             first == UInt8(ascii: "s") || first == UInt8(ascii: "m")
@@ -37,6 +37,17 @@ package enum ImageName {
         let lowered = file.asciiLowercased
         return lowered == "status.json" || lowered.hasPrefix("manifest.")
     }
+
+    /// Whether a folder beside the outputs cannot have this name: those of the files and folders that Darkroom writes
+    /// there.
+    static func isReserved(folder: String) -> Bool {
+        let folder = ByteString(folder)
+        return isReserved(folder) || reservedFolders.contains(folder.asciiLowercased)
+    }
+
+    private static let reservedFolders: Set<ByteString> = [
+        "progress.json", "sources.json", "sizes.json", "page", ByteString(KeptPictures.folderName),
+    ]
 
     /// The name of an image without a name, derived from the last component of its source's path. Everything after a
     /// question mark and the fragment of a URL are removed, the percent signs of a URL are decoded, the extension of a

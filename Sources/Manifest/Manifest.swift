@@ -68,6 +68,12 @@ package struct Manifest: Sendable, Equatable {
         package var isPublished: Bool
         /// Its place among the variants of an image; nil if it is not a variant.
         package var variant: Variant?
+        /// Where its output is placed too; nil for nowhere.
+        package var delivery: Delivery?
+        /// The name of that image, which is no image of the manifest itself.
+        package var variantOf: ByteString?
+        /// The path of its output by a template; nil for the name with the extension of the format.
+        package var file: OutputName?
 
         package init(
             name: ByteString, origin: Origin, page: Int? = nil, after: [Int] = [],
@@ -76,7 +82,8 @@ package struct Manifest: Sendable, Equatable {
             damaged: DamagedRule = .fail, isStrict: Bool = false,
             output: OutputOptions = OutputOptions(),
             isPublished: Bool = true,
-            variant: Variant? = nil
+            variant: Variant? = nil, variantOf: ByteString? = nil, file: OutputName? = nil,
+            delivery: Delivery? = nil
         ) {
             self.name = name
             self.origin = origin
@@ -90,6 +97,9 @@ package struct Manifest: Sendable, Equatable {
             self.output = output
             self.isPublished = isPublished
             self.variant = variant
+            self.delivery = delivery
+            self.variantOf = variantOf
+            self.file = file
         }
 
         /// nil if it is made from another image.
@@ -101,7 +111,8 @@ package struct Manifest: Sendable, Equatable {
         package var encoding: OutputOptions {
             guard !isPublished else { return output }
             var options = HandOverFile.options
-            options.keepsExif = output.keepsExif
+            options.profile = output.profile
+            options.metadata = output.metadata
             return options
         }
 
@@ -126,8 +137,18 @@ package struct Manifest: Sendable, Equatable {
         }
 
         /// The file name of the output in the outbox: the name with `.png` or `.jpg`, unless it already has an
-        /// extension of its format.
-        package var outputFile: String { Self.outputFile(named: name, output.format).string }
+        /// extension of its format; or its path by a template, with the placeholders that are not known yet.
+        package var outputFile: String { file?.shown ?? fileByName }
+
+        /// The same for an output with these properties.
+        package func outputFile(width: Int, height: Int, sha256: String) -> String {
+            file?.path(width: width, height: height, sha256: sha256) ?? fileByName
+        }
+
+        /// Whether the path of the output is known before it is made.
+        package var isFileKnown: Bool { file?.isKnown ?? true }
+
+        private var fileByName: String { Self.outputFile(named: name, output.format).string }
 
         /// The file name of the output of an image with this name.
         package static func outputFile(
@@ -145,13 +166,19 @@ package struct Manifest: Sendable, Equatable {
     }
 }
 
-/// The limits of a manifest.
+/// What a configuration says about manifests: their limits, and what stands for what they do not say.
 package struct ManifestLimits: Sendable, Equatable {
     /// The maximum size of the file, in bytes.
     package var bytes: Int
     package var images: Int
     /// The maximum number of filters of one image.
     package var filters: Int
+    /// The colour space of results for which neither the manifest nor a recipe has one.
+    package var profile = OutputProfile.keep
+    /// Where outputs may be delivered to; nil if that is not known, or was checked before.
+    package var delivery: DeliveryRules?
+    /// The owner of the manifest; nil if that is not known.
+    package var owner: UInt32?
 
     /// The most images that pages of files may make, whatever the limit is: a number in a file stands for many of them.
     static let mostOfPages = 10_000_000

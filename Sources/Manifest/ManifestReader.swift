@@ -98,7 +98,7 @@ package enum ManifestReader {
     static let keys: [ByteString] = [
         "images", "recipe", "filters", "autoOrient", "damaged", "strict", "pages", "output",
         "variants",
-        "priority", "qualityOfService", "page",
+        "priority", "qualityOfService", "page", "deliver",
     ]
 
     private static func draft(
@@ -145,6 +145,9 @@ package enum ManifestReader {
             reader.problems.add(
                 .missingKey, "a manifest needs ‘images’", at: .root, root.place)
         }
+        if let words = refusedRecipe(of: images.drafts, limits) {
+            reader.problems.add(.deliveryNotAllowed, words, at: .root, root.place)
+        }
         return Draft(
             images: images.drafts, priority: priority ?? recipe?.priority ?? .normal,
             qualityOfService: qualityOfService ?? .default,
@@ -156,12 +159,30 @@ package enum ManifestReader {
             problems: reader.problems, format: format)
     }
 
+    /// Why an image must not be delivered where its recipe says; nil if each may.
+    private static func refusedRecipe(
+        of images: [ImageDraft], _ limits: ManifestLimits
+    ) -> String? {
+        guard let rules = limits.delivery else { return nil }
+        var permitted: Delivery?
+        for delivery in images.lazy.compactMap(\.settings.delivery)
+        where delivery.isOfRecipe && delivery !== permitted {
+            if let words = rules.problem(with: delivery, of: limits.owner) {
+                return "the recipe has ‘deliver’, but \(words)"
+            }
+            // Most images share it.
+            permitted = delivery
+        }
+        return nil
+    }
+
     /// The settings of the manifest for all its images.
     private static func settings(
         in map: Document.Map, _ recipe: Recipe?, _ reader: inout ValueReader,
         _ limits: ManifestLimits, _ defaults: Defaults
     ) -> ImageSettings {
         var settings = ImageSettings(filters: FilterDrafts(defaults.filters, isDefault: true))
+        settings.output.profile = limits.profile
         if let recipe { settings = settings.applying(recipe) }
         if let filters = map["filters"] {
             reader.refuseFilters(filters, at: .key(.root, "filters"), defaults.recipes)
@@ -189,6 +210,15 @@ package enum ManifestReader {
         if let output = map["output"] {
             settings.output = reader.output(
                 output, over: settings.output, at: .key(.root, "output"))
+        }
+        if let node = map["deliver"] {
+            let path = DocumentPath.key(.root, "deliver")
+            settings.delivery = reader.delivery(node, at: path)
+            if let delivery = settings.delivery,
+                let words = limits.delivery?.problem(with: delivery, of: limits.owner)
+            {
+                reader.problems.add(.deliveryNotAllowed, words, at: path, node.place)
+            }
         }
         if let variants = map["variants"] {
             let context = ValueReader.VariantsContext(
@@ -219,6 +249,7 @@ extension ManifestReader.Draft {
         try goOn()
         if InheritedFormats.areIn(images) { InheritedFormats.decide(of: &images, &problems) }
         var names = NameTable(naming: &images, problems: &problems)
+        if OutputNaming.isNeeded(images) { OutputNaming.decide(of: &images, &problems) }
         try goOn()
         let dependencies = Dependencies(
             of: images, in: format, names: &names,
@@ -226,7 +257,9 @@ extension ManifestReader.Draft {
             problems: &problems)
         try problems.throwIfAny()
         try goOn()
+        var variantOf: ByteString?
         let resolved = images.enumerated().map { index, draft in
+            if draft.variant?.first ?? index == index { variantOf = draft.variantsName }
             let origin =
                 dependencies.origin(of: index).map { Manifest.Origin.image($0) }
                 ?? .source(SourceReference(draft.source ?? ""))
@@ -237,7 +270,8 @@ extension ManifestReader.Draft {
                 filters: draft.settings.filters.filters, autoOrient: draft.settings.autoOrient,
                 damaged: draft.settings.damaged, isStrict: draft.settings.isStrict,
                 output: draft.settings.output, isPublished: draft.isPublished,
-                variant: draft.variant)
+                variant: draft.variant, variantOf: variantOf, file: draft.file,
+                delivery: draft.settings.delivery)
         }
         return Manifest(
             images: resolved, priority: priority, qualityOfService: qualityOfService,

@@ -55,6 +55,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case unknownRecipe = "unknown-recipe"
     /// Filters in a manifest, although only recipes may have any.
     case filtersNotAllowed = "filters-not-allowed"
+    /// A `deliver` to a folder that the configuration does not allow, or in a run.
+    case deliveryNotAllowed = "delivery-not-allowed"
 
     /// A `from`, `after` or overlay that names no image of the manifest.
     case unknownImage = "unknown-image"

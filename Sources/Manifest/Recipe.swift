@@ -21,9 +21,11 @@ package struct Recipe: Sendable, Equatable {
     package private(set) var variants: [VariantDraft]?
     package private(set) var priority: Priority?
     package private(set) var wantsPage: Bool?
+    package private(set) var delivery: Delivery?
 
     static let keys: [ByteString] = [
         "filters", "damaged", "strict", "pages", "output", "variants", "priority", "page",
+        "deliver",
     ]
 
     /// Reads a recipe.
@@ -72,6 +74,7 @@ package struct Recipe: Sendable, Equatable {
         wantsPage = map?["page"].flatMap {
             reader.boolean($0, "‘page’", at: .key(.root, "page"))
         }
+        delivery = map?["deliver"].flatMap { reader.delivery($0, at: .key(.root, "deliver")) }
         try reader.problems.throwIfAny()
     }
 
@@ -96,10 +99,16 @@ package struct OutputChanges: Sendable, Equatable {
     func applied(to former: OutputOptions) -> OutputOptions {
         var result = former
         if keys.contains("format") { result.takeFormat(of: options) }
-        if keys.contains("exif") { result.keepsExif = options.keepsExif }
+        if keys.contains("name") { result.name = options.name }
+        if keys.contains("profile") { result.profile = options.profile }
+        if keys.contains("metadata") || keys.contains("exif") {
+            result.metadata = options.metadata
+        }
         for option in OutputOption.allCases where keys.contains(ByteString(option.rawValue)) {
             switch option {
             case .quality: result.quality = options.quality
+            case .maxBytes: result.maxBytes = options.maxBytes
+            case .target: result.ssim = options.ssim
             case .progressive: result.progressive = options.progressive
             case .lossless: result.lossless = options.lossless
             case .effort: result.effort = options.effort
@@ -167,6 +176,7 @@ extension ImageSettings {
         if let pages = recipe.pages { settings.pages = pages }
         if let output = recipe.output { settings.output = output.applied(to: settings.output) }
         if let variants = recipe.variants { settings.variants = variants }
+        if let delivery = recipe.delivery { settings.delivery = delivery }
         return settings
     }
 }

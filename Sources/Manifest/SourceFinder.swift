@@ -48,6 +48,15 @@ package enum SourceFinder: Sendable {
         return .live(look) { source, _ in .pages(counts[source] ?? 1, copies: 0) }
     }
 
+    /// The same, and looks at the sources that can be opened. For the others, what was counted stands.
+    package func recalling(_ pages: [FoundPages]) -> SourceFinder {
+        guard case .live(let look, let count) = self else { return self }
+        let counts = Dictionary(pages.map { ($0.source, $0.pages) }) { first, _ in first }
+        return .live(look) { source, limit in
+            count(source, limit) ?? counts[source].map { .pages($0, copies: 0) }
+        }
+    }
+
     /// The pages of a local source that are there now; nil if nobody looks, or if they are not known here.
     package func pages(of source: ByteString, _ limit: TIFFPages.Limit) -> TIFFPages.Count? {
         guard case .live(_, let count) = self else { return nil }

@@ -22,6 +22,36 @@ extension ValueReader {
         return nil
     }
 
+    /// A size in the notation of the configuration: a number of bytes, or a text such as 200KiB.
+    mutating func bytes(
+        _ node: Document.Node, _ what: String, _ range: ClosedRange<Int>, at path: DocumentPath
+    ) -> Int? {
+        let rule = "\(what) must be a number of bytes, such as 200000, 200KiB or 1.5MiB"
+        let value: Int?
+        switch node.number {
+        case .integer(let integer): value = integer
+        case .number(let number): value = Int(exactly: number)
+        default:
+            guard let text = node.text else {
+                wrongType(node, rule, at: path, isRequired: false, write: .text("200KiB"))
+                return nil
+            }
+            value = Quantity.bytes(text.string)
+        }
+        guard let value else {
+            problems.add(
+                .unknownValue, "\(rule), found \(node.words)", at: path, node.place,
+                suggestion: node.text.flatMap { Quantity.correctedSize($0.string) })
+            return nil
+        }
+        if range.contains(value) { return value }
+        problems.add(
+            .outOfRange,
+            "\(what) must be \(range.lowerBound) to \(Quantity.text(bytes: range.upperBound)),"
+                + " found \(node.words)", at: path, node.place)
+        return nil
+    }
+
     private mutating func wrongNumber(
         _ node: Document.Node, _ rule: String, _ parameter: FilterParameter, at path: DocumentPath
     ) {

@@ -3,13 +3,15 @@ import DarkroomPicture
 
 extension ValueReader {
     static let outputKeys =
-        ["format"] + OutputOption.allCases.map { ByteString($0.rawValue) } + ["exif"]
+        ["format"] + OutputOption.allCases.map { ByteString($0.rawValue) }
+        + ["profile", "metadata", "exif", "name"]
 
     private static let quality = FilterParameter.integer(
         "quality", OutputOptions.qualities, required: false)
     private static let effort = FilterParameter.integer(
         "effort", OutputOptions.efforts, required: false)
     private static let depth = FilterParameter.integer("depth", 8...16, required: false)
+    private static let ssim = FilterParameter.number("ssim", OutputOptions.similarities)
 
     /// A text that is no format. The message says which formats there are, and not only that it must be a map.
     private mutating func unknownFormat(
@@ -86,11 +88,33 @@ extension ValueReader {
                 at: .key(path, key), node.place)
         }
         read(given, isFormatKnown && !options.isFormatOpen, into: &options)
-        if let exif = map["exif"] {
-            options.keepsExif =
-                boolean(exif, "‘exif’", at: .key(path, "exif")) ?? options.keepsExif
+        if let profile = map["profile"] {
+            options.profile =
+                word(profile, "‘profile’", at: .key(path, "profile")) ?? options.profile
+        }
+        options.metadata = metadata(map, over: options.metadata, at: path)
+        if let name = map["name"] {
+            options.name = template(name, at: .key(path, "name")) ?? options.name
         }
         return options
+    }
+
+    private mutating func template(
+        _ node: Document.Node, at path: DocumentPath
+    ) -> NameTemplate? {
+        guard
+            let text = text(
+                node, "‘name’ of ‘output’", at: path, write: .text("{name}-{width}.{ext}"))
+        else { return nil }
+        do throws(NameTemplate.Fault) {
+            return try NameTemplate(text.string)
+        } catch {
+            problems.add(
+                error.isOfPlaceholder ? .unknownValue : .badName,
+                "the template ‘\(text.shortened)’ \(error.words)", at: path, node.place,
+                suggestion: error.suggestion)
+            return nil
+        }
     }
 
     /// The options of some formats. If the format is not known, any value of any format is right.
@@ -103,6 +127,7 @@ extension ValueReader {
         {
             options.quality = value
         }
+        readSearch(given, into: &options)
         if let (node, path) = given[.progressive] {
             options.progressive =
                 boolean(node, "‘progressive’", at: path) ?? options.progressive
@@ -126,8 +151,49 @@ extension ValueReader {
         if let (node, path) = given[.chroma] {
             options.chroma = word(node, "‘chroma’", at: path) ?? options.chroma
         }
+        refuseSearch(given, in: options)
         if let (node, path) = given[.compression] {
             readCompression(node, isFormatKnown, at: path, into: &options)
+        }
+    }
+
+    /// What the quality is chosen by.
+    private mutating func readSearch(
+        _ given: [OutputOption: (node: Document.Node, path: DocumentPath)],
+        into options: inout OutputOptions
+    ) {
+        if let (node, path) = given[.maxBytes] {
+            options.maxBytes =
+                bytes(node, "‘maxBytes’", OutputOptions.budgets, at: path) ?? options.maxBytes
+        }
+        guard let (node, path) = given[.target],
+            let map = map(
+                node, keys: ["ssim"], of: "‘target’", at: path,
+                write: .map("ssim", .value(.number(0.98))))
+        else { return }
+        guard let similarity = map["ssim"] else {
+            problems.add(.missingKey, "‘target’ needs ‘ssim’", at: path, node.place)
+            return
+        }
+        if case .number(let value) = number(
+            similarity, OutputOptions.similarities, Self.ssim, at: .key(path, "ssim"))
+        {
+            options.ssim = value
+        }
+    }
+
+    /// A lossless result has no quality. What a default says of it has no effect then.
+    private mutating func refuseSearch(
+        _ given: [OutputOption: (node: Document.Node, path: DocumentPath)],
+        in options: OutputOptions
+    ) {
+        guard options.lossless, options.has(.lossless) else { return }
+        for option in [OutputOption.maxBytes, .target] {
+            guard let (node, path) = given[option], options.has(option) else { continue }
+            problems.add(
+                .conflictingKeys,
+                "‘\(option.rawValue)’ chooses the quality, but this output is lossless", at: path,
+                node.place)
         }
     }
 

@@ -57,9 +57,11 @@ extension ImageDraft {
         guard isPublished, !variants.isEmpty else { return [self] }
         return variants.enumerated().map { number, variant in
             var image = self
+            image.givenName = name
             switch variant.naming {
             case .name(let name): image.name = name
             case .suffix(let suffix):
+                image.variantSuffix = suffix
                 if name.isEmpty {
                     image.suffix = "\(image.suffix)\(suffix)"
                 } else {

@@ -94,7 +94,9 @@ package struct BatchPages: Sendable {
                 let image = try Self.image(text)
                 var entry = PageEntry(
                     number: index + 1, image: image, filters: filters.text(of: image, at: index))
-                entry.output = image.output.map { PageLink(up + [ByteString($0.file)]) }
+                entry.output = image.output.map {
+                    PageLink(up + OutputPath.components(of: $0.file))
+                }
                 entries.append(entry)
             }
             entries = illustrated(entries, maker, kept)
@@ -136,9 +138,7 @@ package struct BatchPages: Sendable {
     }
 
     private static func image(_ text: ArraySlice<UInt8>) throws(StatusStreamError) -> ImageStatus {
-        guard let image = try? JSONDecoder().decode(ImageStatus.self, from: Data(text)) else {
-            throw .foreign
-        }
+        guard let image = ImageStatus(text: text) else { throw .foreign }
         return image
     }
 

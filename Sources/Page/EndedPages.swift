@@ -84,7 +84,7 @@ package struct EndedPages {
         let whole = size(output.width, output.height)
         let copy = PicturePreview.size(ofWidth: output.width, height: output.height)
 
-        let link = PageLink("..", output.file)
+        let link = PageLink([".."] + OutputPath.components(of: output.file))
         entry.output = link
         let large = PageImage(link, whole.within(PreviewMaker.largeSide))
         let small =

@@ -14,7 +14,7 @@ package struct PageLink: Sendable, Equatable {
         var text = ""
         for component in components {
             if !text.isEmpty { text += "/" }
-            text += Self.encoded(component)
+            text += PercentEncoding.component(component)
         }
         self.text = text
     }
@@ -27,31 +27,7 @@ package struct PageLink: Sendable, Equatable {
 
     /// A part of this file.
     func with(fragment: String) -> PageLink {
-        PageLink(text: "\(text)#\(Self.encoded(ByteString(fragment)))")
-    }
-
-    private static func encoded(_ component: ByteString) -> String {
-        guard !component.utf8.allSatisfy(isKept) else { return component.string }
-        let digits = Array("0123456789ABCDEF".utf8)
-        var result: [UInt8] = []
-        for byte in component.utf8 {
-            if isKept(byte) {
-                result.append(byte)
-            } else {
-                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: result, as: UTF8.self)
-    }
-
-    private static func isKept(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-            UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        PageLink(text: "\(text)#\(PercentEncoding.component(ByteString(fragment)))")
     }
 }
 

@@ -1,7 +1,7 @@
 package import SystemPackage
 
-/// The file for a picture's filtered pixels, in addition to a lossy output: a PNG with the colour, the profile and the
-/// Exif that the output would have as a PNG.
+/// The file for a picture's filtered pixels, in addition to a lossy output: a PNG with the colour, the profile, the Exif
+/// and the XMP of the output. A PNG has no IPTC.
 package struct HandOverFile {
     /// Written from the current offset on. It is neither synced nor closed.
     package let file: FileDescriptor
@@ -32,7 +32,7 @@ final class HandOverStage: Stage {
         layout = upstream.layout
         var copy = PictureEncoder.Input(upstream, to: handOver.file, name: handOver.name)
         copy.options = HandOverFile.options
-        (copy.colour, copy.exif) = (output.colour, output.exif)
+        (copy.colour, copy.exif, copy.xmp) = (output.colour.spelledOut, output.exif, output.xmp)
         (copy.cores, copy.ahead) = (output.cores, output.ahead)
         writer = try PNGWriter(copy)
     }

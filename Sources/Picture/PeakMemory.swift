@@ -310,6 +310,7 @@ package struct PeakMemory {
         }
         if let refusal = options.refusal { throw refusal }
         bytes += 3 * profile
+        if !options.metadata.items.isEmpty { bytes += ResultMetadata.mostMemory }
         if handsOver { bytes += 3 * profile + picture(HandOverFile.options).strips }
         let needs = try options.format.encoder.needs(picture(options))
         try hold(needs.heldBytes, for: needs.purpose)

@@ -43,8 +43,13 @@ extension PictureConversion {
         /// What the writer got: the contents of the file in addition to pixels.
         var input: PictureEncoder.Input
         var picture: WrittenPicture
+        let metadata: ResultMetadata
+        /// What the source has, if any of it may be kept.
+        let packets: SourcePackets?
         /// What is dropped because of the format.
         let remarks: [String]
+        /// Whether the format has no such profile, which a remark says.
+        let hasRefusedProfile: Bool
     }
 
     /// Pulls all rows through the filters into the file.
@@ -60,20 +65,20 @@ extension PictureConversion {
         input.options = steps.options
         input.colour = reader.colour.carried(through: filtered.effective, to: filtered.layout)
         var remarks = steps.options.remark(on: reader.format).map { [$0] } ?? []
+        var hasRefusedProfile = false
         if reader.format != encoder.kind, let judge = encoder.judge,
             let verdict = try input.colour.profile.map(judge)
         {
-            if !verdict.isAccepted { input.colour.profile = nil }
+            if !verdict.isAccepted { (input.colour.profile, hasRefusedProfile) = (nil, true) }
             if let remark = verdict.remark { remarks.append(remark) }
         }
-        if steps.options.keepsExif, encoder.keepsExif {
-            let isUpright = steps.autoOrient || !encoder.heedsExif
-            input.exif = Exif.carried(reader.exif, isUpright: isUpright)
-        }
+        let (metadata, packets) = try metadata(of: reader, filtered, input.colour)
+        (input.exif, input.xmp, input.iptc) = (metadata.exif, metadata.xmp, metadata.iptc)
+        remarks += metadata.remarks
         if let preview {
             preview.colour = input.colour
             // The file of the result keeps the orientation of its source.
-            if input.exif != nil, !steps.autoOrient, encoder.heedsExif {
+            if metadata.keepsOrientation, !steps.autoOrient, encoder.heedsExif {
                 preview.orientation = reader.orientation
             }
         }
@@ -89,23 +94,56 @@ extension PictureConversion {
         defer { copied?.close() }
         if let copied { input.stage = copied }
         return Written(
-            filtered: filtered, input: input, picture: try encoder.write(input), remarks: remarks)
+            filtered: filtered, input: input, picture: try encoder.write(input),
+            metadata: metadata, packets: packets, remarks: remarks,
+            hasRefusedProfile: hasRefusedProfile)
+    }
+
+    /// What the result keeps of the source's metadata, and all that the source has if it was asked for.
+    private func metadata(
+        of reader: any PictureReader, _ filtered: PictureSteps.Filtered, _ colour: PictureColour
+    ) throws(PictureError) -> (ResultMetadata, SourcePackets?) {
+        let encoder = steps.options.format.encoder
+        var choice = steps.options.metadata
+        let isUpright = steps.autoOrient || !encoder.heedsExif
+        if choice.copiesExif {
+            // Of Exif that cannot be examined, nobody knows what it shows.
+            let block = reader.exif.flatMap(ExifBlock.init)
+            let isClean = reader.exif == nil || block?.hasThumbnail == false
+            if encoder.keepsExif, steps.options.profile == .keep, isClean {
+                let copy = Exif.carried(reader.exif, isUpright: isUpright)
+                return (ResultMetadata(copyOf: copy, block), SourcePackets(exif: reader.exif))
+            }
+            // A copy would say what is not true of the result.
+            choice = MetadataChoice([.exif])
+        }
+        guard !choice.items.isEmpty else { return (ResultMetadata(), nil) }
+        let packets = try reader.packets()
+        let facts = ResultMetadata.Facts(
+            width: filtered.layout.width, height: filtered.layout.height,
+            orientation: isUpright ? .topLeft : reader.orientation,
+            isScaled: filtered.effective.contains {
+                if case .resize = $0 { true } else { false }
+            }, colour: colour, kind: encoder.kind, packets: encoder.packets)
+        return (ResultMetadata(packets, choice, for: facts), packets)
     }
 
     /// - Parameter remarks: the remarks of the filters.
     func report(
         _ written: Written, of reader: any PictureReader, remarks: [String]
     ) -> PictureReport {
-        let (filtered, exif) = (written.filtered, written.input.exif)
+        let (filtered, kept) = (written.filtered, written.metadata)
         let (layout, options, format) = (filtered.layout, steps.options, steps.options.format)
         var metadata = MetadataLedger.entries(
             of: reader.metadata, to: format, original: reader.colour, sent: written.input.colour,
-            written: written.picture.items,
-            exif: exif == nil ? "dropped" : exif == reader.exif ? "kept" : "converted")
+            written: written.picture.items, isConverted: options.profile != .keep,
+            fate: { kept.fate(of: $0, written.packets) }
+        ).merging(kept.fates) { $1 }
         if reader.orientation != .topLeft {
             metadata["orientation"] =
                 steps.autoOrient
-                ? "converted" : exif == nil || !format.encoder.heedsExif ? "dropped" : "kept"
+                ? "converted"
+                : kept.keepsOrientation && format.encoder.heedsExif ? "kept" : "dropped"
         }
         if filtered.palette != nil {
             for chunk in ["PLTE", "tRNS"] where metadata[chunk] == "converted" {
@@ -113,12 +151,36 @@ extension PictureConversion {
             }
         }
         if layout.hasAlpha, !format.hasAlpha { metadata["alpha"] = "converted" }
+        let silence = undeclared(written, of: reader).map { [$0] } ?? []
         if layout.depth > options.depth(of: layout) { metadata["depth"] = "converted" }
-        return PictureReport(
+        var report = PictureReport(
             options: options, layout: layout, bytes: written.picture.bytes,
-            sha256: written.picture.sha256,
-            warnings: reader.warnings + written.remarks + written.picture.remarks + remarks,
+            sha256: written.picture.sha256, chosen: written.picture.chosen,
+            warnings: reader.warnings + written.remarks + silence + written.picture.remarks
+                + remarks,
             metadata: metadata)
+        let hasOverlay = filtered.effective.contains {
+            if case .overlay = $0 { true } else { false }
+        }
+        report.libraries = CodecLibraries.known(
+            reading: reader.format, writing: format,
+            hasConversion: options.profile != .keep || reader.hasInks || hasOverlay)
+        return report
+    }
+
+    /// What to say if the values of the source are kept, and the result does not say what colours they mean.
+    private func undeclared(_ written: Written, of reader: any PictureReader) -> String? {
+        let source = StatedColour(reader)
+        guard steps.options.profile == .keep, source.colour.saysSpace, !written.hasRefusedProfile
+        else { return nil }
+        var said = written.input.colour.only(written.picture.items)
+        said.heed(exif: written.metadata.exif)
+        let hasSameProfile = said.profile != nil && said.profile == source.colour.profile
+        if hasSameProfile, source.colour.codePoints == nil { return nil }
+        let result = StatedColour(colour: said, isGray: written.filtered.layout.isGray)
+        if source.space.space.isNearly(result.space.space) { return nil }
+        return "the result does not say the colour space of its values, as the source does; with"
+            + " output.profile: srgb they are converted"
     }
 
     /// The same error with the source's name at the beginning, unless it already names a file of this job.

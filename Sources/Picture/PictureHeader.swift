@@ -56,7 +56,8 @@ package struct PictureHeader: Sendable, Equatable {
         kind = .png
         self.layout = layout
         storedDepth = layout.depth
-        orientation = autoOrient || !options.keepsExif ? .topLeft : source.orientation
+        let isUpright = autoOrient || !options.metadata.keepsOrientation
+        orientation = isUpright ? .topLeft : source.orientation
         heldBytes = 0
         canReduce = false
         heldBytesIfReduced = 0

@@ -14,16 +14,39 @@ public struct PictureReport: Sendable, Equatable {
     public internal(set) var bytes: Int
     /// The digest of the file, in hexadecimal.
     public internal(set) var sha256: String
+    /// The quality, if it was chosen by trials.
+    package internal(set) var chosen: ChosenQuality?
     /// Remarks about the source and overlays that are not errors.
     public internal(set) var warnings: [String]
     /// What happened to the source's chunks or segments that are not pixels, by their names: `kept`, `converted` or
     /// `dropped`. Lost alpha, depth and orientation are listed too.
     public internal(set) var metadata: [String: String]
+    /// The libraries of the codec programs that have taken part (`CodecLibraries`); nil for none.
+    package internal(set) var libraries: [String: String]?
+
+    /// A report that was kept.
+    package init(
+        format: OutputFormat, width: Int, height: Int, channels: Int, depth: Int, bytes: Int,
+        sha256: String, chosen: ChosenQuality? = nil, warnings: [String],
+        metadata: [String: String], libraries: [String: String]?
+    ) {
+        self.format = format
+        self.width = width
+        self.height = height
+        self.channels = channels
+        self.depth = depth
+        self.bytes = bytes
+        self.sha256 = sha256
+        self.chosen = chosen
+        self.warnings = warnings
+        self.metadata = metadata
+        self.libraries = libraries
+    }
 
     /// - Parameter layout: the layout of the written rows. The format may lack their alpha and depth, or gray.
     init(
-        options: OutputOptions, layout: PixelLayout, bytes: Int, sha256: String, warnings: [String],
-        metadata: [String: String]
+        options: OutputOptions, layout: PixelLayout, bytes: Int, sha256: String,
+        chosen: ChosenQuality? = nil, warnings: [String], metadata: [String: String]
     ) {
         format = options.format
         width = layout.width
@@ -32,6 +55,7 @@ public struct PictureReport: Sendable, Equatable {
         depth = options.depth(of: layout)
         self.bytes = bytes
         self.sha256 = sha256
+        self.chosen = chosen
         self.warnings = warnings
         self.metadata = metadata
     }

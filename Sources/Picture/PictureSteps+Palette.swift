@@ -16,15 +16,18 @@ extension PictureSteps {
         _ source: any Stage, of reader: any PictureReader, _ result: PictureResult,
         _ context: StageContext
     ) throws(PictureError) -> Filtered? {
-        guard keepsPalette(of: reader, result), let reader = reader as? PNGReader,
+        let converted = reader as? ConvertedReader
+        guard keepsPalette(of: reader, result), let reader = reader.stored as? PNGReader,
             let colours = reader.palette
         else { return nil }
         let row = try PaletteRow(colours, channels: reader.layout.channels)
+        converted?.conversion?.apply(row.start, pixels: row.layout.width, row.layout)
         var filtered = try chain(filters, on: row, context)
         let layout = filtered.stage.layout
         guard layout.channels >= 3, let band = try filtered.stage.nextBand() else { return nil }
         precondition(layout.width == row.layout.width && layout.depth == 8)
         try reader.keepIndices()
+        converted?.leaveIndices()
         let samples = band.start.assumingMemoryBound(to: UInt8.self)
         filtered.palette = FilteredPalette(
             colours: (0..<layout.width).flatMap { index in
@@ -49,7 +52,7 @@ extension PictureSteps {
 
     /// Whether the result may have the palette of its source.
     func keepsPalette(of reader: any PictureReader, _ result: PictureResult) -> Bool {
-        guard let reader = reader as? PNGReader, reader.header.hasPalette,
+        guard let reader = reader.stored as? PNGReader, reader.header.hasPalette,
             !reader.header.isInterlaced, limits.damaged == .fail,
             options.format.encoder.usesPalette,
             result.handOver == nil
@@ -79,7 +82,7 @@ extension PictureConversion {
             throw PictureError(
                 .writeFailed, "\(name): writing the file again", Errno(rawValue: errno))
         }
-        guard let reader = try reopen() as? PNGReader else {
+        guard let reader = try reopen().stored as? PNGReader else {
             throw PictureError(
                 .readFailed,
                 "reading it again: it was changed while it was being filtered",
@@ -98,6 +101,7 @@ private final class PaletteRow: Stage {
     /// The filters may change it.
     private let memory: FilterBuffer<UInt8>
     private var isLent = false
+    var start: UnsafeMutableRawPointer { UnsafeMutableRawPointer(memory.start) }
 
     init(_ colours: [UInt8], channels: Int) throws(PictureError) {
         let count = colours.count / 4
@@ -129,18 +133,4 @@ private final class IndexRows: Stage {
     }
 
     func nextBand() throws(PictureError) -> Band? { try source.nextBand() }
-}
-
-extension Filter {
-    /// Whether each pixel of the result depends on the same pixel alone, and not on its place.
-    var looksAtOnePixel: Bool {
-        switch self {
-        case .sepia, .mono, .grayscale, .invert, .brightness, .contrast, .saturate, .hueRotate,
-            .opacity, .gamma, .threshold, .posterize, .flatten:
-            true
-        case .vignette, .overlay, .resize, .crop, .trim, .pad, .rotate, .flip, .flop, .blur,
-            .sharpen:
-            false
-        }
-    }
 }

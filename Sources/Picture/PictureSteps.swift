@@ -41,12 +41,17 @@ package struct PictureSteps {
         var layout: PixelLayout { palette?.layout ?? stage.layout }
     }
 
-    /// Reads a picture's header.
+    /// Reads a picture's header. Its values become those of the result's colour space.
     func open(_ input: PictureInput, name: String) throws(PictureError) -> any PictureReader {
-        try PictureDecoder.reader(
-            of: PictureDecoder.Input(
-                input, name: name, limits: limits, page: page, divisor: divisor,
-                checkpoint: checkpoint))
+        let input = decoderInput(input, name: name)
+        return try ConvertedReader.around(
+            try PictureDecoder.reader(of: input), options.profile, input)
+    }
+
+    func decoderInput(_ input: PictureInput, name: String) -> PictureDecoder.Input {
+        PictureDecoder.Input(
+            input, name: name, limits: limits, page: page, divisor: divisor,
+            profile: options.profile, checkpoint: checkpoint)
     }
 
     /// The maximum number of bytes of memory; nil if a step will fail. The step then reports the error with more
@@ -82,8 +87,10 @@ package struct PictureSteps {
     func context(for reader: any PictureReader) throws(PictureError) -> StageContext {
         let memory = PictureMemory(limit: limits.wholePictureBytes)
         try memory.take(reader.heldBytes, for: "reading an interlaced or progressive picture")
-        return StageContext(
+        var context = StageContext(
             limits: limits, memory: memory, openImage: openImage, checkpoint: checkpoint)
+        context.stated = StatedColour(reader)
+        return context
     }
 
     /// The filters on top of `source`, which lends the rows of `reader`.

@@ -17,6 +17,8 @@ package struct PictureVariants {
     let jobs: [PictureConversion]
     /// Everything up to the last common filter.
     private let trunk: PictureSteps
+    /// Whether all results have the same colour space.
+    private let hasOneProfile: Bool
     var sourcePreview: PicturePreview? { trunk.sourcePreview }
 
     /// - Parameters:
@@ -25,8 +27,12 @@ package struct PictureVariants {
     ///   - commonFilters: the number of filters at the beginning that are the same for all results.
     package init(_ jobs: [PictureConversion], commonFilters: Int) {
         var trunk = jobs[0].steps
-        let common = trunk.filters.prefix(commonFilters)
-        precondition(jobs.allSatisfy { $0.steps.filters.prefix(commonFilters) == common })
+        // Filters in different colour spaces have nothing in common.
+        let profile = trunk.options.profile
+        hasOneProfile = jobs.allSatisfy { $0.steps.options.profile == profile }
+        if !hasOneProfile { trunk.options.profile = .keep }
+        let common = trunk.filters.prefix(hasOneProfile ? commonFilters : 0)
+        precondition(jobs.allSatisfy { $0.steps.filters.prefix(common.count) == common })
         trunk.filters = Array(common)
         self.trunk = trunk
         self.jobs = jobs.map { job in
@@ -53,7 +59,9 @@ package struct PictureVariants {
         do throws(PictureError) {
             let withPalettes = try membersWithPalettes(of: input)
             let sizes = try sizes(of: input, without: withPalettes)
-            if sizes.count > 1, let attempt = try runAtOnce(input, sizes, admit) {
+            if Set(sizes.map(\.divisor)).count == sizes.count, sizes.count > 1,
+                let attempt = try runAtOnce(input, sizes, admit)
+            {
                 return attempt
             }
             var outcomes = [Outcome?](repeating: nil, count: jobs.count)
@@ -82,7 +90,8 @@ package struct PictureVariants {
         }
     }
 
-    /// The results by the factor by which their picture is reduced when it is decoded, the smallest factor first.
+    /// The results by the factor by which their picture is reduced when it is decoded, the smallest factor first. Inks are
+    /// read for each colour space by themselves.
     private func sizes(
         of input: PictureInput, without others: [Int]
     ) throws(PictureError) -> [(divisor: Int, members: [Int])] {
@@ -91,7 +100,7 @@ package struct PictureVariants {
         guard trunk.filters.isEmpty, all.count > 1 else { return [(1, all)] }
         try input.rewind()
         var divisors = jobs.map { _ in 1 }
-        _ = try PictureDecoder.reader(
+        let reader = try PictureDecoder.reader(
             of: PictureDecoder.Input(
                 input, name: jobs[0].name, limits: trunk.limits, page: trunk.page,
                 divisor: { width, height, orientation in
@@ -100,9 +109,17 @@ package struct PictureVariants {
                     }
                     return divisors.min() ?? 1
                 }, checkpoint: trunk.checkpoint))
-        return Set(divisors).sorted().map { divisor in
-            (divisor, all.filter { divisors[$0] == divisor })
-        }
+        let profiles: [OutputProfile?] =
+            reader.hasInks && !hasOneProfile ? OutputProfile.allCases : [nil]
+        return Set(divisors).sorted().flatMap { divisor in
+            profiles.map { profile in
+                let members = all.filter { member in
+                    divisors[member] == divisor
+                        && (profile == nil || jobs[member].steps.options.profile == profile)
+                }
+                return (divisor, members)
+            }
+        }.filter { !$0.members.isEmpty }
     }
 
     // MARK: One size
@@ -112,7 +129,12 @@ package struct PictureVariants {
         _ input: PictureInput, _ members: [Int], _ admit: PicturePipeline.Admission
     ) throws(PictureError) -> PicturePipeline.Attempt<[Outcome]> {
         // Any of the members chooses the divisor, and all choose the same.
-        let reader = try jobs[members[0]].steps.open(input, name: jobs[0].name)
+        var opening = jobs[members[0]].steps
+        let isUniform = members.allSatisfy {
+            jobs[$0].steps.options.profile == opening.options.profile
+        }
+        if !isUniform { opening.options.profile = .keep }
+        let reader = try opening.open(input, name: jobs[0].name)
         let bytes = try need(of: reader, members)
         guard admit(bytes) else { return .needs(bytes: bytes) }
         let context = try trunk.context(for: reader)
@@ -126,16 +148,27 @@ package struct PictureVariants {
         let source = StageTeeSource(common.stage)
         let tee = try BandTee(
             source, lanes: members.map { _ in 0 }, cores: trunk.cores)
-        let runs = members.enumerated().map { number, member in
-            VariantRun(
+        let runs = try members.enumerated().map { (number, member) throws(PictureError) in
+            let own = isUniform ? reader : try converted(reader, for: member, input)
+            return VariantRun(
                 number: number, layout: source.layouts[0], job: jobs[member],
-                filters: rest(of: member, decodedBy: reader), reader: reader,
+                filters: rest(of: member, decodedBy: reader), reader: own,
+                conversion: isUniform ? nil : (own as? ConvertedReader)?.conversion,
                 common: common.effective, commonBytes: context.memory.held, tee: tee)
         }
         VariantRun.all(runs)
         // The results are decided. An error in the rest of the source concerns its copy only.
         try? common.drain()
         return .made(runs.map { $0.outcome(context.remarks.all) })
+    }
+
+    /// The reader as a result sees it: with the values of its colour space.
+    private func converted(
+        _ reader: any PictureReader, for member: Int, _ input: PictureInput
+    ) throws(PictureError) -> any PictureReader {
+        let steps = jobs[member].steps
+        return try ConvertedReader.around(
+            reader, steps.options.profile, steps.decoderInput(input, name: jobs[0].name))
     }
 
     /// The filters of a result that are not common.
@@ -190,13 +223,15 @@ extension PictureVariants {
         let turns = trunk.autoOrient ? reader.orientation.filters : []
         // The largest size gives the copy of the source.
         let looking = lanes.firstIndex(of: 0)
-        let runs = jobs.indices.map { number in
+        let runs = try jobs.indices.map { (number) throws(PictureError) in
             var job = jobs[number]
+            let own = try converted(reader, for: number, input)
             if number == looking { job.steps.sourcePreview = sourcePreview }
             let reduction = job.steps.reduction(of: reader, divisor: sizes[lanes[number]].divisor)
             return VariantRun(
                 number: number, layout: source.layouts[lanes[number]], job: job, turns: turns,
-                filters: reduction.known(to: job.steps.filters), reader: reader, common: [],
+                filters: reduction.known(to: job.steps.filters), reader: own,
+                conversion: (own as? ConvertedReader)?.conversion, common: [],
                 commonBytes: reader.heldBytes, tee: tee)
         }
         VariantRun.all(runs)

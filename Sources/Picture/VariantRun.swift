@@ -16,6 +16,8 @@ final class VariantRun: @unchecked Sendable {
     private let turns: [Filter]
     private let filters: [Filter]
     private let reader: any PictureReader
+    /// What is done with the rows before the filters, if the rows have not been converted for all results together.
+    private let conversion: ColourConversion?
     /// The common filters that change the picture's scale, and the others.
     private let common: [Filter]
     private let commonBytes: Int
@@ -24,8 +26,8 @@ final class VariantRun: @unchecked Sendable {
 
     init(
         number: Int, layout: PixelLayout, job: PictureConversion, turns: [Filter] = [],
-        filters: [Filter], reader: any PictureReader, common: [Filter], commonBytes: Int,
-        tee: BandTee
+        filters: [Filter], reader: any PictureReader, conversion: ColourConversion?,
+        common: [Filter], commonBytes: Int, tee: BandTee
     ) {
         self.number = number
         self.layout = layout
@@ -33,6 +35,7 @@ final class VariantRun: @unchecked Sendable {
         self.turns = turns
         self.filters = filters
         self.reader = reader
+        self.conversion = conversion
         self.common = common
         self.commonBytes = commonBytes
         self.tee = tee
@@ -68,8 +71,10 @@ final class VariantRun: @unchecked Sendable {
         // Alone, the common filters would be a part of its own.
         try context.memory.take(
             commonBytes - context.memory.held, for: "the filters of all variants")
-        let source = TeeStage(tee, number, layout, isChanged: mayChange(layout))
-        var filtered = try job.steps.chain(turns, then: filters, on: source, of: reader, context)
+        let source = TeeStage(
+            tee, number, layout, isChanged: conversion != nil || mayChange(layout))
+        let rows: any Stage = conversion.map { ConvertedStage(source, [$0]) } ?? source
+        var filtered = try job.steps.chain(turns, then: filters, on: rows, of: reader, context)
         filtered.effective = common + filtered.effective
         let written = try job.write(filtered, of: reader, context, nil)
         try filtered.drain()

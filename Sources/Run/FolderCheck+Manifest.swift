@@ -11,12 +11,9 @@ import SystemPackage
 extension FolderCheck {
     /// What the manifest says about an image.
     struct Expected: Sendable {
-        let name: ByteString
-        let file: ByteString
+        let output: ExpectedOutput
         let isPublished: Bool
-        let format: OutputFormat
-        /// nil if it is made from another image.
-        /// As the status shows it.
+        /// As the status shows it; nil if it is made from another image.
         let source: String?
     }
 
@@ -60,10 +57,7 @@ extension FolderCheck {
     private static func expected(_ manifest: Manifest) -> [Expected] {
         manifest.images.map {
             Expected(
-                name: $0.name,
-                file: Manifest.Image.outputFile(named: $0.name, $0.output.format),
-                isPublished: $0.isPublished, format: $0.output.format,
-                source: $0.source?.shown)
+                output: ExpectedOutput($0), isPublished: $0.isPublished, source: $0.source?.shown)
         }
     }
 
@@ -132,10 +126,11 @@ extension FolderCheck {
                 return false
             }
             let expected = expected[start + index]
-            guard image.name == expected.name else {
+            guard image.name == expected.output.name else {
                 try tell(
                     .differs, BatchFile.status.text,
-                    "the manifest has ‘\(expected.name.string)’ in its place", image: image.name)
+                    "the manifest has ‘\(expected.output.name.string)’ in its place",
+                    image: image.name)
                 return false
             }
             // The status does not have the password in an address.
@@ -146,18 +141,19 @@ extension FolderCheck {
                     image: image.name)
             }
             guard image.state == .filtered else { continue }
-            if let format = image.output?.format, format != expected.format.rawValue {
+            if let format = image.output?.format, format != expected.output.format.rawValue {
                 try tell(
                     .differs, BatchFile.status.text,
-                    "the format of its output must be \(expected.format.rawValue), and is \(format)",
+                    "the format of its output must be \(expected.output.format.rawValue), and is \(format)",
                     image: image.name)
             }
             let file = image.output.map { ByteString($0.file) }
-            if file == (expected.isPublished ? expected.file : nil) { continue }
+            let path = image.output.map(expected.output.path) ?? expected.output.shown
+            if file == (expected.isPublished ? ByteString(path) : nil) { continue }
             try tell(
                 .differs, BatchFile.status.text,
                 expected.isPublished
-                    ? "its output must be \(expected.file.string), and is \(file?.string ?? "none")"
+                    ? "its output must be \(path), and is \(file?.string ?? "none")"
                     : "it is not published, and has the output \(file?.string ?? "none")",
                 image: image.name)
         }

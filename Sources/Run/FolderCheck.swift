@@ -64,6 +64,10 @@ package final class FolderCheck {
     let folder: Directory
     private var stream: StatusStream
     private let tell: (FolderFinding) throws -> Void
+    /// What `sizes.json` must have.
+    private var sizes: ResultSizes
+    private var sizesDigest = SHA256Digest()
+    private var sizesBytes = 0
     package private(set) var summary: FolderSummary
     private static let chunk = 1024
 
@@ -87,6 +91,7 @@ package final class FolderCheck {
             throw RunError(unreadableStatusIn: folder)
         }
         let frame = stream.frame
+        sizes = ResultSizes(id: frame.id)
         guard frame.state.isFinal else { throw .unfinished(path) }
         summary = FolderSummary(
             id: frame.id, folder: path, state: frame.state, images: frame.counts.total,
@@ -117,7 +122,9 @@ package final class FolderCheck {
         let expected = try expectedImages()
         try compareID()
         var unowned = Set(try folder.names())
-        try checkOwn(&unowned)
+        // By the folders of outputs.
+        var ownedIn: [ByteString: Set<FileName>] = [:]
+        try checkOwn(&unowned, &ownedIn)
         var isComparable = expected != nil
         let check = OutputCheck(outputs: folder, readsContent: true)
         var counts = Status.Counts()
@@ -137,7 +144,7 @@ package final class FolderCheck {
                 counts.count(image.state, isWarned: image.isWarned)
                 disownOriginals(of: image, &unowned)
                 guard image.state == .filtered, let output = image.output else { continue }
-                unowned.remove(FileName(output.file))
+                own(output.file, &unowned, &ownedIn)
                 summary.outputs += 1
                 summary.bytes = summary.bytes.saturatingAdd(output.bytes)
                 guard let fault else { continue }
@@ -151,13 +158,50 @@ package final class FolderCheck {
         }
         try compareCounts(counts, isComparable ? expected : nil)
         try checkProgress()
+        try checkSizes(&unowned)
+        var surplus = unowned
+        for (path, owned) in ownedIn {
+            let names = try? Directory(FileName(path.string), in: folder).names()
+            surplus.formUnion(
+                (names ?? []).filter { !owned.contains($0) }.map { FileName(path.string) / $0 })
+        }
         // NFS, for example, leaves a file `.nfs…` where somebody has an output open that was replaced.
-        let surplus = unowned.filter { !IgnoredNames.standard.contains($0) }
+        surplus = surplus.filter { path in
+            let name = path.bytes.split(separator: UInt8(ascii: "/")).last ?? []
+            return !IgnoredNames.standard.contains(FileName(bytes: name))
+        }
         for name in surplus.map(\.text).sorted() {
             try add(
                 FolderFinding(
                     kind: .extra, image: nil, file: name, message: "no image has this file"))
         }
+    }
+
+    /// Notes that an output has its file, and its folders.
+    private func own(
+        _ path: String, _ unowned: inout Set<FileName>,
+        _ ownedIn: inout [ByteString: Set<FileName>]
+    ) {
+        let components = OutputPath.components(of: path).map { FileName($0.string) }
+        unowned.remove(components[0])
+        for (name, folder) in zip(components.dropFirst(), OutputPath.folders(of: path)) {
+            ownedIn[folder, default: []].insert(name)
+        }
+    }
+
+    /// Compares `sizes.json` with what follows from the status.
+    private func checkSizes(_ unowned: inout Set<FileName>) throws {
+        let name = ResultSizes.fileName
+        let isNeeded = sizes.areUseful
+        let bytes = sizes.end()
+        sizes = ResultSizes(id: frame.id)
+        guard isNeeded else { return }
+        unowned.remove(name)
+        sizesDigest.update(bytes)
+        let expected = ImageOutline.Output(
+            file: name.text, bytes: sizesBytes + bytes.count, sha256: sizesDigest.hex())
+        let check = OutputCheck(outputs: folder, readsContent: true)
+        if let fault = check.fault(of: expected) { try add(fault.finding(of: nil, name.text)) }
     }
 
     func add(_ finding: FolderFinding) throws {
@@ -179,7 +223,9 @@ package final class FolderCheck {
     }
 
     /// The files that are Darkroom's own.
-    private func checkOwn(_ unowned: inout Set<FileName>) throws {
+    private func checkOwn(
+        _ unowned: inout Set<FileName>, _ ownedIn: inout [ByteString: Set<FileName>]
+    ) throws {
         for name in [
             FileName(RunFolder.spoolName), BatchFile.status, BatchProgress.fileName,
             BatchFile.sources,
@@ -188,6 +234,7 @@ package final class FolderCheck {
         }
         if frame.manifest.isFolder == true { unowned.remove(BatchFile.originals) }
         if AnswerPage.isThere(in: folder) { unowned.remove(BatchFile.page) }
+        try ownFormer(&unowned, &ownedIn)
         guard let name = frame.manifest.file, let sha256 = frame.manifest.copySHA256 else { return }
         unowned.remove(FileName(name))
         let check = OutputCheck(outputs: folder, readsContent: true)
@@ -196,12 +243,28 @@ package final class FolderCheck {
         if let fault = check.fault(of: copy) { try add(fault.finding(of: nil, name)) }
     }
 
+    /// The outputs that a run has left there for `--prune`, unless somebody has changed them.
+    private func ownFormer(
+        _ unowned: inout Set<FileName>, _ ownedIn: inout [ByteString: Set<FileName>]
+    ) throws(RunError) {
+        guard let root = try? Directory(FileName(RunFolder.spoolName), in: folder) else { return }
+        let former = FormerOutputs()
+        guard (try? former.read(in: root)) == true else { return }
+        for file in former.byFile.keys {
+            let isFormer = try runError { () throws(FileError) in
+                try former.has(file.string, in: folder)
+            }
+            if isFormer { own(file.string, &unowned, &ownedIn) }
+        }
+    }
+
     private func next() throws -> [ImageOutline] {
         var images: [ImageOutline] = []
         do {
             while images.count < Self.chunk, let text = try stream.next() {
                 guard let image = ImageOutline(text) else { throw StatusStreamError.foreign }
                 images.append(image)
+                if let status = ImageStatus(text: text) { sizes.add(status) }
             }
         } catch StatusStreamError.file(let error) {
             throw RunError(error)
@@ -210,6 +273,9 @@ package final class FolderCheck {
         } catch {
             throw RunError(unreadableStatusIn: folder)
         }
+        let piece = sizes.take()
+        sizesDigest.update(piece)
+        sizesBytes += piece.count
         return images
     }
 }

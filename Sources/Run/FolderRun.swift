@@ -41,6 +41,8 @@ package final class FolderRun: Sendable {
         var before = Status.Counts()
         /// The state of the batch at that time.
         var stateBefore = BatchState.pending
+        /// Whether what was made before has been looked at, after the rest was made.
+        var hasLookedBack = false
     }
 
     private let folder: RunFolder
@@ -96,6 +98,12 @@ package final class FolderRun: Sendable {
     /// The progress, as others can read it too; nil before the run has begun.
     package var progress: BatchProgress? { folder.folders.progress() }
 
+    /// What has changed since the former run in the folder; nil if there is none.
+    package var changes: RunChanges? { folder.changes.withLock(\.self) }
+
+    /// Whether this run has continued one that had not ended, and has then looked at what that had made.
+    package var hasLookedBack: Bool { state.withLock(\.hasLookedBack) }
+
     /// The signal that stops the run; nil if none has arrived.
     package var stoppingSignal: CInt? { state.withLock(\.signal) }
 
@@ -116,24 +124,66 @@ package final class FolderRun: Sendable {
         return summary?.batchesInWork == 1 ? summary : nil
     }
 
-    /// Works until all images have ended, or a signal or the disk ends it.
+    /// Works until all images have ended, or a signal or the disk ends it. What an earlier run had made is looked at: before
+    /// the work if that run had ended, and otherwise after the rest of it is made.
     ///
     /// - Parameter watch: called again and again until the end. It waits with the function that it receives, which takes
     ///   seconds and returns true when the run has ended.
     package func run(watch: (_ wait: (Double) -> Bool) -> Void) throws(RunError) -> Ending {
-        let prepared: PreparedBatch
-        switch try folder.prepare() {
-        case .finished(let status): return .unchanged(status)
-        case .unfinished(let batch): prepared = batch
-        }
-        state.withLock {
-            $0.before = prepared.status.counts
-            $0.stateBefore = prepared.status.state
-        }
         let sources = SignalSources(signals, queue: control) { [self] in stop(by: $0) }
         defer { withExtendedLifetime(sources) {} }
+        var finding = try folder.prepare()
+        var hasWorked = false
+        defer { if hasWorked { folder.spool.attempts.close() } }
+        while true {
+            switch finding {
+            case .stopped:
+                noteBefore()
+                return endBeforeWork()
+            case .finished(let status):
+                try folder.settleFormer(of: status.images)
+                return hasWorked ? .finished(status) : .unchanged(status)
+            case .unfinished(let prepared):
+                let isFirst = !hasWorked
+                hasWorked = true
+                let ending = try work(on: prepared, isFirst: isFirst, watch: watch)
+                guard case .finished(let status) = ending else { return ending }
+                guard let next = try folder.renewContinued() else {
+                    finding = .finished(status)
+                    continue
+                }
+                state.withLock { $0.hasLookedBack = true }
+                finding = next
+            }
+        }
+    }
+
+    /// What is told of a run that was stopped before it had work: how far the former one was.
+    private func noteBefore() {
+        guard let status = try? Status(frameIn: folder.answer) else { return }
+        state.withLock {
+            $0.before = status.counts
+            $0.stateBefore = status.state
+        }
+    }
+
+    /// The ending that a signal has caused while there was no work.
+    private func endBeforeWork() -> Ending {
+        control.sync { state.withLock { $0.ending ?? .stopped(signal: $0.signal ?? SIGTERM) } }
+    }
+
+    /// Works until all images have ended, or something else ends it.
+    private func work(
+        on prepared: PreparedBatch, isFirst: Bool, watch: (_ wait: (Double) -> Bool) -> Void
+    ) throws(RunError) -> Ending {
+        if isFirst {
+            state.withLock {
+                $0.before = prepared.status.counts
+                $0.stateBefore = prepared.status.state
+            }
+        }
         let engine: TransferEngine
-        let cache: CacheStore?
+        let cache: CacheStore<CacheRecord>?
         do {
             engine = try TransferEngine(settings: loaded.configuration.transferSettings)
             cache =
@@ -143,7 +193,7 @@ package final class FolderRun: Sendable {
             throw .failure(Failure(erasing: error))
         }
         folder.spool.attempts.settle(allBut: [id])
-        folder.spool.attempts.watchCrashes()
+        if isFirst { folder.spool.attempts.watchCrashes() }
         let storage = StorageGuard(log: log) { [weak self] failure in
             self?.stop(.failed(.failure(failure)))
         }
@@ -160,7 +210,6 @@ package final class FolderRun: Sendable {
         if let early {
             // Nobody waits for work that begins after the end.
             engine.stop()
-            folder.spool.attempts.close()
             return early
         }
         scheduler.onProgress { [weak self] in self?.progressed() }
@@ -174,17 +223,21 @@ package final class FolderRun: Sendable {
         ended.wait()
         engine.stop()
         cache?.stop()
-        folder.spool.attempts.close()
-        return state.withLock(\.ending)
-            ?? .failed(
-                .failure(.unexpected("the run has ended and does not know how")))
+        return control.sync {
+            self.scheduler.withLock { $0 = nil }
+            // There may be more work.
+            return state.withLock { $0.ending.take() }
+                ?? .failed(.failure(.unexpected("the run has ended and does not know how")))
+        }
     }
 
     /// Called after any progress, by any thread.
     private func progressed() {
         guard scheduler.withLock({ $0?.summary.batchesEnded == 1 }) else { return }
         control.async { [self] in
-            guard state.withLock({ !$0.isStopping && $0.ending == nil }) else { return }
+            guard scheduler.withLock({ $0?.summary.batchesEnded == 1 }),
+                state.withLock({ !$0.isStopping && $0.ending == nil })
+            else { return }
             finish(readEnd())
         }
     }
@@ -209,6 +262,7 @@ package final class FolderRun: Sendable {
     // MARK: The stop
 
     private func stop(by signal: CInt) {
+        folder.isStopping.store(true, ordering: .relaxed)
         state.withLock { $0.signal = $0.signal ?? signal }
         stop(.stopped(signal: signal))
     }

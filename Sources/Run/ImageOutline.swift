@@ -1,5 +1,7 @@
 import DarkroomAnswer
 import DarkroomCore
+import DarkroomManifest
+import DarkroomPicture
 import DarkroomSpool
 import Foundation
 import SystemPackage
@@ -19,6 +21,8 @@ struct ImageOutline: Decodable, Sendable {
         let bytes: Int
         let sha256: String
         var format: String?
+        var width: Int?
+        var height: Int?
     }
 
     struct Cause: Decodable, Sendable {
@@ -34,7 +38,7 @@ struct ImageOutline: Decodable, Sendable {
     init?(_ text: ArraySlice<UInt8>) {
         guard let outline = try? JSONDecoder().decode(ImageOutline.self, from: Data(text)),
             // A status may have been altered.
-            outline.output.map({ FileName.isValid($0.file) }) != false
+            outline.output.map({ OutputPath.isValid($0.file) }) != false
         else { return nil }
         self = outline
     }
@@ -44,6 +48,30 @@ struct ImageOutline: Decodable, Sendable {
 
     /// Whether it failed because another file is in the place of its output.
     var isBlocked: Bool { error?.code == FileError.Code.fileExists.rawValue }
+}
+
+/// What a manifest says about the output of an image.
+struct ExpectedOutput: Sendable {
+    let name: ByteString
+    let format: OutputFormat
+    private let file: OutputName?
+
+    init(_ image: Manifest.Image) {
+        name = image.name
+        format = image.output.format
+        file = image.file
+    }
+
+    /// The path of an output with these properties.
+    func path(of output: ImageOutline.Output) -> String {
+        file?.path(width: output.width ?? 0, height: output.height ?? 0, sha256: output.sha256)
+            ?? shown
+    }
+
+    /// The path, as far as it is known without the output.
+    var shown: String {
+        file?.shown ?? Manifest.Image.outputFile(named: name, format).string
+    }
 }
 
 /// What is wrong with an output.
@@ -76,19 +104,19 @@ struct OutputCheck: Sendable {
 
     /// nil if the output is as it was written.
     func fault(of output: ImageOutline.Output) -> OutputFault? {
-        let name = FileName(output.file)
         do {
-            guard let found = try outputs.information(of: name) else { return .missing }
+            let (folder, name) = try outputs.place(ofOutput: output.file)
+            guard let found = try folder.information(of: name) else { return .missing }
             guard found.isRegularFile else { return .notAFile }
             guard found.length == output.bytes else {
                 return .length(found.length, expected: output.bytes)
             }
             guard readsContent else { return nil }
-            let file = try outputs.open(name)
-            let digest = try file.sha256(path: outputs.path(of: name))
+            let digest = try folder.open(name).sha256(path: folder.path(of: name))
             return digest == output.sha256 ? nil : .digest(digest)
         } catch {
-            return error.errno == .noSuchFileOrDirectory ? .missing : .unreadable(error)
+            return [.noSuchFileOrDirectory, .notDirectory].contains(error.errno)
+                ? .missing : .unreadable(error)
         }
     }
 }

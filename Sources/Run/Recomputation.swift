@@ -192,7 +192,8 @@ package struct Recomputation {
         }
         do {
             // It was accepted once, whatever the limits were.
-            let limits = ManifestLimits(bytes: .max, images: .max, filters: .max)
+            var limits = ManifestLimits(bytes: .max, images: .max, filters: .max)
+            limits.profile = loaded.configuration.manifestLimits.profile
             var manifest = try ManifestReader.read(
                 bytes, format: format, limits: limits,
                 defaultFilters: loaded.configuration.defaultFilters,

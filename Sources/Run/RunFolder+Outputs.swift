@@ -29,15 +29,12 @@ extension RunFolder {
             handOvers: prepared.handOvers.filter { status.images[$0].state == .filtered })
     }
 
-    /// Looks at each output of a finished run. Missing ones are made again, and failed images are repeated if the user
+    /// Looks at each output of a finished shard. Missing ones are made again, and failed images are repeated if the user
     /// wants that.
     func check() throws(RunError) -> Finding {
         let status = try runError { () throws(FileError) in try Status(in: answer) }
         guard let status else { throw RunError(unreadableStatusIn: answer) }
-        // The kernel takes the times of files from its last tick, which is up to 10 ms old.
-        let end = status.times.finished.flatMap { Clock.date($0) }?
-            .addingTimeInterval(-0.02).timeIntervalSince1970
-        let isIncomplete = try !missing(status.images, after: end).isEmpty
+        let isIncomplete = try !missing(status.images, after: Self.end(of: status)).isEmpty
         let isRepeated = job.retries && status.images.contains { $0.state != .filtered }
         let hasSources = try restoreSources(of: status)
         guard isIncomplete || isRepeated else { return .finished(status) }
@@ -88,46 +85,12 @@ extension RunFolder {
         }
     }
 
-    /// The images that are filtered, but whose outputs are not in the folder.
-    ///
-    /// An output whose inode has changed since the run last worked, because somebody has written into it, renamed or
-    /// copied it, is read. All others are not: the next run of a finished folder takes milliseconds.
-    ///
-    /// - Parameter time: when the run last worked, in seconds since 1970; nil if that is not known.
-    /// - Throws: if an output is not as it was written.
-    private func missing(
-        _ images: [ImageStatus], after time: Double?
+    /// As `OutputLook.missing`.
+    func missing(
+        _ images: [ImageStatus], after time: Double?, readsAll: Bool = false
     ) throws(RunError) -> [Int] {
-        var missing: [Int] = []
-        var suspects: [ImageOutline.Output] = []
-        for (index, image) in images.enumerated() where image.state == .filtered {
-            guard let output = image.output else { continue }
-            let name = FileName(output.file)
-            let found = try runError { () throws(FileError) in try outputs.information(of: name) }
-            guard let found else {
-                missing.append(index)
-                continue
-            }
-            if found.isRegularFile, found.length == 0, output.bytes > 0 {
-                // A crash of the machine leaves an empty file if the content was not on the disk. Nobody loses anything
-                // with it.
-                try runError { () throws(FileError) in try outputs.remove(name) }
-                missing.append(index)
-                continue
-            }
-            let isUntouched = time.map { found.statusChanged < $0 } ?? false
-            if found.isRegularFile, found.length == output.bytes, isUntouched { continue }
-            suspects.append(
-                .init(file: output.file, bytes: output.bytes, sha256: output.sha256))
-        }
-        let check = OutputCheck(outputs: outputs, readsContent: true)
-        let faults = concurrentMap(suspects) { check.fault(of: $0) }
-        for (output, fault) in zip(suspects, faults) {
-            guard let fault else { continue }
-            if case .unreadable(let error) = fault { throw RunError(error) }
-            throw .outputChanged(outputs.path(of: FileName(output.file)), fault)
-        }
-        return missing
+        try OutputLook(outputs: outputs, removesEmpty: true)
+            .missing(images, after: time, readsAll: readsAll)
     }
 
     func reopen() throws(RunError) -> Finding {
@@ -151,5 +114,61 @@ extension RunFolder {
         case .nothingToDo, .picturesGone, .isInWork, .isRejected, .refused:
             throw .unusable(folder: job.folder, reason: "the finished run cannot be reopened")
         }
+    }
+}
+
+/// Looks whether the outputs of images are in a folder.
+struct OutputLook {
+    let outputs: Directory
+    /// Whether files are removed that a crash of the machine has left empty.
+    let removesEmpty: Bool
+
+    /// The images that are filtered, but whose outputs are not in the folder.
+    ///
+    /// An output whose inode has changed since the run last worked, because somebody has written into it, renamed or
+    /// copied it, is read. All others are not: the next run of a finished folder takes milliseconds.
+    ///
+    /// - Parameters:
+    ///   - time: when the run last worked, in seconds since 1970; nil if that is not known.
+    ///   - readsAll: whether all outputs are read.
+    /// - Throws: if an output is not as it was written.
+    func missing(
+        _ images: [ImageStatus], after time: Double?, readsAll: Bool
+    ) throws(RunError) -> [Int] {
+        var missing: [Int] = []
+        var suspects: [ImageOutline.Output] = []
+        for (index, image) in images.enumerated() where image.state == .filtered {
+            guard let output = image.output else { continue }
+            let found = try runError { () throws(FileError) in
+                try outputs.information(ofOutput: output.file)
+            }
+            guard let found else {
+                missing.append(index)
+                continue
+            }
+            if found.isRegularFile, found.length == 0, output.bytes > 0 {
+                // A crash of the machine leaves an empty file if the content was not on the disk. Nobody loses anything
+                // with it.
+                if removesEmpty {
+                    try runError { () throws(FileError) in
+                        try outputs.remove(output: output.file)
+                    }
+                }
+                missing.append(index)
+                continue
+            }
+            let isUntouched = !readsAll && time.map { found.statusChanged < $0 } ?? false
+            if found.isRegularFile, found.length == output.bytes, isUntouched { continue }
+            suspects.append(
+                .init(file: output.file, bytes: output.bytes, sha256: output.sha256))
+        }
+        let check = OutputCheck(outputs: outputs, readsContent: true)
+        let faults = concurrentMap(suspects) { check.fault(of: $0) }
+        for (output, fault) in zip(suspects, faults) {
+            guard let fault else { continue }
+            if case .unreadable(let error) = fault { throw RunError(error) }
+            throw .outputChanged(outputs.path(of: FileName(output.file)), fault)
+        }
+        return missing
     }
 }

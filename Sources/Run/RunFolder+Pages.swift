@@ -4,8 +4,8 @@ import DarkroomSpool
 
 /// The pages of the sources of a run.
 extension RunFolder {
-    /// The sources that had several pages when a run in this folder began; nil if none has counted any. Another run of the
-    /// same manifest takes these, and opens no file only to count.
+    /// The sources that had several pages when a run in this folder began; nil if none has counted any. Another shard
+    /// takes these, and opens no file only to count; another run of the whole takes them for sources that are gone.
     package static func countedPages(in path: String) -> [FoundPages]? {
         guard let outputs = try? Directory(path: path) else { return nil }
         if let root = try? Directory(FileName(spoolName), in: outputs),

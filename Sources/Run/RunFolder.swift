@@ -3,6 +3,7 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
 import Glibc
+import Synchronization
 import SystemPackage
 
 /// The folder of a run, and the spool in it, `.darkroom`. It is locked as long as this exists.
@@ -15,12 +16,14 @@ import SystemPackage
 /// | empty      | –         | –                   | –                  | writes the plan                               |
 /// | planned    | yes       | perhaps manifest    | –                  | copies the manifest again, writes the status  |
 /// | pending    | yes       | manifest            | `pending`          | continues                                     |
-/// | processing | yes       | manifest, journal   | `processing`       | repeats images that are not in the journal    |
-/// | finished   | yes       | perhaps leftovers   | a final state      | removes the leftovers, looks at each output;  |
-/// |            |           |                     |                    | if one is missing: reopens                    |
+/// | processing | yes       | manifest, journal   | `processing`       | repeats images that are not in the journal,   |
+/// |            |           |                     |                    | then as finished (`renewContinued`)           |
+/// | finished   | yes       | perhaps leftovers   | a final state      | removes the leftovers, looks at each image    |
+/// |            |           |                     |                    | (`renew`)                                     |
 /// | reopening  | yes       | also `.retry-ID`    | a final state      | removes `.retry-ID`, then as finished         |
-/// | reopened   | yes       | manifest, journal   | the previous state | continues, if the `reopened` record refers to |
-/// |            |           |                     |                    | this end                                      |
+/// | reopened   | yes       | manifest, journal   | the previous state | removes `active/ID`, then as finished         |
+/// | another    | yes       | manifest, journal   | not final, of      | ends that run, then as finished               |
+/// |            |           |                     | another manifest   |                                               |
 /// | foreign    | –         | –                   | yes, or another    | nothing: no run in this folder wrote it       |
 /// |            |           |                     | file of an answer  |                                               |
 ///
@@ -28,7 +31,8 @@ import SystemPackage
 /// run has begun, but everybody still has its manifest. So nothing before the first output must survive a power cut,
 /// and a folder without a status has nothing worth keeping, unless it has a journal.
 ///
-/// The run of a shard has the same states, in a folder of its own:
+/// The run of a shard has the same states, in a folder of its own. It looks at outputs only, and not at sources: where an
+/// output is missing, it reopens, and a reopened one continues. Its manifest cannot become another one.
 ///
 /// | what                       | a run of the whole | a shard                                |
 /// |----------------------------|--------------------|----------------------------------------|
@@ -54,12 +58,29 @@ package final class RunFolder: Sendable {
     let shard: Shard?
     let examination: Examination
     let durably: Bool
+    /// The plan of this run, and that of the former one if the manifest or a setting that decides what the outputs are
+    /// is another now.
+    let plan: RunPlan
+    let formerPlan: RunPlan?
+    /// What a finished run that is run again has found; nil if this is not one.
+    let changes = Mutex<RunChanges?>(nil)
+    /// The former results of images that are made again.
+    let formers = Mutex(FormerResults())
+    /// Whether somebody wants to stop. Then no further source or output is looked at.
+    let isStopping = Atomic(false)
+    /// The images that an earlier run had made, when this one continues it; nil if there is nothing to be looked at.
+    let continued = Mutex<Set<Int>?>(nil)
+
+    /// The outputs of former runs that no image has any more.
+    var formerOutputs: FormerOutputs { spool.run?.former ?? FormerOutputs() }
 
     /// What there is to do.
     enum Finding: Sendable {
         /// All images have ended, and all outputs are there.
         case finished(Status)
         case unfinished(PreparedBatch)
+        /// Somebody wants to stop (`isStopping`).
+        case stopped
     }
 
     /// Creates the folder if it does not exist, and locks it.
@@ -78,10 +99,10 @@ package final class RunFolder: Sendable {
         self.durably = durably
         var job = job
         var examination = examination
-        let plan: RunPlan
         if let request = job.shard {
             let parts = try RunParts(of: job, request, in: outputs)
             plan = parts.plan
+            formerPlan = nil
             shard = parts.shard
             answer = parts.answer
             spool = try Self.spool(
@@ -96,7 +117,7 @@ package final class RunFolder: Sendable {
             // A folder of shards is refused before anything is written.
             let former = try Self.existingRoot(in: outputs)
             if let former, let known = try RunPlan.read(in: former),
-                let conflict = known.conflict(with: job.plan(nil), in: job.folder)
+                let conflict = known.conflict(with: job.plan(nil), in: job.folder, isRenewed: true)
             {
                 throw conflict
             }
@@ -112,8 +133,14 @@ package final class RunFolder: Sendable {
             }
             spool = try Self.spool(
                 in: root, RunFolders(outputs: outputs, answer: outputs), job.folder)
-            plan = try job.plan(nil).settle(in: spool.root)
-            if let conflict = plan.conflict(with: job.plan(nil), in: job.folder) { throw conflict }
+            let known = try job.plan(nil).settle(in: spool.root)
+            let own = job.plan(nil, id: known.id)
+            if let conflict = known.conflict(with: own, in: job.folder, isRenewed: true) {
+                throw conflict
+            }
+            let isSame = known.conflict(with: own, in: job.folder) == nil
+            plan = isSame ? known : own
+            formerPlan = isSame ? nil : known
         }
         // The file may have been renamed since then.
         job.id = plan.id
@@ -139,7 +166,7 @@ package final class RunFolder: Sendable {
     }
 
     /// The folder `.darkroom` of an earlier run; nil if there is none.
-    private static func existingRoot(in outputs: Directory) throws(RunError) -> Directory? {
+    static func existingRoot(in outputs: Directory) throws(RunError) -> Directory? {
         do {
             return try outputs.ownFolder(existing: FileName(spoolName))
         } catch .file(let error) where error.errno == .noSuchFileOrDirectory {
@@ -150,10 +177,12 @@ package final class RunFolder: Sendable {
     }
 
     /// Refuses a folder with files of an answer that no run has written there, for example that of an outbox.
-    private static func requireOwn(_ outputs: Directory) throws(RunError) {
+    static func requireOwn(_ outputs: Directory) throws(RunError) {
         let foreign = try runError { () throws(FileError) -> FileName? in
             let plan = FileName("\(spoolName)/\(RunPlan.fileName.text)")
-            for name in [BatchFile.status, BatchFile.progress, BatchFile.sources]
+            for name in [
+                BatchFile.status, BatchFile.progress, BatchFile.sources, ResultSizes.fileName,
+            ]
             where try outputs.exists(name) {
                 // Looked for after the file: another run may have written both meanwhile.
                 return try outputs.exists(plan) ? nil : name
@@ -189,27 +218,95 @@ package final class RunFolder: Sendable {
     private func find() throws(RunError) -> Finding {
         try refuseLinkToWork()
         try runError { () throws(FileError) in try removeUnfinished() }
-        guard let status = try readAnswer() else {
-            if try hasJournal() {
-                try mendCopies()
-                return try recover()
-            }
-            if shard == nil {
-                try outputs.requireCopy(
-                    of: job.bytes, as: BatchFile.manifest(job.format), isBegun: false)
-            }
-            let prepared = try runError { () throws(FileError) in try begin() }
-            return try prepared.manifest.images.isEmpty ? endEmpty(prepared) : .unfinished(prepared)
-        }
+        if shard == nil { return try findWhole() }
+        guard let status = try readAnswer() else { return try findWithoutStatus() }
         try mendCopies()
-        let isInWork = try runError { () throws(FileError) in
-            try spool.active.exists(FileName(job.id))
-        }
-        if isInWork || !status.state.isFinal {
+        if try isInWork() || !status.state.isFinal {
             let finding = try recover()
             guard case .finished = finding else { return finding }
         }
         return try check()
+    }
+
+    /// The same for a run of the whole manifest, which may be another one than before.
+    private func findWhole() throws(RunError) -> Finding {
+        try readFormer()
+        guard let status = try readAnswer() else {
+            if let formerPlan, try hasJournal() {
+                // Only its status could tell which image each line of the journal is about.
+                throw formerPlan.conflict(with: plan, in: job.folder)
+                    ?? RunError(unreadableStatusIn: answer)
+            }
+            if let formerPlan { try beginAnother(than: formerPlan) }
+            return try findWithoutStatus()
+        }
+        let isInWork = try isInWork()
+        if status.state.isFinal {
+            if isInWork { try clearEnded(status) }
+            return try renew()
+        }
+        guard try isInWork ? isOfThis(status, in: openActive()) : isOfThis(status, in: answer)
+        else {
+            try endOther(status)
+            return try renew()
+        }
+        try mendCopies()
+        let finding = try recover()
+        guard case .finished = finding else { return finding }
+        return try renew()
+    }
+
+    private func findWithoutStatus() throws(RunError) -> Finding {
+        if try hasJournal() {
+            try mendCopies()
+            return try recover()
+        }
+        if shard == nil {
+            try outputs.requireCopy(
+                of: job.bytes, as: BatchFile.manifest(job.format), isBegun: false)
+        }
+        let prepared = try runError { () throws(FileError) in try begin() }
+        return try prepared.manifest.images.isEmpty ? endEmpty(prepared) : .unfinished(prepared)
+    }
+
+    private func isInWork() throws(RunError) -> Bool {
+        try runError { () throws(FileError) in try spool.active.exists(FileName(job.id)) }
+    }
+
+    private func openActive() throws(RunError) -> Directory {
+        try runError { () throws(FileError) in try folders.active() }
+    }
+
+    private func readFormer() throws(RunError) {
+        let isRead = try runError { () throws(FileError) in try formerOutputs.read(in: spool.root) }
+        if !isRead { throw .unreadable(spool.root.path(of: FormerOutputs.fileName)) }
+    }
+
+    /// A run that had a plan and no status has made nothing. At most its manifest is beside the outputs.
+    private func beginAnother(than former: RunPlan) throws(RunError) {
+        try runError { () throws(FileError) in
+            for copy in ManifestFormat.allCases.map(BatchFile.manifest) {
+                guard let found = try answer.information(of: copy), found.isRegularFile,
+                    try answer.open(copy).sha256(path: answer.path(of: copy)) == former.sha256
+                else { continue }
+                try answer.remove(copy)
+            }
+            try plan.replace(in: spool.root)
+        }
+    }
+
+    /// Removes what is left in `active` of a run that has ended, or of the beginning of its renewal, in which nothing was
+    /// done.
+    private func clearEnded(_ status: Status) throws(RunError) {
+        let first = try runError { () throws(FileError) in
+            try ItemJournal.first(in: folders.active())
+        }
+        if case .reopened(let record)? = first, record.isOf(status) {
+            return try runError { () throws(FileError) in
+                try spool.ended.remove(FileName(job.id))
+            }
+        }
+        _ = try recover()
     }
 
     /// Makes sure that no link is in the place of `active/ID`, whose files are reached by their paths from `active`. From
@@ -223,7 +320,7 @@ package final class RunFolder: Sendable {
     }
 
     /// The status without its images; nil if there is none.
-    private func readAnswer() throws(RunError) -> Status? {
+    func readAnswer() throws(RunError) -> Status? {
         let exists = try runError { () throws(FileError) in
             try answer.exists(BatchFile.status)
         }
@@ -242,6 +339,12 @@ package final class RunFolder: Sendable {
         for name in try ActiveFolder(of: spool).unfinished {
             try spool.ended.remove(name)
             FaultPoint.recoveryRetryRemoved.pass()
+        }
+        if shard == nil, !spool.isReadOnly {
+            for name in [BatchFile.newManifest, BatchFile.newSources, FormerOutputs.newFileName] {
+                try ifExists { () throws(FileError) in try spool.root.remove(name) }
+            }
+            try RunPlan.removeIncomplete(in: spool.root)
         }
         // Those that had files which a process had open. What is still open now stays for the next run.
         _ = try? spool.ended.clear { false }
@@ -270,75 +373,5 @@ package final class RunFolder: Sendable {
             guard try spool.active.exists(FileName(job.id)) else { return false }
             return try folders.active().exists(ItemJournal.fileName)
         }
-    }
-
-    /// Copies the manifest, and writes the first status.
-    private func begin() throws(FileError) -> PreparedBatch {
-        // A power cut after the first output must not leave an output without its journal.
-        let name = FileName(job.id)
-        if try spool.active.exists(name) { try spool.ended.remove(name) }
-        try spool.active.makeDirectory(name, mode: 0o700)
-        FaultPoint.claimFolderMade.pass()
-        let active = try folders.active()
-        let copy = BatchFile.manifest(job.format)
-        let reading = ManifestReading(job.bytes, accepted: job.manifest)
-        try reading.copyRecord(to: active, durably: durably)
-        if try folders.shareManifest(copy, of: job.bytes, in: active) {
-            FaultPoint.claimCopied.pass()
-        } else {
-            try reading.copy(to: active, job.format, durably: durably)
-            if durably { try active.open(copy).sync(path: active.path(of: copy)) }
-        }
-        if durably {
-            try active.sync()
-            FaultPoint.claimFolderSynced.pass()
-            try spool.active.sync()
-            FaultPoint.claimActiveSynced.pass()
-            try spool.root.sync()
-            try outputs.sync()
-        }
-        let claimed = ClaimedManifest(
-            folders: folders, name: job.name, format: job.format, received: Clock.timestamp,
-            reading: reading, uid: geteuid())
-        let status = Receipt.status(of: claimed)
-        // It can be written again from the manifest.
-        try Receipt.issue(
-            status, manifest: job.bytes, ManifestCopy(of: claimed), in: folders, durably: false)
-        return PreparedBatch(id: folders.id, manifest: job.manifest, status: status)
-    }
-
-    /// Ends a shard without images. No other manifest is empty.
-    private func endEmpty(_ prepared: PreparedBatch) throws(RunError) -> Finding {
-        var status = prepared.status
-        status.state = .completed
-        status.times.started = Clock.timestamp
-        status.times.finished = status.times.started
-        let last = status
-        try runError { () throws(FileError) in
-            try folders.writeLastStatus(
-                last, durably: durably, moved: { folders.writeProgress(BatchProgress(of: last)) })
-            try Receipt.finish(folders, format: job.format, durably: durably)
-        }
-        return .finished(last)
-    }
-
-    /// Continues what an earlier run has begun.
-    private func recover() throws(RunError) -> Finding {
-        let recovery = Recovery(spool: spool, examination: examination, durably: durably)
-        let finding = try runError { () throws(FileError) in try recovery.recover(job.id) }
-        switch finding {
-        case .unfinished(let prepared):
-            if prepared.manifest.images.isEmpty { return try endEmpty(prepared) }
-            return .unfinished(try repeatMissing(prepared))
-        case .finished(_), .empty, .putBack(_): break
-        case .removed(let status), .rejected(let status, _):
-            guard status.state == .rejected else { break }
-            throw .unusable(
-                folder: job.folder, reason: "its manifest would not be accepted any more")
-        }
-        guard let status = try readAnswer() else {
-            throw RunError(unreadableStatusIn: answer)
-        }
-        return .finished(status)
     }
 }

@@ -1,7 +1,10 @@
 import DarkroomAnswer
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
+import DarkroomPicture
 import DarkroomSpool
+import DarkroomWork
 
 /// What a run has to do: a manifest that has been checked, and where its pictures and its results are.
 package struct RunJob: Sendable {
@@ -20,14 +23,32 @@ package struct RunJob: Sendable {
     var roots: [String]?
     /// The text of `manifests.defaultFilters`.
     var defaultFilters: String?
+    /// `manifests.defaultProfile`.
+    var defaultProfile = OutputProfile.keep
     /// The folder of the results, as its user has named it.
     package var folder: String
     /// Whether images that failed in an earlier run are repeated.
     package var retries: Bool
     /// The part of the manifest that is worked on; nil for the whole.
     package var shard: ShardRequest?
+    /// Whether the manifest was made of pictures that were named on the command line.
+    package var isOfPictures = false
+    /// Whether all sources and outputs of a finished run are read.
+    package var checks = false
+    /// Whether outputs that no image has any more are removed.
+    package var prunes = false
     /// Pictures of an answer, which come before all others.
     var kept: KeptPictures?
+    /// Asks the servers of sources; nil to take all for unchanged.
+    var remote: RemoteLook?
+    /// The limits of now; nil if nobody knows them.
+    var settings: BatchSettings?
+    /// Where sources are looked for; nil for any file.
+    var localSources: LocalSources?
+
+    var sources: LocalSources {
+        localSources ?? LocalSources(relativeTo: base, maximumBytes: .max)
+    }
 
     package init(
         id: String, name: String, format: ManifestFormat, bytes: [UInt8], manifest: Manifest,
@@ -46,15 +67,18 @@ package struct RunJob: Sendable {
         self.shard = shard
     }
 
-    /// - Parameter shards: how the manifest is divided, for a run of a part.
-    func plan(_ shards: RunPlan.Shards?) -> RunPlan {
+    /// - Parameters:
+    ///   - shards: how the manifest is divided, for a run of a part.
+    ///   - id: that of the former run in the folder; nil without one.
+    func plan(_ shards: RunPlan.Shards?, id: String? = nil) -> RunPlan {
         // A changed recipe makes another manifest of the same text.
         let recipes = manifest.recipes.flatMap { Array("\($0.name) \($0.sha256)\n".utf8) }
         return RunPlan(
-            id: id, manifest: name, sha256: SHA256Digest.hex(of: bytes),
+            id: id ?? self.id, manifest: name, sha256: SHA256Digest.hex(of: bytes),
             recipes: recipes.isEmpty ? nil : SHA256Digest.hex(of: recipes),
             base: usesBase ? base : nil, roots: usesBase ? roots : nil,
-            defaultFilters: manifest.usesDefaultFilters ? defaultFilters : nil, shards: shards,
-            format: format)
+            defaultFilters: manifest.usesDefaultFilters ? defaultFilters : nil,
+            defaultProfile: defaultProfile, shards: shards, format: format,
+            isOfPictures: isOfPictures)
     }
 }

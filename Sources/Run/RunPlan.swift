@@ -39,10 +39,18 @@ package struct RunPlan: Codable, Sendable, Equatable {
     /// The text of `manifests.defaultFilters`; nil if each image has filters of the manifest. It decides what the outputs
     /// are, and is not in the manifest.
     let defaultFilters: String?
+    /// `manifests.defaultProfile`; nil for `keep`.
+    let defaultProfile: OutputProfile?
     /// nil if one run works on the whole manifest.
     let shards: Shards?
     /// The extension of the manifest's format; nil in version 1.
     let format: String?
+    /// Whether the manifest was made of pictures that were named on the command line; nil if not. Then its name says
+    /// nothing.
+    let pictures: Bool?
+    /// The SHA-256s of the copies of manifests that may be beside the outputs, besides that of the status and that of this
+    /// plan; nil for none. They are of plans that were replaced before they had a status.
+    private(set) var copies: [String]?
 
     /// How a manifest is divided.
     package struct Shards: Codable, Sendable, Equatable {
@@ -69,8 +77,9 @@ package struct RunPlan: Codable, Sendable, Equatable {
 
     init(
         id: String, manifest: String, sha256: String, recipes: String? = nil, base: String?,
-        roots: [String]? = nil, defaultFilters: String? = nil, shards: Shards? = nil,
-        format: ManifestFormat? = nil
+        roots: [String]? = nil, defaultFilters: String? = nil,
+        defaultProfile: OutputProfile = .keep, shards: Shards? = nil, format: ManifestFormat? = nil,
+        isOfPictures: Bool = false
     ) {
         self.id = id
         self.manifest = manifest
@@ -79,9 +88,20 @@ package struct RunPlan: Codable, Sendable, Equatable {
         self.base = base
         self.roots = roots
         self.defaultFilters = defaultFilters
+        self.defaultProfile = defaultProfile == .keep ? nil : defaultProfile
         self.shards = shards
         self.format = shards == nil ? nil : format?.rawValue
+        pictures = isOfPictures ? true : nil
         schemaVersion = shards == nil ? 1 : 3
+    }
+
+    /// The same plan, which takes the place of another one.
+    ///
+    /// - Parameter copy: the SHA-256 of the manifest beside the outputs; nil if there is none.
+    func replacing(_ copy: String?) -> RunPlan {
+        var plan = self
+        plan.copies = copy == nil || copy == sha256 ? nil : copy.map { [$0] }
+        return plan
     }
 
     /// The plan in the folder; nil if there is none.
@@ -129,17 +149,29 @@ package struct RunPlan: Codable, Sendable, Equatable {
         throw .unreadable(folder.path(of: Self.fileName))
     }
 
-    private func write(into folder: Directory) throws(FileError) {
+    /// Replaces the plan of the former manifest. The folder is locked, so that nobody else has one.
+    func replace(in folder: Directory) throws(FileError) {
+        let new = FileName(Self.newPrefix)
+        try folder.write(encoded(), to: new, replacing: true, durably: false)
+        FaultPoint.planWritten.pass()
+        try folder.rename(new, to: folder, as: Self.fileName, replacing: true)
+        FaultPoint.planMoved.pass()
+    }
+
+    private func encoded() -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         // Strings and integers can always be encoded.
         let text = (try? encoder.encode(self)) ?? Data()
+        return Array(text) + [UInt8(ascii: "\n")]
+    }
+
+    private func write(into folder: Directory) throws(FileError) {
         // The same number on two machines is harmless: the two plans are of one moment, and the later one is refused.
         let name = FileName(
             "\(Self.newPrefix)-\(Machine.name)-\(getpid())-\(UInt64.random(in: 0 ... .max))")
         do {
-            try folder.write(
-                Array(text) + [UInt8(ascii: "\n")], to: name, durably: false)
+            try folder.write(encoded(), to: name, durably: false)
             FaultPoint.planWritten.pass()
             try folder.publish(name, to: folder, as: Self.fileName, rivals: .some)
         } catch  where [.noSuchFileOrDirectory, .fileExists].contains(error.errno) {
@@ -150,7 +182,7 @@ package struct RunPlan: Codable, Sendable, Equatable {
     }
 
     /// Removes what processes have left that were killed before they had a plan. There is a plan, so nobody needs it.
-    private static func removeIncomplete(in folder: Directory) throws(FileError) {
+    static func removeIncomplete(in folder: Directory) throws(FileError) {
         for name in try folder.names() where name.text.hasPrefix(newPrefix) {
             try ifExists { () throws(FileError) in try folder.remove(name) }
         }
@@ -158,14 +190,19 @@ package struct RunPlan: Codable, Sendable, Equatable {
 
     /// Why a run with the plan `other` may not continue this one; nil if it may.
     ///
-    /// - Parameter isCountMeant: whether the number of shards was written, and not taken from an environment.
+    /// - Parameters:
+    ///   - isCountMeant: whether the number of shards was written, and not taken from an environment.
+    ///   - isRenewed: whether images are compared one by one, so that the same manifest may have changed.
     func conflict(
-        with other: RunPlan, in folder: String, isCountMeant: Bool = true
+        with other: RunPlan, in folder: String, isCountMeant: Bool = true, isRenewed: Bool = false
     ) -> RunError? {
-        guard sha256 == other.sha256, recipes == other.recipes else {
+        if sha256 != other.sha256 || recipes != other.recipes {
             let change: RunError.ManifestChange =
                 sha256 == other.sha256 ? .recipe : manifest == other.manifest ? .text : .other
-            return .otherManifest(folder: folder, manifest: manifest, change: change)
+            let isOfPictures = pictures == true && other.pictures == true
+            if !isRenewed || change == .other && !isOfPictures {
+                return .otherManifest(folder: folder, manifest: manifest, change: change)
+            }
         }
         guard (shards == nil) == (other.shards == nil),
             !isCountMeant || shards?.count == other.shards?.count
@@ -173,11 +210,13 @@ package struct RunPlan: Codable, Sendable, Equatable {
             return .otherShards(
                 folder: folder, known: Self.words(shards), asked: Self.words(other.shards))
         }
-        if let conflict = conflict(ofFilters: other.defaultFilters, in: folder)
-            ?? conflict(ofRoots: other.roots, in: folder)
+        if !isRenewed,
+            let conflict = conflict(ofFilters: other.defaultFilters, in: folder)
+                ?? conflict(ofProfile: other.defaultProfile ?? .keep, in: folder)
         {
             return conflict
         }
+        if let conflict = conflict(ofRoots: other.roots, in: folder) { return conflict }
         guard let base, let otherBase = other.base, !Self.isSame(base, otherBase) else {
             return nil
         }
@@ -195,6 +234,14 @@ package struct RunPlan: Codable, Sendable, Equatable {
             asked: Self.inOneLine(other))
     }
 
+    /// Why a run with this default colour space may not continue this one.
+    func conflict(ofProfile other: OutputProfile, in folder: String) -> RunError? {
+        let own = defaultProfile ?? .keep
+        if own == other { return nil }
+        return .otherSetting(
+            folder: folder, key: Self.profileKey, known: own.rawValue, asked: other.rawValue)
+    }
+
     /// Why a run with these folders of relative paths may not continue this one.
     func conflict(ofRoots other: [String]?, in folder: String) -> RunError? {
         // Without any folder in which they are looked for, there are no relative paths or none has been found yet.
@@ -204,6 +251,7 @@ package struct RunPlan: Codable, Sendable, Equatable {
             folder: folder, key: Self.rootsKey, known: Self.words(roots), asked: Self.words(other))
     }
 
+    static let profileKey = "manifests.defaultProfile"
     static let filtersKey = "manifests.defaultFilters"
     static let rootsKey = "sources.roots"
 

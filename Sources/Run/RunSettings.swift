@@ -1,6 +1,8 @@
 import DarkroomConfiguration
 import DarkroomFetch
+import DarkroomManifest
 import DarkroomPicture
+import DarkroomSpool
 import DarkroomWork
 
 extension ConfigurationLoader.Loaded {
@@ -10,6 +12,8 @@ extension ConfigurationLoader.Loaded {
     package func runSettings(base: String) -> BatchSettings {
         var settings = configuration.batchSettings
         settings.isDurable = isDurableRun
+        settings.delivery = .ofRun
+        settings.examination = settings.examination.delivering(by: .ofRun)
         if !isSet("sources.roots") {
             settings.localSources = LocalSources(
                 relativeTo: base, maximumBytes: Int64(configuration.downloads.maxBytes))
@@ -26,14 +30,20 @@ extension ConfigurationLoader.Loaded {
     /// The job with those settings that decide what its outputs are, for its plan.
     func noted(in job: RunJob) -> RunJob {
         var job = job
+        let settings = runSettings(base: job.base)
+        job.localSources = settings.localSources
+        job.settings = settings
+        job.remote = RemoteLook(self)
         job.roots = setRoots
         job.defaultFilters = defaultFilters
+        job.defaultProfile = configuration.manifestLimits.profile
         return job
     }
 
     /// Why the outputs of a run with this plan cannot be made anew with these settings; nil if they can be.
     func conflict(with plan: RunPlan, in folder: String) -> RunError? {
         plan.conflict(ofFilters: defaultFilters, in: folder)
+            ?? plan.conflict(ofProfile: configuration.manifestLimits.profile, in: folder)
             ?? (plan.base == nil ? nil : plan.conflict(ofRoots: setRoots, in: folder))
     }
 

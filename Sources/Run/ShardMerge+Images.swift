@@ -8,10 +8,11 @@ import DarkroomSpool
 extension ShardMerge {
     /// What the whole status must have at a place.
     struct Expected: Sendable {
-        let name: ByteString
-        let format: OutputFormat
+        let output: ExpectedOutput
         let isPublished: Bool
         let shard: Int32
+
+        var name: ByteString { output.name }
     }
 
     /// The statuses that are read, and what has been found in them.
@@ -27,6 +28,8 @@ extension ShardMerge {
         /// Shards whose images are not those of the manifest.
         var foreign: Set<Int> = []
         var goneOutputs: [Int: Int] = [:]
+        /// `sizes.json`; nil if no image of the manifest is a reason for it.
+        var sizes: ResultSizes?
         var counts = Status.Counts()
         var outputBytes = 0
 
@@ -84,6 +87,7 @@ extension ShardMerge {
         let file = try runError { () throws(FileError) in
             try root.create(Self.newStatus, replacing: true)
         }
+        try removeNewSizes()
         let (head, tail) = status.writtenNow.encodedFrame()
         var bytes = head
         for start in stride(from: 0, to: work.expected.count, by: Self.chunk) {
@@ -110,11 +114,15 @@ extension ShardMerge {
                 }
                 bytes += item.text
                 bytes += Array(",\n".utf8)
+                if work.sizes != nil, let image = ImageStatus(text: item.text) {
+                    work.sizes?.add(image)
+                }
             }
             // The last image has no comma.
             if start + Self.chunk >= work.expected.count, !items.isEmpty { bytes.removeLast(2) }
             try runError { () throws(FileError) in try file.write(bytes, path: path) }
             bytes.removeAll(keepingCapacity: true)
+            if let piece = work.sizes?.take() { try appendSizes(piece) }
             progress(min(work.expected.count, start + Self.chunk))
         }
         try requireEnd(&work, &report)
@@ -137,8 +145,32 @@ extension ShardMerge {
         } catch {
             throw RunError(error)
         }
+        if let sizes = work.sizes.take() {
+            if sizes.areUseful {
+                try appendSizes(sizes.end(), isLast: true)
+            } else {
+                try removeNewSizes()
+            }
+        }
         FaultPoint.mergeWritten.pass()
         return work.outputBytes
+    }
+
+    func removeNewSizes() throws(RunError) {
+        try runError { () throws(FileError) in
+            try ifExists { () throws(FileError) in try root.remove(Self.newSizes) }
+        }
+    }
+
+    /// Writes a piece of `sizes.json` under a temporary name.
+    private func appendSizes(_ bytes: [UInt8], isLast: Bool = false) throws(RunError) {
+        try runError { () throws(FileError) in
+            let path = root.path(of: Self.newSizes)
+            let file = try root.append(to: Self.newSizes)
+            try file.write(bytes, path: path)
+            if isLast { try file.sync(path: path) }
+            try file.close(path: path)
+        }
     }
 
     /// The next images of the manifest, from the statuses of their shards.
@@ -199,8 +231,7 @@ extension ShardMerge {
                 : .fault("its status has an output, and the image is not published")
         }
         guard let output = image.output,
-            ByteString(output.file)
-                == Manifest.Image.outputFile(named: item.expected.name, item.expected.format)
+            ByteString(output.file) == ByteString(item.expected.output.path(of: output))
         else { return .fault("its status has another output") }
         switch check.fault(of: output) {
         case nil: return .good(.filtered, bytes: output.bytes, isWarned: image.isWarned)
@@ -220,9 +251,7 @@ extension ShardMerge {
         case .good where item.isCopy: return
         case .good(let state, let bytes, let isBlocked, let isWarned):
             if isBlocked {
-                let expected = item.expected
-                let file = Manifest.Image.outputFile(named: expected.name, expected.format)
-                report.addBlocked(by: file.string)
+                report.addBlocked(by: item.expected.output.shown)
             }
             work.counts.total += 1
             work.counts.count(state, isWarned: isWarned)

@@ -19,7 +19,7 @@ import SystemPackage
 /// | statuses read, outputs read             | nothing to do                                               |
 /// | `.darkroom/status.new` written, synced  | the next merge writes over it                               |
 /// | copy of the manifest, `sources.json`,   | the same                                                    |
-/// | `progress.json`                         |                                                             |
+/// | `sizes.json`, `progress.json`           |                                                             |
 /// | renamed to `status.json`                | nothing to do                                               |
 ///
 /// Several shards may have a copy of the same image (`ShardAssignment`). Their answers must agree. The whole status has that
@@ -45,6 +45,7 @@ package struct ShardMerge {
     /// How often an image counts as progress.
     static let chunk = 1024
     static let newStatus: FileName = "status.new"
+    static let newSizes: FileName = "sizes.new"
 
     /// - Parameter readsOutputs: whether the outputs' digests are computed; otherwise their lengths are compared.
     package init(_ path: String, readsOutputs: Bool) throws(RunError) {
@@ -105,6 +106,7 @@ package struct ShardMerge {
         let outputBytes = try write(&status, &work, &report) { progress($0, total) }
         guard report.isWhole else {
             try runError { () throws(FileError) in try root.remove(Self.newStatus) }
+            try removeNewSizes()
             return report
         }
         try publish(status, manifest: bytes, record, outputBytes: outputBytes)
@@ -168,13 +170,16 @@ package struct ShardMerge {
         let assignment = ShardAssignment(of: manifest, count: shards.count)
         let expected = manifest.images.enumerated().map { index, image in
             Expected(
-                name: image.name, format: image.output.format, isPublished: image.isPublished,
+                output: ExpectedOutput(image), isPublished: image.isPublished,
                 shard: Int32(assignment[index]))
         }
         let copies = assignment.copied.map { ($0, assignment.copies(of: $0)) }
         var work = Work(
             streams, expected, copies: Dictionary(uniqueKeysWithValues: copies), former: former())
         work.record = manifest.found.isEmpty ? nil : manifest.found
+        if manifest.images.contains(where: { $0.variantOf != nil || $0.file != nil }) {
+            work.sizes = ResultSizes(id: plan.id)
+        }
         return work
     }
 
@@ -258,6 +263,12 @@ package struct ShardMerge {
             let new: FileName = "progress.new"
             try root.write(progress.encoded(), to: new, replacing: true, durably: false)
             try root.rename(new, to: outputs, as: BatchFile.progress, replacing: true)
+            if try root.exists(Self.newSizes) {
+                try root.rename(
+                    Self.newSizes, to: outputs, as: ResultSizes.fileName, replacing: true)
+            } else {
+                try ResultSizes.removeOwn(in: outputs, id: plan.id)
+            }
             try root.rename(
                 Self.newStatus, to: outputs, as: BatchFile.status, replacing: true)
             FaultPoint.mergeMoved.pass()

@@ -7,6 +7,8 @@ import Glibc
 struct HotFolderRun {
     private let spool: TestSpool
     private let scans: Directory
+    /// Where the outputs are delivered to.
+    private let delivered: Directory
     private let settings: [String: String]
     private let picture: [UInt8]
     private var sources: [ByteString] = []
@@ -24,22 +26,28 @@ struct HotFolderRun {
     /// - Parameter folder: the folder of the self-test, which has its pictures.
     init(in folder: Directory, program: String) throws(SelfTestError) {
         spool = try TestSpool("hot", in: folder, program: program)
-        let (scans, picture) = try onFiles { () throws(FileError) -> (Directory, [UInt8]) in
+        let (scans, delivered, picture) = try onFiles {
+            () throws(FileError) -> (Directory, Directory, [UInt8]) in
             try folder.makeDirectory("recipes")
             let recipes = try Directory("recipes", in: folder)
             try recipes.write(
                 Array("filters: {resize: 10}\n".utf8), to: "\(Self.recipe).yaml", durably: false)
             try folder.makeDirectory("scans")
+            try folder.makeDirectory("delivered")
             let pictures = try Directory("pictures", in: folder)
-            return (try Directory("scans", in: folder), try pictures.read("small.png"))
+            return (
+                try Directory("scans", in: folder), try Directory("delivered", in: folder),
+                try pictures.read("small.png")
+            )
         }
         self.scans = scans
+        self.delivered = delivered
         self.picture = picture
         settings = [
             "inbox.poll": "100ms",
             "folders":
                 "[{path: \(TestSpool.quoted(scans.path)), recipe: \(Self.recipe), originals: move, "
-                + "batch: \(Self.pictures / 2), within: 0s}]",
+                + "batch: \(Self.pictures / 2), within: 0s, deliver: \(TestSpool.quoted(delivered.path))}]",
         ]
     }
 
@@ -128,5 +136,9 @@ struct HotFolderRun {
         }
         let left = try onFiles { () throws(FileError) in try scans.names() }
         for name in left { lost.append("\(name.text) is still in its folder") }
+        let files = try onFiles { () throws(FileError) in try delivered.names() }
+        if files.count != sources.count {
+            differing.append("\(files.count) files are delivered for \(sources.count) pictures")
+        }
     }
 }

@@ -51,7 +51,8 @@ package struct KillRun {
     private var points: [FaultPoint] {
         FaultPoint.allCases.filter {
             let isPossible = !$0.needsCodec || !formats.written.isEmpty
-            return isPossible && !$0.needsNetwork && !$0.needsRun && !$0.needsNotification
+            return isPossible && !$0.needsNetwork && !$0.needsResults && !$0.needsRun
+                && !$0.needsNotification
                 && !$0.needsHotFolder
         }
     }

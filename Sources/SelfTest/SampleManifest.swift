@@ -77,6 +77,21 @@ extension SampleManifest {
             """,
         outcome: (9, 2))
 
+    /// Outputs in folders, with names that depend on their bytes. Two images have the same one.
+    package static let named = SampleManifest(
+        kind: "named", format: .yaml,
+        text: """
+            output: {name: "{width}/{stem}-{sha8}.{ext}"}
+            filters: []
+            images:
+              one: small.png
+              two: small.png
+              three: {source: gray.png, filters: [flip], output: {format: jpeg}}
+              four: {from: one, filters: [mono], output: {name: "deep/er/{name}"}}
+
+            """,
+        outcome: (4, 0))
+
     /// One image, for tests in which every system call counts.
     package static let single = SampleManifest(
         kind: "single", format: .json, text: #"{"images": ["small.png"]}"#, outcome: (1, 0))
@@ -135,7 +150,8 @@ extension SampleManifest {
 
     /// All kinds: formats, chains, overlays, priorities, pictures that fail, names in several scripts.
     package static let all = [
-        single, pair, rejected, tooLarge, cancelled, failing, folder, sizes, secret, secretFolder,
+        single, pair, rejected, tooLarge, cancelled, failing, folder, sizes, named, secret,
+        secretFolder,
         SampleManifest(
             kind: "plain", format: .json,
             text: #"{"images": ["small.png", "alpha.png", "gray.png"]}"#, outcome: (3, 0)),

@@ -257,11 +257,20 @@ package struct SpoolAudit {
         for case .filtered(let file, let bytes) in (reference[manifest.kind] ?? [:]).values {
             outputs[FileName(file)] = bytes
         }
+        let folders = Set(outputs.keys.flatMap { OutputPath.folders(of: $0.text) })
         let names = try onFiles { () throws(FileError) in
-            try Directory(id, in: Directory(path: "\(spool.path)/outbox")).names()
+            let answer = try Directory(id, in: Directory(path: "\(spool.path)/outbox"))
+            var names = try answer.names().filter { !folders.contains(ByteString($0.text)) }
+            for folder in folders where try answer.exists(FileName(folder.string)) {
+                let path = FileName(folder.string)
+                names += try Directory(path, in: answer).names().map { path / $0 }
+                    .filter { !folders.contains(ByteString($0.text)) }
+            }
+            return names
         }
+        wrong += try compareSizes(of: id, status)
         let ours =
-            [BatchFile.status, BatchFile.progress]
+            [BatchFile.status, BatchFile.progress, ResultSizes.fileName]
             + (status.manifest.file.map { [FileName($0)] } ?? [])
         if manifest.hasPage {
             wrong += try comparePage(of: id, isFinal: status.state.isFinal)
@@ -310,6 +319,18 @@ extension SpoolAudit {
             else { return ["\(folder) is not whole"] }
             return []
         }
+    }
+
+    /// The errors in `sizes.json` next to a status. It is there before the end.
+    private func compareSizes(
+        of id: FileName, _ status: Status
+    ) throws(SelfTestError) -> [String] {
+        guard status.state.isFinal else { return [] }
+        var sizes = ResultSizes(id: id.text)
+        for image in status.images { sizes.add(image) }
+        let isUseful = sizes.areUseful
+        return try spool.outboxFile(id, ResultSizes.fileName) == (isUseful ? sizes.end() : nil)
+            ? [] : ["outbox/\(id.text)/\(ResultSizes.fileName.text) is not that of the status"]
     }
 
     /// The errors in the progress file next to a status.

@@ -1,6 +1,7 @@
 import DarkroomBoard
 import DarkroomCore
 import DarkroomFetch
+import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
 
@@ -22,6 +23,8 @@ package struct BatchSettings: Sendable {
     package var localSources = LocalSources(roots: [], maximumBytes: 0)
     /// In bytes; 0 for no cache.
     package var cacheBytes = 0
+    /// The size of the store of results, in bytes; 0 for no store.
+    package var resultBytes = 0
     /// Pictures filtered at the same time; 0 for the number of cores.
     package var filterConcurrency = 0
     package var pictureLimits = PictureLimits()
@@ -31,6 +34,8 @@ package struct BatchSettings: Sendable {
     package var statusInterval = 0.0
     /// Whether batches get a page if their manifests do not say so.
     package var makesPages = false
+    /// Where outputs may be delivered to.
+    package var delivery = DeliveryRules()
     package var examination: Examination
 
     package init(examination: Examination) {

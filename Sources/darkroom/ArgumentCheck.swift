@@ -52,6 +52,7 @@ struct ArgumentCheck {
         Command(name: "recipes", operands: .none),
         Command(name: "formats", operands: .none),
         Command(name: "run", flags: "q", values: "o", operands: .files),
+        Command(name: "plan", values: "o", operands: .files),
         Command(name: "merge", operands: .files),
         Command(name: "verify", operands: .files),
         Command(name: "filter", values: "o", operands: .files),

@@ -24,7 +24,8 @@ struct DarkroomCommand: ParsableCommand {
             WatchCommand.self,
             LogsCommand.self, PauseCommand.self, ResumeCommand.self, RecipesCommand.self,
             FormatsCommand.self,
-            RunCommand.self, MergeCommand.self, VerifyCommand.self, FilterCommand.self,
+            RunCommand.self, PlanCommand.self, MergeCommand.self, VerifyCommand.self,
+            FilterCommand.self,
         ])
 
     /// Runs the command, and ends the process with its exit code.
@@ -92,7 +93,8 @@ struct DarkroomCommand: ParsableCommand {
     /// tell what they know without it.
     private static func requireProcFolder(for command: any ParsableCommand) throws(ClientError) {
         guard
-            command is RunCommand || command is FilterCommand || command is MergeCommand
+            command is RunCommand || command is PlanCommand || command is FilterCommand
+                || command is MergeCommand
                 || command is PauseCommand || command is ResumeCommand
         else { return }
         try asClientError(.systemError, MissingProcFolder.check())

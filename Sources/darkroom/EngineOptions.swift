@@ -102,8 +102,10 @@ extension ConfigurationLoader.Loaded {
 
     /// What the configuration demands of a manifest.
     var manifestRules: ManifestRules {
-        ManifestRules(
-            limits: configuration.manifestLimits, defaultFilters: configuration.defaultFilters,
+        var limits = configuration.manifestLimits
+        limits.delivery = .ofRun
+        return ManifestRules(
+            limits: limits, defaultFilters: configuration.defaultFilters,
             recipes: knownRecipes)
     }
 }

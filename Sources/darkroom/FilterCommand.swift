@@ -65,6 +65,7 @@ struct FilterCommand: ParsableCommand {
         return [
             "type": "filter", "output": output, "format": report.format.rawValue,
             "width": report.width, "height": report.height, "bytes": report.bytes,
+            "quality": report.chosen?.quality, "ssim": report.chosen?.ssim,
             "warnings": warnings.isEmpty ? nil : warnings, "exit": ClientExit.success.rawValue,
         ]
     }
@@ -182,8 +183,16 @@ struct FilterCommand: ParsableCommand {
                 "--pages all makes several pictures, and filter writes one. Choose a page with --source-page, or let "
                     + "darkroom run write all of them")
         }
+        guard job.outputName == nil else {
+            throw ClientError.badOption(
+                "--output-name is for commands that write several pictures. Name the result with -o"
+            )
+        }
         let text = ManifestFile(try job.manifest(), shown: "the picture")
-        let manifest = try text.manifest(loaded.manifestRules)
+        // It writes its result to one place, whatever the recipe says.
+        var rules = loaded.manifestRules
+        rules.limits.delivery = nil
+        let manifest = try text.manifest(rules)
         guard manifest.images.allSatisfy({ $0.variant == nil }) else {
             let cause =
                 pictures.sizes.isEmpty

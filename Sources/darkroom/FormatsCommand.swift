@@ -23,7 +23,7 @@ struct FormatsCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let formats = FormatSupport.all()
+        let formats = InstalledFormat.all()
         guard json else { return try Console.lines(Self.lines(formats, on: color.output)) }
         let summary: JSONObject = [
             "type": "summary", "formats": formats.count, "exit": ClientExit.success.rawValue,
@@ -31,7 +31,7 @@ struct FormatsCommand: ParsableCommand {
         try Console.lines((formats.map(\.json) + [summary]).map { JSONText.line($0) })
     }
 
-    private static func lines(_ formats: [FormatSupport], on terminal: Terminal) -> [String] {
+    private static func lines(_ formats: [InstalledFormat], on terminal: Terminal) -> [String] {
         var table = TextTable([
             .init("FORMAT"), .init("READ"), .init("WRITTEN"), .init("NAMES", dispensability: 1),
             .init("LIBRARY", minimum: 12, wraps: true),
@@ -47,7 +47,7 @@ struct FormatsCommand: ParsableCommand {
     }
 }
 
-extension FormatSupport {
+extension InstalledFormat {
     /// The library, or what to do without it.
     fileprivate var libraryText: String {
         switch library {

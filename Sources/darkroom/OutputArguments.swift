@@ -18,6 +18,18 @@ struct OutputArguments: ParsableArguments {
             valueName: "number"))
     var quality: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "The most bytes of each \(Self.titles(.maxBytes)) result, such as 200KiB: its quality is chosen by trials; --quality is then the highest one.",
+            valueName: "size"))
+    var maxBytes: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Each \(Self.titles(.target)) result gets the lowest quality with which it has this similarity (SSIM) to the filtered picture, 0.5 to 1, such as 0.98.",
+            valueName: "number"))
+    var ssim: Double?
+
     @Flag(
         help: ArgumentHelp("Results of \(Self.titles(.lossless)) have exactly the filtered pixels.")
     )
@@ -51,6 +63,20 @@ struct OutputArguments: ParsableArguments {
                 + PictureOutput.TIFFCompression.allCases.map(\.rawValue)))
     var compression: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The colour space of the results: srgb, p3, or keep for that of each picture.",
+            valueName: "space"),
+        completion: .list(OutputProfile.allCases.map(\.rawValue)))
+    var profile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What is kept of the metadata, such as copyright,-gps: all, or some of copyright, exif, iptc and xmp; -gps leaves out where the picture was taken. If not given: none.",
+            valueName: "list"),
+        completion: .list(["none", "all", "all,-gps", "copyright", "exif", "iptc", "xmp"]))
+    var metadata: String?
+
     private static func titles(_ option: OutputOption) -> String {
         Words.list(option.formats.map(\.title), "and")
     }
@@ -58,7 +84,8 @@ struct OutputArguments: ParsableArguments {
     /// The options that are given, of those that only some formats have.
     private var given: [OutputOption] {
         let all: [OutputOption?] = [
-            quality.map { _ in .quality }, lossless ? .lossless : nil, effort.map { _ in .effort },
+            quality.map { _ in .quality }, maxBytes.map { _ in .maxBytes },
+            ssim.map { _ in .target }, lossless ? .lossless : nil, effort.map { _ in .effort },
             depth.map { _ in .depth }, chroma.map { _ in .chroma },
             compression.map { _ in .compression },
         ]
@@ -67,7 +94,9 @@ struct OutputArguments: ParsableArguments {
 
     /// The first one that is given: `--format`.
     var firstOption: String? {
-        format.map { _ in "--format" } ?? given.first.map { "--\($0.rawValue)" }
+        format.map { _ in "--format" } ?? given.first?.argument
+            ?? profile.map { _ in "--profile" }
+            ?? metadata.map { _ in "--metadata" }
     }
 
     /// Checks them, and adds them to what is done with the pictures.
@@ -83,17 +112,23 @@ struct OutputArguments: ParsableArguments {
         if let format {
             for option in given where !option.formats.contains(format) {
                 throw .badOption(
-                    "--\(option.rawValue) is for \(Self.titles(option)): add --format"
+                    "\(option.argument) is for \(Self.titles(option)): add --format"
                         + " \(option.formats[0].rawValue)")
             }
         }
         job.quality = try Self.checked("quality", quality, OutputOptions.qualities)
+        job.maxBytes = try checkedBudget()
+        job.ssim = try checkedSimilarity()
         job.lossless = lossless
         job.effort = try Self.checked("effort", effort, OutputOptions.efforts)
         job.depth = try checkedDepth(choice)
+        job.metadata = try checkedMetadata()
         job.chroma = try chroma.map { word throws(ClientError) in
             let choice: PictureOutput.Chroma = try Words.choice(word, of: "--chroma")
             return choice.rawValue
+        }
+        job.profile = try profile.map { word throws(ClientError) in
+            try Words.choice(word, of: "--profile")
         }
         job.compression = try compression.map { word throws(ClientError) in
             if format == .tiff {
@@ -129,11 +164,61 @@ struct OutputArguments: ParsableArguments {
             "--\(name) \(value): write a number from \(range.lowerBound) to \(range.upperBound)")
     }
 
+    private func checkedBudget() throws(ClientError) -> Int? {
+        guard let maxBytes else { return nil }
+        try refuseLossless(.maxBytes)
+        if let bytes = Quantity.bytes(maxBytes), OutputOptions.budgets.contains(bytes) {
+            return bytes
+        }
+        let correction = Quantity.correctedSize(maxBytes).map { "; did you mean \($0)?" } ?? ""
+        throw .badOption(
+            "--max-bytes \(FileName(maxBytes).text): write a number of bytes such as 200000, 200KiB or"
+                + " 1.5MiB\(correction)")
+    }
+
+    private func checkedSimilarity() throws(ClientError) -> Double? {
+        guard let ssim else { return nil }
+        try refuseLossless(.target)
+        let range = OutputOptions.similarities
+        if range.contains(ssim) { return ssim }
+        throw .badOption(
+            "--ssim \(ssim): write a number from \(range.lowerBound.briefly) to"
+                + " \(range.upperBound.briefly), such as 0.98")
+    }
+
+    private func refuseLossless(_ option: OutputOption) throws(ClientError) {
+        guard lossless else { return }
+        throw .badOption("\(option.argument) chooses a quality, and --lossless has none")
+    }
+
+    private func checkedMetadata() throws(ClientError) -> [String] {
+        guard let metadata else { return [] }
+        let words = try metadata.split(separator: ",", omittingEmptySubsequences: false).map {
+            (word) throws(ClientError) -> MetadataChoice.Word in
+            try Words.choice(String(word), of: "--metadata")
+        }
+        if let mismatch = MetadataChoice.mismatch(of: words) {
+            throw .badOption("--metadata \(metadata): it \(mismatch)")
+        }
+        return words.map(\.rawValue)
+    }
+
     private func checkedDepth(_ choice: FormatChoice?) throws(ClientError) -> Int? {
         guard let depth, let choice else { return depth }
         let depths = choice.format.map(OutputOption.depths) ?? OutputOption.allDepths
         if depths.contains(depth) { return depth }
         throw .badOption(
             "--depth \(depth): write \(Words.list(depths.map { "\($0)" }, "or"))")
+    }
+}
+
+extension OutputOption {
+    /// On the command line.
+    fileprivate var argument: String {
+        switch self {
+        case .maxBytes: "--max-bytes"
+        case .target: "--ssim"
+        default: "--\(rawValue)"
+        }
     }
 }

@@ -42,6 +42,12 @@ struct PictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "The paths of the results, such as '{name}-{sha8}.{ext}' or '{folder}/{stem}.{ext}', of \(Words.list(NameTemplate.Placeholder.allCases.map { "{\($0.rawValue)}" }, "and")). {folder} has the folders between a named folder and the picture.",
+            valueName: "template"))
+    var outputName: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Use this page of each picture, a TIFF: 1 is the first. If not given: the first, with a warning if there are others.",
             valueName: "number"))
     var sourcePage: Int?
@@ -75,7 +81,8 @@ struct PictureOptions: ParsableArguments {
         let given = [
             recipe.map { _ in "--recipe" }, filters.first.map { _ in "--filter" },
             watermarks.first.map { _ in "--watermark" }, sizes.first.map { _ in "--sizes" },
-            output.firstOption, sourcePage.map { _ in "--source-page" },
+            output.firstOption, outputName.map { _ in "--output-name" },
+            sourcePage.map { _ in "--source-page" },
             pages.map { _ in "--pages" }, damaged.map { _ in "--damaged" },
             strict ? "--strict" : nil,
             list.map { _ in "--from" },
@@ -117,6 +124,13 @@ struct PictureOptions: ParsableArguments {
         job.filters = try filters.map { text throws(ClientError) in try FilterText(text) }
         job.sizes = try sizes.isEmpty ? [] : SizeText.list(sizes.joined(separator: ","))
         try output.apply(to: &job, usualFormat: usualFormat)
+        job.outputName = try outputName.map { text throws(ClientError) in
+            do throws(NameTemplate.Fault) {
+                return try NameTemplate(text)
+            } catch {
+                throw .badOption("--output-name \(FileName(text).text): it \(error.words)")
+            }
+        }
         try addPages(to: &job)
         if let damaged { job.damaged = try Words.choice(damaged, of: "--damaged") }
         job.isStrict = strict

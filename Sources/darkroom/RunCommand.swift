@@ -19,9 +19,11 @@ struct RunCommand: ParsableCommand {
             same as darkroomd would write.
 
             If the command is killed or stopped, the same command continues where it was. If everything is done, it looks \
-            whether all results are there and as they were, makes missing ones again, and ends. It does not look whether a \
-            source has changed: for that, name another folder. Ctrl-C finishes the pictures in work; a second one does not wait for \
-            them.
+            at each image: what is new or has changed is made, such as an image whose source or filters are others now, \
+            or whose output is missing. All others stand. The manifest may have changed. A source is read only if its \
+            file does not look the same; --check reads all sources and outputs. Outputs that no image has any more are \
+            listed, and --prune removes them. darkroom plan tells all this beforehand. Ctrl-C finishes the pictures in \
+            work; a second one does not wait for them.
 
             With --shard, the command works on one part of the manifest, so that several machines share the work in one \
             folder. The first shard decides into how many parts. darkroom merge puts their results together.
@@ -36,6 +38,7 @@ struct RunCommand: ParsableCommand {
               darkroom run --from urls.txt --header @token.txt -o out/
               darkroom run trip.yaml -o out/ --page-dir out-page/
               darkroom run trip.yaml -o out/ --retry
+              darkroom run photos/ --sizes 400,800 -o small/ --prune
               darkroom run trip.yaml -o out/ --jobs 2 --memory 1GiB
               darkroom run trip.yaml -o out/ --shard 3/16
 
@@ -46,22 +49,7 @@ struct RunCommand: ParsableCommand {
             wrong.
             """)
 
-    @Argument(
-        help: ArgumentHelp(
-            "A manifest, or pictures: files, URLs or folders.", valueName: "file"),
-        completion: .file())
-    var files: [String] = []
-
-    @OptionGroup var pictures: PictureOptions
-    @OptionGroup var list: PictureListOption
-    @OptionGroup var headers: HeaderOptions
-
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "The folder of the results. It is created if it does not exist.", valueName: "dir"),
-        completion: .directory)
-    var output: String
+    @OptionGroup var arguments: RunArguments
 
     @Option(
         help: ArgumentHelp(
@@ -71,10 +59,6 @@ struct RunCommand: ParsableCommand {
 
     @OptionGroup var page: PageDirOptions
 
-    @Flag(help: "Repeat the images that have failed in an earlier run.")
-    var retry = false
-
-    @OptionGroup var engine: EngineOptions
     @OptionGroup var progress: ProgressOptions
     @OptionGroup var color: ColorOptions
 
@@ -87,11 +71,9 @@ struct RunCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        try list.require(files)
-        if output.isEmpty { throw ValidationError("--output: write a path") }
-        // It is nobody's folder for results.
-        if output.realPath == "/" {
-            throw ValidationError("--output \(output): name a folder in the root folder")
+        if shard != nil, arguments.check || arguments.prune {
+            throw ValidationError(
+                "\(arguments.check ? "--check" : "--prune") is for a run without --shard")
         }
         if page.isGiven, shard != nil {
             throw ValidationError("--page-dir is for all shards: use it with darkroom merge")
@@ -110,20 +92,19 @@ struct RunCommand: ParsableCommand {
             if json { try? Console.json(error.json) }
             Console.complain(error)
         }
-        var loaded = try engine.load()
-        let job = try RunPreparation(self, loaded).job()
-        loaded.configuration.downloads.headers = try headers.adding(
+        var loaded = try arguments.engine.load()
+        let job = try RunPreparation(arguments, shard: shard, loaded).job()
+        loaded.configuration.downloads.headers = try arguments.headers.adding(
             to: loaded.configuration.downloads.headers, for: job.manifest,
-            isOthers: files.contains(where: ManifestArgument.isManifest))
+            isOthers: !arguments.isOfPictures)
         let page = try page.page(
             folders: [job.base], defaultFilters: loaded.configuration.defaultFilters)
         earlyStop.begin()
         let run: FolderRun
         do {
-            run = try FolderRun(job, loaded, log: engine.log())
+            run = try FolderRun(job, loaded, log: arguments.engine.log())
         } catch {
-            throw ClientError(
-                error, isOfPictures: !files.contains(where: ManifestArgument.isManifest))
+            throw ClientError(error, isOfPictures: arguments.isOfPictures)
         }
         if let shard = run.shard, !quiet { Self.warn(of: job.manifest, shard) }
         throw try RunSession(run, self, page).run()

@@ -7,13 +7,18 @@ import Foundation
 
 /// The steps of `darkroom run` before anything is written: its manifest is read or made, and checked.
 struct RunPreparation {
-    private let command: RunCommand
+    private let command: RunArguments
+    /// The text of `--shard`.
+    private let shardText: String?
     private let rules: ManifestRules
     private let loaded: ConfigurationLoader.Loaded
 
-    init(_ command: RunCommand, _ loaded: ConfigurationLoader.Loaded) {
+    init(
+        _ arguments: RunArguments, shard: String? = nil, _ loaded: ConfigurationLoader.Loaded
+    ) {
         self.loaded = loaded
-        self.command = command
+        command = arguments
+        shardText = shard
         rules = loaded.manifestRules
     }
 
@@ -39,7 +44,7 @@ struct RunPreparation {
     }
 
     private func pictures() throws -> RunJob {
-        // A finished run looks only at its outputs.
+        // The results of pictures that are gone stand.
         let job = try command.pictures.job(
             .init(
                 files: command.files, list: command.list.list, results: command.output,
@@ -58,9 +63,10 @@ struct RunPreparation {
         let base = Self.absolute(base)
         let folder = Self.trimmed(command.output)
         let finder = loaded.runSettings(base: base).localSources.finder()
-        let manifest = try file.manifest(
-            rules, finder: RunFolder.countedPages(in: folder).map(finder.knowing) ?? finder)
         let shard = try shard()
+        let knowing = shard == nil ? finder.recalling : finder.knowing
+        let manifest = try file.manifest(
+            rules, finder: RunFolder.countedPages(in: folder).map(knowing) ?? finder)
         guard shard == nil || manifest.found.patterns.isEmpty else {
             throw ClientError(
                 .usage, code: "pattern-in-shards",
@@ -68,15 +74,19 @@ struct RunPreparation {
                 remedy: "Name the pictures one by one: darkroom make writes such a manifest.")
         }
         try ResultConflict.refuse(manifest, base: base, folder: folder)
-        return RunJob(
+        var job = RunJob(
             id: id, name: name ?? "\(id).\(file.format.fileExtensions[0])",
             format: file.format, bytes: file.bytes, manifest: manifest,
             base: base, usesBase: !manifest.relativePaths.isEmpty,
             folder: folder, retries: command.retry, shard: shard)
+        job.isOfPictures = command.isOfPictures
+        job.checks = command.check
+        job.prunes = command.prune
+        return job
     }
 
     private func shard() throws(ClientError) -> ShardRequest? {
-        guard let text = command.shard else { return nil }
+        guard let text = shardText else { return nil }
         let environment = ProcessInfo.processInfo.environment
         do {
             return try ShardRequest(text) { environment[$0] }

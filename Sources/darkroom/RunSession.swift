@@ -80,11 +80,15 @@ struct RunSession {
     private func tell(_ status: Status, isUnchanged: Bool) throws -> ClientExit {
         let exit = ClientExit(of: status.state)
         tellFailures(of: status, isUnchanged: isUnchanged)
+        if !command.quiet { tellGone() }
         let page = makePage()
         if command.json {
             try Console.json(
                 JSONObject(
-                    ["unchanged": isUnchanged, "exit": exit.rawValue, "page": page],
+                    [
+                        "unchanged": isUnchanged, "exit": exit.rawValue, "page": page,
+                        "changes": work.changes.map(Self.report),
+                    ],
                     with: report(status.id, status.state, status.counts)))
         } else if !command.quiet {
             let shard = work.shard.map { "\($0): " } ?? ""
@@ -108,13 +112,84 @@ struct RunSession {
 
     private func result(of status: Status, isUnchanged: Bool) -> String {
         var progress = BatchProgress(olderAnswer: status)
-        if isUnchanged { return "\(progress.result); nothing to do" }
+        let removed =
+            work.changes.flatMap { $0.removed > 0 ? $0.removed : nil }
+            .map { ", \(Words.count($0, "output")) removed" } ?? ""
+        if isUnchanged { return "\(progress.result); nothing to do\(removed)" }
         let before = work.before.finished
-        guard before > 0 else { return progress.result }
+        guard before > 0 || work.changes != nil else { return progress.result }
         // The time would include what was between the runs.
         progress.times.finished = nil
         let now = status.counts.finished - before
-        return "\(progress.result); \(Words.count(now, "image")) now, \(before) before"
+        let halves = "\(Words.count(now, "image")) now, \(before) before"
+        guard let changes = work.changes else { return "\(progress.result); \(halves)\(removed)" }
+        guard work.hasLookedBack else {
+            return "\(progress.result); \(Self.shares(changes))\(removed)"
+        }
+        let again = changes.made > 0 ? ", \(changes.made) of them made again" : ""
+        return "\(progress.result); \(halves)\(again)\(removed)"
+    }
+
+    private static func shares(_ changes: RunChanges) -> String {
+        "\(changes.made) made, \(changes.kept) as \(changes.kept == 1 ? "it was" : "they were")"
+    }
+
+    /// `--json`: what has changed since the former run.
+    private static func report(_ changes: RunChanges) -> JSONObject {
+        [
+            "made": changes.made, "kept": changes.kept, "reasons": changes.reasonCounts,
+            "sourcesGone": changes.alone[.gone] ?? [],
+            "sourcesUnreadable": changes.alone[.unreadable] ?? [],
+            "sourcesUnknown": changes.alone[.unasked] ?? [],
+            "neededGone": changes.alone[.needed] ?? [], "keepsAll": changes.keepsAll,
+            "stale": changes.stale, "withoutImage": changes.gone,
+            "removed": changes.removed,
+        ]
+    }
+
+    private func tellGone() {
+        guard let changes = work.changes else { return }
+        for reason in StandReason.allCases {
+            guard let names = changes.alone[reason], !names.isEmpty else { continue }
+            Console.complain("\(Self.words(reason, names.count)): \(Self.list(names))")
+        }
+        if changes.keepsAll {
+            Console.complain(
+                "--prune has left their results, because all sources are gone: is a file system not mounted?"
+            )
+        }
+        if !changes.stale.isEmpty {
+            Console.complain(
+                "\(Words.count(changes.stale.count, "file")) of an earlier run \(changes.stale.count == 1 ? "stays, although its image fails" : "stay, although their images fail") now: \(Self.list(changes.stale))"
+            )
+        }
+        if !changes.gone.isEmpty {
+            Console.complain(
+                "\(Words.count(changes.gone.count, "file")) of an earlier run \(changes.gone.count == 1 ? "has" : "have") no image any more: \(Self.list(changes.gone))"
+            )
+        }
+        if !command.arguments.prune, changes.alone[.gone] != nil || !changes.gone.isEmpty {
+            Console.complain("The same command with --prune removes them.")
+        }
+    }
+
+    /// What is said of images that stand alone.
+    private static func words(_ reason: StandReason, _ count: Int) -> String {
+        let sources = Words.count(count, "source")
+        return switch reason {
+        case .gone: "\(sources) \(count == 1 ? "is" : "are") gone, and the results stand"
+        case .unreadable: "\(sources) cannot be read, and the results stand"
+        case .unasked:
+            "\(sources) could not be compared, because the server did not answer, and the results stand"
+        case .needed:
+            "\(Words.count(count, "image")) cannot be made again, because another one cannot, and the results stand"
+        }
+    }
+
+    private static func list(_ names: [String]) -> String {
+        let rest = names.count - shortList
+        return names.prefix(shortList).map { FileName($0).text }.joined(separator: ", ")
+            + (rest > 0 ? " and \(rest) more" : "")
     }
 
     private func tellFailures(of status: Status, isUnchanged: Bool) {

@@ -13,6 +13,7 @@ struct ShowCommand: ParsableCommand {
               darkroom show holiday --warnings
               darkroom show holiday --images --json | jq -r '.images[].output.file'
               darkroom show out/ --failed
+              darkroom show out/ --srcset
 
             A name with a slash is that of a folder of darkroom run or darkroom merge. Another one is an ID if there is \
             such a batch, otherwise a folder.
@@ -39,12 +40,20 @@ struct ShowCommand: ParsableCommand {
     @Flag(help: "List all images with warnings, and the warnings.")
     var warnings = false
 
+    @Flag(
+        help:
+            "Print the value of the attribute srcset of HTML for each image, one line for each format of its results; with --json, the content of sizes.json."
+    )
+    var srcset = false
+
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func validate() throws {
-        let lists = [("--images", images), ("--failed", failed), ("--warnings", warnings)]
-            .filter(\.1).map(\.0)
+        let lists = [
+            ("--images", images), ("--failed", failed), ("--warnings", warnings),
+            ("--srcset", srcset),
+        ].filter(\.1).map(\.0)
         guard lists.count < 2 else {
             throw ValidationError("\(Words.list(lists, "and")) cannot be used together")
         }
@@ -57,7 +66,17 @@ struct ShowCommand: ParsableCommand {
 
     func run() throws {
         let details = try details(listed)
-        try Console.lines(json ? [details.json] : details.lines(on: color.output))
+        if srcset {
+            try details.sourceSets(asJSON: json) { text throws(ClientError) in
+                try Console.text(text)
+            }
+        } else if json {
+            try details.json { text throws(ClientError) in try Console.text(text) }
+        } else {
+            try details.lines(on: color.output) { lines throws(ClientError) in
+                try Console.lines(lines)
+            }
+        }
     }
 
     private func details(_ images: BatchDetails.Images) throws(ClientError) -> BatchDetails {

@@ -46,6 +46,8 @@ struct WholeDaemon: AsyncParsableCommand {
         var form = "png"
         /// What peer.py calls it.
         var peer: String
+        /// Whether the result is in sRGB.
+        var isConverted = false
 
         /// Those of the picture, if peer.py makes it of a telephone's size.
         var phoneMegapixels: Double? {
@@ -60,6 +62,7 @@ struct WholeDaemon: AsyncParsableCommand {
         /// libaom, as 3 is here.
         var output: String {
             switch form {
+            case "jpeg" where isConverted: #"{"format": "jpeg", "quality": 85, "profile": "srgb"}"#
             case "jpeg": #"{"format": "jpeg", "quality": 85}"#
             case "webp": #"{"format": "webp", "quality": 80, "effort": 6}"#
             case "avif": #"{"format": "avif", "quality": 60, "effort": 3}"#
@@ -140,6 +143,15 @@ struct WholeDaemon: AsyncParsableCommand {
             Line(
                 name: "webp to JPEG of 300", size: .small, kind: "webp", filters: resize(300),
                 form: "jpeg", peer: "resize-300"),
+            Line(
+                name: "JPEG in P3 to JPEG of 800 in P3", size: .large, kind: "jpeg-p3",
+                filters: resize(800), form: "jpeg", peer: "resize-800"),
+            Line(
+                name: "JPEG in P3 to JPEG of 800 in sRGB", size: .large, kind: "jpeg-p3",
+                filters: resize(800), form: "jpeg", peer: "srgb-800", isConverted: true),
+            Line(
+                name: "sepia of a JPEG in P3, in sRGB", size: .large, kind: "jpeg-p3",
+                filters: #"["sepia"]"#, form: "jpeg", peer: "srgbsepia", isConverted: true),
             Line(
                 name: "saturate TIFF to PNG", size: .middle, kind: "tiff", filters: saturate,
                 peer: "saturate"),

@@ -50,6 +50,11 @@ def done(job, path):
         return pyvips.Image.new_from_file(path, access="sequential").colourspace("b-w")
     if name == "resize":
         return pyvips.Image.thumbnail(path, int(number), height=100000)
+    if name == "srgb":
+        return pyvips.Image.thumbnail(path, int(number), height=100000, output_profile="srgb")
+    if name == "srgbsepia":
+        image = pyvips.Image.new_from_file(path, access="sequential").icc_transform("srgb")
+        return image.recomb(SEPIA).cast("uchar")
     if name == "blur":
         return pyvips.Image.new_from_file(path, access="sequential").gaussblur(float(number))
     raise SystemExit(f"{job} is not a job")
@@ -113,6 +118,9 @@ def make(folder, picture, name, kind):
     elif kind == "interlaced":
         options = {"interlace": True, "filter": "all"}
     elif kind == "jpeg":
+        options = {"Q": 90}
+    elif kind == "jpeg-p3":
+        image = image.icc_transform("p3", input_profile="srgb")
         options = {"Q": 90}
     elif kind == "webp":
         options = {"Q": 80}

@@ -3,7 +3,7 @@
 
 # Who reads this file uses it.
 # shellcheck disable=SC2034
-readonly CODECS=(webp heif tiff gif bmp jxl)
+readonly CODECS=(webp heif tiff gif bmp jxl icc)
 
 # codec_folder NAME: the folder of its sources.
 codec_folder() {
@@ -18,6 +18,7 @@ codec_libraries() {
         webp) printf '%s\n' -lwebp -lwebpdemux -lwebpmux -lm ;;
         jxl) printf '%s\n' -ljxl -Wl,--wrap=JxlDecoder{Create,Destroy} -Wl,--wrap=JxlEncoderCreate ;;
         bmp) ;;
+        icc) printf '%s\n' -llcms2 -lm ;;
         *) echo "-l$1" ;;
     esac
 }
@@ -32,7 +33,7 @@ build_codec_test() {
         -Dmain=codec_program -c -o "$result.main.o" "$(codec_folder "$name")/main.c" || return
     mapfile -t others < <(find "$(codec_folder "$name")" -name '*.c' ! -name main.c)
     "$compiler" "${options[@]}" "$@" -fuse-ld=lld \
-        -o "$result" "$result.main.o" "${others[@]}" Sources/CCodec/planes.c Tests/Codecs/{inside,samples}.c "Tests/Codecs/$name.c" "$main" \
+        -o "$result" "$result.main.o" "${others[@]}" Sources/CCodec/{planes,search}.c Sources/CCodecWire/quality.c Tests/Codecs/{inside,samples}.c "Tests/Codecs/$name.c" "$main" \
         "${libraries[@]}"
     status=$?
     rm -f "$result.main.o"

@@ -10,6 +10,8 @@ const darkroom_codec_options sample_options[] = {
     {.quality = 70, .effort = 1}, {.lossless = 1, .effort = 1}, {.quality = 90, .effort = 1, .chroma = 444},
     {.quality = 90, .effort = 1, .depth = 10}, {.lossless = 1, .effort = 1, .depth = 10},
     {.quality = 90, .effort = 1, .depth = 10, .chroma = 444}, {.quality = 90, .effort = 1, .depth = 10, .chroma = 422},
+    {.quality = 90, .effort = 1, .most_bytes = 40000}, {.quality = 100, .effort = 1, .similarity = 0.97},
+    {.quality = 95, .effort = 1, .depth = 10, .chroma = 444, .most_bytes = 90000, .similarity = 0.97},
     {.quality = 90, .effort = 1, .depth = 12, .chroma = 422}};
 const size_t sample_options_count = sizeof sample_options / sizeof *sample_options;
 

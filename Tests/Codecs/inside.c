@@ -73,12 +73,16 @@ enum { PIECES = 1 << 17 };
 static struct {
     pthread_mutex_t lock;
     bool is_on, is_sweeping, is_full;
+    /* Which thread runs the codec. */
+    pthread_t runner;
     struct piece {
         const volatile void *start;
         size_t bytes;
+        bool is_of_runner;
     } pieces[PIECES];
     size_t count;
-    uint64_t now, peak;
+    /* From the header on: less than nothing where more is freed that was there before it. */
+    int64_t now, peak;
 } memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* This thread's allocations are the codec's. */
@@ -88,15 +92,19 @@ static size_t place_of(const volatile void *start) { return ((uintptr_t) start *
 
 static void allocated(const volatile void *start, size_t bytes)
 {
-    if (!memory.is_on || is_outside || !start) return;
+    if (is_outside || !start) return;
     pthread_mutex_lock(&memory.lock);
+    if (!memory.is_on) {
+        pthread_mutex_unlock(&memory.lock);
+        return;
+    }
     if (memory.count > PIECES / 2) memory.is_full = true;
     else {
         size_t place = place_of(start);
         while (memory.pieces[place].start) place = (place + 1) % PIECES;
-        memory.pieces[place] = (struct piece) {start, bytes};
+        memory.pieces[place] = (struct piece) {start, bytes, pthread_equal(pthread_self(), memory.runner)};
         memory.count++;
-        memory.now += bytes;
+        memory.now += (int64_t) bytes;
         if (memory.now > memory.peak) memory.peak = memory.now;
     }
     pthread_mutex_unlock(&memory.lock);
@@ -116,12 +124,12 @@ static void close_gap(size_t gap)
 
 static void freed(const volatile void *start)
 {
-    if (!memory.is_on || !start) return;
+    if (!start) return;
     pthread_mutex_lock(&memory.lock);
     size_t place = place_of(start);
-    while (memory.pieces[place].start && memory.pieces[place].start != start) place = (place + 1) % PIECES;
-    if (memory.pieces[place].start) {
-        memory.now -= memory.pieces[place].bytes;
+    while (memory.is_on && memory.pieces[place].start && memory.pieces[place].start != start) place = (place + 1) % PIECES;
+    if (memory.is_on && memory.pieces[place].start) {
+        memory.now -= (int64_t) memory.pieces[place].bytes;
         memory.count--;
         close_gap(place);
     }
@@ -136,17 +144,31 @@ static void watch_memory(void)
     if (!is_installed && __sanitizer_install_malloc_and_free_hooks)
         __sanitizer_install_malloc_and_free_hooks(allocated, freed);
     is_installed = true;
+    pthread_mutex_lock(&memory.lock);
     memory.now = memory.peak = 0;
     memory.is_full = false;
+    memory.runner = pthread_self();
     memory.is_on = true;
+    pthread_mutex_unlock(&memory.lock);
 }
 
+/* What is used counts from here. */
+static void count_anew(void)
+{
+    pthread_mutex_lock(&memory.lock);
+    memory.now = memory.peak = 0;
+    pthread_mutex_unlock(&memory.lock);
+}
+
+/* Other threads free what is theirs: libFuzzer's, which measures memory, is still beginning during the first input. */
 static void sweep_memory(void)
 {
+    pthread_mutex_lock(&memory.lock);
     memory.is_on = false;
+    pthread_mutex_unlock(&memory.lock);
     for (size_t place = 0; memory.count > 0 && place < PIECES; place++) {
         if (!memory.pieces[place].start) continue;
-        if (memory.is_sweeping) free((void *) memory.pieces[place].start);
+        if (memory.is_sweeping && memory.pieces[place].is_of_runner) free((void *) memory.pieces[place].start);
         memory.pieces[place].start = NULL;
         memory.count--;
     }
@@ -235,8 +257,7 @@ uint32_t codec_begin(darkroom_codec_call *call, darkroom_codec_header header, co
     is_outside = true;
     outcome->bytes = malloc(outcome->count);
     is_outside = false;
-    memory.peak = 0;
-    memory.now = 0;
+    count_anew();
     return divisor;
 }
 
@@ -291,6 +312,13 @@ void codec_bytes(darkroom_codec_call *call, uint64_t offset, const void *bytes, 
     if (end > outcome->count) outcome->count = end;
 }
 
+void codec_chosen(darkroom_codec_call *call, uint32_t quality, double similarity)
+{
+    inside_require(quality > 0 && quality <= call->options->quality, "a quality is chosen");
+    inside_require(similarity >= 0 && similarity <= 1, "a similarity is reached");
+    call->outcome->quality = quality;
+}
+
 size_t codec_row_bytes(const darkroom_codec_header *header)
 {
     return (size_t) header->width * header->channels * (header->depth / 8);
@@ -317,7 +345,7 @@ static void run(darkroom_codec_call *call, void (*work)(darkroom_codec_call *))
 {
     watch_memory();
     if (setjmp(call->end) == 0) work(call);
-    call->outcome->peak = memory.is_full ? 0 : memory.peak;
+    call->outcome->peak = memory.is_full ? 0 : (uint64_t) memory.peak;
     for (struct piece_of_codec *next; call->pieces; call->pieces = next) {
         next = call->pieces->next;
         free(call->pieces->memory);

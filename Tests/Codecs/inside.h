@@ -16,6 +16,8 @@ typedef struct {
     /* Of a decoder: the rows, without gaps. Of an encoder: the file. */
     uint8_t *bytes;
     size_t count;
+    /* The quality that an encoder has chosen; 0 if it was given. */
+    uint32_t quality;
     /* The most memory that was in use after the header; needs the address sanitizer. */
     uint64_t peak;
     /* How much the header says that it needs, for the size that is decoded. */

@@ -7,7 +7,9 @@
 
 const bool samples_leave_nothing = true;
 const darkroom_codec_options sample_options[] = {
-    {.quality = 80, .effort = 2}, {.lossless = 1, .effort = 2}, {.quality = 100, .effort = 10}};
+    {.quality = 80, .effort = 2}, {.lossless = 1, .effort = 2}, {.quality = 100, .effort = 10},
+    {.quality = 95, .effort = 2, .most_bytes = 40000}, {.quality = 100, .effort = 2, .similarity = 0.97},
+    {.quality = 90, .effort = 2, .most_bytes = 40000, .similarity = 0.97}};
 const size_t sample_options_count = sizeof sample_options / sizeof *sample_options;
 
 static void make_lossy(uint32_t width, uint32_t height)

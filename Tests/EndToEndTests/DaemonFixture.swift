@@ -128,8 +128,12 @@ final class DaemonFixture: Sendable {
         let outputs = status.images.compactMap(\.output)
         let kept = outputs.map(\.file) + [status.manifest.file].compactMap { $0 }
         let found = ["originals", "page", "sources.json"].filter { spool.exists("\(folder)/\($0)") }
-        let expected = kept + found + ["progress.json", "status.json"]
-        #expect(spool.list(folder) == expected.sorted(), sourceLocation: sourceLocation)
+        let sizes = ResultSizes.areUseful(for: status.images) ? ["sizes.json"] : []
+        let all = kept + found + sizes + ["progress.json", "status.json"]
+        for (inner, names) in namesInFolders(of: all) {
+            #expect(
+                spool.list("\(folder)/\(inner)") == names.sorted(), sourceLocation: sourceLocation)
+        }
         let progress = try #require(
             BatchProgress(decoding: try spool.bytes("\(folder)/progress.json")),
             sourceLocation: sourceLocation)

@@ -12,15 +12,20 @@ final class HotFolderFixture: Sendable {
     let originals: String
     /// Further keys of the folder.
     let options: String
+    /// Whether the outputs are delivered to `delivered`.
+    let delivers: Bool
 
     static let settings = ["inbox.settle": "200ms", "inbox.poll": "300ms"]
 
-    init(originals: String = "keep", options: String = ", within: 100ms") throws {
+    init(originals: String = "keep", options: String = ", within: 100ms", delivers: Bool = false)
+        throws
+    {
         base = try DaemonFixture(pictures: 0)
         scratch = try ScratchDirectory()
         self.originals = originals
         self.options = options
-        for name in ["recipes", "scans"] {
+        self.delivers = delivers
+        for name in ["recipes", "scans", "delivered"] {
             try FileManager.default.makeFolder(at: scratch.url.appending(path: name))
         }
         try recipe("filters: {resize: 8}\n")
@@ -36,7 +41,12 @@ final class HotFolderFixture: Sendable {
             toFile: "\(scratch.path)/recipes/\(name).yaml", atomically: true, encoding: .utf8)
     }
 
-    var setting: String { "[{path: \(folder), recipe: small, originals: \(originals)\(options)}]" }
+    var delivered: String { "\(scratch.path)/delivered" }
+
+    var setting: String {
+        let deliver = delivers ? ", deliver: \(delivered)" : ""
+        return "[{path: \(folder), recipe: small, originals: \(originals)\(options)\(deliver)}]"
+    }
 
     func run(
         _ settings: [String: String] = [:], environment: [String: String] = [:]

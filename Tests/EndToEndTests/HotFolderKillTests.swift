@@ -8,13 +8,25 @@ import Testing
     /// Each step, with the daemon killed when it has done it: lost 0, twice 0, differing 0.
     @Test(arguments: FaultPoint.allCases.filter(\.needsHotFolder))
     func aKillAtEachStepLosesNothing(point: FaultPoint) async throws {
-        let fixture = try HotFolderFixture(originals: "move", options: ", within: 100ms, batch: 3")
+        let fixture = try HotFolderFixture(
+            originals: "move", options: ", within: 100ms, batch: 3", delivers: true)
+        var delivered: [String] = []
+        /// Somebody takes each file away that is delivered.
+        func takeDelivered() throws {
+            let files = FileManager.default
+            for name in try files.contentsOfDirectory(atPath: fixture.delivered)
+            where !name.hasPrefix(".") {
+                delivered.append(name)
+                try files.removeItem(atPath: "\(fixture.delivered)/\(name)")
+            }
+        }
         let seeds = Array(0..<8)
         for seed in seeds { try fixture.put("sub/\(seed).png", seed) }
         for passing in 1...2 {
             #expect(
                 try await fixture.die(at: "\(point.rawValue):\(passing)")
                     == .killed(signal: SIGKILL))
+            try takeDelivered()
         }
         try fixture.put("sub/late.png", 8)
         let daemon = try await fixture.run()
@@ -23,6 +35,13 @@ import Testing
         #expect(answers.allSatisfy { $0.state == .filtered })
         try await fixture.waitForNoRecords(daemon)
         #expect(fixture.left == ["sub"])
+        try takeDelivered()
+        #expect(delivered.sorted() == sources.sorted())
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.delivered) == [])
+        for answer in answers {
+            let file = try #require(answer.image.output?.file)
+            #expect(answer.image.deliveredTo == "\(fixture.delivered)/\(file)")
+        }
         for (answer, seed) in zip(answers, seeds + [8]) {
             let original = try fixture.spool.bytes(
                 "outbox/\(answer.id)/\(answer.image.name).original.png")

@@ -133,15 +133,19 @@ import Testing
         "recipes.only": "true",
         "spool": "/tmp/other", "durability": "process", "log.level": "debug",
         "manifests.maxBytes": "1MiB", "manifests.maxImages": "2",
-        "manifests.defaultFilters": "[mono]", "downloads.proxy": "http://127.0.0.1:9",
+        "manifests.defaultFilters": "[mono]", "manifests.defaultProfile": "srgb",
+        "downloads.proxy": "http://127.0.0.1:9",
         "downloads.caFile": "\"\"", "downloads.headers": "\"\"",
         "downloads.maxHeaderBytes": "2KiB", "downloads.allowNetworks": "[127.0.0.0/16]",
         "downloads.allowHosts": "[127.0.0.1]", "downloads.denyHosts": "[x.example]",
-        "cache.folder": "/tmp/other", "cache.maxBytes": "0", "sources.roots": "[/srv]",
+        "cache.folder": "/tmp/other", "cache.maxBytes": "0", "results.folder": "/tmp/other",
+        // Only a restart enables it.
+        "results.maxBytes": "0",
+        "sources.roots": "[/srv]",
         "retention.age": "1h", "retention.bytes": "1GiB", "retention.originals": "true",
         "status.interval": "0.25s", "inbox.recipe": "\"\"", "batches.page": "true",
         "metrics.textfile": "\"\"", "pictures.confine": "all",
-        "limits.memory": "1GiB", "folders": "[]",
+        "limits.memory": "1GiB", "folders": "[]", "deliver.roots": "[/srv]",
     ]
 
     /// A configuration of these keys, with their other values.

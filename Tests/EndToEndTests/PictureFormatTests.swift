@@ -18,7 +18,6 @@ import Testing
         Sample(name: "d.gif", bytes: CodecSamples.gif),
         Sample(name: "e.bmp", bytes: CodecSamples.bmp),
         Sample(name: "f.jxl", bytes: CodecSamples.jxl),
-        Sample(name: "g.tif", bytes: CodecSamples.tiffCMYK),
     ]
 
     /// The picture of all samples: red, green and blue.

@@ -48,7 +48,7 @@ package enum Checksum {
 
 extension [UInt8] {
     /// Appends `value` with its most significant byte first.
-    mutating func append(bigEndian value: UInt32) {
+    package mutating func append(bigEndian value: UInt32) {
         append(UInt8(truncatingIfNeeded: value >> 24))
         append(UInt8(truncatingIfNeeded: value >> 16))
         append(UInt8(truncatingIfNeeded: value >> 8))
@@ -56,7 +56,7 @@ extension [UInt8] {
     }
 
     /// The four bytes from `offset` on, most significant first.
-    func bigEndian(at offset: Int) -> UInt32 {
+    package func bigEndian(at offset: Int) -> UInt32 {
         self[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
 }

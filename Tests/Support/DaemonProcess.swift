@@ -25,9 +25,10 @@ package final class DaemonProcess: Sendable {
     ///   - blocked: signals that are blocked from the start, as by a parent that has blocked them.
     ///   - limit: what `ulimit` is told before, `-n 20` say.
     ///   - user: who it runs as, where that is not the tests' user; for root to say.
+    ///   - program: another program than that of this build; nil for this.
     package init(
         arguments: [String], environment: [String: String] = [:], withInotify: Bool = true,
-        blocked: [CInt] = [], limit: String? = nil, user: UInt32? = nil
+        blocked: [CInt] = [], limit: String? = nil, user: UInt32? = nil, program: String? = nil
     ) throws {
         scratch = try ScratchDirectory()
         output = scratch.url.appending(path: "output")
@@ -41,7 +42,7 @@ package final class DaemonProcess: Sendable {
             variables[name] = ProcessInfo.processInfo.environment[name]
         }
         variables.merge(environment) { $1 }
-        let program = try Self.program()
+        let program = try program ?? Self.program()
         // Each program replaces itself by the next, so the process is the daemon's in the end.
         var words = [program] + arguments
         if !withInotify { words = [Self.unshare] + Self.withoutInotify + words }

@@ -32,7 +32,7 @@ struct kernel {
 };
 
 /* The kernels of each file; the last has no name. */
-extern const struct kernel pixel_kernels[], window_kernels[], row_filter_kernels[];
+extern const struct kernel pixel_kernels[], window_kernels[], row_filter_kernels[], colour_kernels[];
 
 /* Ends the program where there is no memory. */
 void *allocate(size_t bytes);

@@ -14,7 +14,7 @@
 #include "job.h"
 
 static const struct kernel *const groups[] = {
-    pixel_kernels, window_kernels, row_filter_kernels};
+    pixel_kernels, window_kernels, row_filter_kernels, colour_kernels};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 void *allocate(size_t bytes)

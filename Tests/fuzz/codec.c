@@ -27,7 +27,7 @@ static void decode(const uint8_t *bytes, size_t count)
 {
     inside_outcome outcome;
     inside_divisor = 1u << count % 4;
-    inside_decode(bytes, count, count % 5 == 0 ? 2 : 1, &outcome);
+    inside_decode(bytes, count, count % 7 == 0 ? 3 : count % 5 == 0 ? 2 : 1, &outcome);
     inside_free(&outcome);
 }
 
@@ -52,6 +52,9 @@ static void encode(const uint8_t *bytes, size_t count)
     order.options.quality = order.options.quality % 100 + 1;
     /* More takes time and finds nothing of ours. */
     order.options.effort %= 5;
+    /* A search takes eight times as long, so most have none. The daemon's side checks these, too. */
+    order.options.most_bytes = order.options.most_bytes % 4 == 0 ? order.options.most_bytes % 8192 : 0;
+    if (!(order.options.similarity > 0.5 && order.options.similarity <= 1)) order.options.similarity = 0;
     const codec_metadata metadata = {
         .icc = blob(bytes, count, order.icc), .exif = blob(bytes, count, order.exif), .xmp = blob(bytes, count, order.xmp)};
     uint8_t *rows = sample_rows(&picture, order.is_smooth & 1);

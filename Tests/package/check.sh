@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 readonly first=$1 again=$2 built_in=$3
 # The packages that may be depended on, and no other.
 declare -rA depends=(
-    [darkroom]="libc6 libcurl4 libdeflate0 libgcc-s1 libgif7 libjpeg62-turbo libpng16-16 libseccomp2 libssl3 libstdc++6 \
+    [darkroom]="libc6 libcurl4 libdeflate0 libgcc-s1 libgif7 libjpeg62-turbo liblcms2-2 libpng16-16 libseccomp2 libssl3 libstdc++6 \
 libsystemd0 libtiff6 libwebp7 libwebpdemux2 libwebpmux3 systemd systemd zlib1g"
     [darkroom-heif]="darkroom libc6 libheif1 libheif1 libseccomp2"
     [darkroom-jxl]="darkroom libc6 libjxl0.7 libseccomp2"
@@ -19,6 +19,7 @@ libsystemd0 libtiff6 libwebp7 libwebpdemux2 libwebpmux3 systemd systemd zlib1g"
 declare -rA libraries=(
     [basic]="libdeflate.so.0 libjpeg.so.62 libm.so.6 libpng16.so.16 libz.so.1"
     [webp]="libm.so.6 libwebp.so.7 libwebpdemux.so.2 libwebpmux.so.3" [tiff]=libtiff.so.6 [gif]=libgif.so.7 [bmp]=""
+    [icc]=liblcms2.so.2
     [heif]=libheif.so.1 [jxl]=libjxl.so.0.7
 )
 # shellcheck source=Tests/reporting.sh
@@ -105,6 +106,7 @@ scripts() {
     local script
     check "the configuration and the recipes are conffiles, and nothing else" \
         [ "$(tr '\n' ' ' <"$root/DEBIAN/conffiles")" = "/etc/darkroom/darkroomd.yaml /etc/darkroom/notify.conf /etc/darkroom/recipes/README\
+ /etc/darkroom/recipes/archive.yaml /etc/darkroom/recipes/proof.yaml /etc/darkroom/recipes/thumbnail.yaml\
  /etc/darkroom/recipes/web.yaml " ]
     for script in postinst prerm postrm; do
         check "$script is a script for any shell" sh -n "$root/DEBIAN/$script"

@@ -134,7 +134,7 @@ refuses_host() {
 # with the name of the package.
 reads_what_is_installed() {
     local kind
-    for kind in webp tiff gif bmp; do check "$name: $kind is read" reads "$kind"; done
+    for kind in webp tiff gif bmp jpeg; do check "$name: $kind is read" reads "$kind"; done
     check "$name: AVIF needs darkroom-heif, it says" needs avif darkroom-heif
     check "$name: apt installs darkroom-heif" install_package darkroom-heif
     check "$name: AVIF is read" reads avif
@@ -236,7 +236,7 @@ takes_the_steps_of_the_container() {
         inside setpriv --reuid "${user%:*}" --regid "${user#*:}" --clear-groups "$entry" "$arguments"
     install -d -o "${user%:*}" -g "${user#*:}" "$root/mnt/results"
     check "the container: it filters a picture of each kind" inside setpriv --reuid "${user%:*}" --regid "${user#*:}" \
-        --clear-groups "$entry" run /mnt/comet.png /mnt/gradient.{webp,tiff,gif,bmp,avif,jxl} --output /mnt/results
+        --clear-groups "$entry" run /mnt/comet.png /mnt/gradient.{webp,tiff,gif,bmp,avif,jxl,jpeg} --output /mnt/results
     before=$(($(megabytes) - before))
     check "the container: it takes at most 200 MB more than its base ($before)" [ "$before" -le 200 ]
     check "the container: the packages are removed for what follows" \

@@ -245,7 +245,7 @@ same_status() {
 
 # Without what tells one run from another: times, and which shard it was.
 status_of() {
-    jq --sort-keys 'del(.times, .written, .shards, .images[].milliseconds, .images[].times, .images[].attempts)' "$1/status.json"
+    jq --sort-keys 'del(.times, .written, .shards, .images[].milliseconds, .images[].times, .images[].attempts, .images[].sourceIdentity)' "$1/status.json"
 }
 
 finished_it_does_nothing_again() {

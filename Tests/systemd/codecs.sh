@@ -9,7 +9,8 @@ set -u -o pipefail
 repository=$1 stage=$2
 # shellcheck source=Tests/systemd/lib.sh
 . "${BASH_SOURCE[0]%/*}/lib.sh"
-readonly programs=/usr/lib/darkroom/codecs kinds=(webp tiff gif bmp avif jxl)
+# The JPEG has a colour profile for inks, which has a program of its own.
+readonly programs=/usr/lib/darkroom/codecs kinds=(webp tiff gif bmp avif jxl jpeg)
 
 main() {
     install_darkroomd
@@ -165,7 +166,7 @@ serves_ordinary_users() {
     check "the unit is stopped" systemctl stop "$unit"
     install -d -o submitter $results
     check "darkroom run reads each kind as an ordinary user" \
-        as_user darkroom run /srv/pictures/gradient.{webp,tiff,gif,bmp,avif,jxl} --output $results/run --quiet
+        as_user darkroom run /srv/pictures/gradient.{webp,tiff,gif,bmp,avif,jxl,jpeg} --output $results/run --quiet
     # shellcheck disable=SC2016  # $1 is the inner shell's.
     check "darkroom filter does, in a pipe" \
         as_user sh -c 'darkroom filter --filter sepia <"$1" >"$2"' - /srv/pictures/gradient.webp $results/filter.png

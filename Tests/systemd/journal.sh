@@ -36,7 +36,7 @@ read_events() {
     local name id
     while read -r name id; do ids[$name]=$id; done < <(
         sed -n 's/^ *case \([A-Za-z]*\) = "\([0-9a-f]\{32\}\)"$/\1 \2/p' \
-            "$repository/Sources/Core/Event.swift")
+            "$repository/Sources/Core/Log/Event.swift")
     check "the kinds of records are known" test "${#ids[@]}" -gt 50
 }
 

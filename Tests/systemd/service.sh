@@ -8,7 +8,7 @@ set -u -o pipefail
 repository=$1 stage=$2
 # shellcheck source=Tests/systemd/lib.sh
 . "${BASH_SOURCE[0]%/*}/lib.sh"
-# The kinds of records that are looked for, as Sources/Core/Event.swift has them.
+# The kinds of records that are looked for, as Sources/Core/Log/Event.swift has them.
 readonly event=7d6e6b1c0f5d4d0e9a3f2b8c51a0e0
 readonly watching=${event}08 refused=${event}44 suspected=${event}50 stuck=${event}51 not_started=${event}0e
 # Images of a batch that is stopped or killed in the middle.

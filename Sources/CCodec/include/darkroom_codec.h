@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "darkroom_codec_wire.h"
+#include "darkroom_quality.h"
 
 /* The work of one picture, in the child. */
 typedef struct darkroom_codec_call darkroom_codec_call;
@@ -72,6 +73,40 @@ const darkroom_codec_header *codec_picture(
 const uint8_t *codec_next_rows(darkroom_codec_call *call, uint32_t *count);
 /* Says bytes of the result at this offset: those that follow, or some that were said before, again. */
 void codec_bytes(darkroom_codec_call *call, uint64_t offset, const void *bytes, size_t count);
+
+/* ---- Encoding with a choice of the quality (darkroom_quality.h): the library encodes several times ---- */
+
+/* Whether the quality is to be chosen. */
+bool codec_searches(const darkroom_codec_options *options);
+
+/* The brightness of the picture, if results are to be compared with it; without samples otherwise. */
+typedef struct {
+    const darkroom_codec_header *header;
+    uint8_t *samples;
+    uint32_t rows;
+    void *memory;
+} codec_light;
+
+codec_light codec_light_for(
+    darkroom_codec_call *call, const darkroom_codec_header *header, const darkroom_codec_options *options);
+/* The next rows of the picture. */
+void codec_light_add(codec_light *light, const uint8_t *rows, uint32_t count);
+/* Of the picture and the pixels of a result, 8 bits a sample; `stride` is the distance of two rows in bytes. */
+double codec_similarity(const codec_light *light, const uint8_t *pixels, size_t stride, uint32_t channels);
+
+/* A file in memory of malloc. */
+typedef struct {
+    uint8_t *bytes;
+    size_t count;
+} codec_file;
+
+/* Makes a file with these options, and sets the similarity if one is to be reached and the file is not too large. */
+typedef codec_file (*codec_encoder)(void *context, const darkroom_codec_options *options, double *similarity);
+
+/* Says the bytes of the file with the chosen quality, and the choice. At most two files are there at once. */
+void codec_search(darkroom_codec_call *call, const darkroom_codec_options *options, codec_encoder encode, void *context);
+/* The choice that is said with END. */
+void codec_chosen(darkroom_codec_call *call, uint32_t quality, double similarity);
 
 /* Answering calls. */
 

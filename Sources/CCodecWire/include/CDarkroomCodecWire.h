@@ -1,2 +1,3 @@
 #include "darkroom_codec_socket.h"
 #include "darkroom_codec_wire.h"
+#include "darkroom_quality.h"

@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 enum {
-    DARKROOM_CODEC_VERSION = 1,
+    DARKROOM_CODEC_VERSION = 2,
     /* The descriptor of the control socket. */
     DARKROOM_CODEC_CONTROL = 3,
     DARKROOM_CODEC_TEXT = 200,
@@ -84,7 +84,7 @@ typedef struct {
 
 /* How an encoder writes. What a format has not is ignored. */
 typedef struct {
-    uint32_t quality;  /* 1 to 100 */
+    uint32_t quality;  /* 1 to 100; of a search the highest */
     uint32_t lossless; /* 0 or 1 */
     /* 0 is the fastest, 10 the smallest result. */
     uint32_t effort;
@@ -94,6 +94,10 @@ typedef struct {
     uint32_t chroma;
     /* TIFF: 0 none, 1 deflate, 2 LZW. */
     uint32_t compression;
+    /* A search for the quality (darkroom_quality.h) if one of these is not 0: the most bytes of the file, and the similarity
+     * to the picture. */
+    uint64_t most_bytes;
+    double similarity;
 } darkroom_codec_options;
 
 typedef enum {
@@ -147,6 +151,8 @@ typedef enum {
     DARKROOM_CODEC_METADATA = 9,
     /* The file has no page of this number: the text says how many it has. */
     DARKROOM_CODEC_NO_PAGE = 10,
+    /* No quality has few enough bytes: the text is the smallest number. */
+    DARKROOM_CODEC_TOO_MANY_BYTES = 11,
 } darkroom_codec_result;
 
 /* The bounds of one picture. */

@@ -14,6 +14,7 @@
 #define CDARKROOM_PIXELS_H
 
 #include <stdbool.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -114,14 +115,6 @@ void darkroom_border(
 void darkroom_expand(
     const void *in, int in_channels, void *out, int out_channels, size_t pixels, int depth,
     uint16_t alpha);
-
-/*
- * Converts CMYK, with alpha if `in_channels` is 5, to RGB or RGBA, without a profile: a colour's light passes its ink and
- * black, so red is (1 - cyan) * (1 - black), rounded to the next level. Alpha stays. If `holds_light`, the samples say how
- * much light passes, as Adobe's JPEG files have it, not how much ink there is. `in` and `out` must not overlap.
- */
-void darkroom_cmyk_to_rgb(
-    const void *in, int in_channels, void *out, size_t pixels, int depth, bool holds_light);
 
 /* Fills a row with copies of `pixel`. */
 void darkroom_fill(void *out, size_t pixels, size_t pixel_bytes, const void *pixel);
@@ -284,5 +277,28 @@ void darkroom_cosine_row(const double *in, size_t row, float *out, size_t sample
 void darkroom_sharpen(
     const void *in, const float *blurred, void *out, size_t pixels, int channels, int depth,
     double amount, double threshold);
+
+/* ---- Colour spaces ---- */
+
+/* How RGB of a space with a curve for each channel and a matrix becomes RGB of another one with sRGB's curve. */
+typedef struct darkroom_space darkroom_space;
+
+/* `curves`: for each channel, the light of `count` values from 0 to 1 at equal distances, each from 0 to 1.
+ * `matrix`: from the source's light to the result's, by rows.
+ *
+ * NULL if an element of the matrix has 4 or more or a row 8 or more, or without memory. Freed by `free`. */
+darkroom_space *darkroom_space_new(const double *const curves[3], size_t count, const double matrix[9]);
+
+/* Converts RGB or RGBA in place; alpha stays. */
+void darkroom_convert_space(void *samples, size_t pixels, int channels, int depth, const darkroom_space *space);
+
+/* Converts RGB or CMYK by a table: for `steps` values of each channel from 0 to the most, the last channel first, the red,
+ * green and blue with 16 bits.
+ *
+ * `in_step`, `out_step`: the samples from one pixel to the next: of the colour and, in both, of alpha, which stays;
+ * `channels`: those of the source's colour, 3 or 4. `out` may be `in` if `out_step` is not more than `in_step`. */
+void darkroom_convert_table(
+    const void *in, size_t in_step, void *out, size_t out_step, size_t pixels, int channels, int depth,
+    const uint16_t *table, uint32_t steps);
 
 #endif

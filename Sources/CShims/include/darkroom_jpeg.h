@@ -32,7 +32,7 @@ typedef struct {
 /* A picture's header, as in the file. */
 typedef struct {
     uint32_t width, height;
-    uint8_t channels;   /* as rows are handed out: 1 gray, 3 RGB, also of CMYK */
+    uint8_t channels;   /* as rows are handed out: 1 gray, 3 RGB, 4 CMYK: how much ink there is, 0 none */
     uint8_t is_whole;   /* read in several passes: progressive, or each component by itself */
     uint8_t has_density; /* there is a JFIF segment */
     darkroom_jpeg_density density;
@@ -141,17 +141,28 @@ typedef struct {
     uint32_t width, height;
     uint8_t channels; /* of the rows: 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha */
     uint8_t depth;    /* of the rows: 8, or 16 in the machine's byte order */
-    uint8_t quality;  /* 1 to 100, by the scale of the Independent JPEG Group */
-    uint8_t full_chroma; /* colour as fine as brightness (4:4:4), or half of it each way (4:2:0) */
+    uint8_t quality;  /* 1 to 100, by the scale of the Independent JPEG Group; of a search the highest */
+    uint8_t full_chroma; /* colour as fine as brightness (4:4:4), or half of it each way (4:2:0); not of a search */
+    /* A search (darkroom_quality.h) chooses the quality if one of these is not 0: the most bytes of the file, and the
+     * similarity to the picture. Colour has full resolution from DARKROOM_JPEG_FULL_CHROMA on. */
+    uint64_t most_bytes;
+    double similarity;
     uint8_t progressive; /* in scans from coarse to fine, with Huffman codes made for the picture */
     darkroom_jpeg_density density;
     const uint8_t *profile; /* may be NULL */
     size_t profile_length;
     const uint8_t *exif; /* a TIFF structure of at most 65527 bytes; may be NULL */
     size_t exif_length;
+    const uint8_t *xmp; /* a packet of at most 65504 bytes; may be NULL */
+    size_t xmp_length;
+    const uint8_t *photoshop; /* the data of APP13, at most 65533 bytes; may be NULL */
+    size_t photoshop_length;
 } darkroom_jpeg_settings;
 
-/* The memory for a progressive picture while it is written. Others need a few rows. */
+/* The quality from which on colour is as fine as brightness, if nothing else is said. */
+enum { DARKROOM_JPEG_FULL_CHROMA = 90 };
+
+/* The memory for a progressive picture, or a search, while it is written. Others need a few rows. */
 uint64_t darkroom_jpeg_whole_bytes(const darkroom_jpeg_settings *settings);
 
 /* NULL if there is no memory. */
@@ -167,7 +178,20 @@ darkroom_jpeg_result darkroom_jpeg_writer_start(
 darkroom_jpeg_result darkroom_jpeg_writer_rows(
     darkroom_jpeg_writer *writer, const uint8_t *rows, size_t row_bytes, uint32_t count);
 
-/* Writes everything after the last row. */
+/* After the last row of a search: makes a trial. It must be called until `is_complete` is set, which it is at once for
+ * others. */
+darkroom_jpeg_result darkroom_jpeg_writer_try(darkroom_jpeg_writer *writer, int *is_complete);
+
+/* What a search has chosen. */
+typedef struct {
+    uint32_t quality;  /* 0 if each quality has too many bytes */
+    double similarity; /* 0 if none was to be reached */
+    uint64_t smallest; /* the bytes of the smallest trial, if bytes are limited */
+} darkroom_jpeg_choice;
+
+darkroom_jpeg_choice darkroom_jpeg_writer_choice(const darkroom_jpeg_writer *writer);
+
+/* Writes everything after the last row. A search must have a quality. */
 darkroom_jpeg_result darkroom_jpeg_writer_finish(darkroom_jpeg_writer *writer);
 
 /* The output of the calls since the last darkroom_jpeg_writer_drain. */

@@ -226,6 +226,10 @@ darkroom_png_result darkroom_png_writer_start(
 darkroom_png_result darkroom_png_writer_exif(
     darkroom_png_writer *writer, const uint8_t *tiff, size_t count);
 
+/* Writes an iTXt with XMP, not compressed. It must be called before the pixels. */
+darkroom_png_result darkroom_png_writer_xmp(
+    darkroom_png_writer *writer, const uint8_t *packet, size_t count);
+
 /* Writes the data after the pixels: IEND. */
 darkroom_png_result darkroom_png_writer_finish(darkroom_png_writer *writer);
 

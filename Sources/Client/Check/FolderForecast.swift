@@ -12,7 +12,7 @@ package struct FolderForecast {
     package let outcome: Result<Manifest, ManifestRejection>
     package let pictures: SentPictures
 
-    /// Whether the inbox would take the folder: it has a manifest, or a recipe. If not, it only has pictures.
+    /// Whether the folder has a manifest or a recipe, so that the inbox would look into it. Otherwise it only has pictures.
     package static func isJob(_ path: String, _ rules: ManifestRules) throws(ClientError) -> Bool {
         let folder = try asClientError(Directory(path: path))
         let finding = try asClientError(

@@ -4,7 +4,10 @@ import Foundation
 /// Results for programs: JSON with keys in alphabetical order.
 package enum JSONText {
     /// One object, indented.
-    package static func object(_ object: JSONObject) -> String {
+    package static func object(_ object: JSONObject) -> String { indented(object) }
+
+    /// The same for a value that is not written key by key.
+    package static func indented(_ object: some Encodable) -> String {
         encode(object, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
     }
 

@@ -2,6 +2,8 @@ import DarkroomCore
 
 /// A table for people: aligned columns, no borders. Elsewhere than on a terminal nothing is cut.
 ///
+/// A long one is shown in parts (`takeLines`). Each has the columns of the first part, at least as wide as before.
+///
 /// The first column names the row, and somebody may have to type it, so it is never cut. If the table is wider than the
 /// screen, a name that is longer than half a screen has a line of its own. The other columns are left out, the most
 /// dispensable one first, and then made narrower, until the lines fit.
@@ -63,6 +65,11 @@ package struct TextTable {
     private static let gap = "  "
     private let columns: [Column]
     private var rows: [[Cell]] = []
+    /// The columns of the parts before; nil for the first.
+    private var shown: [Place]?
+
+    /// The rows that have not been taken.
+    package var count: Int { rows.count }
 
     package init(_ columns: [Column]) {
         self.columns = columns
@@ -75,9 +82,29 @@ package struct TextTable {
 
     /// The lines, with the titles first.
     package func lines(on terminal: Terminal) -> [String] {
-        let layout = layout(in: terminal.width)
-        let titles = columns.map { Cell($0.title, .dim) }
-        return ([titles] + rows).flatMap { lines(of: $0, layout, terminal) }
+        var table = self
+        return table.takeLines(on: terminal)
+    }
+
+    /// The lines of the rows so far, which are forgotten; with the titles the first time.
+    package mutating func takeLines(on terminal: Terminal) -> [String] {
+        let isFirst = shown == nil
+        let layout =
+            isFirst || terminal.width == nil ? widened(layout(in: terminal.width)) : shown ?? []
+        shown = layout
+        defer { rows = [] }
+        let titles = isFirst ? [columns.map { Cell($0.title, .dim) }] : []
+        return (titles + rows).flatMap { lines(of: $0, layout, terminal) }
+    }
+
+    /// At least as wide as the parts before.
+    private func widened(_ layout: [Place]) -> [Place] {
+        guard let shown else { return layout }
+        return zip(layout, shown).map { place, before in
+            var place = place
+            place.width = max(place.width, before.width)
+            return place
+        }
     }
 
     // MARK: Layout

@@ -8,18 +8,27 @@ extension BatchDetails {
     /// The number of failed images that are shown if nobody asks for them.
     private static let shortList = 10
 
-    /// The text for people.
-    package func lines(on terminal: Terminal) -> [String] {
+    /// Passes on groups of lines.
+    package typealias Writer = ([String]) throws(ClientError) -> Void
+
+    /// The text for people, passed on in groups of lines. What needs a look at all images comes last.
+    package func lines(on terminal: Terminal, _ write: Writer) throws(ClientError) {
+        let facts = facts
         let width = facts.map { DisplayWidth.of($0.name) }.max() ?? 0
-        let id = terminal.paint(batch.id.visible, .bold)
-        let state = terminal.paint(batch.state.words, batch.state.style)
-        var lines = "\(id): \(state)".wrapped(to: terminal.width, indent: 2, keeping: [id, state])
-        for (name, text) in facts {
-            lines += "  \(terminal.paint(name.padded(to: width), .dim))  \(text)".wrapped(
+        func lines(_ name: String, _ text: String) -> [String] {
+            "  \(terminal.paint(name.padded(to: width), .dim))  \(text)".wrapped(
                 to: terminal.width, indent: width + 4,
                 keeping: [folder.visible, status.manifest.name.visible])
         }
-        return lines + problemLines(terminal) + imageLines(terminal)
+        let id = terminal.paint(batch.id.visible, .bold)
+        let state = terminal.paint(batch.state.words, batch.state.style)
+        try write(
+            "\(id): \(state)".wrapped(to: terminal.width, indent: 2, keeping: [id, state])
+                + facts.flatMap { lines($0.name, $0.text) })
+        let sums = try all.sums()
+        if let metadata = Self.metadataText(sums) { try write(lines("metadata", metadata)) }
+        try write(problemLines(terminal))
+        try writeImages(sums, terminal, write)
     }
 
     private var facts: [(name: String, text: String)] {
@@ -46,6 +55,14 @@ extension BatchDetails {
         let size = batch.outputBytes > 0 ? ", \(HumanText.bytes(Double(batch.outputBytes)))" : ""
         facts.append(("answer", folder.visible + size))
         return facts
+    }
+
+    /// What became of the parts of metadata that somebody may have to account for, if any was to be kept.
+    private static func metadataText(_ sums: BatchImages.Sums) -> String? {
+        let parts = BatchImages.Sums.Fate.all.compactMap { fate, _ in
+            sums.metadata[fate].map { "\(fate.part) \(fate.what) in \(Words.count($0, "image"))" }
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
     private var countText: String {
@@ -108,28 +125,44 @@ extension BatchDetails {
             }
     }
 
-    private func imageLines(_ terminal: Terminal) -> [String] {
-        if images == .all {
-            return table(status.images).lines(on: terminal) + failureLines(.max, terminal)
-                + warningLines(terminal)
+    private func writeImages(
+        _ sums: BatchImages.Sums, _ terminal: Terminal, _ write: Writer
+    ) throws(ClientError) {
+        switch images {
+        case .all:
+            try writeTable(hasQuality: sums.chosen > 0, terminal, write)
+            try writeFailures(sums.failed, .max, terminal, write)
+            try writeWarnings(sums.warned, terminal, write)
+        case .warned: try writeWarnings(sums.warned, terminal, write)
+        case .failed: try writeFailures(sums.failed, .max, terminal, write)
+        case .firstFailed:
+            try writeFailures(sums.failed, Self.shortList, terminal, write)
+            try write(warningHint(terminal))
         }
-        if images == .warned { return warningLines(terminal) }
-        let failures = failureLines(images == .failed ? .max : Self.shortList, terminal)
-        return images == .firstFailed ? failures + warningHint(terminal) : failures
     }
 
     /// The images with warnings, each warning in a line of its own.
-    private func warningLines(_ terminal: Terminal) -> [String] {
-        let warned = status.images.filter(\.isWarned)
-        guard !warned.isEmpty else { return [] }
-        return ["\(Words.count(warned.count, "image")) with warnings:"]
-            + warned.flatMap { image in
-                let name = image.name.visible
-                return (image.warnings ?? []).flatMap {
-                    "  \(name): \($0.visible)".wrapped(
-                        to: terminal.width, indent: 4, keeping: [name])
-                }
+    private func writeWarnings(
+        _ count: Int, _ terminal: Terminal, _ write: Writer
+    ) throws(ClientError) {
+        guard count > 0 else { return }
+        var lines = ["\(Words.count(count, "image")) with warnings:"]
+        try all.each(.warned) { image throws(ClientError) in
+            let name = image.name.visible
+            lines += (image.warnings ?? []).flatMap {
+                "  \(name): \($0.visible)".wrapped(
+                    to: terminal.width, indent: 4, keeping: [name])
             }
+            try Self.passOn(&lines, write)
+        }
+        try write(lines)
+    }
+
+    /// Passes lines on if there are many.
+    private static func passOn(_ lines: inout [String], _ write: Writer) throws(ClientError) {
+        guard lines.count >= tableRows else { return }
+        try write(lines)
+        lines = []
     }
 
     /// What lists the warnings.
@@ -139,32 +172,71 @@ extension BatchDetails {
         return "Warnings: \(command)".wrapped(to: terminal.width, indent: 2, keeping: [command])
     }
 
-    private func table(_ images: [ImageStatus]) -> TextTable {
-        var table = TextTable([
+    /// The rows that are laid out, and the lines that are written, at once.
+    private static let tableRows = 4096
+
+    /// - Parameter hasQuality: whether the quality of an image was chosen.
+    private func writeTable(
+        hasQuality: Bool, _ terminal: Terminal, _ write: Writer
+    ) throws(ClientError) {
+        let columns: [TextTable.Column] = [
             .init("IMAGE"), .init("STATE"),
             .init("PIXELS", isNumber: true, dispensability: 1),
             .init("BYTES", isNumber: true, dispensability: 2),
             .init("TIME", isNumber: true, dispensability: 3),
             .init("FILE", dispensability: 4),
-        ])
-        for image in images {
-            let time = image.milliseconds.downloading.saturatingAdd(image.milliseconds.filtering)
-            table.append([
-                .init(image.name), .init(image.state.rawValue, image.state == .failed ? .red : nil),
-                .init(image.output.map { "\($0.width)x\($0.height)" } ?? "-"),
-                .init(image.output.map { "\($0.bytes)" } ?? "-"),
-                .init(image.attempts == 0 ? "-" : "\(time)ms"),
-                .init(image.output?.file ?? (image.published == false ? "not published" : "-")),
-            ])
+        ]
+        let chosen: [TextTable.Column] = [
+            .init("QUALITY", isNumber: true, dispensability: 5),
+            .init("SSIM", isNumber: true, dispensability: 6),
+        ]
+        var table = TextTable(columns + (hasQuality ? chosen : []))
+        try all.each(.all) { image throws(ClientError) in
+            table.append(Self.cells(image) + (hasQuality ? Self.qualityCells(image) : []))
+            if table.count == Self.tableRows { try write(table.takeLines(on: terminal)) }
         }
-        return table
+        try write(table.takeLines(on: terminal))
     }
 
-    private func failureLines(_ limit: Int, _ terminal: Terminal) -> [String] {
-        let failed = status.images.filter { $0.state == .failed }
-        guard !failed.isEmpty else { return [] }
-        var lines = ["\(Words.count(failed.count, "failed image")):"]
-        for image in failed.prefix(limit) {
+    private static func file(of image: ImageStatus) -> String {
+        guard let file = image.output?.file else {
+            return image.published == false ? "not published" : "-"
+        }
+        return image.deliveredTo.map { "\(file), \($0.visible)" } ?? file
+    }
+
+    /// The chosen quality, and the similarity that it has.
+    private static func qualityCells(_ image: ImageStatus) -> [TextTable.Cell] {
+        [
+            .init(image.output?.quality.map { "\($0)" } ?? "-"),
+            .init(image.output?.ssim.map { "\($0)" } ?? "-"),
+        ]
+    }
+
+    private static func cells(_ image: ImageStatus) -> [TextTable.Cell] {
+        let time = image.milliseconds.downloading.saturatingAdd(image.milliseconds.filtering)
+        return [
+            .init(image.name),
+            .init(
+                image.state.rawValue + (image.made.map { " (\($0.rawValue))" } ?? ""),
+                image.state == .failed ? .red : nil),
+            .init(image.output.map { "\($0.width)x\($0.height)" } ?? "-"),
+            .init(image.output.map { "\($0.bytes)" } ?? "-"),
+            .init(image.attempts == 0 ? "-" : "\(time)ms"),
+            .init(file(of: image)),
+        ]
+    }
+
+    private func writeFailures(
+        _ count: Int, _ limit: Int, _ terminal: Terminal, _ write: Writer
+    ) throws(ClientError) {
+        guard count > 0 else { return }
+        var lines = ["\(Words.count(count, "failed image")):"]
+        var remedy = Remedy()
+        let isRemoved = try isRemoved()
+        try all.each(.failed) { image throws(ClientError) in
+            remedy.add(image, isRemoved: isRemoved(image))
+            guard remedy.count <= limit else { return }
             let reason =
                 image.error.map { "\($0.message.visible) [\($0.code.visible)]" }
                 ?? "no reason is known"
@@ -172,55 +244,69 @@ extension BatchDetails {
             let name = image.name.visible
             lines += "  \(name): \(reason)\(help)".wrapped(
                 to: terminal.width, indent: 4, keeping: [name])
+            try Self.passOn(&lines, write)
         }
-        if failed.count > limit {
+        if count > limit {
             let command = "darkroom show \(argument) --failed"
-            lines += "  and \(failed.count - limit) more: \(command)".wrapped(
+            lines += "  and \(count - limit) more: \(command)".wrapped(
                 to: terminal.width, indent: 4, keeping: [command])
         }
-        return batch.state.isFinal ? lines + remedy(failed, terminal) : lines
+        if batch.state.isFinal { lines += remedyLines(remedy, terminal) }
+        try write(lines)
     }
 
-    private func remedy(_ failed: [ImageStatus], _ terminal: Terminal) -> [String] {
-        let isRemoved = isRemoved
-        let possible = failed.filter { !isRemoved($0) }
-        let helped = possible.count { $0.error?.isTransient == true }
+    /// What may help the failed images.
+    private struct Remedy {
+        var count = 0
+        /// Those whose picture is still there.
+        var possible = 0
+        /// Of these, those that a retry may help.
+        var helped = 0
+        var lacksCodec = false
+
+        mutating func add(_ image: ImageStatus, isRemoved: Bool) {
+            count += 1
+            guard !isRemoved else { return }
+            possible += 1
+            if image.error?.isTransient == true { helped += 1 }
+            if image.error?.code == PictureError.Code.codecMissing.rawValue { lacksCodec = true }
+        }
+    }
+
+    private func remedyLines(_ remedy: Remedy, _ terminal: Terminal) -> [String] {
         let retry =
             isRun
             ? "darkroom run with --retry" : "darkroom retry \(batch.id.shellQuoted)"
         let text =
-            switch helped {
-            case 0 where possible.isEmpty:
+            switch remedy.helped {
+            case 0 where remedy.possible == 0:
                 "A retry cannot help, because the pictures of this batch are removed. Submit better ones, or put them into the hot folder again."
             case 0 where lacksPictures:
                 "The pictures that came with this batch are removed: submit them again. A retry repeats only what darkroomd can still read: \(retry)"
-            case 0
-            where possible.contains { $0.error?.code == PictureError.Code.codecMissing.rawValue }:
-                "After the missing package is installed: \(retry)"
+            case 0 where remedy.lacksCodec: "After the missing package is installed: \(retry)"
             case 0: "Without another source or setting, a retry fails again: \(retry)"
-            case failed.count: "A retry may help: \(retry)"
-            default: "A retry may help \(helped) of them: \(retry)"
+            case remedy.count: "A retry may help: \(retry)"
+            default: "A retry may help \(remedy.helped) of them: \(retry)"
             }
         return text.wrapped(to: terminal.width, indent: 2, keeping: [retry])
     }
 
     /// Tells of an image whether its picture came with the manifest, and so was removed when the batch ended. Only the
     /// daemon knows this of an absolute path.
-    private var isRemoved: (ImageStatus) -> Bool {
+    private func isRemoved() throws(ClientError) -> (ImageStatus) -> Bool {
         guard lacksPictures else { return { _ in false } }
-        let images = Dictionary(
-            status.images.map { (ByteString($0.name), $0) }, uniquingKeysWith: { first, _ in first }
-        )
-        return { image in
-            var image = image
+        var origins: [ByteString: (from: String?, source: String?)] = [:]
+        try all.each(.all) { origins[ByteString($0.name)] = ($0.from, $0.source) }
+        return { [origins] image in
+            var (from, source) = (image.from, image.source)
             // An altered status may have a circle.
             var seen: Set<ByteString> = []
-            while let from = image.from.map({ ByteString($0) }), seen.insert(from).inserted,
-                let other = images[from]
+            while let name = from.map({ ByteString($0) }), seen.insert(name).inserted,
+                let other = origins[name]
             {
-                image = other
+                (from, source) = other
             }
-            guard let source = image.source else { return false }
+            guard let source else { return false }
             return RedactedURL.scheme(of: source) == nil && source.utf8.first != UInt8(ascii: "/")
         }
     }

@@ -15,16 +15,15 @@ extension BatchDetails {
         guard let stamp = try asClientError(AnswerStamp(in: answer)) else {
             throw Self.noRun(path, root)
         }
-        let found = try Self.whole(answer)
+        guard let all = try BatchImages(in: answer) else { throw Self.noRun(path, root) }
         // What was written after the status.
         let progress =
             stamp.hasPresentProgress
             ? try? answer.decode(BatchProgress.self, BatchFile.progress) : nil
         let isInWork = root.map { LockHolder(in: $0) != .nobody } ?? false
-        self.init(
-            batch: progress ?? BatchProgress(of: found), status: found,
-            daemon: DaemonState(ofRun: isInWork), folder: answer.path, isRun: true, images: images,
-            now: now)
+        try self.init(
+            batch: progress, all, daemon: DaemonState(ofRun: isInWork), folder: answer.path,
+            isRun: true, images: images, now: now)
     }
 
     private static func noRun(_ path: String, _ root: Directory?) -> ClientError {

@@ -4,7 +4,8 @@ import DarkroomManifest
 import DarkroomSpool
 import Foundation
 
-/// `darkroom show`: one batch with everything that is known about it.
+/// `darkroom show`: one batch with everything that is known about it. What is shown goes out piece by piece, for a batch
+/// may have a million images.
 package struct BatchDetails: Sendable {
     /// Which images are shown one by one.
     package enum Images: Sendable, Equatable {
@@ -17,7 +18,9 @@ package struct BatchDetails: Sendable {
     }
 
     package private(set) var batch: BatchProgress
-    package let status: Status
+    let all: BatchImages
+    /// The status without its images.
+    package var status: Status { all.frame }
     package let daemon: DaemonState
     /// The path of the answer.
     package let folder: String
@@ -34,62 +37,53 @@ package struct BatchDetails: Sendable {
     package init(
         of id: String, in spool: SpoolFolder, images: Images = .firstFailed, now: Date = Date()
     ) throws(ClientError) {
-        guard let answer = try spool.folder(of: id) else { throw spool.noSuchBatch(id) }
-        guard var status = try spool.frame(in: answer) else { throw spool.noSuchBatch(id) }
-        let progress = try spool.summary(of: id)
-        let counts = progress?.counts ?? status.counts
-        let isOlder = try !spool.hasProgress(answer)
-        // The images of a large batch take seconds to read.
-        let isWhole =
-            images == .all || images == .warned && counts.warnings != 0 || counts.failed > 0
-            || isOlder
-        if isWhole { status = try Self.whole(answer) }
-        let batch =
-            isOlder
-            ? BatchProgress(olderAnswer: status) : progress ?? BatchProgress(olderAnswer: status)
-        self.init(
-            batch: batch, status: status, daemon: try DaemonState(of: spool, now: now),
-            folder: answer.path, isRun: false, images: images, now: now)
+        guard let answer = try spool.folder(of: id), let all = try BatchImages(in: answer) else {
+            throw spool.noSuchBatch(id)
+        }
+        let progress = try spool.hasProgress(answer) ? spool.summary(of: id) : nil
+        try self.init(
+            batch: progress, all, daemon: DaemonState(of: spool, now: now), folder: answer.path,
+            isRun: false, images: images, now: now)
         lacksPictures = status.lacksPictures(in: answer)
     }
 
+    /// - Parameter batch: nil if only the status tells: the batch is small and new, or an older version wrote it.
     init(
-        batch: BatchProgress, status: Status, daemon: DaemonState, folder: String, isRun: Bool,
-        images: Images, now: Date
-    ) {
-        self.batch = batch
-        // An older version has not counted them.
-        if batch.counts.warnings == nil, !status.images.isEmpty {
-            self.batch.counts.warnings = status.images.count(where: \.isWarned)
-        }
-        self.status = status
+        batch: BatchProgress?, _ all: BatchImages, daemon: DaemonState, folder: String,
+        isRun: Bool, images: Images, now: Date
+    ) throws(ClientError) {
+        self.batch = batch ?? BatchProgress(olderAnswer: all.frame)
+        self.all = all
         self.daemon = daemon
         self.folder = folder
         self.isRun = isRun
         self.images = images
         self.now = now
-    }
-
-    /// - Throws: also if it cannot be read.
-    static func whole(_ answer: Directory) throws(ClientError) -> Status {
-        guard let status = try asClientError(Status(in: answer)) else {
-            throw ClientError(.unreadableStatus(in: answer))
+        if batch == nil {
+            var bytes = 0
+            try all.each(.all) { bytes = bytes.saturatingAdd($0.output?.bytes ?? 0) }
+            self.batch.outputBytes = bytes
         }
-        return status
+        // An older version has not counted them.
+        if self.batch.counts.warnings == nil, all.frame.counts.total > 0 {
+            self.batch.counts.warnings = try all.sums().warned
+        }
     }
 
     /// The images that are listed.
-    package var listed: [ImageStatus] {
+    private var listed: BatchImages.Kind {
         switch images {
-        case .all: status.images
-        case .warned: status.images.filter(\.isWarned)
-        case .failed, .firstFailed: status.images.filter { $0.state == .failed }
+        case .all: .all
+        case .warned: .warned
+        case .failed, .firstFailed: .failed
         }
     }
 
-    /// One object for programs.
-    package var json: String {
-        JSONText.object([
+    /// One object for programs, passed on in pieces.
+    package func json(
+        _ write: (String) throws(ClientError) -> Void
+    ) throws(ClientError) {
+        let text = JSONText.object([
             "type": "batch", "id": batch.id, "state": batch.state, "priority": batch.priority,
             "uid": batch.uid, "user": batch.uid.map { HumanText.user($0) },
             "manifest": status.manifest, "counts": batch.counts, "times": batch.times,
@@ -97,11 +91,56 @@ package struct BatchDetails: Sendable {
             "imagesPerSecond": batch.imagesPerSecond, "bytesPerSecond": batch.bytesPerSecond,
             "secondsLeft": batch.secondsLeft, "waiting": batch.waiting,
             "reason": batch.reason(daemon, problem: status.errors?.first),
-            "commands": batch.commands, "errors": status.errors, "images": listed,
+            "commands": batch.commands, "errors": status.errors, "images": [ImageStatus](),
             "folder": folder,
             // No daemon works on the folder of a run.
             "daemon": isRun ? nil : daemon.name,
             "written": batch.written,
         ])
+        // No string contains a literal newline, and what is in other objects is indented further.
+        let (opening, closing) = ("\n  \"images\" : [", "\n  ]")
+        guard let begin = text.firstRange(of: opening)?.upperBound,
+            let end = text[begin...].firstRange(of: closing)?.lowerBound
+        else { preconditionFailure("the object has its images") }
+        try write(String(text[..<begin]))
+        var piece = ""
+        var separator = "\n    "
+        try all.each(listed) { image throws(ClientError) in
+            let text = JSONText.indented(image).split(
+                separator: "\n", omittingEmptySubsequences: false)
+            piece += separator + text.joined(separator: "\n    ")
+            separator = ",\n    "
+            if piece.utf8.count > Self.piece {
+                try write(piece)
+                piece = ""
+            }
+        }
+        try write(piece + (separator.hasPrefix(",") ? "" : "\n") + text[end...] + "\n")
     }
+
+    /// The outputs as the attribute `srcset` of HTML has them, a line for each image and format; as JSON, the content of
+    /// `sizes.json`. Of a batch in work, those that there are.
+    package func sourceSets(
+        asJSON: Bool, _ write: (String) throws(ClientError) -> Void
+    ) throws(ClientError) {
+        var sizes = ResultSizes(id: batch.id)
+        var lines = ""
+        func flush(_ rest: [UInt8]) throws(ClientError) {
+            try write(asJSON ? String(decoding: rest, as: UTF8.self) : lines)
+            lines = ""
+        }
+        func tell(_ image: ResultSizes.Image?) {
+            guard !asJSON, let image else { return }
+            for (_, text) in image.sourceSets { lines += text + "\n" }
+        }
+        try all.each(.all) { image throws(ClientError) in
+            tell(sizes.add(image))
+            if sizes.count > Self.piece { try flush(sizes.take()) }
+        }
+        if !asJSON { tell(sizes.endLast()) }
+        try flush(sizes.end())
+    }
+
+    /// What is passed on at once, in bytes.
+    private static let piece = 64 << 10
 }

@@ -61,7 +61,8 @@ package struct SpoolOverview: Sendable {
             "waiting": daemon.waiting, "daemon": queue?.daemon, "counts": queue?.counts,
             "images": queue?.images, "imagesPerSecond": queue?.imagesPerSecond,
             "bytesPerSecond": queue?.bytesPerSecond, "unresumed": queue?.unresumed,
-            "inbox": inbox, "folders": folders?.folders, "written": queue?.written, "age": age,
+            "results": queue?.results, "inbox": inbox, "folders": folders?.folders,
+            "written": queue?.written, "age": age,
         ])
     }
 }
@@ -81,7 +82,7 @@ extension SpoolOverview {
     /// Where the further lines of a wrapped one begin: below its text, which stands behind a label of eleven columns, or
     /// two columns further.
     private static func indent(of line: String) -> Int {
-        let labels = ["batches", "images", "left", "folder", "inbox"]
+        let labels = ["batches", "images", "results", "left", "folder", "inbox"]
         if labels.contains(where: { line.hasPrefix("  \($0)  ") }) { return 11 }
         return line.prefix { $0 == " " }.count + (line.hasPrefix("           ") ? 0 : 2)
     }
@@ -155,6 +156,12 @@ extension SpoolOverview {
             if let bytes = queue.bytesPerSecond { line += ", \(HumanText.bytes(bytes))/s" }
         }
         lines.append(line)
+        if let results = queue.results {
+            lines.append(
+                "  results  \(results.hits) of \(results.hits.saturatingAdd(results.misses)) copied, "
+                    + "\(HumanText.bytes(Double(results.savedBytes))), since the start; "
+                    + "\(results.count) kept, \(HumanText.bytes(Double(results.bytes)))")
+        }
         for batch in queue.unresumed ?? [] {
             lines.append(
                 "  left     \(batch.id.visible) cannot be continued: \(batch.message.visible) [\(batch.code)]"

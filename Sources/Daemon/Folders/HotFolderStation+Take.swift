@@ -237,6 +237,12 @@ extension HotFolderStation {
     private struct Content: Encodable {
         let recipe: String
         let images: [String]
+        var deliver: Delivery?
+
+        struct Delivery: Encodable {
+            let to: String
+            let ifExists: String
+        }
     }
 
     private func submit(_ collection: Group, _ station: Directory) throws(FileError) {
@@ -251,7 +257,10 @@ extension HotFolderStation {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let content = Content(
-            recipe: folder.recipe, images: collection.pictures.map(\.source.string))
+            recipe: folder.recipe, images: collection.pictures.map(\.source.string),
+            deliver: folder.delivery.map {
+                Content.Delivery(to: $0.folder, ifExists: $0.existing.rawValue)
+            })
         let manifest: Data
         do {
             manifest = try encoder.encode(content)

@@ -45,6 +45,8 @@ final class CodecCall {
     private(set) var warnings: [String] = []
     /// Whether an encoder has left out the profile.
     private(set) var lacksProfile = false
+    /// The bytes of the smallest trial, if an encoder has not found a quality with few enough.
+    private(set) var smallest: Int?
     private var isOver = false
     /// Why it has not got a message that it waits for: it has left more messages unread than one that works, or the
     /// system has refused to pass it on.
@@ -258,10 +260,12 @@ final class CodecCall {
             case DARKROOM_CODEC_TOO_LARGE: .tooManyPixels
             case DARKROOM_CODEC_MEMORY: .memoryLimit
             case DARKROOM_CODEC_NO_PAGE: .pageMissing
+            case DARKROOM_CODEC_TOO_MANY_BYTES where isEncoding: .tooManyBytes
             case DARKROOM_CODEC_IO: isEncoding ? .writeFailed : .readFailed
             default: nil
             }
         guard let kind else { return nonsense(step) }
+        if kind == .tooManyBytes { smallest = Int(message.words) }
         let isTooLarge = isEncoding && kind == .memoryLimit
         let remedy = isTooLarge ? "; a smaller effort or a smaller picture needs less" : ""
         return PictureError(

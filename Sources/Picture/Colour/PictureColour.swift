@@ -11,8 +11,51 @@ package struct PictureColour: Sendable, Equatable {
     /// cICP: primaries, transfer function, matrix and range, as numbers of ITU-T H.273.
     package var codePoints: [UInt8]?
     package var profile: Profile?
+    /// What the file says in another way; it counts if nothing above tells the colours.
+    package var implied: Implied?
 
     package init() {}
+
+    package enum Implied: Sendable {
+        /// Values of inks or of Lab that were converted, or a container whose numbers mean sRGB.
+        case sRGB
+        /// Exif of cameras, see `ExifColourSpace`.
+        case adobe
+    }
+
+    /// Notes what Exif says.
+    mutating func heed(exif: [UInt8]?) {
+        guard implied == nil, let exif, ExifColourSpace.isAdobe(tiff: exif) else { return }
+        implied = .adobe
+    }
+
+    /// Whether anything tells the colours.
+    var saysSpace: Bool {
+        profile != nil || codePoints != nil || renderingIntent != nil || gamma != nil
+            || chromaticities != nil || implied != nil
+    }
+
+    /// What is left of it in a file that has these parts.
+    func only(_ items: Set<Item>) -> PictureColour {
+        var colour = PictureColour()
+        if items.contains(.renderingIntent) { colour.renderingIntent = renderingIntent }
+        if items.contains(.gamma) { colour.gamma = gamma }
+        if items.contains(.chromaticities) { colour.chromaticities = chromaticities }
+        if items.contains(.codePoints) { colour.codePoints = codePoints }
+        if items.contains(.profile) { colour.profile = profile }
+        return colour
+    }
+
+    /// With the chunks of a PNG for what only Exif says: for files that are read again here.
+    var spelledOut: PictureColour {
+        var colour = self
+        colour.implied = nil
+        guard implied == .adobe, !colour.saysSpace else { return self }
+        // Adobe RGB (1998): its gamma is 2 + 51/256.
+        colour.gamma = 45471
+        colour.chromaticities = [31270, 32900, 64000, 33000, 21000, 71000, 15000, 6000]
+        return colour
+    }
 
     /// pHYs.
     package struct Density: Sendable, Equatable {

@@ -2,7 +2,8 @@ import CDarkroomPixels
 import DarkroomCore
 import Glibc
 
-/// Lays another image over the picture: the operator *over* of Porter and Duff, on stored values.
+/// Lays another image over the picture: the operator *over* of Porter and Duff, on stored values, after those of the
+/// other image were brought to the picture's colour space.
 ///
 /// With o for the other's alpha times the opacity, b for the picture's alpha, and V and B for the colours, all from 0
 /// to 1: alpha becomes a = o + b·(1 − o), and colour becomes (o·V + b·(1 − o)·B) / a. Parts outside the picture are cut
@@ -27,15 +28,20 @@ final class OverlayStage: Stage {
     ) throws(PictureError) {
         do throws(PictureError) {
             let image = try context.openImage(overlay.from)
-            let reader = try PictureDecoder.reader(
-                of: PictureDecoder.Input(
-                    .file(image.descriptor.file), name: image.name, limits: context.limits,
-                    checkpoint: context.checkpoint))
+            let source = PictureDecoder.Input(
+                .file(image.descriptor.file), name: image.name, limits: context.limits,
+                checkpoint: context.checkpoint)
+            let reader = try PictureDecoder.reader(of: source)
+            // Values mean colours only together with their space, so those of the other image get the picture's.
+            let plans = try ColourConversions.plans(for: reader, on: context.stated, source)
+            let conversions = plans.compactMap(\.conversion)
             // For the time of the reading. The descriptor closes at the end of this function.
             try context.memory.take(reader.heldBytes, for: "overlay: reading \(image.name)")
             defer { context.memory.giveBack(reader.heldBytes) }
             let input = upstream.layout
-            let scaled = try overlay.scaled(reader, for: input, context)
+            let scaled = try overlay.scaled(
+                conversions.isEmpty ? reader : ConvertedStage(reader, conversions), for: input,
+                context)
             let size = scaled.layout
             let corner = overlay.corner(of: size, on: input)
             columns = Self.visible(corner.x, size.width, within: input.width)
@@ -63,7 +69,9 @@ final class OverlayStage: Stage {
                 }
             }
             try feed.finish()
-            for warning in reader.warnings { context.remarks.add("\(image.name): \(warning)") }
+            for warning in reader.warnings + plans.compactMap(\.remark) {
+                context.remarks.add("\(image.name): \(warning)")
+            }
             if columns.isEmpty || rows.isEmpty {
                 context.remarks.add("overlay: \(image.name) is completely outside the picture")
             }

@@ -5,6 +5,8 @@ import SystemPackage
 package struct StageContext {
     package let limits: PictureLimits
     package let memory: PictureMemory
+    /// What tells the colour space of the picture's values.
+    var stated = StatedColour.nothing
     /// Opens the pixels of another image of the batch.
     let openImage: ImageOpener
     /// Returns false to stop with `PictureError.Code.cancelled`.

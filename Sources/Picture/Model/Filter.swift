@@ -229,3 +229,17 @@ extension UInt8 {
         }
     }
 }
+
+extension Filter {
+    /// Whether each pixel of the result depends on the same pixel alone, and not on its place.
+    var looksAtOnePixel: Bool {
+        switch self {
+        case .sepia, .mono, .grayscale, .invert, .brightness, .contrast, .saturate, .hueRotate,
+            .opacity, .gamma, .threshold, .posterize, .flatten:
+            true
+        case .vignette, .overlay, .resize, .crop, .trim, .pad, .rotate, .flip, .flop, .blur,
+            .sharpen:
+            false
+        }
+    }
+}

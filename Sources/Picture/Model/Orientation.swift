@@ -95,7 +95,7 @@ package enum ExifOrientation: Equatable {
 }
 
 /// Reads numbers in a TIFF structure; nil for a position outside of it.
-private struct TIFFReader {
+struct TIFFReader {
     private let bytes: [UInt8]
     private let isBigEndian: Bool
 

@@ -59,6 +59,9 @@ public struct PictureError: Error, Equatable, CustomStringConvertible {
         /// The picture has more pixels than the limit allows. This is known from the header, before anything is
         /// decoded.
         case tooManyPixels = "too-many-pixels"
+        /// Even with the lowest quality that is tried, the result has more bytes than `output.maxBytes` allows. The message
+        /// has the bytes of the smallest trial.
+        case tooManyBytes = "too-many-bytes"
         /// The picture needs more memory than the daemon's setting `limits.memory` allows. This is known from the
         /// header.
         case memoryLimit = "memory-limit"

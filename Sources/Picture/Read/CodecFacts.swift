@@ -5,12 +5,18 @@ import Glibc
 struct CodecFacts {
     var colour = PictureColour()
     var exif: [UInt8]?
+    var packets: SourcePackets
     var orientation = Orientation.topLeft
     var remarks: [String] = []
     var meanings: [String: SourceMetadata.Meaning] = [:]
+    /// That of CMYK.
+    var inkProfile: [UInt8]?
 
     /// - Parameter page: the one that is wanted.
-    init(_ header: darkroom_codec_header, _ blobs: CodecBlobs, isGray: Bool, page: Int?) {
+    init(
+        _ header: darkroom_codec_header, _ blobs: CodecBlobs, isGray: Bool, hasInks: Bool,
+        page: Int?
+    ) {
         if page == nil, header.pages > 1 {
             remarks.append(
                 "it has \(header.pages) pages: page \(header.page) is used; pages: all uses each")
@@ -21,25 +27,32 @@ struct CodecFacts {
         }
         if let bytes = blobs[Int(DARKROOM_CODEC_ICC)] {
             let profile = PictureColour.Profile(bytes: bytes)
-            if let reason = profile.mismatch(isGray: isGray) {
+            if hasInks {
+                inkProfile = bytes
+            } else if let reason = profile.mismatch(isGray: isGray) {
                 remarks.append("the colour profile is dropped: \(reason)")
             } else {
                 colour.profile = profile
             }
-            meanings["ICC"] = .colour(.profile)
+            meanings["ICC"] = hasInks ? .pixels : .colour(.profile)
         }
         exif = blobs[Int(DARKROOM_CODEC_EXIF)]
-        if exif != nil { meanings["Exif"] = .exif }
-        if blobs[Int(DARKROOM_CODEC_XMP)] != nil { meanings["XMP"] = .other }
-        if blobs[Int(DARKROOM_CODEC_IPTC)] != nil { meanings["IPTC"] = .other }
+        packets = SourcePackets(
+            exif: exif, xmp: blobs[Int(DARKROOM_CODEC_XMP)], iptc: blobs[Int(DARKROOM_CODEC_IPTC)])
+        if packets.exif != nil { meanings["Exif"] = .packet(.exif) }
+        if packets.xmp != nil { meanings["XMP"] = .packet(.xmp) }
+        if packets.iptc != nil { meanings["IPTC"] = .packet(.iptc) }
         // 2 is unknown; primaries 1 with the transfer function 13 are sRGB, which a result without a note means anyway.
         let points = [header.cicp.0, header.cicp.1, header.cicp.2, header.cicp.3]
-        if colour.profile == nil, points[0] != 2, points.allSatisfy({ $0 <= 255 }),
-            (points[0], points[1]) != (1, 13)
-        {
-            colour.codePoints = [UInt8(points[0]), UInt8(points[1]), 0, 1]
-            meanings["CICP"] = .colour(.codePoints)
+        if colour.profile == nil, points[0] != 2, points.allSatisfy({ $0 <= 255 }) {
+            if (points[0], points[1]) == (1, 13) {
+                colour.implied = .sRGB
+            } else {
+                colour.codePoints = [UInt8(points[0]), UInt8(points[1]), 0, 1]
+                meanings["CICP"] = .colour(.codePoints)
+            }
         }
+        colour.heed(exif: exif)
         if header.orientation == 0 {
             let (found, remark) = ExifOrientation.read(exif)
             orientation = found

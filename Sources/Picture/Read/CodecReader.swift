@@ -14,6 +14,7 @@ final class CodecReader: PictureReader {
     let colour: PictureColour
     let orientation: Orientation
     let exif: [UInt8]?
+    private let stored: SourcePackets
     let metadata: SourceMetadata
     let heldBytes: Int
     let heldBytesIfReduced: Int
@@ -21,7 +22,7 @@ final class CodecReader: PictureReader {
     let format: InputFormat
 
     private let call: CodecCall
-    private let converter: CMYKConverter?
+    private let inks: InkSource?
     private let remarks: [String]
     private var nextRow = 0
     /// The slot that is lent; nil if none is.
@@ -45,7 +46,8 @@ final class CodecReader: PictureReader {
         }
         let stored = rows.layout
         let facts = CodecFacts(
-            header, blobs, isGray: stored.colourChannels == 1, page: input.page)
+            header, blobs, isGray: stored.colourChannels == 1, hasInks: rows.isCMYK,
+            page: input.page)
         storedSize = (stored.width, stored.height)
         canReduce = rows.reduces
         divisor =
@@ -60,10 +62,11 @@ final class CodecReader: PictureReader {
                     + " \(Units.bytes(heldBytes)) of memory at once, which is more than the limit of"
                     + " \(Units.bytes(limits.wholePictureBytes))")
         }
-        converter = rows.isCMYK ? try CMYKConverter(rows) : nil
+        inks = rows.isCMYK ? InkSource(profile: facts.inkProfile, input) : nil
         storedDepth = Int(header.source_depth)
-        colour = facts.colour
+        colour = rows.isCMYK ? facts.colour.stating(ofInks: input.profile) : facts.colour
         exif = facts.exif
+        self.stored = facts.packets
         orientation = facts.orientation
         remarks = facts.remarks
         metadata = SourceMetadata(format: format.kind, meanings: facts.meanings)
@@ -72,7 +75,12 @@ final class CodecReader: PictureReader {
         FaultPoint.codecHeaderRead.pass()
     }
 
-    var warnings: [String] { call.warnings + remarks }
+    /// Whether the values are CMYK, which becomes RGB when rows are read.
+    var hasInks: Bool { inks != nil }
+
+    var warnings: [String] { call.warnings + remarks + (inks?.remarks ?? []) }
+
+    func packets() throws(PictureError) -> SourcePackets { stored }
 
     /// The slots with rows; the child's memory is `heldBytes`.
     var needs: ReaderNeeds { Self.needs(layout) }
@@ -107,6 +115,7 @@ final class CodecReader: PictureReader {
         guard message.isA(DARKROOM_CODEC_ROWS), first == nextRow, count > 0,
             count <= layout.height - nextRow
         else { throw call.nonsense(step) }
+        let converter = try inks?.converter(to: layout)
         let stored = converter?.bytesPerRow ?? layout.bytesPerRow
         let bytes = try call.slot(message, bytes: count * stored, step)
         guard let start = bytes.baseAddress else { throw call.nonsense(step) }
@@ -114,10 +123,7 @@ final class CodecReader: PictureReader {
         nextRow += count
         lent = message.slot
         let rows = first..<nextRow
-        guard let converter else { return Band(start: start, rows: rows) }
-        guard let converted = converter.converted(bytes, rows: count) else {
-            throw call.nonsense(step)
-        }
-        return Band(start: converted, rows: rows)
+        converter?.convert(start, rows: count)
+        return Band(start: start, rows: rows)
     }
 }

@@ -31,7 +31,8 @@ final class ConfinedJPEGCalls: JPEGCalls {
             let isPossible =
                 (1...UInt32(JPEGReader.largestSide)).contains(jpeg.width)
                 && (1...UInt32(JPEGReader.largestSide)).contains(jpeg.height)
-                && [1, 3].contains(jpeg.channels) && jpeg.whole_bytes <= UInt64(Int64.max)
+                && [1, 3, 4].contains(jpeg.channels) && (jpeg.channels == 4) == (jpeg.is_cmyk != 0)
+                && jpeg.whole_bytes <= UInt64(Int64.max)
             let hasRoom =
                 state.profile_bytes <= most
                 && Self.sizes(state).allSatisfy { $0 <= Int(UInt16.max) }

@@ -92,10 +92,11 @@ final class JPEGFile {
 
     /// Reads the next rows. The numbers are used only in messages.
     func read(
-        _ rows: Range<Int>, of layout: PixelLayout, to start: UnsafeMutableRawPointer
+        _ rows: Range<Int>, of layout: PixelLayout, _ bytesPerRow: Int,
+        to start: UnsafeMutableRawPointer
     ) throws(PictureError) {
         let bytes = start.assumingMemoryBound(to: UInt8.self)
-        let result = try calls.read(rows.count, layout.bytesPerRow, to: bytes)
+        let result = try calls.read(rows.count, bytesPerRow, to: bytes)
         if result == DARKROOM_JPEG_OK { return }
         let row = rows.lowerBound + calls.lastCount
         try check(result, step: "reading row \(row + 1) of \(layout.height)")

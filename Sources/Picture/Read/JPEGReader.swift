@@ -8,9 +8,10 @@ import DarkroomCore
 /// the data of a usual one are in doubt. So all errors and remarks are libjpeg's, at the row where it would report them
 /// if it had decoded alone.
 ///
-/// Gray stays gray, and colour becomes RGB; CMYK and YCCK by `darkroom_cmyk_to_rgb`. A progressive picture, or one with
-/// separate scans for its components, is read completely before its first band is lent. It is held as coefficients of
-/// two bytes, which count for `PictureLimits.wholePictureBytes`. Other pictures never need more than a band.
+/// Gray stays gray, and colour becomes RGB; CMYK and YCCK by the file's profile, or as `InkModel` says. A progressive
+/// picture, or one with separate scans for its components, is read completely before its first band is lent. It is held
+/// as coefficients of two bytes, which count for `PictureLimits.wholePictureBytes`. Other pictures never need more than
+/// a band.
 ///
 /// All damage that libjpeg notices is an error, even if libjpeg would continue with a warning, unless
 /// `PictureLimits.damaged` says otherwise. The table of remarks (`Sources/CShims/remarks.c`) says what is harmless. JPEG
@@ -21,6 +22,7 @@ package final class JPEGReader: PictureReader {
     package let layout: PixelLayout
     package let colour: PictureColour
     package let orientation: Orientation
+    private let finder: PacketFinder
     package let exif: [UInt8]?
     /// The factor by which each side of the picture is reduced when it is decoded: 1, 2, 4 or 8.
     package let divisor: Int
@@ -44,6 +46,8 @@ package final class JPEGReader: PictureReader {
     fileprivate let name: String
     private let checkpoint: () -> Bool
     private let buffer: FilterBuffer<UInt8>
+    /// nil if the picture has no inks.
+    private let inks: InkSource?
     /// Remarks that are not from libjpeg.
     private var remarks: [String] = []
     private var nextRow = 0
@@ -61,6 +65,7 @@ package final class JPEGReader: PictureReader {
         _ input: PictureDecoder.Input, decoder: Decoder = .automatic, views: [Int] = []
     ) throws(PictureError) {
         let (name, limits) = (input.name, input.limits)
+        finder = PacketFinder(input.picture)
         let file = try JPEGFile(input)
         let raw = try file.open()
         try limits.check(
@@ -79,21 +84,27 @@ package final class JPEGReader: PictureReader {
         let (orientation, remark) = ExifOrientation.read(exif)
         self.orientation = orientation
         if let remark { remarks.append(remark) }
+        let hasInks = raw.is_cmyk != 0
+        var inkProfile: [UInt8]?
         var colour = PictureColour()
         if raw.has_density != 0 { colour.density = PictureColour.Density(raw.density) }
         if let bytes = try file.profile() {
             let profile = PictureColour.Profile(bytes: bytes)
-            if let reason = profile.mismatch(isGray: raw.channels == 1) {
-                let reason = raw.is_cmyk != 0 ? "CMYK becomes RGB without it" : reason
+            if hasInks {
+                inkProfile = bytes
+            } else if let reason = profile.mismatch(isGray: raw.channels == 1) {
                 remarks.append("the colour profile is dropped: \(reason)")
             } else {
                 colour.profile = profile
             }
         }
+        if hasInks { colour = colour.stating(ofInks: input.profile) }
+        colour.heed(exif: exif)
         self.colour = colour
+        inks = hasInks ? InkSource(profile: inkProfile, input) : nil
         storedSize = (Int(raw.width), Int(raw.height))
         divisor = input.divisor(Int(raw.width), Int(raw.height), orientation)
-        let channels = Int(raw.channels)
+        let channels = hasInks ? 3 : Int(raw.channels)
         let found = try views.isEmpty ? nil : file.start(views: views)
         self.views = (found ?? []).map { view in
             let layout = PixelLayout(
@@ -107,14 +118,18 @@ package final class JPEGReader: PictureReader {
             layout = PixelLayout(
                 width: size.width, height: size.height, channels: channels, depth: 8)
         }
-        buffer = try FilterBuffer(count: layout.bytesPerRow * layout.rowsPerBand)
+        // A row of inks has a sample more for each pixel.
+        let bytesPerRow = layout.bytesPerRow + (hasInks ? layout.width : 0)
+        buffer = try FilterBuffer(count: bytesPerRow * layout.rowsPerBand)
         isAbsorbed = !isProgressive
         self.file = file
         self.name = name
         checkpoint = input.checkpoint
     }
 
-    package var warnings: [String] { file.warnings + remarks }
+    package var hasInks: Bool { inks != nil }
+
+    package var warnings: [String] { file.warnings + remarks + (inks?.remarks ?? []) }
 
     /// Whether libjpeg decodes the pixels, from the beginning or since it has taken over.
     package var usesLibrary: Bool { file.usesLibrary }
@@ -147,14 +162,18 @@ package final class JPEGReader: PictureReader {
             case "JFIF":
                 // It contains nothing else, and is in nearly every file.
                 if colour.density != nil { metadata.meanings[segment] = .colour(.density) }
-            case "ICC": metadata.meanings[segment] = .colour(.profile)
-            case "Exif": metadata.meanings[segment] = .exif
+            case "ICC": metadata.meanings[segment] = inks == nil ? .colour(.profile) : .pixels
+            case "Exif": metadata.meanings[segment] = .packet(.exif)
+            case "XMP": metadata.meanings[segment] = .packet(.xmp)
+            case "APP13": metadata.meanings[segment] = .packet(.iptc)
             case "Adobe": metadata.meanings[segment] = .pixels
             default: metadata.meanings[segment] = .other
             }
         }
         return metadata
     }
+
+    package func packets() throws(PictureError) -> SourcePackets { try finder.inJPEG(exif: exif) }
 
     package func nextBand() throws(PictureError) -> Band? {
         if nextRow == layout.height {
@@ -169,8 +188,15 @@ package final class JPEGReader: PictureReader {
         }
         let rows = nextRow..<min(layout.height, nextRow + layout.rowsPerBand)
         nextRow = rows.upperBound
-        try file.read(rows, of: layout, to: buffer.start)
-        return Band(start: UnsafeMutableRawPointer(buffer.start), rows: rows)
+        let start = UnsafeMutableRawPointer(buffer.start)
+        guard let inks else {
+            try file.read(rows, of: layout, layout.bytesPerRow, to: start)
+            return Band(start: start, rows: rows)
+        }
+        let converter = try inks.converter(to: layout)
+        try file.read(rows, of: layout, converter.bytesPerRow, to: start)
+        converter.convert(start, rows: rows.count)
+        return Band(start: start, rows: rows)
     }
 
     fileprivate func checkIn() throws(PictureError) {

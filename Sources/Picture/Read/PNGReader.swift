@@ -20,6 +20,7 @@ package final class PNGReader: TwoStepStage {
     package let exif: [UInt8]?
 
     private let file: PNGFile
+    let finder: PacketFinder
     private let name: String
     private let checkpoint: () -> Bool
     /// A band, or a whole interlaced picture.
@@ -61,6 +62,7 @@ package final class PNGReader: TwoStepStage {
         _ input: PictureDecoder.Input, decoder: Decoder = .automatic
     ) throws(PictureError) {
         let (name, limits) = (input.name, input.limits)
+        finder = PacketFinder(input.picture)
         let file = try PNGFile(input)
         let prefix = try file.prefix(InputFormat.prefixLength)
         if let refusal = InputFormat(prefix: prefix).refusal(of: name) { throw refusal }
@@ -75,11 +77,13 @@ package final class PNGReader: TwoStepStage {
             isInterlaced: raw.interlaced != 0)
         // After the pixels, acTL means nothing (PNG, third edition, section 11.3.6.1).
         isAnimated = file.chunks.contains("acTL")
-        colour = try file.colour()
+        var colour = try file.colour()
         hasTransparencyChunk = file.hasTransparency
         let exif = try file.exif()
         self.exif = exif.flatMap { $0.count <= Exif.mostBytes ? $0 : nil }
         (orientation, remark) = ExifOrientation.read(exif)
+        colour.heed(exif: self.exif)
+        self.colour = colour
         rowsPerBand = Self.rowsPerBand(layout)
         if header.isInterlaced {
             try limits.checkWholePicture(layout, place: "\(name): reading an interlaced picture")

@@ -18,19 +18,22 @@ package struct PictureDecoder: Sendable {
         /// From 1; nil for the first one, with a warning if there are others.
         let page: Int?
         let divisor: Divisor
+        /// The space of the result, for a picture in CMYK; `keep` means sRGB for it.
+        let profile: OutputProfile
         /// Called before each band; false ends reading with `PictureError.Code.cancelled`.
         let checkpoint: () -> Bool
 
         package init(
             _ picture: PictureInput, name: String, limits: PictureLimits = PictureLimits(),
             page: Int? = nil, divisor: @escaping Divisor = { _, _, _ in 1 },
-            checkpoint: @escaping () -> Bool = { true }
+            profile: OutputProfile = .keep, checkpoint: @escaping () -> Bool = { true }
         ) {
             self.picture = picture
             self.name = name
             self.limits = limits
             self.page = page
             self.divisor = divisor
+            self.profile = profile
             self.checkpoint = checkpoint
         }
     }

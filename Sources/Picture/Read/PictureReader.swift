@@ -8,6 +8,8 @@ package protocol PictureReader: Stage {
     var orientation: Orientation { get }
     /// Exif's TIFF structure, as stored in the file.
     var exif: [UInt8]? { get }
+    /// All metadata of the file, as it is stored. A PNG or a JPEG is looked through for it.
+    func packets() throws(PictureError) -> SourcePackets
     /// Remarks so far that are not errors.
     var warnings: [String] { get }
     /// The format of the file.
@@ -37,6 +39,12 @@ package protocol PictureReader: Stage {
     /// The bits per sample of the file's colours, which may be fewer than those of the rows.
     var storedDepth: Int { get }
 
+    /// The reader of the file, whose values may be converted by another one around it.
+    var stored: any PictureReader { get }
+
+    /// Whether the file has CMYK, which becomes the RGB of the wanted space as rows are read.
+    var hasInks: Bool { get }
+
     /// Whether another thread may request bands from it.
     var canBeReadAhead: Bool { get }
 
@@ -53,7 +61,13 @@ extension PictureReader {
 
     package var heldBytesIfReduced: Int { heldBytes }
 
+    package var stored: any PictureReader { self }
+
+    package var hasInks: Bool { false }
+
     package var storedDepth: Int { layout.depth }
+
+    package func packets() throws(PictureError) -> SourcePackets { SourcePackets(exif: exif) }
 
     package var canBeReadAhead: Bool { true }
 
@@ -76,6 +90,8 @@ extension PNGReader: PictureReader {
             bytes: 3 * rows * layout.bytesPerRow + 4 * layout.bytesPerRow + 1 << 20)
     }
 
+    package func packets() throws(PictureError) -> SourcePackets { try finder.inPNG(exif: exif) }
+
     package var heldBytes: Int {
         header.isInterlaced ? layout.bytes : 0
     }
@@ -95,10 +111,17 @@ extension PNGReader: PictureReader {
                 case "gAMA": .colour(.gamma)
                 case "cHRM": .colour(.chromaticities)
                 case "cICP": .colour(.codePoints)
-                case "eXIf": .exif
+                case "eXIf": .packet(.exif)
+                case "iTXt": .packet(.xmp)
                 default: .other
                 }
         }
         return metadata
+    }
+}
+
+extension StatedColour {
+    init(_ reader: any PictureReader) {
+        self.init(colour: reader.colour, isGray: reader.layout.isGray)
     }
 }

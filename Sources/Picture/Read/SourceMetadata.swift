@@ -6,8 +6,8 @@ package struct SourceMetadata: Sendable, Equatable {
         case pixels
         /// It defines the meaning of the pixels' values.
         case colour(PictureColour.Item)
-        /// The metadata of a camera.
-        case exif
+        /// Metadata that a result may keep.
+        case packet(MetadataPacket)
         /// Nothing.
         case other
     }

@@ -5,7 +5,7 @@ package import SystemPackage
 ///
 /// A TIFF is a chain of directories, and each has the place of the next (TIFF 6.0, section 2; BigTIFF has longer numbers).
 /// Only this chain is followed. A directory is a page unless its tag `NewSubfileType` or `SubfileType` says that it is a
-/// smaller copy or a mask, as for the program that reads TIFF files (`Sources/CodecTIFF/tags.c`). The tags of a directory
+/// smaller copy or a mask, as for the program that reads TIFF files (`Sources/CodecTIFF/chain.c`). The tags of a directory
 /// are sorted, so these are among the first, which come with one read.
 ///
 /// Nothing here may be trusted, and nothing is said of a damaged file. The chain ends where libtiff gives up: at a place that

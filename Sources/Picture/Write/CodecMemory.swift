@@ -4,8 +4,8 @@ import CDarkroomCodecWire
 ///
 /// The libraries do not tell. The factors are bounds of the peaks that were measured (`VmPeak` of the child) with
 /// photographs, drawings and noise of 0.1 to 12 megapixels, with noise of 20 to 1000 pixels in width and height, and with
-/// pictures of 16 pixels in width or height, on 2026-11-28; for JPEG XL also with screens and
-/// pictures of one colour. A child has `CodecCall.Bounds.spare` besides.
+/// pictures of 16 pixels in width or height, on 2026-11-28; for JPEG XL also with screens and pictures of one colour. A
+/// child has `CodecCall.Bounds.spare` besides.
 enum CodecMemory {
     /// libwebp 1.2.4. It has the tokens of the whole picture from the second method on, four bytes a pixel if it is
     /// lossless, and for everything that is lossless, also alpha, a search in up to 2600 histograms: noise of 0.1
@@ -28,7 +28,7 @@ enum CodecMemory {
         } else {
             bytes = (effort == 0 ? 8 : options.quality > 90 ? 30 : 23) * pixels
         }
-        return bytes + constant
+        return bytes + search(layout, pixels, files: 6, options) + constant
     }
 
     /// libheif 1.15.1 with aom 3.6.0. The planes are there several times, with margins.
@@ -50,7 +50,24 @@ enum CodecMemory {
         // Where parts of a drawing or a screen repeat, it has a table of them, if Sources/CodecHEIF/aom.c permits that.
         let searches = options.effort >= Int(DARKROOM_CODEC_REPETITION_EFFORT)
         let repetition = searches ? 120 * pixels + 64 << 20 : 0
-        return bytes * extended(layout, pixels, by: 56) + repetition + constant
+        let all = bytes * extended(layout, pixels, by: 56) + repetition + constant
+        // dav1d, which reads the trials, and its threads.
+        let reading = options.search?.ssim == nil ? 0 : 48 << 20
+        let files = samples * bytesPerSample
+        return all + reading + Self.search(layout, pixels, files: files, options)
+    }
+
+    /// What a search has besides: files, and to compare them the brightness of the picture and some rows. A file is read after
+    /// the memory of its encoder has been given back.
+    ///
+    /// - Parameter files: the most bytes of files at once, for each pixel.
+    private static func search(
+        _ layout: PixelLayout, _ pixels: Int, files: Int, _ options: OutputOptions
+    ) -> Int {
+        guard let search = options.search else { return 0 }
+        let comparison =
+            search.ssim == nil ? 0 : pixels + darkroom_ssim_bytes(UInt32(layout.width))
+        return files * pixels + comparison + layout.width
     }
 
     /// libjxl 0.7.0. It has the picture as floats, and compares it with what comes out from effort 8 on. Where pieces of a

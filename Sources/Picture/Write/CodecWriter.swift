@@ -15,6 +15,7 @@ final class CodecWriter {
     /// The slots for rows that this side has.
     private var free = Set(0..<UInt32(CodecCall.Bounds.slots))
     private var isOver = false
+    private var chosen: ChosenQuality?
     private static let beginning = "writing the header"
 
     /// Writes all rows of a picture.
@@ -42,10 +43,19 @@ final class CodecWriter {
         self.input = input
         self.rows = rows
         let layout = rows.layout
-        let metadata = (input.colour.profile?.bytes.count ?? 0) + (input.exif?.count ?? 0)
+        let metadata = [input.colour.profile?.bytes, input.exif, input.xmp, input.iptc]
+            .reduce(0) { $0 + ($1?.count ?? 0) }
+        var limits = input.limits
+        if input.options.search != nil {
+            // It encodes several times, and says nothing before the last one.
+            limits.codecSeconds *= QualitySearch.mostEncodings
+            limits.codecSilence *= QualitySearch.mostEncodings
+        }
+        // While a search assembles a file, there is another one.
+        let copies = input.options.search == nil ? 2 : 5
         call = try CodecCall(
-            encoding: input.name, memory: memory + 2 * metadata, rowBytes: layout.bytesPerRow,
-            input.limits, checkpoint: input.checkpoint, by: encoder.program)
+            encoding: input.name, memory: memory + copies * metadata,
+            rowBytes: layout.bytesPerRow, limits, checkpoint: input.checkpoint, by: encoder.program)
         // The most is an AVIF of 12 bits: it makes nearly three times as much of noise with 8 bits.
         output = try CodecFile(
             input.file, name: input.name, most: 4 * (layout.bytes + metadata) + 1 << 20,
@@ -62,6 +72,8 @@ final class CodecWriter {
         message.header = darkroom_codec_header(rows.layout)
         let items = message.header.add(input.colour, encoder.items)
         message.header.exif = UInt32(input.exif?.count ?? 0)
+        message.header.xmp = UInt32(input.xmp?.count ?? 0)
+        message.header.iptc = UInt32(input.iptc?.count ?? 0)
         message.options = darkroom_codec_options(input.options)
         message.options.depth = UInt32(input.options.depth(of: input.stage.layout))
         call.say(message)
@@ -69,6 +81,8 @@ final class CodecWriter {
             try say(profile.bytes, DARKROOM_CODEC_ICC)
         }
         if let exif = input.exif { try say(exif, DARKROOM_CODEC_EXIF) }
+        if let xmp = input.xmp { try say(xmp, DARKROOM_CODEC_XMP) }
+        if let iptc = input.iptc { try say(iptc, DARKROOM_CODEC_IPTC) }
         return items
     }
 
@@ -116,7 +130,7 @@ final class CodecWriter {
         return WrittenPicture(
             bytes: output.bytes, sha256: sha256,
             items: call.lacksProfile ? items.subtracting([.profile]) : items,
-            remarks: call.warnings)
+            remarks: call.warnings, chosen: chosen)
     }
 
     // MARK: What the child says
@@ -133,7 +147,17 @@ final class CodecWriter {
     ///
     /// - Parameter isComplete: whether all rows have been said, so that the end may come.
     private func hear(_ step: String, isComplete: Bool = false) throws(PictureError) {
-        let message = try call.hear(step)
+        let message: darkroom_codec_message
+        do throws(PictureError) {
+            message = try call.hear(step)
+        } catch {
+            guard error.kind == .tooManyBytes else { throw error }
+            let options = input.options
+            guard let search = options.search, search.maxBytes != nil,
+                let smallest = call.smallest
+            else { throw call.nonsense(step) }
+            throw search.failure(input.name, highest: options.quality, smallest: smallest)
+        }
         if message.isA(DARKROOM_CODEC_FREE) {
             guard message.slot < UInt32(CodecCall.Bounds.slots),
                 free.insert(message.slot).inserted
@@ -149,10 +173,22 @@ final class CodecWriter {
         } else if message.isA(DARKROOM_CODEC_END), isComplete, output.bytes > 0,
             free.count == CodecCall.Bounds.slots
         {
+            if let search = input.options.search { chosen = try choice(message, search, step) }
             isOver = true
         } else {
             throw call.nonsense(step)
         }
+    }
+
+    /// What the child has chosen, if it makes sense.
+    private func choice(
+        _ message: darkroom_codec_message, _ search: QualitySearch, _ step: String
+    ) throws(PictureError) -> ChosenQuality {
+        let (quality, similarity) = (message.options.quality, message.options.similarity)
+        guard quality > 0, quality <= UInt32(input.options.quality), (0...1).contains(similarity),
+            output.bytes <= search.maxBytes ?? .max
+        else { throw call.nonsense(step) }
+        return ChosenQuality(quality, similarity: similarity, search)
     }
 }
 
@@ -199,6 +235,8 @@ extension darkroom_codec_options {
         self.init()
         quality = UInt32(options.quality)
         lossless = options.lossless ? 1 : 0
+        most_bytes = options.search?.mostBytes ?? 0
+        similarity = options.search?.similarity ?? 0
         let usual = options.format.defaultEffort
         effort = UInt32(
             OutputOption.effort.formats.contains(options.format) ? options.effort : usual)

@@ -17,20 +17,42 @@ final class JPEGEncoder {
 
     deinit { darkroom_jpeg_writer_free(writer) }
 
+    /// What is written beside the pixels.
+    struct Segments {
+        var profile: PictureColour.Profile?
+        /// A TIFF structure.
+        var exif: [UInt8]?
+        /// A packet.
+        var xmp: [UInt8]?
+        /// Datasets of IIM.
+        var iptc: [UInt8]?
+    }
+
     func start(
-        _ settings: inout darkroom_jpeg_settings, profile: PictureColour.Profile?, exif: [UInt8]?
+        _ settings: inout darkroom_jpeg_settings, _ segments: Segments
     ) throws(PictureError) {
-        let result =
-            (profile?.bytes ?? []).withUnsafeBufferPointer { bytes in
-                settings.profile = bytes.isEmpty ? nil : bytes.baseAddress
-                settings.profile_length = bytes.count
-                return (exif ?? []).withUnsafeBufferPointer { tiff in
-                    settings.exif = tiff.isEmpty ? nil : tiff.baseAddress
-                    settings.exif_length = tiff.count
-                    return darkroom_jpeg_writer_start(writer, &settings)
+        let result = Self.lend(segments.profile?.bytes) { bytes in
+            (settings.profile, settings.profile_length) = bytes
+            return Self.lend(segments.exif) { bytes in
+                (settings.exif, settings.exif_length) = bytes
+                return Self.lend(segments.xmp) { bytes in
+                    (settings.xmp, settings.xmp_length) = bytes
+                    return Self.lend(segments.iptc.map(PhotoshopResources.segment)) { bytes in
+                        (settings.photoshop, settings.photoshop_length) = bytes
+                        return darkroom_jpeg_writer_start(writer, &settings)
+                    }
                 }
             }
+        }
         try check(result, step: "writing the header")
+    }
+
+    private static func lend(
+        _ bytes: [UInt8]?,
+        _ body: ((UnsafePointer<UInt8>?, Int)) -> darkroom_jpeg_result
+    ) -> darkroom_jpeg_result {
+        guard let bytes, !bytes.isEmpty else { return body((nil, 0)) }
+        return bytes.withUnsafeBufferPointer { body(($0.baseAddress, $0.count)) }
     }
 
     func add(_ band: Band, _ layout: PixelLayout) throws(PictureError) {
@@ -40,6 +62,18 @@ final class JPEGEncoder {
         try check(
             result, step: "writing rows \(band.rows.lowerBound + 1) to \(band.rows.upperBound)")
     }
+
+    /// After the last row of a search: makes a trial.
+    ///
+    /// - Returns: false if there is nothing more to try, as for a quality that is given.
+    func tries() throws(PictureError) -> Bool {
+        var isComplete: CInt = 0
+        try check(darkroom_jpeg_writer_try(writer, &isComplete), step: "choosing the quality")
+        return isComplete == 0
+    }
+
+    /// What a search has chosen.
+    var choice: darkroom_jpeg_choice { darkroom_jpeg_writer_choice(writer) }
 
     func finish() throws(PictureError) {
         try check(darkroom_jpeg_writer_finish(writer), step: "writing the end")

@@ -10,6 +10,8 @@ package struct WrittenPicture: Sendable, Equatable {
     package var items: Set<PictureColour.Item>
     /// What is dropped because of the program that writes the format.
     package var remarks: [String] = []
+    /// nil if the quality was given.
+    package var chosen: ChosenQuality?
 }
 
 /// A picture's file while it is written. Every write is checked, and the bytes are counted and hashed. Small parts

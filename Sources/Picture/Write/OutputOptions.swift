@@ -10,6 +10,10 @@ package struct OutputOptions: Sendable, Equatable {
     private var givenEffort: Int?
     /// See `OutputOption.depth`; nil for the default of the format.
     package var depth: Int?
+    /// See `OutputOption.maxBytes`: the most bytes of the file.
+    package var maxBytes: Int?
+    /// See `OutputOption.target`: the similarity to the filtered picture, 0 to 1.
+    package var ssim: Double?
     /// For JPEG: whether it has several scans, from coarse to fine.
     package var progressive: Bool
     /// For PNG.
@@ -20,15 +24,20 @@ package struct OutputOptions: Sendable, Equatable {
     package var lossless: Bool
     /// For AVIF: the resolution of colour.
     package var chroma: PictureOutput.Chroma
-    /// Whether the source's Exif is kept.
-    package var keepsExif: Bool
+    /// The colour space of the result.
+    package var profile: OutputProfile
+    /// What is kept of the source's metadata.
+    package var metadata: MetadataChoice
+    /// The template for the paths of outputs; nil for the names of the images. It does not decide any bytes.
+    package var name: NameTemplate?
 
     package init(
         format: OutputFormat = .png, quality: Int? = nil, progressive: Bool = false,
         compression: PNGWriter.Compression = .balanced,
         tiffCompression: PictureOutput.TIFFCompression = .deflate, lossless: Bool = false,
         effort: Int? = nil, depth: Int? = nil, chroma: PictureOutput.Chroma = .half,
-        keepsExif: Bool = false
+        profile: OutputProfile = .keep, metadata: MetadataChoice = .none, maxBytes: Int? = nil,
+        ssim: Double? = nil
     ) {
         self.format = format
         givenQuality = quality
@@ -39,14 +48,28 @@ package struct OutputOptions: Sendable, Equatable {
         self.tiffCompression = tiffCompression
         self.lossless = lossless
         self.chroma = chroma
-        self.keepsExif = keepsExif
+        self.profile = profile
+        self.metadata = metadata
+        self.maxBytes = maxBytes
+        self.ssim = ssim
     }
 
-    /// 1 to 100, on the scale of the format's library.
+    /// 1 to 100, on the scale of the format's library. If it is chosen, this is the highest one.
     package var quality: Int {
-        get { givenQuality ?? format.defaultQuality }
+        get { givenQuality ?? (search?.ssim == nil ? format.defaultQuality : 100) }
         set { givenQuality = newValue }
     }
+
+    /// How the quality is chosen; nil if it is given.
+    var search: QualitySearch? {
+        guard maxBytes != nil || ssim != nil, !losesNothing,
+            OutputOption.maxBytes.formats.contains(format)
+        else { return nil }
+        return QualitySearch(maxBytes: maxBytes, ssim: ssim)
+    }
+
+    /// Whether `lossless` has an effect.
+    var losesNothing: Bool { lossless && OutputOption.lossless.formats.contains(format) }
 
     /// 0, the fastest, to 10, the smallest.
     package var effort: Int {
@@ -56,6 +79,10 @@ package struct OutputOptions: Sendable, Equatable {
 
     package static let qualities = 1...100
     package static let efforts = 0...10
+    /// Of `maxBytes`: no picture has fewer, and a file system has no more.
+    package static let budgets = 1...1 << 50
+    /// Of `ssim`. Less is of no use.
+    package static let similarities = 0.5...1
 
     /// What was given for another format may not be one of this.
     private var usableDepth: Int? {
@@ -97,11 +124,12 @@ extension OutputFormat {
 ///
 /// `formats` is the only table of them: errors, the schema and the manual follow it.
 package enum OutputOption: String, Sendable, CaseIterable {
-    case quality, progressive, lossless, effort, depth, chroma, compression
+    case quality, maxBytes, target, progressive, lossless, effort, depth, chroma, compression
 
     package var formats: [OutputFormat] {
         switch self {
         case .quality: [.jpeg, .webp, .avif, .jpegXL]
+        case .maxBytes, .target: [.jpeg, .webp, .avif]
         case .progressive: [.jpeg]
         case .lossless, .effort: [.webp, .avif, .jpegXL]
         case .depth: [.avif, .tiff, .jpegXL]

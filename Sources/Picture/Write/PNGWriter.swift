@@ -30,7 +30,7 @@ package final class PNGWriter {
         strips = StripEncoder(
             palette?.packedLayout ?? layout, input.options.compression.effort, cores: input.cores,
             ahead: input.ahead, name: name)
-        items = try start(layout, colour: input.colour, exif: input.exif)
+        items = try start(layout, input)
     }
 
     deinit { darkroom_png_writer_free(writer) }
@@ -85,7 +85,7 @@ package final class PNGWriter {
     ///
     /// - Returns: the parts of the colour information that libpng accepted.
     private func start(
-        _ layout: PixelLayout, colour: PictureColour, exif: [UInt8]?
+        _ layout: PixelLayout, _ input: PictureEncoder.Input
     ) throws(PictureError) -> Set<PictureColour.Item> {
         var written: UInt32 = 0
         if let palette {
@@ -97,14 +97,17 @@ package final class PNGWriter {
             }
             try check(result, step: "preparing the palette")
         }
-        let result = colour.withShim {
+        let result = input.colour.withShim {
             darkroom_png_writer_start(
                 writer, UInt32(layout.width), UInt32(layout.height), Int32(layout.channels),
                 Int32(layout.depth), $0, &written)
         }
         try check(result, step: "writing the header")
-        if let exif {
+        if let exif = input.exif {
             try check(darkroom_png_writer_exif(writer, exif, exif.count), step: "writing Exif")
+        }
+        if let xmp = input.xmp {
+            try check(darkroom_png_writer_xmp(writer, xmp, xmp.count), step: "writing XMP")
         }
         try flush()
         return PictureColour.items(of: written)

@@ -14,6 +14,10 @@ package struct PictureEncoder: Sendable {
         package var colour = PictureColour()
         /// A TIFF structure.
         package var exif: [UInt8]?
+        /// A packet.
+        package var xmp: [UInt8]?
+        /// Datasets of IIM.
+        package var iptc: [UInt8]?
         /// If the rows are indices: their colours.
         var palette: FilteredPalette?
         package var limits = PictureLimits()
@@ -34,8 +38,12 @@ package struct PictureEncoder: Sendable {
 
         /// The next band; nil after the last row.
         func nextBand() throws(PictureError) -> Band? {
-            if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while writing") }
+            try checkCancellation()
             return try stage.nextBand()
+        }
+
+        func checkCancellation() throws(PictureError) {
+            if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while writing") }
         }
     }
 
@@ -65,8 +73,10 @@ package struct PictureEncoder: Sendable {
     let endings: [String]
     /// Whether the rows may be indices of a palette.
     var usesPalette = false
-    /// Whether a file can have a camera's metadata.
+    /// Whether a file can have a copy of Exif.
     var keepsExif = true
+    /// The metadata that a file can have.
+    var packets: Set<MetadataPacket> = [.exif, .xmp]
     /// Whether the orientation in this metadata counts, so that a picture that was not turned can keep it.
     var heedsExif = true
     /// Examines a colour profile from a file of another format; nil if the format takes any profile.
@@ -97,7 +107,7 @@ package struct PictureEncoder: Sendable {
 
     private static let jpeg = PictureEncoder(
         kind: .jpeg, isLossless: false, hasAlpha: false, mostDepth: 8,
-        channels: { $0.colourChannels }, endings: [".jpg", ".jpeg"],
+        channels: { $0.colourChannels }, endings: [".jpg", ".jpeg"], packets: [.exif, .xmp, .iptc],
         write: { input throws(PictureError) in try JPEGWriter.write(input) },
         needs: { picture throws(PictureError) in try JPEGWriter.needs(picture) })
 
@@ -110,7 +120,8 @@ package struct PictureEncoder: Sendable {
         endings: [".avif"], heedsExif: false, judge: { $0.judged(withoutGray: .avif) })
 
     private static let tiff = PictureEncoder(
-        .tiff, kind: .tiff, mostDepth: 16, endings: [".tif", ".tiff"], keepsExif: false)
+        .tiff, kind: .tiff, mostDepth: 16, endings: [".tif", ".tiff"], keepsExif: false,
+        heedsExif: false, packets: [.exif, .xmp, .iptc])
 
     private static let jpegXL = PictureEncoder(
         .jpegXL, kind: .jpegXL, mostDepth: 16, endings: [".jxl"], heedsExif: false)
@@ -123,12 +134,13 @@ extension PictureEncoder {
         _ codec: CodecEncoder, kind: InputFormat, mostDepth: Int,
         channels: @escaping @Sendable (PixelLayout) -> Int = { $0.channels }, endings: [String],
         keepsExif: Bool = true, heedsExif: Bool = true,
+        packets: Set<MetadataPacket> = [.exif, .xmp],
         judge: (@Sendable (PictureColour.Profile) -> PictureColour.Profile.Verdict)? = nil
     ) {
         self.init(
             kind: kind, isLossless: false, hasAlpha: true, mostDepth: mostDepth,
-            channels: channels, endings: endings, keepsExif: keepsExif, heedsExif: heedsExif,
-            judge: judge, program: codec.program,
+            channels: channels, endings: endings, keepsExif: keepsExif,
+            packets: packets, heedsExif: heedsExif, judge: judge, program: codec.program,
             write: { input throws(PictureError) in try CodecWriter.write(input, codec) },
             needs: { picture throws(PictureError) in try codec.needs(picture) })
     }
@@ -155,6 +167,11 @@ extension OutputFormat {
     package var mostDepth: Int { encoder.mostDepth }
 
     package var endings: [String] { encoder.endings }
+
+    /// `image/webp`, for example.
+    package var mediaType: String {
+        PictureDecoder.decoder(of: encoder.kind)?.mediaType ?? "application/octet-stream"
+    }
 
     /// Why this machine cannot write it: its program is not installed.
     package var absence: PictureError? {

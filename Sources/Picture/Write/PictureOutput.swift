@@ -18,7 +18,8 @@ public struct PictureOutput: Sendable, Equatable {
         compression: PNGCompression = .balanced, keepsExif: Bool = false
     ) -> Self {
         Self(
-            options: OutputOptions(format: .png, compression: compression, keepsExif: keepsExif))
+            options: OutputOptions(
+                format: .png, compression: compression, metadata: keepsExif ? .exifCopy : .none))
     }
 
     /// A JPEG file. It has no alpha: transparent pixels are laid over white. Samples of 16 bits become 8.
@@ -32,7 +33,8 @@ public struct PictureOutput: Sendable, Equatable {
     ) -> Self {
         Self(
             options: OutputOptions(
-                format: .jpeg, quality: quality, progressive: progressive, keepsExif: keepsExif))
+                format: .jpeg, quality: quality, progressive: progressive,
+                metadata: keepsExif ? .exifCopy : .none))
     }
 
     /// A WebP file. Its pixels are RGB, also of a gray picture. Samples of 16 bits become 8.
@@ -48,7 +50,7 @@ public struct PictureOutput: Sendable, Equatable {
         Self(
             options: OutputOptions(
                 format: .webp, quality: quality, lossless: lossless, effort: effort,
-                keepsExif: keepsExif))
+                metadata: keepsExif ? .exifCopy : .none))
     }
 
     /// An AVIF file.
@@ -68,10 +70,10 @@ public struct PictureOutput: Sendable, Equatable {
         Self(
             options: OutputOptions(
                 format: .avif, quality: quality, lossless: lossless, effort: effort, depth: depth,
-                chroma: chroma, keepsExif: keepsExif))
+                chroma: chroma, metadata: keepsExif ? .exifCopy : .none))
     }
 
-    /// A TIFF file with exactly the filtered pixels. Colour profiles and the density are kept, a camera's metadata is not.
+    /// A TIFF file with exactly the filtered pixels. Colour profiles and the density are kept.
     ///
     /// - Parameters:
     ///   - compression: of the pixels.
@@ -99,7 +101,52 @@ public struct PictureOutput: Sendable, Equatable {
         Self(
             options: OutputOptions(
                 format: .jpegXL, quality: quality, lossless: lossless, effort: effort,
-                depth: depth, keepsExif: keepsExif))
+                depth: depth, metadata: keepsExif ? .exifCopy : .none))
+    }
+
+    /// Metadata of a source that results can keep.
+    @nonexhaustive public enum Metadata: String, Sendable, CaseIterable {
+        /// Who made the picture and may use it, wherever it is recorded: the title, artist and copyright of Exif; byline,
+        /// credit and copyright notice of IPTC; dc:rights, dc:creator and xmpRights of XMP.
+        case copyright
+        /// What a camera records, without thumbnails and maker notes.
+        case exif
+        /// The older form of captions and keywords, which only JPEG and TIFF have.
+        case iptc
+        /// A packet of XMP, without what is not valid for the result.
+        case xmp
+    }
+
+    /// The same output, which keeps this metadata, valid for the result. It replaces `keepsExif`.
+    ///
+    /// - Parameters:
+    ///   - items: what is kept.
+    ///   - places: whether it may say where the picture was taken.
+    public func keeping(_ items: Set<Metadata>, places: Bool = true) -> Self {
+        var options = options
+        options.metadata = MetadataChoice(
+            Set(items.compactMap { MetadataChoice.Item(rawValue: $0.rawValue) }),
+            keepsPlaces: places)
+        return Self(options: options)
+    }
+
+    /// A colour space of results.
+    @nonexhaustive public enum ColourSpace: String, Sendable, CaseIterable {
+        /// sRGB, which every program takes for granted.
+        case srgb
+        /// Display P3, for screens that show more saturated colours.
+        case p3
+    }
+
+    /// The same output in a colour space. The picture is converted before the first filter.
+    public func converted(to space: ColourSpace) -> Self {
+        var options = options
+        options.profile =
+            switch space {
+            case .srgb: .srgb
+            case .p3: .p3
+            }
+        return Self(options: options)
     }
 
     /// The resolution of colour beside that of brightness.

@@ -78,11 +78,19 @@ package struct Examination: Sendable {
         return examination
     }
 
+    /// The same with other rules for `deliver`.
+    package func delivering(by rules: DeliveryRules) -> Examination {
+        var examination = self
+        examination.limits.delivery = rules
+        return examination
+    }
+
     /// The same for a manifest that was accepted with this status: with the recipes that it had then, with filters even
     /// if only recipes may have any now, and with the files and pages that there were then.
     func accepting(_ status: Status, _ found: SourceRecord?) -> Examination {
         var examination = recalling(found ?? SourceRecord())
         examination.recipes = RecipeBook(of: status, limit: limits.filters)
+        examination.limits.delivery = nil
         return examination
     }
 
@@ -257,7 +265,8 @@ package struct Examination: Sendable {
         let sha256 = try digest(of: bytes, manifest.path)
         let finder =
             looksUp ? finder(manifest.pictures, manifest.information.st_uid) : recordedFinder
-        let outcome = check(bytes, manifest.format, finder)
+        let outcome = check(
+            bytes, manifest.format, finder, of: manifest.information.st_uid)
         // If `stop` is set, the reader has ended with any error.
         try stop.check(.read, manifest.path)
         return ManifestReading(
@@ -299,8 +308,11 @@ package struct Examination: Sendable {
     }
 
     func check(
-        _ bytes: [UInt8], _ format: ManifestFormat, _ finder: SourceFinder
+        _ bytes: [UInt8], _ format: ManifestFormat, _ finder: SourceFinder,
+        of owner: UInt32? = nil
     ) -> Result<Manifest, ManifestRejection> {
+        var limits = limits
+        limits.owner = owner
         do {
             let manifest = try ManifestReader.read(
                 bytes, format: format, limits: limits, defaultFilters: defaultFilters,

@@ -6,14 +6,20 @@ import SystemPackage
 extension BatchFolders {
     /// Gives the finished output of an image its name in the folder of the outputs.
     ///
-    /// | what has the name          | daemon  | run                                                           |
-    /// |----------------------------|---------|---------------------------------------------------------------|
-    /// | nothing                    | renamed | renamed                                                       |
-    /// | a file with the same bytes | EEXIST  | that file is the output; the one in `active` is removed       |
-    /// | anything else              | EEXIST  | the image fails, and the message says what to move away       |
+    /// | what has the name          | what is done                                                             |
+    /// |----------------------------|--------------------------------------------------------------------------|
+    /// | nothing                    | renamed                                                                  |
+    /// | a file with the same bytes | that file is the output; the one in `active` is removed                  |
+    /// | a former output of a run   | replaced (`FormerOutputs`)                                               |
+    /// | anything else              | the image fails, and the message says what to move away                  |
     ///
-    /// A folder of a daemon's outbox is new, so a file in it is somebody else's. The folder of a run may have outputs of an
+    /// A folder of a daemon's outbox is new. So what has the name there is the output of another image, whose template
+    /// gives the same path (`OutputNaming`), or somebody else's file. The folder of a run may also have outputs of an
     /// earlier run whose status was removed by hand, and those of a shard that lost its folder.
+    ///
+    /// The path was decided before the journal had the image, also if it has the digest of the output. So a restart
+    /// renames to the same path. The folders of a template are made here, and synced before the last status
+    /// (`StatusFile.sync`).
     ///
     /// - Parameters:
     ///   - folder: the folder of the outputs; nil to open it.
@@ -24,23 +30,41 @@ extension BatchFolders {
         byPath: Bool = false, durably: Bool
     ) throws(FileError) -> Failure? {
         let (active, name) = (spool.active, pathInActive(BatchFile.output(index)))
-        let newName = FileName(output.file)
-        if byPath, try moveByPath(name, as: newName) { return nil }
-        let folder = if let folder { folder } else { try restoredOutputs() }
+        // Others may be able to put a link into the answer, so a path with folders is opened.
+        if byPath, FileName.isValid(output.file) {
+            do {
+                if try moveByPath(name, as: FileName(output.file)) { return nil }
+            } catch  where error.errno == .fileExists {
+                // What is there is looked at below.
+            }
+        }
+        let outputs = if let folder { folder } else { try restoredOutputs() }
+        let place: (folder: Directory, name: FileName)
         do {
-            try active.rename(name, to: folder, as: newName)
+            place = try outputs.place(ofOutput: output.file, isMade: true)
+        } catch  where [.notDirectory, .tooManySymbolicLinkLevels].contains(error.errno) {
+            return Self.taken("\(error.path): what is no folder")
+        }
+        do {
+            try active.rename(name, to: place.folder, as: place.name)
             return nil
-        } catch  where error.errno == .fileExists && spool.run != nil {
-            guard try folder.has(output, as: newName, durably: durably) else {
-                return Failure(
-                    code: FileError.Code.fileExists.rawValue,
-                    message:
-                        "\(folder.path(of: newName)): another file is in the place of this output; move it away"
-                )
+        } catch  where error.errno == .fileExists {
+            guard try place.folder.has(output, as: place.name, durably: durably) else {
+                if try spool.run?.former.has(output.file, place) == true {
+                    try active.rename(name, to: place.folder, as: place.name, replacing: true)
+                    return nil
+                }
+                return Self.taken("\(place.folder.path(of: place.name)): another file")
             }
             try active.remove(name)
             return nil
         }
+    }
+
+    private static func taken(_ beginning: String) -> Failure {
+        Failure(
+            code: FileError.Code.fileExists.rawValue,
+            message: "\(beginning) is in the place of this output; move it away")
     }
 
     /// Moves a file of `active`, given by its path from there, into the answer by its path.

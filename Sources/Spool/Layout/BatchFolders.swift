@@ -15,9 +15,12 @@ package enum BatchFile {
     /// The folder of the receipt before it becomes `outbox/ID`.
     package static let receipt: FileName = "receipt"
     /// The copy of the manifest before it is renamed into the folder of a run.
-    static let newManifest: FileName = "manifest.new"
+    package static let newManifest: FileName = "manifest.new"
     /// The same for `sources`.
     package static let newSources: FileName = "sources.new"
+
+    /// `sizes.json` before it is renamed into the outbox.
+    static let newSizes: FileName = "sizes.new"
 
     /// What the patterns of the manifest mean, in both folders; only for a manifest with patterns.
     package static let sources: FileName = "sources.json"

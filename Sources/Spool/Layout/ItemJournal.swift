@@ -70,7 +70,7 @@ package enum ItemJournal {
     }
 
     /// Writes a new journal piece by piece, because the records of 100,000 images together take much memory.
-    static func begin(
+    package static func begin(
         in folder: Directory, with records: some Sequence<JournalRecord>, durably: Bool
     ) throws(FileError) {
         let encoder = encoder

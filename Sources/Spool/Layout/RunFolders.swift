@@ -17,6 +17,8 @@ package struct RunFolders: Sendable {
     package let answer: Directory
     /// nil if the run works on the whole manifest.
     package let part: Part?
+    /// The outputs of former runs, which may be replaced.
+    package let former = FormerOutputs()
 
     /// The part of a manifest that a run works on.
     package struct Part: Sendable {

@@ -10,6 +10,8 @@ import SystemPackage
 /// | `sync`  | waits until it is on the disk, and the names of all outputs in the outbox  | the last one   |
 /// | `place` | renames it into the outbox                                                 | each status    |
 ///
+/// `sizes.json` goes the same way before the last status, if the answer has one (`ResultSizes`).
+///
 /// A folder that someone has removed from the outbox is created again: a batch gets its answer even if the first one
 /// was removed.
 package struct StatusFile: Sendable {
@@ -25,6 +27,7 @@ package struct StatusFile: Sendable {
     /// In `active`, by its path: no part of it is anybody's but the daemon's.
     private var name: FileName { folders.pathInActive(BatchFile.newStatus) }
     private var active: Directory { folders.spool.active }
+    private var sizesName: FileName { folders.pathInActive(BatchFile.newSizes) }
 
     /// - Parameters:
     ///   - durably: waits until the file is on the disk.
@@ -66,16 +69,52 @@ package struct StatusFile: Sendable {
             }
             try stage(status, mayGoOn: mayGoOn)
         }
+        try stageSizes(of: status, mayGoOn: mayGoOn)
     }
 
+    /// The answer of a shard has none: that of the whole has it.
+    private func stageSizes(of status: Status, mayGoOn: () -> Bool) throws(FileError) {
+        guard folders.shard == nil, ResultSizes.areUseful(for: status.images) else {
+            // It is of an earlier end.
+            try ifExists { () throws(FileError) in try active.remove(sizesName) }
+            if try folders.holdsAnswer(ResultSizes.fileName) {
+                try ResultSizes.removeOwn(in: folders.outbox(), id: folders.id)
+            }
+            return
+        }
+        try active.write(to: sizesName, replacing: true, durably: false) {
+            write throws(FileError) in
+            var sizes = ResultSizes(id: folders.id)
+            for image in status.images {
+                sizes.add(image)
+                guard sizes.count > Self.piece else { continue }
+                guard mayGoOn() else {
+                    throw FileError(
+                        .write, "\(folders.id)/\(ResultSizes.fileName.text)", .canceled)
+                }
+                try write(sizes.take())
+            }
+            try write(sizes.end())
+        }
+    }
+
+    /// What is written at once, in bytes.
+    private static let piece = 64 << 10
+
     /// An answer that is final promises its outputs, and a restart does not finish their renames.
-    package func sync() throws(FileError) {
+    package func sync(_ status: Status) throws(FileError) {
         try active.open(name).sync(path: active.path(of: name))
-        try folders.restoredOutputs().sync()
+        try ifExists { () throws(FileError) in
+            try active.open(sizesName).sync(path: active.path(of: sizesName))
+        }
+        let outputs = try folders.restoredOutputs()
+        try outputs.sync(outputFolders: status.outputFolders)
+        try outputs.sync()
     }
 
     /// - Parameter byPath: whether the folder of the answer need not be opened (`Spool.ownsOutbox`).
     package func place(byPath: Bool = false) throws(FileError) {
+        if isFinal { try placeSizes() }
         if byPath, try folders.moveByPath(name, as: BatchFile.status, replacing: true) {
             return pass()
         }
@@ -90,12 +129,20 @@ package struct StatusFile: Sendable {
         return outbox
     }
 
+    private func placeSizes() throws(FileError) {
+        guard try active.exists(sizesName) else { return }
+        try active.rename(
+            sizesName, to: folders.restoredOutbox(), as: ResultSizes.fileName, replacing: true)
+        FaultPoint.sizesMoved.pass()
+    }
+
     private func pass() { (isFinal ? FaultPoint.finalStatusMoved : .statusMoved).pass() }
 
     /// Places the status, and waits for the rename.
     ///
     /// - Parameter moved: called when the status is in the outbox, before it is synced.
     func finish(durably: Bool, moved: () -> Void = {}) throws(FileError) {
+        if isFinal { try placeSizes() }
         let outbox = try placeInOpened()
         moved()
         if durably { try outbox.sync() }
@@ -123,7 +170,7 @@ extension BatchFolders {
     ) throws(FileError) {
         let file = StatusFile(self, isFinal: true)
         try file.stageLast(status)
-        if durably { try file.sync() }
+        if durably { try file.sync(status) }
         FaultPoint.finalStatusStaged.pass()
         try keepOriginals(mayBeFolder: status.manifest.isFolder == true, durably: durably)
         try file.finish(durably: durably, moved: moved)

@@ -27,7 +27,7 @@ package struct Expired {
     }
 
     /// Removes the files in the folder, then the folder. Symbolic links are removed and not followed. Another folder in
-    /// it than a page does not come from Darkroom, and this throws EISDIR. With originals, the whole is moved aside and
+    /// it than a page and those of outputs does not come from Darkroom, and this throws EISDIR. With originals, the whole is moved aside and
     /// removed like the pictures of other batches.
     package func clear(_ name: FileName) throws(FileError) {
         let folder = try Directory(name, in: spool.active)
@@ -47,7 +47,12 @@ package struct Expired {
                 guard isGone else { return }
                 continue
             }
-            try folder.remove(file)
+            do throws(FileError) {
+                try folder.remove(file)
+            } catch  where error.errno == .isDirectory {
+                guard try folder.bytesOfOutputs(in: file) != nil else { throw error }
+                try folder.removeTree(file)
+            }
             FaultPoint.expiredFileRemoved.pass()
         }
         try spool.active.removeDirectory(name)

@@ -44,6 +44,8 @@ package struct FinishedBatch: Sendable {
             return .foreign("its status.json does not show when it was finished")
         }
         var bytes = 0
+        // Without it, no output has a template.
+        let hasSizes = try folder.exists(ResultSizes.fileName)
         for file in try folder.names() {
             // It may be a file system of its submitter's, which lets nobody look.
             if file == BatchFile.originals, outline.manifest.folder == true {
@@ -54,6 +56,10 @@ package struct FinishedBatch: Sendable {
             if information.isFolder {
                 var isPage = false
                 if file == BatchFile.page { isPage = try AnswerPage.bytesOnDisk(in: folder) != nil }
+                if !isPage, hasSizes, let outputs = try folder.bytesOfOutputs(in: file) {
+                    bytes = bytes.saturatingAdd(outputs)
+                    continue
+                }
                 guard isPage else {
                     return .foreign("it contains a folder, \(file.text)")
                 }

@@ -23,7 +23,8 @@ extension Recovery {
 
     /// Applies the journal and completes its renames. Returns the state that control files have set.
     func applyJournal(
-        to status: inout Status, _ crashes: inout [Int: Crashes], _ folders: BatchFolders,
+        to status: inout Status, _ crashes: inout [Int: Crashes],
+        _ undelivered: inout [Int: UndeliveredImage], _ folders: BatchFolders,
         _ active: Directory
     ) throws(FileError) -> ControlState {
         try ItemJournal.mend(in: active)
@@ -41,7 +42,14 @@ extension Recovery {
                 crashes[index, default: Crashes(of: spool.victim)].add(cause, number: number)
             case .ended(let index, let image):
                 if status.images.indices.contains(index) { status.images[index] = image }
+                undelivered[index] = nil
+            case .delivering(let index, let image):
+                if status.images.indices.contains(index) { undelivered[index] = image }
             }
+        }
+        for index in undelivered.keys where try !active.exists(BatchFile.output(index)) {
+            // Somebody has removed it. The image is made again.
+            undelivered[index] = nil
         }
         status.counts = Status.Counts()
         status.counts.total = status.images.count
@@ -82,12 +90,13 @@ extension Recovery {
     /// Removes incomplete files: downloaded bytes, and pictures that no journal record confirms. Returns the images
     /// whose pixels are kept for others.
     func clearScrap(
-        of status: Status, _ active: Directory
+        of status: Status, _ undelivered: [Int: UndeliveredImage], _ active: Directory
     ) throws(FileError) -> Set<Int> {
         var handOvers: Set<Int> = []
-        for name in try active.names() where Self.isScrap(name) {
+        let kept = Set(undelivered.keys.map(BatchFile.output))
+        for name in try active.names() where Self.isScrap(name) && !kept.contains(name) {
             if let index = BatchFile.index(ofPixels: name), status.images.indices.contains(index),
-                status.images[index].state == .filtered
+                status.images[index].state == .filtered || undelivered[index] != nil
             {
                 handOvers.insert(index)
                 continue
@@ -128,6 +137,8 @@ extension Recovery {
 
     private static func isScrap(_ name: FileName) -> Bool {
         BatchFile.isScratch(name)
-            || ["status.new", "progress.new", "journal.new"].contains { name.text.hasPrefix($0) }
+            || ["status.new", "sizes.new", "progress.new", "journal.new"].contains {
+                name.text.hasPrefix($0)
+            }
     }
 }

@@ -177,7 +177,10 @@ package struct Recovery: Sendable {
     ) throws(FileError) -> Finding {
         var status = try wholeAnswer(of: folders) ?? status
         var crashes: [Int: Crashes] = [:]
-        if let active { _ = try applyJournal(to: &status, &crashes, folders, active) }
+        var undelivered: [Int: UndeliveredImage] = [:]
+        if let active {
+            _ = try applyJournal(to: &status, &crashes, &undelivered, folders, active)
+        }
         let last = status.removed(from: folders)
         try folders.writeLastStatus(
             last, durably: durably, moved: { folders.correctProgress(last) })
@@ -234,15 +237,17 @@ package struct Recovery: Sendable {
         }
         let suspects = try journalCrashes(of: folders, active)
         var crashes: [Int: Crashes] = [:]
-        let control = try applyJournal(to: &fresh, &crashes, folders, active)
-        let handOvers = try clearScrap(of: fresh, active)
+        var undelivered: [Int: UndeliveredImage] = [:]
+        let control = try applyJournal(to: &fresh, &crashes, &undelivered, folders, active)
+        let handOvers = try clearScrap(of: fresh, undelivered, active)
         if control == .held { fresh.state = .held }
         if let status { try correct(status, to: fresh, folders) }
         folders.correctProgress(fresh)
         return .unfinished(
             PreparedBatch(
                 id: folders.id, manifest: manifest, status: fresh, control: control,
-                crashes: crashes, suspects: suspects, handOvers: handOvers))
+                crashes: crashes, suspects: suspects, handOvers: handOvers,
+                undelivered: undelivered))
     }
 
     /// Corrects the status in the outbox. If the batch had begun, the whole status is written soon (`Board.accept`);

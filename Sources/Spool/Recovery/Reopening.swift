@@ -24,7 +24,7 @@ package struct Reopening {
         self.durably = durably
     }
 
-    static let prefix = ".retry-"
+    package static let prefix = ".retry-"
 
     package enum Outcome: Sendable {
         case reopened(PreparedBatch)
@@ -184,6 +184,7 @@ extension ImageStatus {
     /// The image for a repetition; its number of attempts is kept.
     package var anew: ImageStatus {
         ImageStatus(
-            name: name, source: source, from: from, published: published, attempts: attempts)
+            name: name, source: source, from: from, variantOf: variantOf, published: published,
+            attempts: attempts)
     }
 }

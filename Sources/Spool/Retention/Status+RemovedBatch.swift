@@ -10,10 +10,7 @@ extension ImageStatus {
             error.map { ["file-missing", "write-failed"].contains($0.code) } ?? true
         guard state != .cancelled, isOfTheFolder else { return self }
         var image = self
-        image.state = .failed
-        image.output = nil
-        image.sourceSHA256 = nil
-        image.error = .removed(folders)
+        image.loseResult(.removed(folders))
         return image
     }
 }

@@ -30,7 +30,9 @@ extension Committer {
 
     /// Waits until the last statuses, and the names of the outputs, are on the disk.
     func syncStagedStatuses(_ pass: inout Pass) {
-        carryOut(&pass) { ending throws(FileError) in try ending.status.sync() }
+        carryOut(&pass) { ending throws(FileError) in
+            try ending.status.sync(ending.snapshot.status)
+        }
     }
 
     /// Renames the last statuses into the outbox.

@@ -32,8 +32,10 @@ extension Committer {
             self.unrecorded = unrecorded
         }
 
-        /// Whether it has an output that may not be on the disk.
-        var awaitsSync: Bool { status.state == .filtered && isUndecided }
+        /// Whether it has an output that may not be on the disk. One that was delivered is.
+        var awaitsSync: Bool {
+            status.state == .filtered && isUndecided && status.deliveredTo == nil
+        }
 
         /// The files that exist according to the journal's record.
         var files: [FileName] {
@@ -133,6 +135,13 @@ extension Committer {
         let snapshot: StatusSnapshot
         var folders: BatchFolders { end.folders }
         var status: StatusFile { StatusFile(folders, isFinal: true) }
+
+        /// Its last status; `sizes.json`, and the folders of its outputs.
+        var filesToSync: Int {
+            let status = snapshot.status
+            return 1 + (ResultSizes.areUseful(for: status.images) ? 1 : 0)
+                + status.outputFolders.count
+        }
     }
 
     /// Parts of different batches that share the waits for the disk. A part for which a step fails leaves the others.
@@ -178,7 +187,7 @@ extension Committer {
 
         /// The number of files that must be on the disk before the journals and the last statuses are.
         var filesToSync: Int {
-            results.reduce(ends.count) { sum, results in
+            results.reduce(ends.reduce(0) { $0 + $1.filesToSync }) { sum, results in
                 sum + results.items.filter(\.awaitsSync).reduce(0) { $0 + $1.files.count }
             }
         }

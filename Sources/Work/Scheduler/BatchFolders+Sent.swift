@@ -14,4 +14,7 @@ extension BatchFolders {
         case .gone: .gone
         }
     }
+
+    /// Whether the status says which files the local sources are. A run looks at them when it is repeated.
+    var notesIdentities: Bool { spool.run != nil }
 }

@@ -1,6 +1,7 @@
 import DarkroomAnswer
 import DarkroomBoard
 import DarkroomCore
+import DarkroomFetch
 import DarkroomPage
 import DarkroomPicture
 import DarkroomSpool
@@ -57,6 +58,73 @@ final class FilterFiles {
                 HandOverFile(file: $0, name: BatchFile.newPixels(job.image).text)
             },
             preview: preview)
+    }
+
+    /// Copies the former outputs, so that their images end as any others do.
+    ///
+    /// - Returns: false if one is not there, or not as it was. Then the files are empty.
+    /// - Throws: if a copy cannot be written.
+    static func takeFormers(_ files: [FilterFiles]) throws(FileError) -> Bool {
+        for one in files where try !one.copyFormer() {
+            for one in files {
+                try one.output?.truncate(to: 0, path: one.active.path(of: one.outputName))
+            }
+            return false
+        }
+        return true
+    }
+
+    private func copyFormer() throws(FileError) -> Bool {
+        guard job.isPublished else { return job.former != nil }
+        guard let former = job.former?.output,
+            let file = try? job.folders.outputs().open(FileName(former.file))
+        else { return false }
+        let path = active.path(of: outputName)
+        var digest = SHA256Digest()
+        var done = 0
+        var failure: FileError?
+        withUnsafeTemporaryAllocation(byteCount: 128 << 10, alignment: 16) { buffer in
+            do throws(FileError) {
+                while done <= former.bytes, let count = try? file.read(into: buffer, at: done),
+                    count > 0
+                {
+                    let piece = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                    digest.update(piece)
+                    do throws(Errno) {
+                        try output?.write(piece, at: done)
+                    } catch {
+                        throw FileError(.write, path, error)
+                    }
+                    done += count
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return done == former.bytes && digest.hex() == former.sha256
+    }
+
+    /// Whether its output may be added to the store of results.
+    var mayBeKept: Bool { job.isPublished && !job.isAgain }
+
+    /// Whether its output may be taken from there: if nothing else is made of its rows.
+    var mayBeTaken: Bool { mayBeKept && !job.handsOver && preview == nil }
+
+    /// Copies a result to the output.
+    ///
+    /// - Returns: nil if the picture must be made.
+    func takeStored(_ key: CacheKey, of store: ResultStore) -> PictureReport? {
+        guard let file = output.take() else { return nil }
+        let report = store.take(key, to: file, path: active.path(of: outputName))
+        output = consume file
+        return report
+    }
+
+    /// Adds the complete output to the store.
+    func keep(_ key: CacheKey, _ report: PictureReport, in store: ResultStore) {
+        guard let file = try? active.open(outputName) else { return }
+        store.keep(key, report, file)
     }
 
     /// The picture has been written: gives the files their names.

@@ -20,12 +20,12 @@ final class FoundContents: Sendable {
     static let leastCount = 4 << 10
 
     private struct Content {
-        let bytes: [UInt8]
+        let file: FoundFile
         /// The rules by which the file was found.
         let rules: LocalSources
         let until: UInt64
 
-        var count: Int { max(bytes.count, FoundContents.leastCount) }
+        var count: Int { max(file.bytes.count, FoundContents.leastCount) }
     }
 
     private struct State {
@@ -69,11 +69,11 @@ final class FoundContents: Sendable {
     ///
     /// - Parameter rules: the rules by which it was found.
     func keep(
-        _ bytes: [UInt8], of source: SourceReference, _ batch: BatchKey, by rules: LocalSources
+        _ file: FoundFile, of source: SourceReference, _ batch: BatchKey, by rules: LocalSources
     ) {
         let now = time.now
         let content = Content(
-            bytes: bytes, rules: rules, until: now.saturatingAdd(Self.lifetime))
+            file: file, rules: rules, until: now.saturatingAdd(Self.lifetime))
         state.withLock { state in
             _ = state.take(source, of: batch)
             if state.bytes + content.count > Self.mostBytes { state.dropOld(now: now) }
@@ -85,13 +85,20 @@ final class FoundContents: Sendable {
 
     /// Gives away the content of a source; nil if there is none, if it is old, or if the rules have changed since it was
     /// found.
-    func take(_ source: SourceReference, of batch: BatchKey, by rules: LocalSources) -> [UInt8]? {
+    func take(_ source: SourceReference, of batch: BatchKey, by rules: LocalSources) -> FoundFile? {
         guard let content = state.withLock({ $0.take(source, of: batch) }),
             content.until >= time.now, content.rules == rules
         else { return nil }
-        return content.bytes
+        return content.file
     }
 
     /// A batch has ended, or leaves the memory.
     func drop(_ batch: BatchKey) { state.withLock { $0.drop(batch) } }
+}
+
+/// The bytes of a small local source that was read when it was found.
+struct FoundFile: Sendable {
+    let bytes: [UInt8]
+    /// Of the file before it was read; nil if nobody wants to know it.
+    let identity: SourceIdentity?
 }

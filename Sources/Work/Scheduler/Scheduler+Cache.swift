@@ -21,7 +21,7 @@ struct CacheUse: Sendable {
     let policy: CachePolicy
     var turn: RequestCoalescer.Turn
     /// The entry that the server is asked to confirm.
-    var entry: CacheEntry?
+    var entry: CacheEntry<CacheRecord>?
 }
 
 extension Scheduler {
@@ -60,18 +60,18 @@ extension Scheduler {
     /// Copies a cached answer to the request's output, if it may be used without a confirmation. If it may be used
     /// after the server has confirmed it, the request is changed to ask for this.
     ///
-    /// - Returns: the length of the copy; nil if a transfer is necessary.
+    /// - Returns: the length of the copy, and what is known of the answer; nil if a transfer is necessary.
     /// - Throws: the error of a write to the output.
     func takeFromCache(
         _ use: inout CacheUse, _ request: inout TransferRequest
-    ) throws(FileError) -> Int? {
+    ) throws(FileError) -> (bytes: Int, record: CacheRecord)? {
         guard let cache, let entry = usableEntry(use, request.url) else { return nil }
         let record = entry.record
         if use.turn == .copies || record.isFresh(now: Int(Glibc.time(nil))) {
             let output = request.output
             if try cache.copyBody(of: entry, to: output.descriptor, path: output.name) {
                 try output.descriptor.truncate(to: entry.length, path: output.name)
-                return entry.length
+                return (entry.length, record)
             }
             // The content of an earlier attempt has been overwritten.
             request.resume = nil
@@ -83,7 +83,7 @@ extension Scheduler {
         return nil
     }
 
-    private func usableEntry(_ use: CacheUse, _ url: RemoteURL) -> CacheEntry? {
+    private func usableEntry(_ use: CacheUse, _ url: RemoteURL) -> CacheEntry<CacheRecord>? {
         let settings = settings
         // If the source must not be fetched any more, the cache must not be used either. The transfer reports the
         // reason.

@@ -83,13 +83,17 @@ extension Scheduler {
         case .fetched(let report):
             if let failure = keep(report) {
                 if failure.fault != nil { return putBack(ticket, failure, job) }
-                return ended(ticket, key, source, .failed(failure))
+                return ended(
+                    ticket, key, source,
+                    .failed(failure, identity: identity(of: job, report) ?? identity(of: job)))
             }
             log.metrics.downloadedBytes.add(Int(report.bytes))
             log.fetched(job.job, report, microseconds: report.elapsed.wholeMicroseconds)
             let isKept = begun.use.map { keepForOthers(ticket.work, $0, report) } ?? false
             if begun.use != nil { log.cacheDecided(job.job, kept: isKept) }
-            let note = DownloadNote(bytes: Int(report.bytes), cache: isKept ? "stored" : nil)
+            let note = DownloadNote(
+                bytes: Int(report.bytes), cache: isKept ? "stored" : nil,
+                identity: identity(of: job, report), kind: InputFormat(prefix: report.prefix))
             ended(ticket, key, source, .ready(note), isShared: isKept)
         case .failed(let error):
             if error.kind == .cancelled, !job.cancellation.isSet {
@@ -106,18 +110,42 @@ extension Scheduler {
                 }
                 ended(
                     ticket, key, source,
-                    .failed(failure, retryAfter: error.retryAfter, partial: error.partial))
+                    .failed(
+                        failure, retryAfter: error.retryAfter, partial: error.partial,
+                        identity: identity(of: job)))
             }
         case .deferred, .unwanted:
             ended(ticket) { $0.downloadDeferred(key, source) }
         }
     }
 
+    /// What is noted of a URL whose content could not be had.
+    private func identity(of job: BegunJob<DownloadJob>) -> String? {
+        guard job.folders.notesIdentities, case .remote(let url) = job.source else { return nil }
+        return RemoteIdentity.text(of: url)
+    }
+
+    /// What its server has said of its content.
+    private func identity(of job: BegunJob<DownloadJob>, _ report: TransferReport) -> String? {
+        guard job.folders.notesIdentities else { return nil }
+        return RemoteIdentity(report.response, of: report.request.url, target: report.target)?.text
+    }
+
+    /// The same of content that was kept. Nobody knows whether its date of the last change was old enough then.
+    private func identity(
+        of job: BegunJob<DownloadJob>, _ record: CacheRecord?
+    ) -> String? {
+        guard job.folders.notesIdentities, case .remote(let url) = job.source,
+            let tag = record?.validators.entityTag
+        else { return nil }
+        return RemoteIdentity(Validators(entityTag: tag), of: url, target: record?.target)?.text
+    }
+
     private func ended(
         _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int, _ result: DownloadResult,
         isShared: Bool = false
     ) {
-        if case .failed(let failure, _, _) = result, !failure.isCancellation {
+        if case .failed(let failure, _, _, _) = result, !failure.isCancellation {
             log.metrics.downloadFailures.add(failure.code)
         }
         ended(ticket, isShared: isShared) { $0.downloadEnded(key, source, result: result) }
@@ -134,10 +162,10 @@ extension Scheduler {
     ) throws(FileError) -> Bool {
         guard case .download(let key, let source) = ticket.work, var used = use else { return true }
         let begin = Clock.nanoseconds
-        if let bytes = try takeFromCache(&used, &request) {
+        if let (bytes, record) = try takeFromCache(&used, &request) {
             log.metrics.cacheHits.add(1)
             log.copied(job.job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000)
-            let note = DownloadNote(bytes: bytes, cache: "hit")
+            let note = DownloadNote(bytes: bytes, cache: "hit", identity: identity(of: job, record))
             ended(ticket, key, source, .ready(note), isShared: true)
             return false
         }
@@ -161,7 +189,8 @@ extension Scheduler {
                 return ended(ticket) { $0.downloadDeferred(key, source) }
             }
             log.copied(job.job, bytes: bytes, microseconds: report.elapsed.wholeMicroseconds)
-            let note = DownloadNote(bytes: bytes, cache: "revalidated")
+            let note = DownloadNote(
+                bytes: bytes, cache: "revalidated", identity: identity(of: job, use.entry?.record))
             ended(ticket, key, source, .ready(note), isShared: true)
         } catch {
             let failure = Failure(error)
@@ -222,39 +251,51 @@ extension Scheduler {
             return ended(ticket) { _ in }
         }
         let begin = Clock.nanoseconds
+        var identity: SourceIdentity?
         do {
-            let bytes = try examineLocal(
-                job.source, key, sent: job.folders.sentPictures(isFolder: job.isFolder))
+            let (bytes, kind) = try examineLocal(
+                job.source, key, sent: job.folders.sentPictures(isFolder: job.isFolder),
+                identity: job.folders.notesIdentities ? { identity = $0 } : nil)
             log.downloaded(
                 job.job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000,
                 words: "found")
-            ended(ticket, key, source, .ready(DownloadNote(bytes: bytes)))
+            let note = DownloadNote(bytes: bytes, identity: identity?.text, kind: kind)
+            ended(ticket, key, source, .ready(note))
         } catch {
             let failure = Failure(erasing: error)
             if failure.fault != nil { return putBack(ticket, failure, job) }
-            ended(ticket, key, source, .failed(failure))
+            ended(ticket, key, source, .failed(failure, identity: identity?.text))
         }
     }
 
     /// Opens a local source, checks that it begins like a picture, and returns its size. The filter gets the bytes of a
     /// small file, and reads a large one itself.
+    ///
+    /// - Parameter identity: receives what tells later whether the file is the same; nil if nobody wants to know it.
     private func examineLocal(
-        _ source: SourceReference, _ key: BatchKey, sent: SentPictures?
-    ) throws -> Int {
+        _ source: SourceReference, _ key: BatchKey, sent: SentPictures?,
+        identity: ((SourceIdentity?) -> Void)?
+    ) throws -> (bytes: Int, kind: InputFormat?) {
         let path: String
         switch source {
         case .local(let local): path = local.path
         case .refused(_, let error): throw error
-        case .remote: return 0
+        case .remote: return (0, nil)
         }
         let rules = settings.localSources
         // Its file system may not answer.
         let watched = WatchedWork("the local source \(source.shown)")
-        let (head, content, bytes) = try heartbeat.during(watched, .files) { _ in
+        let (head, found, bytes) = try heartbeat.during(watched, .files) { _ in
+            // Before it is opened: a change between the two must not look old.
+            let now = Clock.wall
             let file = try rules.open(path, sent: sent)
             let bytes = Int(file.bytes)
+            let settled = identity.flatMap { _ in SourceIdentity(settled: file.information, at: now)
+            }
+            identity?(settled)
             if let content = try FilterInput.content(of: file.descriptor, bytes: bytes) {
-                return (content.prefix(TransferReport.prefixLength), content as [UInt8]?, bytes)
+                let found = FoundFile(bytes: content, identity: settled)
+                return (content.prefix(TransferReport.prefixLength), found as FoundFile?, bytes)
             }
             var head = [UInt8](repeating: 0, count: TransferReport.prefixLength)
             let count = try retryingInterrupts {
@@ -262,11 +303,10 @@ extension Scheduler {
             }
             return (head.prefix(count), nil, bytes)
         }
-        if let refusal = InputFormat(prefix: head).refusal(of: source.shown) {
-            throw refusal
-        }
-        if let content { foundContents.keep(content, of: source, key, by: rules) }
-        return bytes
+        let kind = InputFormat(prefix: head)
+        if let refusal = kind.refusal(of: source.shown) { throw refusal }
+        if let found { foundContents.keep(found, of: source, key, by: rules) }
+        return (bytes, kind)
     }
 }
 

@@ -54,6 +54,8 @@ extension Scheduler {
             storage.probeInconclusive()
         case .record(let key, let id, let index, let status, let step):
             record(key, folders(of: id), index, status, step)
+        case .deliver(let job):
+            deliver(job)
         case .endAgain(let key, let index, let image):
             endAgain(key, index, image)
         case .dropHandOver(let id, let image):
@@ -68,6 +70,7 @@ extension Scheduler {
             }
         case .setCancelled(let key):
             cancellations.flag(of: key).set()
+            deliveries.tryAgain()
         case .park(let key, let id):
             foundContents.drop(key)
             // After its pending entries in the journal, because it will be read from there.
@@ -90,12 +93,28 @@ extension Scheduler {
         }
     }
 
+    private func deliver(_ job: DeliveryJob) {
+        deliveries.add(
+            Deliveries.Job(
+                job: job, folders: folders(of: job.id),
+                cancellation: cancellations.flag(of: job.key),
+                rules: { [self] in settings.delivery },
+                ended: { [self] result in
+                    advance { $0.deliveryEnded(job.key, job.index, result) }
+                }, changed: { [self] in statusChanged(job.key) },
+                isKept: job.image.promise != nil, isPromised: job.image.promise != nil))
+    }
+
     private func record(
         _ key: BatchKey, _ folders: BatchFolders, _ index: Int, _ status: ImageStatus,
         _ step: Step
     ) {
         running.enter()
         let begin = Clock.nanoseconds
+        var status = status
+        if folders.notesIdentities {
+            status.limitsSHA256 = settings.limitsSHA256(of: status.error)
+        }
         let handsOver =
             status.state == .filtered && board.withLock { $0.isHandedOver(key, index) }
         let item = Committer.Item(

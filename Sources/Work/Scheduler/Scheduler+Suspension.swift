@@ -16,6 +16,7 @@ extension Scheduler {
         guard !gate.isStopping else { return }
         suspensionChanged()
         storage.tryAgain()
+        deliveries.tryAgain()
         queues.setSuspended(false)
         advance { _ in }
     }
@@ -43,6 +44,7 @@ extension Scheduler {
         committer.close(
             finishingUntil: time.now + UInt64(clamping: min(seconds, Self.finishing) * 1e9))
         statusKeeper.close()
+        deliveries.stop()
         engine.cancelUnanswered()
         while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
             progress()

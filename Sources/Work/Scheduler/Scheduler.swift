@@ -25,7 +25,9 @@ package final class Scheduler: Sendable {
     /// Whether the spool accepts writes.
     package let storage: StorageGuard
     /// nil without a cache. Then each source is fetched separately.
-    package let cache: CacheStore?
+    package let cache: CacheStore<CacheRecord>?
+    /// nil without a store of results. Then each picture is made.
+    package let results: ResultStore?
     /// Every step of every image changes it.
     let board: UnfairMutex<Board>
     private let currentSettings: Mutex<BatchSettings>
@@ -33,6 +35,7 @@ package final class Scheduler: Sendable {
     /// The bytes of small local sources that wait for their filters.
     let foundContents: FoundContents
     let committer: Committer
+    let deliveries: Deliveries
     let statusKeeper: StatusKeeper
     let time: TimeSource
     /// Checked by everything that reads manifests.
@@ -64,22 +67,25 @@ package final class Scheduler: Sendable {
     /// - Parameters:
     ///   - board: a board without batches.
     ///   - cache: nil for no cache.
+    ///   - results: nil for no store of results.
     init(
         spool: Spool, settings: BatchSettings, board: sending Board, engine: TransferEngine,
-        cache: CacheStore?, storage: StorageGuard, committer: Committer,
-        statusKeeper: StatusKeeper, log: EventLog, time: TimeSource = .system
+        cache: CacheStore<CacheRecord>?, results: ResultStore? = nil, storage: StorageGuard,
+        committer: Committer, statusKeeper: StatusKeeper, log: EventLog, time: TimeSource = .system
     ) {
         self.spool = spool
         gate =
             spool.run == nil
             ? Gate() : Gate(stopped: "darkroom run was stopped; run it again to continue")
         self.cache = cache
+        self.results = results
         self.log = log
         self.engine = engine
         self.time = time
         foundContents = FoundContents(time: time)
         self.storage = storage
         self.committer = committer
+        deliveries = Deliveries(committer: committer, log: log, time: time)
         self.statusKeeper = statusKeeper
         self.board = UnfairMutex(board)
         refusedWrites = RefusedWrites(queue: preparation, storage: storage)
@@ -97,14 +103,15 @@ package final class Scheduler: Sendable {
 
     /// A scheduler with its status keeper and its committer, all with these settings.
     package convenience init(
-        spool: Spool, settings: BatchSettings, engine: TransferEngine, cache: CacheStore?,
-        storage: StorageGuard, log: EventLog
+        spool: Spool, settings: BatchSettings, engine: TransferEngine,
+        cache: CacheStore<CacheRecord>?, results: ResultStore? = nil, storage: StorageGuard,
+        log: EventLog
     ) {
         let statusKeeper = StatusKeeper(
             interval: settings.statusInterval, storage: storage, log: log)
         self.init(
             spool: spool, settings: settings, board: Board(settings.board), engine: engine,
-            cache: cache, storage: storage,
+            cache: cache, results: results, storage: storage,
             committer: Committer(
                 durably: settings.isDurable, storage: storage, progress: statusKeeper.progress,
                 log: log),
@@ -119,6 +126,7 @@ package final class Scheduler: Sendable {
     package func update(_ settings: BatchSettings) {
         currentSettings.withLock { $0 = settings }
         cache?.setLimit(settings.cacheBytes)
+        results?.setLimit(settings.resultBytes)
         setWidths(settings)
         statusKeeper.setInterval(settings.statusInterval)
     }

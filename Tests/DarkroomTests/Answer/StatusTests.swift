@@ -17,7 +17,7 @@ import Testing
         counts.warnings = 1
         let output = ImageStatus.Output(
             file: "a.png", format: .png, sha256: "00", bytes: 3, width: 4, height: 5, depth: 16,
-            channels: 4)
+            channels: 4, quality: 71, ssim: 0.98012)
         var status = Status(
             id: "holiday",
             manifest: .init(
@@ -44,7 +44,16 @@ import Testing
         status.errors?[0].suggestion = "s"
         status.waiting = .init(code: "disk-full", message: "m", since: "s")
         status.written = "w"
+        status.images[0].made = .stored
         status.images[0].sourceSHA256 = "0f"
+        status.images[0].deliveredTo = "/srv/web/a.png"
+        status.images[0].sourceIdentity = "1-2-3-4.5-6.7"
+        status.images[0].variantOf = "v"
+        status.images[0].settingsSHA256 = "5e"
+        status.images[0].inputsSHA256 = "1e"
+        status.images[1].limitsSHA256 = "2e"
+        status.images[1].libraries = ["heif": "libheif 1.2, x265 3", "icc": "lcms2 2.14"]
+        status.images[0].versionsSHA256 = "7e"
         status.images[0].times = .init(
             downloading: .init(milliseconds: 1), downloaded: .init(milliseconds: 20),
             filtering: .init(milliseconds: 300))
@@ -59,6 +68,47 @@ import Testing
 
     @Test func comesBackFromItsFile() {
         #expect(Status(decoding: Self.full.encoded()) == Self.full)
+    }
+
+    /// Image by image, by the scanner; what it does not know it leaves to the decoder.
+    @Test(arguments: ["a", "ä \u{1F600}", "a\"b\\c/d\u{1}"])
+    func comesBackFromAFolder(text: String) throws {
+        let scratch = try ScratchDirectory()
+        let folder = try Directory(path: scratch.path)
+        var status = Self.full
+        status.images[0].name = text
+        status.images[0].warnings = [text, ""]
+        status.images[1].error?.message = text
+        status.images[1].metadata = [:]
+        try folder.write(status.encoded(), to: "status.json", durably: false)
+        #expect(try Status(in: folder) == status)
+        for image in status.images {
+            var writer = JSONWriter()
+            image.write(&writer)
+            #expect(ImageStatus(text: writer.text()[...]) == image)
+        }
+    }
+
+    /// Each text is in memory once, and none is exchanged for another one.
+    @Test func textsAreShared() {
+        var texts = SharedTexts()
+        for number in 0..<200 {
+            let text = "text \(number % 20) \(number % 3)"
+            #expect(texts.shared(text) == text)
+        }
+        #expect(texts.shared(nil) == nil)
+    }
+
+    @Test(arguments: [
+        "{}", "", "{", #"{"attempts":1}"#, #"{"name":"a","attempts":1}"#,
+        #"{"attempts":1,"milliseconds":{},"name":"a","state":"new"}"#,
+        #"{"attempts":1,"milliseconds":{"downloading":0,"filtering":0,"waited":0},"name":"a","state":"old"}"#,
+        #"{"attempts":1,"milliseconds":{"downloading":0,"filtering":0,"waited":0},"name":"a","state":"new"}x"#,
+        #"{"attempts":1,"milliseconds":{"downloading":0,"filtering":0,"waited":0},"name":"a","output":{"bytes":1,"channels":1,"depth":8,"file":"../a","format":"png","height":1,"sha256":"0","width":1},"state":"filtered"}"#,
+        #"{"attempts":01,"milliseconds":{"downloading":0,"filtering":0,"waited":0},"name":"a","state":"new"}"#,
+        #"{"attempts":1,"milliseconds":{"downloading":0,"filtering":-00,"waited":0},"name":"a","state":"new"}"#,
+    ]) func otherTextsAreNoImages(text: String) {
+        #expect(ImageStatus(text: Array(text.utf8)[...]) == nil)
     }
 
     /// What an older version has written.
@@ -78,9 +128,17 @@ import Testing
         older.versions = nil
         older.shards = nil
         older.images[0].sourceSHA256 = nil
+        older.images[0].sourceIdentity = nil
+        older.images[0].settingsSHA256 = nil
+        older.images[0].inputsSHA256 = nil
+        older.images[1].limitsSHA256 = nil
+        older.images[1].libraries = nil
+        older.images[0].versionsSHA256 = nil
         older.images[0].times = nil
         let text = String(decoding: older.encoded(), as: UTF8.self)
-        for key in ["versions", "shards", "sourceSha256"] { #expect(!text.contains(key)) }
+        for key in ["versions", "shards", "sourceSha256", "sourceIdentity", "settingsSha256"] {
+            #expect(!text.contains(key))
+        }
         #expect(Status(decoding: Array(text.utf8)) == older)
     }
 
@@ -92,7 +150,7 @@ import Testing
             darkroom: "0", libpng: "2", libjpegTurbo: "3", zlib: "4", libdeflate: "5")
         #expect([old].joined(by: [.present, old]) == [old, .present])
         // Each codec's library has a name and a version, which are known once it has run.
-        _ = FormatSupport.all()
+        _ = InstalledFormat.all()
         let all = PictureVersions.present(writing: Set(OutputFormat.allCases))
         #expect(all.codecs?.keys.sorted() == ["libheif", "libjxl", "libtiff", "libwebp"])
         for (name, version) in all.codecs ?? [:] {
@@ -282,7 +340,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", ".", "..", "../a.png", "/etc/passwd", "a/../../x", "a/b.png", "a\u{0}b",
+        "", ".", "..", "../a.png", "/etc/passwd", "a/../../x", "a//b.png", "a/", "a/./b",
+        "a\u{0}b",
         String(repeating: "a", count: 300), String(repeating: "ä", count: 128),
     ])
     func refusesNamesThatLeadOutOfTheFolder(name: String) throws {
@@ -293,6 +352,15 @@ import Testing
         status.manifest.file = name
         #expect(Status(decoding: status.encoded()) == nil)
         #expect(Status(decoding: Self.full.encoded()) != nil)
+    }
+
+    /// A template may put an output into a folder, but nothing else is in one.
+    @Test func onlyOutputsHaveFolders() throws {
+        var status = Self.full
+        status.images[0].output?.file = "a/b.png"
+        #expect(Status(decoding: status.encoded()) == status)
+        status.manifest.file = "a/b.json"
+        #expect(Status(decoding: status.encoded()) == nil)
     }
 
     @Test(arguments: ["a", "...", "..a", "a..", "a b\n.png", String(repeating: "a", count: 255)])
@@ -327,7 +395,8 @@ import Testing
     @Test func agreesWithItsSchema() throws {
         let described = Set(try JSONSchema(file: "status.schema.json").members.keys)
         let written = try JSONSchema.paths(
-            of: Self.full.encoded(), open: ["images.metadata", "versions.codecs"])
+            of: Self.full.encoded(),
+            open: ["images.libraries", "images.metadata", "versions.codecs"])
         #expect(written.subtracting(described) == [])
         #expect(described.subtracting(written) == [])
     }

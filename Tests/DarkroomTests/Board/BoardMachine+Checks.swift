@@ -43,7 +43,8 @@ extension BoardMachine {
         for (key, batch) in board.batches where !batch.live.isEmpty {
             let former = before[key] ?? LiveImages()
             var images: [Int] = []
-            for (index, live) in batch.live where live.stage != .recording && former[index] == nil {
+            for (index, live) in batch.live
+            where ![.delivering, .recording].contains(live.stage) && former[index] == nil {
                 images.append(index)
             }
             if images.isEmpty { continue }
@@ -53,7 +54,8 @@ extension BoardMachine {
             let level = batch.level.index
             try require(
                 batch.live.workingCount <= limits.window
-                    && batch.live.count { $0.value.stage != .recording } <= 4 * limits.window,
+                    && batch.live.count { ![.delivering, .recording].contains($0.value.stage) } <= 4
+                        * limits.window,
                 "\(key) has more than its window: \(batch.live.map(\.value.stage))")
             let working = board.pool.places[level]
             try require(
@@ -81,9 +83,11 @@ extension BoardMachine {
         for batch in board.batches.values {
             let level = batch.level.index
             let outside = batch.live.count { $0.value.stage == .waits(.turn) }
-            places[level] += batch.live.count - outside
+            let delivering = batch.live.count { $0.value.stage == .delivering }
+            places[level] += batch.live.count - outside - delivering
             waiting[level] += outside
-            placesOfOwner[level][batch.owner, default: 0] += batch.live.count - outside
+            placesOfOwner[level][batch.owner, default: 0] +=
+                batch.live.count - outside - delivering
             add(batch.manifest.images.count, level, batch.owner)
         }
         var prepared = 0
@@ -307,7 +311,9 @@ extension BoardMachine {
             "the admission is not empty: \(board.admission)")
         try require(
             board.pool.memory.grantCount == 0 && board.pool.memory.waitingCount == 0, "memory")
-        try require(operations.isEmpty && entries.isEmpty && retries.isEmpty, description)
+        try require(
+            operations.isEmpty && entries.isEmpty && deliveries.isEmpty && retries.isEmpty,
+            description)
         try require(board.imagesPrepared == 0 && board.imagesInWork == 0, "images in work")
     }
 

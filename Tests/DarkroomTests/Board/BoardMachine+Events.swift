@@ -37,7 +37,7 @@ extension BoardMachine {
             case ..<12: try command()
             case ..<15: try event()
             case ..<18: try tick()
-            case ..<25: try goOn(number(0...8))
+            case ..<25: try goOn(number(0...9))
             case ..<36: try publish()
             case ..<46: try performOne()
             default: try operate()
@@ -55,6 +55,7 @@ extension BoardMachine {
         case 4: try park()
         case 5: try finish()
         case 6: returnFreed()
+        case 7: try deliver()
         default: goOnAfterwards()
         }
     }
@@ -215,6 +216,7 @@ extension BoardMachine {
         }
         folder.recorded = folder.images.map { _ in 0 }
         folder.pixels = []
+        folder.undelivered = [:]
         folder.crashes = [:]
         folder.control = .free
         folder.commands = []
@@ -239,6 +241,7 @@ extension BoardMachine {
         threads = []
         operations = []
         entries = []
+        deliveries = []
         afterwards = []
         parking = []
         finishing = []
@@ -283,10 +286,10 @@ extension BoardMachine {
     /// Does any step that is possible; false if there is none.
     private func goOnWithAny() throws(Fault) -> Bool {
         if chance(50), try operate() { return true }
-        let first = number(0...11)
-        for offset in 0...11 {
+        let first = number(0...12)
+        for offset in 0...12 {
             let happened =
-                switch (first + offset) % 12 {
+                switch (first + offset) % 13 {
                 case 0: try operate()
                 case 1: try publish()
                 case 2: try performOne()

@@ -10,6 +10,7 @@ extension BoardMachine {
         var downloads: [Int]
         var filters: [Int]
         var records: [Int]
+        var deliveries: [Int]
         /// Images whose operation has given their source back, and has not ended.
         var givenBack: [Int] = []
 
@@ -17,6 +18,7 @@ extension BoardMachine {
             downloads = [Int](repeating: 0, count: batch.sources.count)
             filters = [Int](repeating: 0, count: batch.manifest.images.count)
             records = filters
+            deliveries = filters
         }
     }
 
@@ -42,9 +44,12 @@ extension BoardMachine {
             default: break
             }
         }
+        for job in deliveries where job.key == batch.key { found.deliveries[job.index] += 1 }
         for effects in threads {
             for effect in effects {
                 switch effect {
+                case .deliver(let job) where job.key == batch.key:
+                    found.deliveries[job.index] += 1
                 case .record(batch.key, _, let index, _, _), .endAgain(batch.key, let index, _):
                     found.records[index] += 1
                 default: break
@@ -168,12 +173,16 @@ extension BoardMachine {
                 batch.blockers[index] == blockers,
                 "\(name) has \(batch.blockers[index]) blockers, not \(blockers)")
             try require(
-                blockers == 0 || stage == .new || stage == .recording, "\(name) began too early")
+                blockers == 0 || [.new, .delivering, .recording].contains(stage),
+                "\(name) began too early")
         }
         let filters = atWork.filters[index]
         try require(filters == (stage == .filtering ? 1 : 0), "\(name) has \(filters) filters")
         let records = atWork.records[index]
         try require(records == (stage == .recording ? 1 : 0), "\(name) has \(records) records")
+        let deliveries = atWork.deliveries[index]
+        try require(
+            deliveries == (stage == .delivering ? 1 : 0), "\(name) has \(deliveries) deliveries")
         let ticket = batch.ticket(index)
         let hasMemory = board.pool.memory.holds(ticket)
         let waitsForMemory = board.pool.memory.isWaiting(ticket)
@@ -210,6 +219,7 @@ extension BoardMachine {
             try require(
                 state == .filtering && (hasMemory || isCompanion(index, key)),
                 "\(name) is \(state), has memory: \(hasMemory)")
+        case .delivering: try require(state == .filtering, "\(name) is \(state)")
         case .recording: try require(!state.isFinal, "\(name) is recorded, and has ended")
         }
     }

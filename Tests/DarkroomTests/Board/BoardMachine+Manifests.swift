@@ -44,7 +44,10 @@ extension BoardMachine {
                 images.append(image)
             }
         }
-        for index in images.indices { images[index].name = "i\(index)" }
+        for index in images.indices {
+            images[index].name = "i\(index)"
+            if chance(20) { images[index].delivery = Delivery(to: "/d") }
+        }
         return chance(30) ? reversed(images) : images
     }
 

@@ -324,6 +324,6 @@ extension BoardMachine {
             options: job.steps.options, layout: .init(width: 1, height: 1, channels: 3, depth: 8),
             bytes: number(1...100), sha256: chance(80) ? "0" : "1",
             warnings: chance(20) ? ["a warning"] : [], metadata: [:])
-        return ends(.success(DevelopedPicture(report: report, sourceSHA256: nil)))
+        return ends(.success(DevelopedPicture(.made(report), source: nil)))
     }
 }

@@ -2,6 +2,7 @@ import DarkroomAnswer
 
 @testable import DarkroomBoard
 @testable import DarkroomCore
+@testable import DarkroomPicture
 @testable import DarkroomSpool
 @testable import DarkroomWork
 
@@ -52,6 +53,7 @@ extension BoardMachine {
             }
             note("publish \(key)/\(index) \(status.state)")
             folder.images[index] = status
+            folder.undelivered[index] = nil
             folder.recorded[index] += 1
             endedWell(.filter(key, image: index))
             try advance { $0.imageEnded(key, index, status) }
@@ -62,6 +64,33 @@ extension BoardMachine {
         case .command(let command):
             folder.control.follow(command.command)
             folder.commands.note(command)
+        }
+        return true
+    }
+
+    // MARK: The deliveries
+
+    /// Places an output in its folder, or keeps it for a restart, because the folder is away.
+    func deliver() throws(Fault) -> Bool {
+        guard let index = deliveries.indices.randomElement(using: &random) else { return false }
+        let job = deliveries[index]
+        if !isDraining, chance(40) {
+            see("folder away")
+            folder(job.id)?.undelivered[job.index] = job.image
+            return true
+        }
+        deliveries.remove(at: index)
+        var image = job.image.status
+        image.deliveredTo = "/d/f"
+        let fails = cancelled.contains(job.key) || chance(10)
+        note("deliver \(job.key)/\(job.index) \(fails ? "fails" : "")")
+        see(fails ? "not delivered" : "delivered")
+        let failure =
+            cancelled.contains(job.key)
+            ? Failure(PictureError(.cancelled, "the batch was cancelled"))
+            : Failure(.deliveryExists, "")
+        try advance {
+            $0.deliveryEnded(job.key, job.index, fails ? .failure(failure) : .success(image))
         }
         return true
     }
@@ -158,7 +187,9 @@ extension BoardMachine {
     /// What a start or a preparation reads from a folder.
     func recover(_ folder: Folder) -> PreparedBatch {
         folder.scratch = [:]
-        folder.pixels = folder.pixels.filter { folder.images[$0].state == .filtered }
+        folder.pixels = folder.pixels.filter {
+            folder.images[$0].state == .filtered || folder.undelivered[$0] != nil
+        }
         let started = folder.hasStarted ? Self.time : nil
         let status = Status(
             id: folder.id,
@@ -172,7 +203,8 @@ extension BoardMachine {
             commands: folder.commands.isEmpty ? nil : folder.commands, images: folder.images)
         return PreparedBatch(
             id: folder.id, manifest: folder.manifest, status: status,
-            control: folder.control, crashes: folder.crashes, handOvers: folder.pixels)
+            control: folder.control, crashes: folder.crashes, handOvers: folder.pixels,
+            undelivered: folder.undelivered)
     }
 
     private static let time = "2026-01-01T00:00:00.000Z"

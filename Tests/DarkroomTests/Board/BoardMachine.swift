@@ -67,6 +67,7 @@ final class BoardMachine {
     var threads: [[Effect]] = []
     var operations: [Operation] = []
     var entries: [Entry] = []
+    var deliveries: [DeliveryJob] = []
     var afterwards: [Afterward] = []
     var parking: [BatchKey] = []
     var finishing: [Finishing] = []
@@ -221,6 +222,7 @@ final class BoardMachine {
         case .record(let key, let id, let index, let status, _):
             let handsOver = status.state == .filtered && board.isHandedOver(key, index)
             add(.image(key, index, status, handsOver: handsOver), of: id)
+        case .deliver(let job): deliveries.append(job)
         case .endAgain(let key, let index, let image):
             add(.again(key, index, image), of: board.batches[key]?.id ?? "")
         case .dropHandOver(let id, let image): folder(id)?.pixels.remove(image)
@@ -276,6 +278,8 @@ extension BoardMachine {
         var recorded: [Int]
         /// The images whose pixels are there for others.
         var pixels: Set<Int> = []
+        /// Those that a restart delivers.
+        var undelivered: [Int: UndeliveredImage] = [:]
         /// The source whose bytes each scratch file has; -1 for a part of them.
         var scratch: [Int: Int] = [:]
         var crashes: [Int: Crashes] = [:]

@@ -9,7 +9,7 @@ import Testing
 /// `TEST_BOARD_SEEDS=1-20000` has other seeds played. A failure tells its seed and the last steps; the same seed fails
 /// again.
 @Suite struct BoardMachineTests {
-    private static let usual: ClosedRange<UInt64> = 1...80
+    private static let usual: ClosedRange<UInt64> = 1...200
 
     private static let seeds: ClosedRange<UInt64> = {
         let words = ProcessInfo.processInfo.environment["TEST_BOARD_SEEDS"] ?? ""
@@ -39,12 +39,12 @@ import Testing
     /// What the usual sequences come through, so that they do not become idle.
     private static let situations: Set = [
         "back", "cancel: acts", "cancelled", "completed", "completedWithErrors",
-        "confirmed in vain", "copied", "crashes", "download not needed", "filter not begun",
-        "filter stopped", "filtered again", "filtered apart", "freed", "hold: acts",
-        "needs too much", "parked", "paused host", "prepared", "publishing failed", "refused",
-        "release: acts", "reloaded", "restarted", "retried", "source given back",
-        "stopped at work", "taken along", "to be made again", "tried", "tried well", "undecided",
-        "unwanted", "waits for memory",
+        "confirmed in vain", "copied", "crashes", "delivered", "download not needed",
+        "filter not begun", "filter stopped", "filtered again", "filtered apart", "folder away",
+        "freed", "hold: acts", "needs too much", "not delivered", "parked", "paused host",
+        "prepared", "publishing failed", "refused", "release: acts", "reloaded", "restarted",
+        "retried", "source given back", "stopped at work", "taken along", "to be made again",
+        "tried", "tried well", "undecided", "unwanted", "waits for memory",
     ]
 
     /// A failure would not be found again otherwise.

@@ -20,13 +20,15 @@ import Testing
     /// The stages that a stage leads to, as in the table.
     private static let next: [ImageStage: Set<ImageStage>] = [
         .new: [
-            .waits(.queue), .waits(.turn), .waits(.filter), .downloading, .recording, .ended,
+            .waits(.queue), .waits(.turn), .waits(.filter), .downloading, .delivering, .recording,
+            .ended,
         ],
         .waits(.queue): [.new, .waits(.turn), .downloading, .recording, .ended],
         .waits(.turn): [.new, .waits(.queue), .downloading, .recording, .ended],
         .downloading: [.new, .waits(.queue), .waits(.turn), .waits(.filter), .recording],
         .waits(.filter): [.new, .filtering, .ended],
-        .filtering: [.waits(.queue), .waits(.filter), .recording],
+        .filtering: [.waits(.queue), .waits(.filter), .delivering, .recording],
+        .delivering: [.recording],
         .recording: [.waits(.filter), .ended],
         .ended: [],
     ]
@@ -90,7 +92,7 @@ import Testing
                 case .waits(.queue), .waits(.turn): tries > 0 ? .downloading : .new
                 case .downloading: .downloading
                 case .waits(.filter): .downloaded
-                case .filtering: .filtering
+                case .filtering, .delivering: .filtering
                 case .recording: before
                 case .ended: .failed
                 }
@@ -103,9 +105,11 @@ import Testing
             #expect(pool.placesOfOwner[Self.level][7] ?? 0 == (hasPlace ? 1 : 0))
             #expect(pool.waitingPlaces[Self.level] == (next == .waits(.turn) ? 1 : 0))
             #expect(batch.live.workingCount == (hasPlace && next != .recording ? 1 : 0))
+            #expect(batch.live.deliveringCount == (next == .delivering ? 1 : 0))
             #expect(batch.live.count == (next == .new || next == .ended ? 0 : 1))
 
-            let isAdmitted = stage == .new && next != .recording && next != .ended
+            let isAdmitted =
+                stage == .new && ![.delivering, .recording, .ended].contains(next)
             let isTakenBack = next == .new && (stage == .waits(.filter) || tries == 0)
             // An ended image has the status that came with its result.
             let counted = next == .ended ? 0 : attempts

@@ -94,7 +94,7 @@ final class ClientSpool: Sendable {
     func writeQueue(
         _ state: QueueReport.State, written: Double = 1, warnings: Int = 0,
         waiting: Status.Waiting? = nil,
-        unresumed: [QueueReport.Unresumed] = []
+        unresumed: [QueueReport.Unresumed] = [], results: QueueReport.Results? = nil
     ) throws {
         var text = """
             {"schemaVersion": 1, "written": "\(Self.time(written))", "state": "\(state.rawValue)",
@@ -112,6 +112,10 @@ final class ClientSpool: Sendable {
         if let waiting {
             text +=
                 ", \"waiting\": \(String(decoding: try JSONEncoder().encode(waiting), as: UTF8.self))"
+        }
+        if let results {
+            text +=
+                ", \"results\": \(String(decoding: try JSONEncoder().encode(results), as: UTF8.self))"
         }
         if !unresumed.isEmpty {
             text +=

@@ -54,7 +54,8 @@ import Testing
         let spool = try ClientSpool()
         try spool.writeQueue(
             .waiting, waiting: ClientSpool.waiting("disk-full", "no space"),
-            unresumed: [.init(id: "a", code: "c", message: "m", since: ClientSpool.time(1))])
+            unresumed: [.init(id: "a", code: "c", message: "m", since: ClientSpool.time(1))],
+            results: .init(count: 1, bytes: 2, hits: 3, misses: 4, savedBytes: 5))
         var batch = ClientSpool.progress(
             "holiday", done: 1, failed: 1, of: 3, rate: 1, left: 2,
             waiting: ClientSpool.waiting("paused", "m"))
@@ -89,7 +90,7 @@ import Testing
         var found: Set<String> = []
         for id in ["holiday", "wrong"] {
             let object = try Self.object(
-                try BatchDetails(of: id, in: spool.open(), now: ClientSpool.now).json)
+                try BatchDetails(of: id, in: spool.open(), now: ClientSpool.now).json())
             try Self.check(object, "batch")
             found.formUnion(object.keys)
         }

@@ -76,7 +76,7 @@ import Testing
         for id in Self.ids {
             let details = try BatchDetails(
                 of: id, in: spool.open(), images: images, now: ClientSpool.now)
-            let lines = details.lines(on: .screen(width))
+            let lines = try details.lines(on: .screen(width))
             let names = Self.names + [details.folder, "\(id).yaml", id]
             for line in lines where DisplayWidth.of(line) > width {
                 // Only what cannot be divided is longer than the screen.
@@ -88,7 +88,7 @@ import Testing
                 #expect(lines.contains { $0 == name || $0.hasPrefix("\(name) ") }, "\(name)")
             }
             guard images != .all else { continue }
-            #expect(shown == Self.words(details.lines(on: .pipe)))
+            #expect(try shown == Self.words(details.lines(on: .pipe)))
         }
     }
 
@@ -97,7 +97,7 @@ import Testing
         let spool = try Self.filled()
         let details = try BatchDetails(
             of: "with two spaces", in: spool.open(), images: .failed, now: ClientSpool.now)
-        let lines = details.lines(on: .screen(40))
+        let lines = try details.lines(on: .screen(40))
         #expect(lines.contains { $0.hasSuffix("darkroom retry 'with two spaces'") }, "\(lines)")
         #expect(lines.contains { $0.contains("\(details.folder)") })
     }

@@ -194,7 +194,7 @@ import Testing
         var details = try BatchDetails(
             of: id, in: spool.open(), images: images, now: ClientSpool.now)
         details.zone = .gmt
-        return details.lines(on: .pipe).joined(separator: "\n")
+        return try details.lines(on: .pipe).joined(separator: "\n")
             .replacing(spool.path, with: "SPOOL")
     }
 
@@ -288,6 +288,16 @@ import Testing
         #expect(advice?.hasPrefix("The pictures that came with this batch are removed: ") == true)
     }
 
+    /// A retry alone does not bring a program, and a setting neither.
+    @Test func saysWhatAMissingProgramNeeds() throws {
+        let spool = try ClientSpool()
+        let image = Self.image("a", .failed, Failure(code: "codec-missing", message: "x"))
+        try spool.write(
+            ClientSpool.status("b", .completedWithErrors, images: [image], finished: 1))
+        let advice = try Self.show("b", spool).split(separator: "\n").last
+        #expect(advice == "After the missing package is installed: darkroom retry b")
+    }
+
     @Test func limitsFailedImagesUnlessAsked() throws {
         let spool = try ClientSpool()
         let images = (0..<12).map {
@@ -303,6 +313,47 @@ import Testing
                 "A retry may help: darkroom retry 'big job'",
             ])
         #expect(try Self.show("big job", spool, .failed).contains("  i11: x [timeout]"))
+    }
+
+    /// The images of a large batch come one by one from the file, those of a status in another form from memory.
+    @Test(arguments: [BatchDetails.Images.firstFailed, .failed, .warned, .all])
+    func showsTheSameHoweverTheStatusIsWritten(images: BatchDetails.Images) throws {
+        let spool = try ClientSpool()
+        let all = (0..<9000).map { number in
+            let isFailed = number.isMultiple(of: 7)
+            var image = Self.image(
+                "i\(number) \"state\" : \"failed\"", isFailed ? .failed : .filtered,
+                isFailed ? Failure(code: "timeout", message: "\"warnings\" : [") : nil)
+            if number.isMultiple(of: 5) { image.warnings = ["odd"] }
+            if number.isMultiple(of: 3) {
+                image.metadata = ["copyright": "kept", "GPS": "dropped"]
+            }
+            return image
+        }
+        var status = ClientSpool.status("many", .completedWithErrors, images: all, finished: 1)
+        status.counts.warnings = nil
+        try spool.write(status)
+        let own = try Self.show("many", spool, images)
+        let details = try BatchDetails(
+            of: "many", in: spool.open(), images: images, now: ClientSpool.now)
+        let json = try details.json()
+        var groups: [[String]] = []
+        try details.lines(on: .pipe) { groups.append($0) }
+        #expect(groups[0].first == "many: completed with errors")
+        #expect(groups.allSatisfy { $0.count <= 4200 })
+        #expect(
+            own.contains("\n  metadata  copyright kept in 3000 images, GPS dropped in 3000 images"))
+
+        let path = spool.path + "/outbox/many/status.json"
+        let object = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: path)))
+        try spool.write(
+            Array(try JSONSerialization.data(withJSONObject: object)), "outbox/many/status.json")
+        #expect(try Self.show("many", spool, images) == own)
+        let other = try BatchDetails(
+            of: "many", in: spool.open(), images: images, now: ClientSpool.now)
+        #expect(try other.json() == json)
+        let count = [.firstFailed: 1286, .failed: 1286, .warned: 1542, .all: 9000][images]
+        #expect(try (jsonObject(json.utf8)["images"] as? [Any])?.count == count)
     }
 
     @Test func showsTheProblemsOfARejectedManifest() throws {
@@ -323,7 +374,7 @@ import Testing
 
     @Test func showsJSON() throws {
         let spool = try Self.filled()
-        let text = try BatchDetails(of: "failed", in: spool.open(), now: ClientSpool.now).json
+        let text = try BatchDetails(of: "failed", in: spool.open(), now: ClientSpool.now).json()
         let object = try jsonObject(text.utf8)
         #expect(object["state"] as? String == "completedWithErrors")
         #expect(object["daemon"] as? String == "stopped")
@@ -381,7 +432,7 @@ import Testing
         #expect(BatchProgress(olderAnswer: status).outputBytes == .max)
         let details = try BatchDetails(
             of: "huge", in: spool.open(), images: .all, now: ClientSpool.now)
-        #expect(!details.lines(on: .pipe).isEmpty)
+        #expect(try !details.lines(on: .pipe).isEmpty)
     }
 
     /// A folder that somebody has put there, and an answer that somebody has damaged.

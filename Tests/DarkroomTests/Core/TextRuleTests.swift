@@ -18,7 +18,7 @@ import Testing
 
     /// Files with collections that are keyed by texts of our own.
     static let ownKeys = [
-        "Work/Journal/EventLog+Batches.swift": "error codes",
+        "Work/Log/EventLog+Batches.swift": "error codes",
         "Client/Notify/CursorLocation.swift": "the environment",
         "Client/Notify/ServiceManager.swift": "the environment",
         "Client/Notify/WebhookKey.swift": "the environment",
@@ -26,8 +26,9 @@ import Testing
         "Client/Terminal/ColorChoice.swift": "the environment",
         "Client/Terminal/Terminal.swift": "the environment",
         "Picture/Model/OutputFormat.swift": "words for formats",
-        "Core/RecordThrottle.swift": "codes and states",
+        "Core/Log/RecordThrottle.swift": "codes and states",
         "Core/ControlGroup.swift": "paths of control groups, from the kernel",
+        "Core/JSONScanner.swift": "names of chunks and segments",
         "Core/JSONWriter.swift": "names of chunks and segments",
         "Core/Metrics.swift": "error codes",
         "Core/Words.swift": "codes and states",
@@ -43,9 +44,17 @@ import Testing
         "Picture/Model/FilterSpecification.swift": "parameters of the catalogue",
         "Picture/Read/CodecFacts.swift": "kinds of metadata",
         "Picture/MetadataLedger.swift": "kinds of metadata",
+        "Work/BatchSettings+Limits.swift": "error codes",
+        "Work/Results/ResultRecord.swift": "kinds of metadata",
+        "Picture/CodecLibraries.swift": "names of programs",
+        "Picture/Colour/ICCProfile.swift": "signatures of tags",
+        "Picture/Metadata/ResultMetadata.swift": "kinds of metadata",
+        "Picture/Metadata/XMPRules.swift": "names of properties, in ASCII",
         "Picture/Read/SourceMetadata.swift": "kinds of metadata",
         "Picture/Model/PictureFilter.swift": "parameters of the catalogue",
         "Picture/PictureReport.swift": "kinds of metadata",
+        "Run/PresentVersions.swift": "names of programs",
+        "Run/RunChanges.swift": "reasons",
         "SelfTest/ChildDaemon.swift": "the environment",
         "SelfTest/HotFolderRun.swift": "keys of settings",
         "SelfTest/SpoolAudit.swift": "manifests of our own",
@@ -55,7 +64,7 @@ import Testing
         "Answer/FoldersReport.swift": "reasons",
         "Answer/InboxReport.swift": "reasons",
         "Answer/PictureVersions.swift": "names of libraries",
-        "Answer/Status.swift": "kinds of metadata",
+        "Answer/ImageStatus.swift": "kinds of metadata",
         "darkroom/ListCommand.swift": "other words for states",
         "darkroom/PictureOptions.swift": "other words for an option's values",
     ]
@@ -104,7 +113,7 @@ import Testing
         #expect(
             named == [
                 "Fetch/TransferSettings.swift", "Answer/PictureVersions.swift",
-                "Picture/FormatSupport.swift",
+                "Picture/InstalledFormat.swift",
                 "Answer/Status+Text.swift",
             ])
     }

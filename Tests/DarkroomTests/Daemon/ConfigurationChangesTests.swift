@@ -74,6 +74,11 @@ import Testing
                 "a change of cache.maxBytes (0 → 1MiB) requires a restart"
             ),
             ([("cache.maxBytes", "1MiB")], [("cache.maxBytes", "0")], nil),
+            (
+                [], [("results.folder", "/r"), ("results.maxBytes", "1MiB")],
+                "a change of results.folder (none → /r), results.maxBytes (0 → 1MiB) requires a restart"
+            ),
+            ([("results.maxBytes", "1MiB")], [("results.maxBytes", "0")], nil),
             // Another way to write the same.
             ([("cache.maxBytes", "1MiB")], [("cache.maxBytes", "1024KiB")], nil),
         ] as [([(String, String)], [(String, String)], String?)])

@@ -145,6 +145,8 @@ import Testing
                     "https://example.org/a", seconds: 2, because: failure, batches: ["h", "i"])
             }
         ),
+        (.deliveryWaits, { $0.deliveryWaits(failure, to: "/d") }),
+        (.deliveryWorksAgain, { $0.deliveryWorksAgain(failure, to: "/d", since: "s") }),
         (.storageFailed, { $0.storageFailed(fileError, batch: "h") }),
         (.storageWaits, { $0.storageWaits(failure, batch: nil) }),
         (.storageStillWaits, { $0.storageStillWaits(failure, since: "s") }),
@@ -167,13 +169,13 @@ import Testing
         (.clockDoubted, { $0.clockBelieved() }),
         (.metricsFailed, { $0.metricsFailed(fileError) }),
         (.reportFailed, { $0.reportFailed(fileError, of: "queue.json") }),
-        (.cacheOpened, { $0.cacheOpened("/c", limit: 1) }),
-        (.cacheUnused, { $0.cacheUnused("/c", because: "r", isMissed: true) }),
-        (.cacheUnused, { $0.cacheUnused("/c", because: "r", isMissed: false) }),
-        (.cacheDiscarded, { $0.cacheDiscarded("/c/f", because: "r") }),
-        (.cacheTroubled, { $0.cacheTroubled(fileError) }),
-        (.cacheTroubled, { $0.cacheHasNoRoom("/c") }),
-        (.cacheEvicted, { $0.cacheEvicted(1, bytes: 2) }),
+        (.cacheOpened, { $0.cacheOpened(.results, "/c", limit: 1) }),
+        (.cacheUnused, { $0.cacheUnused(.responses, "/c", because: "r", isMissed: true) }),
+        (.cacheUnused, { $0.cacheUnused(.responses, "/c", because: "r", isMissed: false) }),
+        (.cacheDiscarded, { $0.cacheDiscarded(.results, "/c/f", because: "r") }),
+        (.cacheTroubled, { $0.cacheTroubled(.responses, fileError) }),
+        (.cacheTroubled, { $0.cacheHasNoRoom(.responses, "/c") }),
+        (.cacheEvicted, { $0.cacheEvicted(.results, 1, bytes: 2) }),
         (.cacheDecided, { $0.cacheDecided(try job(), kept: true) }),
     ]
 

@@ -5,6 +5,7 @@ import Testing
 @testable import DarkroomAnswer
 @testable import DarkroomConfiguration
 @testable import DarkroomDaemon
+@testable import DarkroomManifest
 @testable import DarkroomSpool
 
 /// The key `folders`: each wrong form with its message, and what the unit lacks.
@@ -58,7 +59,8 @@ import Testing
                 originals: move
                 batch: 10
                 within: 500ms
-              - {path: /srv/c, recipe: web, originals: remove}
+              - {path: /srv/c, recipe: web, originals: remove, deliver: /srv//d/./e/}
+              - {path: /srv/f, recipe: web, deliver: {to: /srv/g, ifExists: replace}}
             """)
         var second = HotFolder(path: "/mnt/share", recipe: "archive")
         second.originals = .move
@@ -66,9 +68,12 @@ import Testing
         second.within = 0.5
         var third = HotFolder(path: "/srv/c", recipe: "web")
         third.originals = .remove
+        third.delivery = Delivery(to: "/srv/d/e")
+        var fourth = HotFolder(path: "/srv/f", recipe: "web")
+        fourth.delivery = Delivery(to: "/srv/g", .replace)
         #expect(
             loaded.configuration.folders
-                == [HotFolder(path: "/srv/scans/b", recipe: "web"), second, third])
+                == [HotFolder(path: "/srv/scans/b", recipe: "web"), second, third, fourth])
         #expect(HotFolder(path: "/a", recipe: "b").originals == .keep)
         #expect(try load("folders: []").configuration.folders == [])
         #expect(try load("folders:").configuration.folders == [])
@@ -158,6 +163,27 @@ import Testing
             "[{path: ROOT, recipe: web}]",
             "ROOT contains ROOT/spool (spool): outputs would be taken as pictures again"
         ),
+        (
+            "[{path: /a, recipe: web, deliver: b}]",
+            "\(form)(the folder of ‘deliver’ must be an absolute path without ‘..’, found ‘b’)"
+        ),
+        (
+            "[{path: /a, recipe: web, deliver: {to: /b, ifExists: x}}]",
+            "\(form)(‘ifExists’ must be number, replace or fail, found ‘x’)"
+        ),
+        ("[{path: /a, recipe: web, deliver: {}}]", "\(form)(‘deliver’ needs ‘to’, a folder)"),
+        (
+            "[{path: /a, recipe: web, deliver: /a/b}]",
+            "deliver of /a: /a/b is part of the hot folder, /a: outputs would be taken again"
+        ),
+        (
+            "[{path: /a, recipe: web, deliver: /b}, {path: /b, recipe: web}]",
+            "deliver of /a: /b is the hot folder, /b: outputs would be taken again"
+        ),
+        (
+            "[{path: /a, recipe: web, deliver: ROOT/spool/outbox}]",
+            "deliver of /a: ROOT/spool/outbox is part of the spool, ROOT/spool: outputs would be taken again"
+        ),
     ]
 
     @Test(arguments: wrong)
@@ -170,6 +196,42 @@ import Testing
         // The refused text follows a wrong form.
         #expect(
             problem.hasPrefix(Self.form) ? found.hasPrefix(expected + ", not ") : found == expected)
+    }
+
+    /// What a recipe delivers must not be taken again either, whatever link leads there.
+    @Test func aRecipeDeliversIntoNoHotFolder() throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(scratch.path)/link", withDestinationPath: "\(scratch.path)/scans")
+        try "filters: mono\ndeliver: \(scratch.path)/link/deep\n".write(
+            toFile: "\(scratch.path)/recipes/archive.yaml", atomically: false, encoding: .utf8)
+        let refusal = #expect(throws: ConfigurationError.self) {
+            try load("folders: [{path: ROOT/scans, recipe: web}]")
+        }
+        #expect(
+            refusal?.problems == [
+                "\(scratch.path)/darkroomd.yaml:2: folders: deliver of the recipe archive: "
+                    + "\(scratch.path)/link/deep is part of the hot folder, \(scratch.path)/scans: "
+                    + "outputs would be taken again"
+            ])
+    }
+
+    /// `deliver.roots`, and what is said of folders to which nothing can be delivered.
+    @Test func readsRootsOfDeliveries() throws {
+        let loaded = try load("deliver.roots: [ROOT/scans//, ROOT/gone]")
+        #expect(
+            loaded.configuration.deliveryRules.roots
+                == ["\(scratch.path)/scans", "\(scratch.path)/gone"])
+        #expect(
+            ConfigurationCheck(loaded, unit: nil).warnings == [
+                "\(scratch.path)/darkroomd.yaml:2: deliver.roots: \(scratch.path)/gone: cannot open: "
+                    + "No such file or directory; images wait until their results can be delivered there"
+            ])
+        for wrong in ["[a]", "[/a/../b]"] {
+            let error = #expect(throws: ConfigurationError.self) {
+                try load("deliver.roots: \(wrong)")
+            }
+            #expect(error?.problems.first?.contains("must be a list of absolute paths") == true)
+        }
     }
 
     /// A batch has no more pictures than a manifest with all their variants.
@@ -252,6 +314,13 @@ import Testing
         let unit = try #require(ServiceUnit(name: "darkroomd.service", shown: shown))
         let loaded = try load("folders: [{path: \(path), recipe: web, originals: \(originals)}]")
         #expect(ConfigurationCheck(loaded, unit: unit).dropIn == dropIn)
+        // Folders to which outputs are delivered are bound, too.
+        let delivering = try load(
+            "deliver.roots: [/data/roots]\nfolders: "
+                + "[{path: /etc, recipe: web, deliver: /data/web}]")
+        #expect(
+            ConfigurationCheck(delivering, unit: unit).dropIn
+                == "[Service]\nBindPaths=/data/web\nBindPaths=/data/roots")
         #expect(ConfigurationCheck(loaded, unit: nil).dropIn == nil)
     }
 }

@@ -15,7 +15,8 @@ import Testing
 /// When `queue.json` is written, and what it says of the daemon and its batches.
 @Suite struct QueueReporterTests {
     private static let limits = QueueReport.Limits(
-        manifestBytes: 1, images: 2, filters: 3, defaultFilters: "[]", sourceRoots: ["/a"],
+        manifestBytes: 1, images: 2, filters: 3, defaultFilters: "[]", defaultProfile: .p3,
+        sourceRoots: ["/a"],
         readableRoots: ["/a"], service: .init(unit: "darkroomd", hidesHomes: true),
         sourceBytes: 4, downloads: .init(proxy: "http://p", caFile: "/c"),
         pictures: .init(pixels: 5, memory: 6, cores: 7, confine: .all), recipesFolder: "/r",
@@ -296,6 +297,7 @@ import Testing
         #expect(least.subtracting(["waiting"]) == schema.required)
         full.imagesPerSecond = 1
         full.bytesPerSecond = 1
+        full.results = .init(count: 1, bytes: 2, hits: 3, misses: 4, savedBytes: 5)
         var batch = QueueReport.Batch(
             id: "x", state: .held, priority: .normal, uid: 1, received: time,
             counts: Status.Counts())

@@ -23,15 +23,15 @@ final class CacheFixture: Sendable {
     }
 
     /// Opens the cache, as a start does. The one before must be let go of.
-    func open(limit: Int = 1 << 20) throws -> CacheStore {
-        let store = CacheStore(try folder(), limit: limit, log: log)
+    func open(limit: Int = 1 << 20) throws -> CacheStore<CacheRecord> {
+        let store = CacheStore<CacheRecord>(try folder(), limit: limit, log: log)
         store.start()
         store.settle()
         return store
     }
 
     /// A program that another test starts has the former lock, too, until it has begun.
-    private func folder() throws -> CacheFolder {
+    func folder() throws -> CacheFolder {
         for _ in 0..<1000 {
             do throws(CacheFolderError) {
                 return try CacheFolder(path: path, makes: true)
@@ -65,7 +65,8 @@ final class CacheFixture: Sendable {
 
     /// Keeps an answer whose content is by its number.
     @discardableResult
-    func store(_ number: Int, length: Int = 1000, in store: CacheStore) throws -> Bool {
+    func store(_ number: Int, length: Int = 1000, in store: CacheStore<CacheRecord>) throws -> Bool
+    {
         let file = try file("in")
         let body = Self.body(number, length: length)
         try file.write(body, path: "in")
@@ -75,12 +76,14 @@ final class CacheFixture: Sendable {
     }
 
     /// What is copied of an answer; nil where there is none that could be.
-    func copy(_ number: Int, from store: CacheStore) throws -> [UInt8]? {
+    func copy(_ number: Int, from store: CacheStore<CacheRecord>) throws -> [UInt8]? {
         guard let entry = store.find(Self.key(number)) else { return nil }
         return try copy(entry, from: store)
     }
 
-    func copy(_ entry: CacheEntry, from store: CacheStore) throws -> [UInt8]? {
+    func copy(_ entry: CacheEntry<CacheRecord>, from store: CacheStore<CacheRecord>) throws
+        -> [UInt8]?
+    {
         let file = try file("out")
         guard try store.copyBody(of: entry, to: file, path: "out") else { return nil }
         return Array(try Data(contentsOf: scratch.url.appending(path: "out")))

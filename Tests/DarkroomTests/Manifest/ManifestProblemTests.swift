@@ -188,6 +188,54 @@ import Testing
             ["1:59 out-of-range output.quality", "1:79 wrong-type output.progressive"]
         ),
         (
+            #"{"images": ["a"], "output": {"format": "jpeg", "maxBytes": "200 KB"}}"#,
+            ["1:60 unknown-value output.maxBytes → 200KiB"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"format": "jpeg", "maxBytes": "much"}}"#,
+            ["1:60 unknown-value output.maxBytes"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"format": "jpeg", "maxBytes": 0}}"#,
+            ["1:60 out-of-range output.maxBytes"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"format": "jpeg", "maxBytes": true}}"#,
+            ["1:60 wrong-type output.maxBytes"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"format": "avif", "target": 0.98}}"#,
+            ["1:58 wrong-type output.target"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"format": "avif", "target": {}}}"#,
+            ["1:58 missing-key output.target"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"format": "webp", "target": {"ssim": 0.4}}}"#,
+            ["1:67 out-of-range output.target.ssim"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"format": "webp", "target": {"ssim": 0.9, "psnr": 40}}}"#,
+            ["1:72 unknown-key output.target.psnr"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"format": "webp", "lossless": true, "maxBytes": 5}}"#,
+            ["1:78 conflicting-keys output.maxBytes"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"format": "avif", "target": {"ssim": 0.9}, "lossless": true}}"#,
+            ["1:58 conflicting-keys output.target"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"format": "jxl", "target": {"ssim": 0.9}}}"#,
+            ["1:57 conflicting-keys output.target"]
+        ),
+        (
+            #"{"images": ["a"], "output": {"format": "png", "maxBytes": 5}}"#,
+            ["1:59 conflicting-keys output.maxBytes"]
+        ),
+        (
             #"{"images": ["a"], "output": {"compression": "best"}}"#,
             ["1:45 unknown-value output.compression"]
         ),

@@ -56,9 +56,32 @@ import Testing
             #"{"format": "jpeg", "quality": 70, "progressive": true}"#, #"{"quality": 100.0}"#,
             OutputOptions(format: .jpeg, quality: 100, progressive: true)
         ),
-        (#"{"exif": true}"#, #"{"format": "jpeg"}"#, OutputOptions(format: .jpeg, keepsExif: true)),
+        (
+            #"{"exif": true}"#, #"{"format": "jpeg"}"#,
+            OutputOptions(format: .jpeg, metadata: .exifCopy)
+        ),
         (#"{"exif": true}"#, #"{"exif": false}"#, OutputOptions()),
-        // What does not fit the image's own format is of no consequence.
+        (#"{"metadata": "all"}"#, #"{"exif": false}"#, OutputOptions()),
+        (#"{"metadata": "all"}"#, #"{"exif": true}"#, OutputOptions(metadata: .exifCopy)),
+        (
+            #"{"exif": true}"#, #"{"metadata": ["copyright", "-gps"]}"#,
+            OutputOptions(metadata: MetadataChoice([.copyright], keepsPlaces: false))
+        ),
+        (#"{"metadata": ["xmp"]}"#, "{}", OutputOptions(metadata: MetadataChoice([.xmp]))),
+        (#"{"metadata": ["xmp"]}"#, #"{"metadata": "none"}"#, OutputOptions()),
+        (
+            #"{"format": "jpeg", "maxBytes": "200KiB"}"#, #"{"target": {"ssim": 0.98}}"#,
+            OutputOptions(format: .jpeg, maxBytes: 204_800, ssim: 0.98)
+        ),
+        (
+            #"{"format": "webp", "maxBytes": 5e3}"#, #"{"maxBytes": "1.5 MiB"}"#,
+            OutputOptions(format: .webp, maxBytes: 1_572_864)
+        ),
+        // What does not fit the image's own format, or has no loss, is of no consequence.
+        (
+            #"{"format": "webp", "maxBytes": 5000}"#, #"{"lossless": true}"#,
+            OutputOptions(format: .webp, lossless: true, maxBytes: 5000)
+        ),
         (
             #"{"format": "jpeg", "quality": 70}"#, #"{"format": "png", "compression": "small"}"#,
             OutputOptions(format: .png, quality: 70, compression: .small)

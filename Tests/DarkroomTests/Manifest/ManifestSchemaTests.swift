@@ -66,8 +66,15 @@ import Testing
         #expect(try value("quality", "minimum") as? Int == OutputOptions.qualities.lowerBound)
         #expect(try value("quality", "maximum") as? Int == OutputOptions.qualities.upperBound)
         #expect(try value("quality", "default") as? Int == defaultValue.quality)
+        let sizes = try #require(try value("maxBytes", "anyOf") as? [[String: Any]])
+        #expect(sizes.first?["minimum"] as? Int == OutputOptions.budgets.lowerBound)
+        #expect(sizes.first?["maximum"] as? Int == OutputOptions.budgets.upperBound)
+        let ssim = try #require(try value("target", "properties") as? [String: [String: Any]])
+        #expect(ssim["ssim"]?["minimum"] as? Double == OutputOptions.similarities.lowerBound)
+        #expect(ssim["ssim"]?["maximum"] as? Double == OutputOptions.similarities.upperBound)
         #expect(try value("progressive", "default") as? Bool == defaultValue.progressive)
-        #expect(try value("exif", "default") as? Bool == defaultValue.keepsExif)
+        #expect(try value("exif", "default") as? Bool == (defaultValue.metadata == .exifCopy))
+        #expect(try value("metadata", "default") as? String == "none")
         #expect(
             try value("compression", "enum") as? [String]
                 == type(of: defaultValue.compression).allCases.map(\.rawValue)

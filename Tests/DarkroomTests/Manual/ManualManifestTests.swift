@@ -77,6 +77,12 @@ import Testing
         let avif = OutputFormat.avif
         try expect(
             "Keys of an output", "quality", ["\(avif.defaultQuality) for \(avif.rawValue)"], "85")
+        try expect(
+            "Keys of an output", "target",
+            [
+                "from \(OutputOptions.similarities.lowerBound)",
+                "to \(Int(OutputOptions.similarities.upperBound))",
+            ], "")
         for option in OutputOption.allCases {
             try expect("Keys of an output", option.rawValue, option.formats.map(\.rawValue), "")
         }

@@ -63,6 +63,7 @@ import Testing
     /// Each subsection lists every key of its schema once, and no other.
     @Test(arguments: [
         ("PROGRESS", "Keys of a progress file", "progress.schema.json"),
+        ("SIZES", "Keys of sizes", "sizes.schema.json"),
         ("QUEUE REPORT", "Keys of a queue report", "queue.schema.json"),
     ])
     func hasEveryKey(section: String, subsection: String, schema: String) throws {

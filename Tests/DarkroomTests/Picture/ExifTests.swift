@@ -54,7 +54,8 @@ import Testing
     private static func run(
         _ way: Way, _ tiff: [UInt8], autoOrient: Bool = true, keepsExif: Bool = true
     ) throws -> (exif: [UInt8]?, report: PictureReport) {
-        let options = OutputOptions(format: way.to, keepsExif: keepsExif)
+        let options = OutputOptions(
+            format: way.to, metadata: keepsExif ? .exifCopy : .none)
         let (file, report) = try PicturePipelineTests.run(
             source(way.from, tiff), autoOrient: autoOrient, options: options,
             stage: FilterStage.make)

@@ -51,10 +51,10 @@ import Testing
         maker.early =
             [.jfif(unit: 1, x: 72, y: 72), .exif(orientation: 6)]
             + JPEGSegment.profile(ICCProfileMaker.profile(space: "RGB ", padding: 300))
-        let jpeg = OutputOptions(format: .jpeg, keepsExif: keepsExif)
+        let jpeg = OutputOptions(format: .jpeg, metadata: keepsExif ? .exifCopy : .none)
         let both = try Self.run(
             maker.encoded, filters: [.flop], options: jpeg, handsOver: true, autoOrient: autoOrient)
-        let png = OutputOptions(compression: .fast, keepsExif: keepsExif)
+        let png = OutputOptions(compression: .fast, metadata: keepsExif ? .exifCopy : .none)
         let asPNG = try Self.run(
             maker.encoded, filters: [.flop], options: png, handsOver: false, autoOrient: autoOrient)
         #expect(both.handOver == asPNG.output)

@@ -101,7 +101,7 @@ import Testing
     /// The calculated result is the one that is written, and its header the one that other images read.
     @Test(arguments: files, chains) func knowsTheResult(file: File, filters: [Filter]) throws {
         let header = try file.header
-        for options in [OutputOptions(keepsExif: true), OutputOptions(keepsExif: false)] {
+        for options in [OutputOptions(metadata: .exifCopy), OutputOptions(metadata: .none)] {
             for autoOrient in [true, false] {
                 let outcome = try PeakMemory.outcome(
                     of: header.source(for: PictureSteps(filters: filters, autoOrient: autoOrient)),

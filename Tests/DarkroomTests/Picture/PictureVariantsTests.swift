@@ -132,7 +132,7 @@ import Testing
         let height = Int.random(in: 1...120, using: &random)
         let seed = random.next()
         if Bool.random(using: &random) {
-            let channels = Bool.random(using: &random) ? 3 : 1
+            let channels = [1, 3, 3, 4].randomElement(using: &random) ?? 3
             // Sides that can be divided, so that pictures are reduced while they are decoded.
             let (width, height) = ((width + 15) / 16 * 16 + 64, (height + 15) / 16 * 16 + 64)
             var maker = JPEGMaker.noise(
@@ -145,6 +145,9 @@ import Testing
             if Bool.random(using: &random) {
                 let orientation = UInt16.random(in: 1...8, using: &random)
                 maker.early = [.exif(orientation: orientation)]
+            }
+            if channels == 3, Bool.random(using: &random) {
+                maker.early += JPEGSegment.profile(PictureColour.Profile.displayP3.bytes)
             }
             return (maker.encoded, "JPEG \(width)x\(height) \(channels) \(maker.scans)")
         }
@@ -181,7 +184,9 @@ import Testing
         var options = OutputOptions(
             format: Bool.random(using: &random) ? .png : .jpeg,
             quality: Int.random(in: 1...100, using: &random),
-            progressive: Bool.random(using: &random), keepsExif: Bool.random(using: &random))
+            progressive: Bool.random(using: &random),
+            profile: .allCases.randomElement(using: &random) ?? .keep,
+            metadata: Bool.random(using: &random) ? .exifCopy : .none)
         options.compression = .allCases.randomElement(using: &random) ?? .balanced
         return options
     }
@@ -210,6 +215,23 @@ import Testing
             #expect(
                 made == expected,
                 "\(name) \(number): \(wishes[number]) \(made.error?.message ?? "")")
+        }
+    }
+
+    /// Common filters in different colour spaces; and inks, each of which becomes the colour of its space at once.
+    @Test(arguments: [3, 4]) func coloursAreThoseOfSeparateImages(channels: Int) throws {
+        var maker = JPEGMaker.noise(width: 48, height: 32, channels: channels)
+        let profile =
+            channels == 4
+            ? ICCProfileMaker.strangeInks : PictureColour.Profile.displayP3.bytes
+        maker.early = JPEGSegment.profile(profile)
+        let wishes = [OutputProfile.keep, .p3, .srgb, .p3].map {
+            Wish(filters: [.flop], options: OutputOptions(profile: $0))
+        }
+        for common in [[], [Filter.sepia(intensity: 0.5)]] {
+            let expected = try Self.alone(maker.encoded, common: common, wishes)
+            #expect(expected[1].file != expected[2].file && expected[1].report != nil)
+            #expect(try Self.together(maker.encoded, common: common, wishes) == expected)
         }
     }
 

@@ -197,7 +197,8 @@ import Testing
             "the output of another image",
             [
                 "differs 5 status.json: its output must be 5.png, and is 6.png",
-                "extra - 5.png: no image has this file",
+                // As if it had a template.
+                "missing - sizes.json: it is missing", "extra - 5.png: no image has this file",
             ], { $0.images[5].output = $0.images[6].output }),
         Edit(
             "no output",
@@ -238,9 +239,10 @@ import Testing
             // Its output has another name, and its size is counted twice.
             expected.insert(
                 "differs 7 status.json: its output must be 7.png, and is 6.png", at: 0)
-            expected.append(Self.stale)
+            expected += [Self.stale, "missing - sizes.json: it is missing"]
         }
-        #expect(try messages() == expected)
+        let found = try messages()
+        #expect(found == expected)
     }
 
     /// Nobody relies on it, so it may be missing.

@@ -22,8 +22,12 @@ import Testing
     func givesBackWhatWasAppendedInItsOrder(durably: Bool) throws {
         let first = [record(3), record(1, .failed)]
         let command = ControlRecord(.hold, time: "now", uid: 4_294_967_294)
+        let image = ImageStatus(name: "é", state: .filtered)
+        let promise = UndeliveredImage.Promise(name: "é-2.png", folder: .max)
         let second: [JournalRecord] = [
-            .cancelled, .commanded(command), record(2),
+            .delivering(index: 6, UndeliveredImage(image)),
+            .delivering(index: 6, UndeliveredImage(image, promise: promise)), .cancelled,
+            .commanded(command), record(2),
             .reopened(ReopenedRecord(of: "then", retries: 2, commands: [command])),
             .crashed(index: 4, number: 2, .signal("SIGSEGV")),
             .crashed(index: 5, number: 1, .outOfMemory),

@@ -20,6 +20,13 @@ import Testing
         return try Directory(path: scratch.path).open("file")
     }
 
+    /// A file with this length.
+    private func found(_ bytes: Int) -> FilterInput.Found {
+        var information = stat()
+        information.st_size = bytes
+        return FilterInput.Found(information, nil)
+    }
+
     private func isContent(_ input: borrowing FilterInput) -> Bool {
         if case .content = input.picture { true } else { false }
     }
@@ -30,15 +37,15 @@ import Testing
         let input = try FilterInput(try open(bytes), path: "x")
         let isRead = isContent(input)
         #expect(isRead == (count <= PictureInput.mostBytes))
-        let digest = try input.sha256(path: "x")
-        #expect(digest == SHA256Digest.hex(of: bytes))
+        let source = try input.source(path: "x")
+        #expect(source == .init(sha256: SHA256Digest.hex(of: bytes)))
         if case .content(let content) = input.picture { #expect(content == bytes) }
     }
 
     /// One that has another length than it had when it was opened is left to the reader, from its beginning.
     @Test(arguments: [-1, 1]) func changedFilesAreNot(difference: Int) throws {
         let bytes = [UInt8](repeating: 7, count: 100)
-        let input = try FilterInput(try open(bytes), bytes: 100 - difference, path: "x")
+        let input = try FilterInput(try open(bytes), found(100 - difference), path: "x")
         let isRead = isContent(input)
         #expect(!isRead)
         guard case .file(let file) = input.picture else { return }
@@ -51,7 +58,7 @@ import Testing
         let folder = Descriptor(owning: number)
         var failure: (any Error)?
         do {
-            _ = try FilterInput(folder, bytes: 10, path: "x")
+            _ = try FilterInput(folder, found(10), path: "x")
         } catch {
             failure = error
         }

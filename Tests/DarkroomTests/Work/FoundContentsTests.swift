@@ -1,5 +1,6 @@
 import Testing
 
+@testable import DarkroomBoard
 @testable import DarkroomFetch
 @testable import DarkroomWork
 
@@ -21,11 +22,11 @@ import Testing
         contents.keep([3], of: "t", 1, by: rules)
         contents.keep([4], of: "s", 2, by: rules)
         #expect(contents.bytes == 3 * FoundContents.leastCount)
-        #expect(contents.take("s", of: 1, by: rules) == [1, 2])
-        #expect(contents.take("s", of: 1, by: rules) == nil)
-        #expect(contents.take("t", of: 2, by: rules) == nil)
-        #expect(contents.take("t", of: 1, by: rules) == [3])
-        #expect(contents.take("s", of: 2, by: rules) == [4])
+        #expect(contents.taken("s", of: 1, by: rules) == [1, 2])
+        #expect(contents.taken("s", of: 1, by: rules) == nil)
+        #expect(contents.taken("t", of: 2, by: rules) == nil)
+        #expect(contents.taken("t", of: 1, by: rules) == [3])
+        #expect(contents.taken("s", of: 2, by: rules) == [4])
         #expect(contents.bytes == 0)
     }
 
@@ -34,14 +35,14 @@ import Testing
     func oldOnesAreNotGiven(seconds: Double, isGiven: Bool) {
         contents.keep([1], of: "s", 1, by: rules)
         time.advance(by: seconds)
-        #expect(contents.take("s", of: 1, by: rules) == (isGiven ? [1] : nil))
+        #expect(contents.taken("s", of: 1, by: rules) == (isGiven ? [1] : nil))
         #expect(contents.bytes == 0)
     }
 
     /// A root that was taken away gives nothing more.
     @Test func thoseOfOtherRulesAreNotGiven() {
         contents.keep([1], of: "s", 1, by: rules)
-        #expect(contents.take("s", of: 1, by: LocalSources(roots: ["/b"], view: nil)) == nil)
+        #expect(contents.taken("s", of: 1, by: LocalSources(roots: ["/b"], view: nil)) == nil)
         #expect(contents.bytes == 0)
     }
 
@@ -49,7 +50,7 @@ import Testing
         contents.keep(Self.large, of: "s", 1, by: rules)
         contents.keep([2], of: "s", 1, by: rules)
         #expect(contents.bytes == FoundContents.leastCount)
-        #expect(contents.take("s", of: 1, by: rules) == [2])
+        #expect(contents.taken("s", of: 1, by: rules) == [2])
     }
 
     @Test(arguments: [1, 4 << 10, 64 << 10]) func theirSumIsBounded(size: Int) {
@@ -58,10 +59,10 @@ import Testing
         for number in 0...fitting { contents.keep(content, of: "s\(number)", 1, by: rules) }
         #expect(contents.bytes == FoundContents.mostBytes)
         // There was no room for the last one.
-        #expect(contents.take("s\(fitting)", of: 1, by: rules) == nil)
-        #expect(contents.take("s0", of: 1, by: rules) == content)
+        #expect(contents.taken("s\(fitting)", of: 1, by: rules) == nil)
+        #expect(contents.taken("s0", of: 1, by: rules) == content)
         contents.keep(content, of: "more", 2, by: rules)
-        #expect(contents.take("more", of: 2, by: rules) == content)
+        #expect(contents.taken("more", of: 2, by: rules) == content)
     }
 
     @Test func oldOnesMakeRoom() {
@@ -72,9 +73,9 @@ import Testing
         time.advance(by: Self.lifetime / 2 + 1)
         contents.keep(Self.large, of: "new", 2, by: rules)
         #expect(contents.bytes == 33 * Self.large.count)
-        #expect(contents.take("s31", of: 1, by: rules) == nil)
-        #expect(contents.take("s32", of: 1, by: rules) == Self.large)
-        #expect(contents.take("new", of: 2, by: rules) == Self.large)
+        #expect(contents.taken("s31", of: 1, by: rules) == nil)
+        #expect(contents.taken("s32", of: 1, by: rules) == Self.large)
+        #expect(contents.taken("new", of: 2, by: rules) == Self.large)
     }
 
     @Test func thoseOfABatchGoWithIt() {
@@ -84,7 +85,21 @@ import Testing
         contents.drop(1)
         contents.drop(7)
         #expect(contents.bytes == FoundContents.leastCount)
-        #expect(contents.take("s", of: 1, by: rules) == nil)
-        #expect(contents.take("s", of: 2, by: rules) == [3])
+        #expect(contents.taken("s", of: 1, by: rules) == nil)
+        #expect(contents.taken("s", of: 2, by: rules) == [3])
+    }
+}
+
+extension FoundContents {
+    fileprivate func keep(
+        _ bytes: [UInt8], of source: SourceReference, _ batch: BatchKey, by rules: LocalSources
+    ) {
+        keep(FoundFile(bytes: bytes, identity: nil), of: source, batch, by: rules)
+    }
+
+    fileprivate func taken(
+        _ source: SourceReference, of batch: BatchKey, by rules: LocalSources
+    ) -> [UInt8]? {
+        take(source, of: batch, by: rules)?.bytes
     }
 }

@@ -33,12 +33,14 @@ final class SchedulerFixture: Sendable {
     ///   - board: what the board is bounded by, but for what the settings say.
     ///   - former: a fixture that has been stopped, on whose spool this one goes on.
     ///   - spoolPath: where the spool is; by default in a folder of the test's.
+    ///   - results: the store of results; nil for none.
     ///   - groupSync: what waits for several files at once; nil to wait for each.
     ///   - settings: changes those of this fixture: no waiting for the disk, 16 downloads and 2 filters at once.
     init(
         window: Int = 8, board bounds: Board.Bounds = Board.Bounds(),
         after former: SchedulerFixture? = nil,
-        spoolPath: String? = nil, groupSync: GroupSync? = GroupSync(),
+        spoolPath: String? = nil, results: ResultStore? = nil,
+        groupSync: GroupSync? = GroupSync(),
         settings change: (inout BatchSettings) -> Void = { _ in }
     ) throws {
         if let former {
@@ -77,8 +79,8 @@ final class SchedulerFixture: Sendable {
             log: log, time: time.source)
         scheduler = Scheduler(
             spool: spool, settings: settings, board: Self.board(settings, bounds), engine: engine,
-            cache: nil, storage: storage, committer: committer, statusKeeper: statusKeeper,
-            log: log, time: time.source)
+            cache: nil, results: results, storage: storage, committer: committer,
+            statusKeeper: statusKeeper, log: log, time: time.source)
     }
 
     /// The daemon's board, with waits before further attempts that are always as long.
@@ -176,7 +178,7 @@ final class SchedulerFixture: Sendable {
             switch record {
             case .cancelled: control = .cancelled
             case .commanded(let record): control.follow(record.command)
-            case .reopened, .crashed, .ended: break
+            case .reopened, .crashed, .delivering, .ended: break
             }
         }
         return control

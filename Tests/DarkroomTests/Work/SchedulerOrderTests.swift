@@ -28,13 +28,19 @@ import Testing
     }
 
     @Test func letsAHigherPriorityGoFirst() async throws {
-        let fixture = try held(board: Board.Bounds(placesPerLevel: 4))
-        try fixture.accept("low", images: 40, priority: .low)
-        try fixture.accept("high", images: 8, priority: .high)
+        let fixture = try held(board: Board.Bounds(placesPerLevel: 4)) {
+            $0.downloadConcurrency = 1
+            $0.filterConcurrency = 1
+        }
+        let images = 200
+        try fixture.accept("low", images: images, priority: .low)
+        try fixture.accept("high", images: images, priority: .high)
         try await finish(fixture, batches: 2)
-        let lastHigh = try #require(fixture.filteredBatches.lastIndex(of: "high"))
-        // Those that had their places before.
-        #expect(fixture.filteredBatches[..<lastHigh].count { $0 == "low" } <= 12)
+        // Without levels, both would go on equally. How much goes by depends on the threads.
+        let order = fixture.filteredBatches
+        let high = order.indices.filter { order[$0] == "high" }
+        let most = images - 20
+        #expect(order[..<high[most]].count { $0 == "low" } < most / 2)
         #expect(fixture.finishedOrder == ["high", "low"])
     }
 
@@ -43,10 +49,16 @@ import Testing
             $0.downloadConcurrency = 2
             $0.filterConcurrency = 2
         }
-        try fixture.accept("background", images: 20, quality: .background)
-        try fixture.accept("interactive", images: 20, quality: .userInteractive)
+        let images = 200
+        try fixture.accept("background", images: images, quality: .background)
+        try fixture.accept("interactive", images: images, quality: .userInteractive)
         try await finish(fixture, batches: 2)
-        #expect(fixture.finishedOrder.first == "interactive")
+        // Without levels, both would go on equally. How much is left depends on the threads, and so does which batch ends
+        // first once all images of the higher one are in work.
+        let order = fixture.filteredBatches
+        let interactive = order.indices.filter { order[$0] == "interactive" }
+        let most = images - 20
+        #expect(order[..<interactive[most]].count { $0 == "background" } < most * 3 / 4)
     }
 
     @Test func letsASmallBatchPassALargeOneInWork() async throws {

@@ -82,7 +82,7 @@ import Testing
         let text = try await ClientProcess.end(["--experimental-dump-help"]).output
         let dump = try JSONDecoder().decode(Dump.self, from: Data(text.utf8))
         let names = (dump.command.subcommands ?? []).map(\.commandName).filter { $0 != "help" }
-        #expect(names.count == 23)
+        #expect(names.count == 24)
         for name in names {
             #expect(try await ClientProcess.end(["help", name]).exit == 0, "\(name)")
             #expect(try await ClientProcess.end([name, "-hh"]).exit == 0, "\(name)")

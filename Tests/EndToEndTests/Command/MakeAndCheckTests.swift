@@ -103,6 +103,32 @@ import Testing
             "make a.jpg --format webp --effort 11", 64,
             errors: "darkroom: --effort 11: write a number from 0 to 10\n"),
         Line(
+            "make a.jpg --max-bytes 9000", 64,
+            errors: "darkroom: --max-bytes is for JPEG, WebP and AVIF: add --format jpeg\n"),
+        Line(
+            "make a.jpg --format jpeg --max-bytes 200kb", 64,
+            errors:
+                "darkroom: --max-bytes 200kb: write a number of bytes such as 200000, 200KiB or 1.5MiB; did you mean 200KiB?\n"
+        ),
+        Line(
+            "make a.jpg --format webp --ssim 98", 64,
+            errors: "darkroom: --ssim 98.0: write a number from 0.5 to 1, such as 0.98\n"),
+        Line(
+            "make a.jpg --format webp --ssim 0.9 --lossless", 64,
+            errors: "darkroom: --ssim chooses a quality, and --lossless has none\n"),
+        Line(
+            "make a.jpg --format jpeg --max-bytes 204800 --ssim 0.98", 0,
+            """
+            {
+              "filters": [],
+              "output": {"format": "jpeg", "maxBytes": "200KiB", "target": {"ssim": 0.98}},
+              "images": [
+                {"name": "a", "source": "./a.jpg"}
+              ]
+            }
+
+            """),
+        Line(
             "make a.jpg --format avif --depth 16", 64,
             errors: "darkroom: --depth 16: write 8, 10 or 12\n"),
         Line(

@@ -15,6 +15,8 @@ import Testing
             var image = image
             image.milliseconds = ImageStatus.Milliseconds()
             image.times = nil
+            // Only a run looks at its sources again.
+            image.sourceIdentity = nil
             return image
         }
         return status

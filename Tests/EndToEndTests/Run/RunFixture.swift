@@ -86,10 +86,11 @@ final class RunFixture: Sendable {
             sourceLocation: sourceLocation)
         let outputs = status.images.compactMap(\.output)
         let kept = outputs.map(\.file) + [status.manifest.file].compactMap { $0 }
-        #expect(
-            list(folder)
-                == (kept + others + [".darkroom", "progress.json", "status.json"]).sorted(),
-            sourceLocation: sourceLocation)
+        let sizes = ResultSizes.areUseful(for: status.images) ? ["sizes.json"] : []
+        let all = kept + others + sizes + [".darkroom", "progress.json", "status.json"]
+        for (inner, names) in namesInFolders(of: all) {
+            #expect(list("\(folder)/\(inner)") == names.sorted(), sourceLocation: sourceLocation)
+        }
         let progress = BatchProgress(decoding: try bytes("\(folder)/progress.json"))
         #expect(
             progress?.saysTheSame(as: BatchProgress(of: status)) == true,

@@ -12,7 +12,7 @@ import Testing
           mark: {source: alpha.png, output: {format: jpeg}}
           a: {source: large.png, filters: [{watermark: {from: mark}}]}
           b: {from: mark, filters: [flip], output: {format: jpeg}}
-          c: {source: small.png, after: [b]}
+          c: {source: small.png, after: [b], output: {name: "{width}/{name}-{sha8}"}}
           d: {source: nowhere.png}
           e: {from: d}
           f: {source: alpha.png, filters: mono, publish: false}
@@ -37,7 +37,8 @@ import Testing
             .statusMoved, .downloadBegan, .downloadEnded, .filterBegan, .filterWritten,
             .handOverWritten, .handOverMoved, .handOverRemoved, .publishOutputsSynced,
             .publishJournalTorn, .publishJournalWritten, .publishJournalSynced,
-            .publishOutputMoved, .publishOutputsMoved, .finalStatusWritten, .finalStatusMoved,
+            .outputFolderMade, .publishOutputMoved, .publishOutputsMoved, .finalStatusWritten,
+            .sizesMoved, .finalStatusMoved,
             .finalStatusSynced, .treeEntryRemoved, .activeRemoved,
         ].map { ($0, nil) } + [
             (.recoveryJournalMended, .publishJournalTorn),

@@ -51,6 +51,8 @@ import Testing
         for index in status.images.indices {
             status.images[index].milliseconds = ImageStatus.Milliseconds()
             status.images[index].times = nil
+            // It depends on how new the source was.
+            status.images[index].sourceIdentity = nil
             if !attempts { status.images[index].attempts = 1 }
         }
         return status

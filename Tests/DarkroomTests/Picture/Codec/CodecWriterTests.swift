@@ -381,6 +381,19 @@ import Testing
         #expect(written.remarks == ["a remark"])
     }
 
+    /// A child that says nothing of its choice is not believed.
+    @Test(arguments: [OutputOptions(format: .webp, ssim: 0.9), .init(format: .webp, maxBytes: 99)])
+    func aChoiceIsChecked(_ options: OutputOptions) throws {
+        let target = try UnnamedFile()
+        var input = Self.input("good", to: target.descriptor)
+        input.options = options
+        let error = #expect(throws: PictureError.self) {
+            try CodecWriter.write(input, Self.encoder)
+        }
+        #expect(error?.kind == .codecCrashed)
+        #expect(error?.message == "x: writing the end: \(Self.program)\(Self.nonsense)")
+    }
+
     @Test func crashesWithASignal() throws {
         let error = #expect(throws: PictureError.self) { try Self.write("crash") }
         // SIGILL or SIGTRAP, as the processor has it.

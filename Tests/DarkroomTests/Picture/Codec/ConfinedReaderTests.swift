@@ -215,7 +215,9 @@ import Testing
         let unusual = try jpeg("unusual-rows")
         _ = try unusual.open()
         _ = try unusual.start(.automatic, divisor: 1)
-        fails(.jpegInvalid) { try unusual.read(0..<64, of: layout, to: memory.start) }
+        fails(.jpegInvalid) {
+            try unusual.read(0..<64, of: layout, layout.bytesPerRow, to: memory.start)
+        }
         fails(.jpegInvalid) { _ = try jpeg("misuse").open() }
         fails(.codecCrashed) { _ = try jpeg("large-fact").open() }
         let large = try jpeg("large-view")

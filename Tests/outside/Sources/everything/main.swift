@@ -108,8 +108,8 @@ func checkFormatsOfPrograms() {
         .webp(quality: 70, lossless: true, effort: 3, keepsExif: true),
         .avif(
             quality: 60, lossless: false, effort: 2, depth: 12, chroma: .full, keepsExif: true),
-        .tiff(compression: .lzw, depth: 8),
-        .jpegXL(quality: 80, lossless: false, effort: 7, depth: 8),
+        .tiff(compression: .lzw, depth: 8).keeping([.copyright, .exif], places: false),
+        .jpegXL(quality: 80, lossless: false, effort: 7, depth: 8).keeping([.iptc, .xmp]),
     ]
     for output in outputs {
         let error = code { () throws(PictureError) in

@@ -1,0 +1,52 @@
+/// The libraries of the codec programs that decide what becomes of a picture, as statuses note them: `libwebp 1.2.4` by the
+/// name of the program, `webp`. Without a picture that needs a program, none is started.
+package enum CodecLibraries {
+    /// lcms2 reads colour profiles with tables.
+    private static let colours = ProfileTables.format.program
+
+    private static let programs: [CodecProgram] =
+        CodecFormat.all.map(\.program) + OutputFormat.allCases.compactMap(\.encoder.program) + [
+            colours
+        ]
+
+    /// Those that have taken part in a picture, as far as they have run.
+    ///
+    /// - Parameter hasConversion: whether its colours, or those of something that lies over it, may have been converted.
+    static func known(
+        reading kind: InputFormat, writing format: OutputFormat, hasConversion: Bool
+    ) -> [String: String]? {
+        let programs = [
+            PictureDecoder.decoder(of: kind)?.program, format.encoder.program,
+            hasConversion ? colours : nil,
+        ]
+        return known(programs.compactMap(\.self))
+    }
+
+    /// Those that read and write a picture that has failed. A program that is not installed has no library.
+    ///
+    /// - Parameters:
+    ///   - kind: nil if nothing was read.
+    ///   - format: nil if nothing is written.
+    package static func known(
+        failing kind: InputFormat?, writing format: OutputFormat?
+    ) -> [String: String]? {
+        let reader = kind.flatMap { PictureDecoder.decoder(of: $0)?.program }
+        let programs = [reader, format?.encoder.program].compactMap(\.self)
+        var libraries = known(programs) ?? [:]
+        for program in programs where program.path == nil { libraries[program.name] = "" }
+        return libraries.isEmpty ? nil : libraries
+    }
+
+    private static func known(_ programs: [CodecProgram]) -> [String: String]? {
+        var libraries: [String: String] = [:]
+        for program in programs { libraries[program.name] = program.knownLibrary }
+        return libraries.isEmpty ? nil : libraries
+    }
+
+    /// The library of a program now, by starting it; empty if it is not installed, and nil if it does not start or nobody
+    /// knows it.
+    package static func present(_ name: String) -> String? {
+        guard let program = programs.first(where: { $0.name == name }) else { return nil }
+        return program.path == nil ? "" : try? program.library()
+    }
+}

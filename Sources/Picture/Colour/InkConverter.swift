@@ -1,0 +1,32 @@
+import CDarkroomPixels
+
+/// Converts rows of CMYK to RGB by a table, in place.
+///
+/// The samples say how much ink there is: 0 none, the most all of it; 8 or 16 bits, perhaps with alpha, which stays.
+final class InkConverter {
+    /// Of a stored row.
+    let bytesPerRow: Int
+    private let width: Int
+    private let channels: Int
+    private let depth: Int
+    private let table: [UInt16]
+
+    /// - Parameters:
+    ///   - layout: of the rows of RGB.
+    ///   - table: see `darkroom_convert_table`; `InkModel.steps` for each ink.
+    init(to layout: PixelLayout, table: [UInt16]) {
+        precondition(table.count == InkModel.count)
+        self.table = table
+        (width, channels, depth) = (layout.width, layout.channels, layout.depth)
+        bytesPerRow = width * (channels + 1) * depth / 8
+    }
+
+    /// The converted rows begin where the stored ones did.
+    func convert(_ start: UnsafeMutableRawPointer, rows: Int) {
+        table.withUnsafeBufferPointer {
+            darkroom_convert_table(
+                start, channels + 1, start, channels, rows * width, 4, Int32(depth),
+                $0.baseAddress, UInt32(InkModel.steps))
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import DarkroomCore
+
+/// How the values of pictures are brought to another space: the ways that were prepared last, and how one is prepared.
+///
+/// A space with curves and a matrix is read here (`ICCProfile`), and converted by a kernel. Any other profile is read by
+/// lcms2 in a confined process, whose answer is a table of numbers (`ProfileTables`). All conversions are relative
+/// colorimetric; lcms2 compensates the black point.
+enum ColourConversions {
+    /// What is done with a picture's values.
+    struct Plan: Sendable {
+        /// nil if they are in the wanted space already.
+        var conversion: ColourConversion?
+        /// What of the file cannot be used.
+        var remark: String?
+    }
+
+    private struct Key: Equatable {
+        let digest: [UInt8]
+        let target: OutputProfile
+    }
+
+    /// Each has at most 216 KB.
+    private static let recent = RecentValues<Key, Result<Plan, PictureError>>(most: 16)
+
+    /// By the digests of what the overlay and the picture beneath say. Each has at most 432 KB.
+    private static let recentOverlays = RecentValues<[[UInt8]], Result<[Plan], PictureError>>(
+        most: 8)
+
+    private static func isKept<Value>(_ made: Result<Value, PictureError>) -> Bool {
+        if case .success = made { true } else { false }
+    }
+
+    // MARK: To the space of the result
+
+    /// - Parameter target: not `keep`.
+    static func plan(
+        for reader: any PictureReader, to target: OutputProfile, _ input: PictureDecoder.Input
+    ) throws(PictureError) -> Plan {
+        let stated = StatedColour(reader)
+        let key = Key(digest: stated.digest, target: target)
+        return try recent.value(for: key, isKept: isKept) {
+            Result { () throws(PictureError) in
+                let (space, remark) = stated.space
+                var plan = try prepare(from: space, to: target, isGray: stated.isGray, input)
+                plan.remark = plan.remark ?? remark
+                return plan
+            }
+        }.get()
+    }
+
+    private static func prepare(
+        from source: SourceSpace, to target: OutputProfile, isGray: Bool,
+        _ input: PictureDecoder.Input
+    ) throws(PictureError) -> Plan {
+        let space = target == .p3 ? RGBSpace.displayP3 : RGBSpace.sRGB
+        // Gray has the same curve in both.
+        func asSRGB(because reason: String) -> Plan {
+            let isSame = isGray || space.isNearly(.sRGB)
+            return Plan(
+                conversion: isSame ? nil : ColourConversion(from: .sRGB, to: space),
+                remark: "\(reason): its values are taken as sRGB")
+        }
+        switch source {
+        case .rgb(let own):
+            if own.isNearly(space) { return Plan() }
+            guard let conversion = ColourConversion(from: own, to: space) else {
+                return asSRGB(because: "the colour space makes no sense")
+            }
+            return Plan(conversion: conversion)
+        case .gray(let curve):
+            // Both results have this curve.
+            let usual = RGBSpace.sRGB.curves[0]
+            return RGBSpace.isNearly(curve, usual)
+                ? Plan() : Plan(conversion: ColourConversion(fromGray: curve, to: usual))
+        case .profile(let bytes):
+            let table: [UInt16]
+            switch try ProfileTables.samples(of: bytes, target == .p3 ? .toP3 : .toSRGB, input) {
+            case .samples(let samples): table = samples
+            case .unusable:
+                return asSRGB(because: "the colour profile cannot be used")
+            }
+            if isGray {
+                guard table.count == ProfileTables.grayCount else {
+                    return asSRGB(because: "the colour profile is not for gray")
+                }
+                // Of the three channels, which are the same, the second.
+                let curve = stride(from: 1, to: table.count, by: 3).map {
+                    RGBSpace.light(of: Double(table[$0]) / 65535)
+                }
+                return Plan(
+                    conversion: ColourConversion(fromGray: curve, to: RGBSpace.sRGB.curves[0]))
+            }
+            guard table.count == ProfileTables.rgbCount else {
+                return asSRGB(because: "the colour profile is not for RGB")
+            }
+            return Plan(conversion: ColourConversion(table: table, steps: ProfileTables.rgbSteps))
+        }
+    }
+
+    // MARK: To the space of another picture
+
+    /// The ways, one after the other, by which the values of an overlay become those of the space of the picture beneath.
+    static func plans(
+        for reader: any PictureReader, on beneath: StatedColour, _ input: PictureDecoder.Input
+    ) throws(PictureError) -> [Plan] {
+        let stated = StatedColour(reader)
+        let key = [stated.digest, beneath.digest]
+        return try recentOverlays.value(for: key, isKept: isKept) {
+            Result { () throws(PictureError) in
+                try overlayPlans(for: reader, stated, on: beneath, input)
+            }
+        }.get()
+    }
+
+    private static func overlayPlans(
+        for reader: any PictureReader, _ stated: StatedColour, on beneath: StatedColour,
+        _ input: PictureDecoder.Input
+    ) throws(PictureError) -> [Plan] {
+        // Gray with a colour between gets RGB, and with it sRGB's curve.
+        let isColour = !stated.isGray && beneath.isGray
+        let target = isColour ? StatedColour.nothing.space.space : beneath.space.space
+        let (source, remark) = stated.space
+        if source == target { return [] }
+        switch (source, target) {
+        case (.rgb(let own), .rgb(let other)):
+            if own.isNearly(other) { return [] }
+            // To a space with sRGB's curve there is an exact way.
+            let isExact = zip(other.curves, RGBSpace.sRGB.curves).allSatisfy(RGBSpace.isNearly)
+            let exact = isExact ? ColourConversion(from: own, to: other) : nil
+            return [Plan(conversion: exact ?? table(own, other))]
+        case (.gray(let own), .gray(let other)):
+            return RGBSpace.isNearly(own, other)
+                ? [] : [Plan(conversion: ColourConversion(fromGray: own, to: other))]
+        default: break
+        }
+        // By way of sRGB.
+        var first = try plan(for: reader, to: .srgb, input)
+        first.remark = first.remark ?? remark
+        switch target {
+        case .rgb(let other):
+            if other.isNearly(.sRGB) { return [first] }
+            guard !stated.isGray else {
+                let values = ColourConversion(
+                    fromGray: RGBSpace.sRGB.curves[0], to: other.curves[1])
+                return [first, Plan(conversion: values)]
+            }
+            return [first, Plan(conversion: table(.sRGB, other))]
+        case .gray(let other):
+            return [
+                first,
+                Plan(conversion: ColourConversion(fromGray: RGBSpace.sRGB.curves[0], to: other)),
+            ]
+        case .profile(let bytes):
+            // Of gray, the neutral colours of a profile for RGB are as good as sRGB's.
+            if stated.isGray { return [first] }
+            guard
+                case .samples(let samples) = try ProfileTables.samples(of: bytes, .fromSRGB, input),
+                samples.count == ProfileTables.rgbCount
+            else {
+                let remark =
+                    "it is laid over with the values of sRGB, because the colour profile of the"
+                    + " picture beneath leads from its values to colours only"
+                return [first, Plan(remark: remark)]
+            }
+            return [
+                first,
+                Plan(conversion: ColourConversion(table: samples, steps: ProfileTables.rgbSteps)),
+            ]
+        }
+    }
+
+    /// From one space to another one, with any curves.
+    private static func table(_ source: RGBSpace, _ target: RGBSpace) -> ColourConversion? {
+        guard let back = target.matrix.inverse else { return nil }
+        let matrix = back * source.matrix
+        let steps = ProfileTables.rgbSteps
+        let knots = source.curves.map { curve in
+            (0..<steps).map { curve.interpolated(at: Double($0) / Double(steps - 1)) }
+        }
+        let values = target.curves.map { InverseCurve($0) }
+        var table: [UInt16] = []
+        table.reserveCapacity(ProfileTables.rgbCount)
+        for red in knots[0] {
+            for green in knots[1] {
+                for blue in knots[2] {
+                    for (value, light) in zip(values, matrix * [red, green, blue]) {
+                        table.append(
+                            UInt16((value.value(of: min(1, max(0, light))) * 65535).rounded()))
+                    }
+                }
+            }
+        }
+        return ColourConversion(table: table, steps: steps)
+    }
+}

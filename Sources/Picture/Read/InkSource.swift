@@ -1,0 +1,25 @@
+/// The conversion of a reader's rows of CMYK, which is prepared when the first ones are read.
+final class InkSource {
+    /// If the profile cannot be used.
+    private(set) var remarks: [String] = []
+    private let profile: [UInt8]?
+    private let input: PictureDecoder.Input
+    private var made: InkConverter?
+
+    /// - Parameters:
+    ///   - profile: that of the file; nil without one.
+    ///   - input: that of the reader, with the wanted space.
+    init(profile: [UInt8]?, _ input: PictureDecoder.Input) {
+        (self.profile, self.input) = (profile, input)
+    }
+
+    /// - Parameter layout: of the rows of RGB, the same each time.
+    func converter(to layout: PixelLayout) throws(PictureError) -> InkConverter {
+        if let made { return made }
+        let (table, remark) = try InkTables.table(for: profile, to: input.profile, input)
+        if let remark { remarks.append(remark) }
+        let converter = InkConverter(to: layout, table: table)
+        made = converter
+        return converter
+    }
+}

@@ -1,0 +1,118 @@
+import DarkroomCore
+
+/// What lcms2 makes of a profile, in a confined process: `Sources/CodecICC` says the order of the numbers.
+enum ProfileTables {
+    /// The pages of darkroom-codec-icc.
+    enum Direction: Int {
+        case toSRGB = 1
+        case toP3, fromSRGB
+    }
+
+    enum Answer {
+        case samples([UInt16])
+        /// The profile is broken, or for a kind of values that no picture has.
+        case unusable
+    }
+
+    static let rgbSteps = 33
+    static let rgbCount = 33 * 33 * 33 * 3
+    static let grayCount = 4096 * 3
+    /// The processor time for a profile: usual ones need 0.03 seconds.
+    private static let mostSeconds = 10
+    /// The tables that the program makes, by their sides: for RGB, CMYK and gray.
+    private static let sides = [[1089, 33], [289, 289], [4096, 1]]
+
+    static let format = CodecFormat(
+        kind: .unknown, name: "ICC profile", mediaType: "application/vnd.iccprofile", endings: [],
+        program: CodecProgram("icc"), hasPages: true)
+
+    /// - Throws: what does not come from the profile: a missing program, a lack of memory.
+    static func samples(
+        of profile: [UInt8], _ direction: Direction, _ input: PictureDecoder.Input,
+        by format: CodecFormat = format
+    ) throws(PictureError) -> Answer {
+        do throws(PictureError) {
+            return .samples(try table(of: profile, direction, input, format))
+        } catch {
+            switch error.kind {
+            case .pictureDamaged, .pictureTruncated, .unsupportedFormat, .tooManyPixels:
+                return .unusable
+            case .codecCrashed:
+                if error.isTransient { throw error }
+                return .unusable
+            // Also too much time: on another machine, it could be enough.
+            default: throw error
+            }
+        }
+    }
+
+    private static func table(
+        of profile: [UInt8], _ direction: Direction, _ input: PictureDecoder.Input,
+        _ format: CodecFormat
+    ) throws(PictureError) -> [UInt16] {
+        var limits = PictureLimits()
+        limits.codecSeconds = min(mostSeconds, input.limits.codecSeconds)
+        limits.codecSilence = input.limits.codecSilence
+        let reader = try CodecReader(
+            PictureDecoder.Input(
+                .content(profile), name: "\(input.name): the colour profile", limits: limits,
+                page: direction.rawValue, checkpoint: input.checkpoint), format)
+        let layout = reader.layout
+        guard layout.channels == 3, layout.depth == 16, !reader.hasInks,
+            sides.contains([layout.width, layout.height])
+        else {
+            throw PictureError(
+                .codecCrashed,
+                "\(input.name): the colour profile: the program's table makes no sense")
+        }
+        var samples: [UInt16] = []
+        samples.reserveCapacity(reader.layout.bytes / 2)
+        while let band = try reader.nextBand() {
+            let count = band.rows.count * reader.layout.width * reader.layout.channels
+            let row = UnsafeBufferPointer(
+                start: band.start.assumingMemoryBound(to: UInt16.self), count: count)
+            samples.append(contentsOf: row)
+        }
+        return samples
+    }
+}
+
+/// The tables for CMYK, by the digest of their profiles: those that were used last. Each has 501 KB.
+enum InkTables {
+    private struct Key: Equatable {
+        let digest: [UInt8]
+        let target: OutputProfile
+    }
+
+    private static let recent = RecentValues<Key, Result<[UInt16]?, PictureError>>(most: 8)
+
+    /// - Parameters:
+    ///   - profile: that of the file.
+    ///   - target: `keep` means sRGB.
+    /// - Returns: also a remark, if the profile cannot be used.
+    static func table(
+        for profile: [UInt8]?, to target: OutputProfile, _ input: PictureDecoder.Input
+    ) throws(PictureError) -> (table: [UInt16], remark: String?) {
+        let isP3 = target == .p3
+        let usual = isP3 ? InkModel.displayP3 : InkModel.sRGB
+        guard let profile else { return (usual, nil) }
+        var digest = SHA256Digest()
+        digest.update(profile)
+        let key = Key(digest: digest.bytes(), target: isP3 ? .p3 : .srgb)
+        let made = recent.value(for: key, isKept: { if case .success = $0 { true } else { false } })
+        {
+            Result { () throws(PictureError) -> [UInt16]? in
+                let answer = try ProfileTables.samples(of: profile, isP3 ? .toP3 : .toSRGB, input)
+                guard case .samples(let table) = answer, table.count == InkModel.count else {
+                    return nil
+                }
+                return table
+            }
+        }
+        if let table = try made.get() { return (table, nil) }
+        return (
+            usual,
+            "the colour profile cannot be used: the inks are taken as those of offset printing"
+        )
+    }
+}

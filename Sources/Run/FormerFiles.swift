@@ -1,0 +1,89 @@
+import DarkroomAnswer
+import DarkroomCore
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomSpool
+import Glibc
+
+/// The files of former outputs: what is without an image, and what only waits for it.
+struct FormerFiles {
+    /// Those of images that are gone, sorted.
+    private(set) var gone: [ByteString] = []
+    /// Those of images that fail now and may be made again, sorted.
+    private(set) var stale: [ByteString] = []
+    /// Those that are not there any more, or that something else has now.
+    private(set) var settled: [ByteString] = []
+
+    /// - Parameter images: the images of the manifest, as they are after the run.
+    init(
+        _ entries: [ByteString: Set<FormerOutputs.Entry>], outputs: Directory,
+        manifest: Manifest, images: [ImageStatus], sources: LocalSources
+    ) throws(RunError) {
+        let kept = Set(images.compactMap { $0.output.map { ByteString($0.file) } })
+        var failed: Set<ByteString> = []
+        var failedFiles: Set<ByteString> = []
+        for (image, status) in zip(manifest.images, images) where status.state != .filtered {
+            failed.insert(image.name)
+            failedFiles.insert(ByteString(image.outputFile))
+        }
+        var found: [(file: ByteString, information: stat)] = []
+        for file in entries.keys.sorted() {
+            let information = try runError { () throws(FileError) in
+                try kept.contains(file) ? nil : outputs.information(ofOutput: file.string)
+            }
+            if let information {
+                found.append((file, information))
+            } else {
+                settled.append(file)
+            }
+        }
+        if found.isEmpty { return }
+        let inUse = try FilesInUse(kept, in: outputs, manifest, sources)
+        for (file, information) in found {
+            if inUse.contains(information) {
+                settled.append(file)
+                continue
+            }
+            let waits = entries[file]?.contains { entry in
+                entry.isGone != true
+                    && (entry.image.map(failed.contains) ?? false || failedFiles.contains(file))
+            }
+            if waits == true { stale.append(file) } else { gone.append(file) }
+        }
+    }
+}
+
+/// The files that nothing removes, whatever name leads to them: the outputs of the images, and their sources.
+private struct FilesInUse {
+    private struct Identity: Hashable {
+        let device: UInt64
+        let inode: UInt64
+
+        init(_ information: stat) {
+            device = UInt64(information.st_dev)
+            inode = UInt64(information.st_ino)
+        }
+    }
+
+    private var files: Set<Identity> = []
+
+    init(
+        _ names: Set<ByteString>, in outputs: Directory, _ manifest: Manifest,
+        _ sources: LocalSources
+    ) throws(RunError) {
+        for name in names {
+            let information = try runError { () throws(FileError) in
+                try outputs.information(ofOutput: name.string)
+            }
+            if let information { files.insert(Identity(information)) }
+        }
+        for image in manifest.images {
+            guard let path = image.source?.localPath,
+                case .file(let information) = sources.presence(of: path)
+            else { continue }
+            files.insert(Identity(information))
+        }
+    }
+
+    func contains(_ information: stat) -> Bool { files.contains(Identity(information)) }
+}

@@ -1,0 +1,106 @@
+import DarkroomAnswer
+import DarkroomCore
+import DarkroomSpool
+import Synchronization
+
+/// The outputs of former images that get others, or that no image has any more.
+extension RunFolder {
+    /// Lists them before anything happens to them.
+    func listFormer(
+        _ status: Status, _ result: ImageComparison.Result
+    ) throws(RunError) {
+        var kept: Set<ByteString> = []
+        var gone: Set<ByteString> = []
+        for (verdict, image) in zip(result.verdicts, result.images) {
+            if case .made(let reason) = verdict {
+                if reason == .gone { gone.insert(ByteString(image.name)) }
+                continue
+            }
+            if let output = image.output { kept.insert(ByteString(output.file)) }
+        }
+        for image in status.images {
+            guard let output = image.output, !kept.contains(ByteString(output.file)) else {
+                continue
+            }
+            let name = ByteString(image.name)
+            formerOutputs.add(.init(output, of: name, isGone: gone.contains(name)))
+        }
+        try runError { () throws(FileError) in
+            try formerOutputs.write(in: spool.root, durably: durably)
+        }
+    }
+
+    /// What a run does after its last status: outputs of images that are gone are removed on request, and listed otherwise.
+    func settleFormer(of images: [ImageStatus]) throws(RunError) {
+        noteStanding(images)
+        let before = formerOutputs.byFile
+        if before.isEmpty { return }
+        let found = try FormerFiles(
+            before, outputs: outputs, manifest: job.manifest, images: images, sources: job.sources)
+        for file in found.settled { formerOutputs.remove(file) }
+        var gone = found.gone
+        var removed = 0
+        if job.prunes {
+            for file in gone {
+                // A file that somebody has put there meanwhile stays.
+                let isRemoved = try runError { () throws(FileError) in
+                    try removeFormer(file.string)
+                }
+                if isRemoved { removed += 1 }
+                formerOutputs.remove(file)
+            }
+            gone = []
+        }
+        if !spool.isReadOnly, removed > 0 || formerOutputs.byFile != before {
+            try runError { () throws(FileError) in
+                try formerOutputs.write(in: spool.root, durably: durably)
+            }
+        }
+        let left = gone.map(\.string)
+        changes.withLock { changes in
+            if changes == nil { changes = RunChanges() }
+            changes?.gone = left
+            changes?.stale = found.stale.map(\.string)
+            changes?.removed += removed
+        }
+    }
+
+    /// Removes a file if it is a former output, and the folders of templates that are empty then.
+    private func removeFormer(_ file: String) throws(FileError) -> Bool {
+        guard try formerOutputs.has(file, in: outputs) else { return false }
+        try outputs.remove(output: file)
+        FaultPoint.formerRemoved.pass()
+        try outputs.removeEmptyFolders(ofOutput: file)
+        return true
+    }
+
+    /// Counts the images that were to be made, and that turned out to have the same, or could not be made.
+    private func noteStanding(_ images: [ImageStatus]) {
+        let formers = formers.withLock { formers in
+            defer { formers = FormerResults() }
+            return formers
+        }
+        for (index, entry) in formers.entries.sorted(by: { $0.key < $1.key }) {
+            guard images.indices.contains(index), let reason = entry.makeReason else { continue }
+            switch entry.ending(of: images[index]) {
+            case .made: break
+            case .stood: changes.withLock { $0?.stood(after: reason) }
+            case .stoodAlone(let cause):
+                let name = images[index].name
+                changes.withLock { changes in
+                    changes?.stood(after: reason)
+                    changes?.alone[cause, default: []].append(name)
+                }
+            }
+        }
+    }
+}
+
+extension FormerOutputs.Entry {
+    /// - Parameter isGone: whether the source of the image is gone.
+    init(_ output: ImageStatus.Output, of image: ByteString, isGone: Bool = false) {
+        self.init(
+            file: ByteString(output.file), bytes: output.bytes, sha256: output.sha256, image: image,
+            isGone: isGone)
+    }
+}

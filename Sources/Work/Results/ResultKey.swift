@@ -1,0 +1,53 @@
+import DarkroomAnswer
+import DarkroomCore
+import DarkroomFetch
+import DarkroomPicture
+import Glibc
+
+/// All that decides the bytes of a result, what the status says of it, and who may have it. The name of its entry is the
+/// digest of this. If a part changes, there is another entry, and the former one is evicted some day.
+struct ResultKey: Sendable {
+    /// The user who submitted the manifest.
+    var owner: UInt32
+    /// The SHA-256 of the bytes that are filtered: a source, or the pixels of another image.
+    var source: String
+    /// The files of overlays and watermarks, with the SHA-256 of each, in the order of their names.
+    var overlays: [(file: String, sha256: String)] = []
+    /// The filters and the output (`Manifest.settingsSHA256`).
+    var settings: String
+    /// The versions of the program and of the libraries in it (`PictureVersions`); `ResultRecord` has those of codec
+    /// programs.
+    var versions: String
+    /// The limits above which the picture fails.
+    var limits: PictureLimits
+    /// Tells programs of the same version apart.
+    var program = ResultKey.thisProgram
+
+    var cacheKey: CacheKey {
+        var writer = JSONWriter()
+        writer.add(
+            "limits",
+            [limits.pixels, limits.side, limits.wholePictureBytes, limits.ancillaryBytes].map(
+                String.init))
+        writer.add("overlays", overlays) { writer, overlay in
+            writer.add("file", overlay.file)
+            writer.add("sha256", overlay.sha256)
+        }
+        writer.add("owner", Int(owner))
+        writer.add("program", program)
+        writer.add("settings", settings)
+        writer.add("source", source)
+        writer.add("versions", versions)
+        var digest = SHA256Digest()
+        digest.update(writer.text())
+        return CacheKey(bytes: digest.bytes())
+    }
+
+    /// The size and the time of the file of this program, which a program that is built anew does not share.
+    static let thisProgram: String = {
+        var information = stat()
+        guard stat("/proc/self/exe", &information) == 0 else { return "" }
+        let changed = information.st_mtim
+        return "\(information.length)-\(changed.tv_sec).\(changed.tv_nsec)"
+    }()
+}

@@ -1,0 +1,220 @@
+import DarkroomAnswer
+import Foundation
+import TestSupport
+import Testing
+
+/// Outputs that are copied from the store of results by a real daemon.
+@Suite(.fewAtATime) struct ResultStoreEndTests {
+    private let fixture: DaemonFixture
+    private let folder: ScratchDirectory
+
+    init() throws {
+        fixture = try DaemonFixture(pictures: 2)
+        folder = try ScratchDirectory()
+        let pictures = folder.url.appending(path: "pictures")
+        try FileManager.default.makeFolder(at: pictures)
+        // A small source, which is read at once, and a large one. Neither has the bytes of the one that is downloaded, whose
+        // result would be theirs.
+        for (name, width, height) in [("small.png", 40, 30), ("large.png", 400, 300)] {
+            try Data(Starfield.png(width: width, height: height, seed: 2)).write(
+                to: pictures.appending(path: name))
+        }
+    }
+
+    private var settings: [String: String] {
+        [
+            "results.folder": folder.path + "/r", "results.maxBytes": "64MiB",
+            "sources.roots": "[\(folder.path)/pictures]",
+        ]
+    }
+
+    private func run(
+        _ own: [String: String] = [:], environment: [String: String] = [:]
+    ) async throws -> DaemonProcess {
+        try await fixture.run(settings.merging(own) { $1 }, environment: environment)
+    }
+
+    /// Has a batch of a small, a large and a downloaded picture done.
+    private func finish(
+        _ id: String, _ daemon: DaemonProcess, _ filters: [Any] = ["sepia"]
+    ) async throws -> Status {
+        try drop(id, filters)
+        return try await fixture.complete(id, daemon)
+    }
+
+    private func drop(_ id: String, _ filters: [Any] = ["sepia"]) throws {
+        try fixture.drop(
+            id,
+            [
+                "filters": filters,
+                "images": [
+                    ["name": "small", "source": "small.png"],
+                    ["name": "large", "source": "large.png", "output": ["format": "jpeg"]],
+                    ["name": "url", "source": fixture.url("0.png")],
+                ],
+            ])
+    }
+
+    private func stored(_ status: Status) -> [String] {
+        status.images.filter { $0.made == .stored }.map(\.name)
+    }
+
+    private func sums(_ status: Status) -> [String?] { status.images.map { $0.output?.sha256 } }
+
+    /// The files of the results.
+    private var files: [URL] {
+        let root = folder.url.appending(path: "r")
+        let names = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String }
+        return (names ?? []).filter { $0.count == 65 }.map { root.appending(path: $0) }
+    }
+
+    private static let all = ["small", "large", "url"]
+
+    @Test func theSameManifestIsCopied() async throws {
+        let daemon = try await run()
+        let first = try await finish("one", daemon)
+        #expect(stored(first) == [])
+        #expect(files.count == 3)
+        let second = try await finish("two", daemon)
+        #expect(stored(second) == Self.all && sums(second) == sums(first))
+        for (a, b) in zip(first.images, second.images) {
+            #expect(a.sourceSHA256 == b.sourceSHA256 && a.settingsSHA256 == b.settingsSHA256)
+            #expect(a.versionsSHA256 == b.versionsSHA256 && a.metadata == b.metadata)
+            #expect(a.output == b.output)
+        }
+        // Outputs and results are files of their own.
+        let output = fixture.spool.root.appending(path: "outbox/two/small.png")
+        #expect(
+            try FileManager.default.attributesOfItem(atPath: output.path)[.referenceCount] as? Int
+                == 1)
+        let other = try await finish("three", daemon, ["mono"])
+        #expect(stored(other) == [] && sums(other) != sums(first))
+
+        let shown = try await ClientProcess.end([
+            "show", "two", "--images", "--spool", fixture.spool.path,
+        ])
+        #expect(shown.output.contains("filtered (stored)"), "\(shown)")
+        try await eventually("the hits in the status") {
+            let status = try await ClientProcess.end(["status"], spool: fixture.spool.path)
+            return status.output.contains("  results  3 of 9 copied, ") ? true : nil
+        }
+        let verified = try await ClientProcess.end(
+            [
+                "verify", "two", "--again", "--set", "sources.roots=[\(folder.path)/pictures]",
+                "--set", "downloads.allowNetworks=[127.0.0.0/8]",
+            ], spool: fixture.spool.path)
+        #expect(verified.exit == 0, "\(verified)")
+        #expect(try await daemon.stop() == .exited(0))
+
+        // After a restart, too.
+        let again = try await run()
+        let third = try await finish("four", again)
+        #expect(stored(third) == Self.all && sums(third) == sums(first))
+        #expect(try await again.stop() == .exited(0))
+    }
+
+    @Test func anotherSourceOfTheSameNameIsMade() async throws {
+        let daemon = try await run()
+        let first = try await finish("one", daemon)
+        for (name, seed) in [("small.png", 8), ("large.png", 9)] {
+            try Data(Starfield.png(width: 400, height: 300, seed: UInt64(seed))).write(
+                to: folder.url.appending(path: "pictures/\(name)"))
+        }
+        let second = try await finish("two", daemon)
+        #expect(stored(second) == ["url"])
+        #expect(zip(sums(first), sums(second)).map { $0 == $1 } == [false, false, true])
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// A program of the same version, but another one.
+    @Test func anotherProgramMakesAll() async throws {
+        let daemon = try await run()
+        let first = try await finish("one", daemon)
+        #expect(try await daemon.stop() == .exited(0))
+        let copy = folder.url.appending(path: "darkroomd")
+        try FileManager.default.copyItem(atPath: try DaemonProcess.program(), toPath: copy.path)
+        let script = ["-c", "touch -d 2001-01-01 \"$0\"", copy.path]
+        _ = try SystemProgram.run("/bin/sh", script)
+        let upgraded = try DaemonProcess(
+            arguments: DaemonProcess.arguments(spool: fixture.spool.path, settings: settings),
+            program: copy.path)
+        try await upgraded.waitUntil("READY=1") { $0.notifications.last("READY") == "1" }
+        let second = try await finish("two", upgraded)
+        #expect(stored(second) == [] && sums(second) == sums(first))
+        #expect(try await upgraded.stop() == .exited(0))
+        #expect(files.count == 6)
+    }
+
+    @Test func damageIsMadeAnew() async throws {
+        let daemon = try await run()
+        let first = try await finish("one", daemon)
+        for (index, file) in files.enumerated() {
+            let handle = try FileHandle(forUpdating: file)
+            if index == 0 {
+                try handle.truncate(atOffset: handle.seekToEnd() - 1)
+            } else {
+                try handle.seek(toOffset: 4096 + 100)
+                try handle.write(contentsOf: Data([0, 0, 0, 0, 0, 0, 0, 0]))
+            }
+            try handle.close()
+        }
+        let second = try await finish("two", daemon)
+        #expect(stored(second) == [] && sums(second) == sums(first))
+        try await daemon.says("was discarded: ")
+        #expect(stored(try await finish("three", daemon)) == Self.all)
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// Whatever a death leaves, the batch ends with the bytes that it has without a store.
+    @Test(arguments: [
+        ("cache-head-written", 1), ("cache-written", 2), ("cache-moved", 1), ("result-copied", 2),
+    ])
+    func deathHarmsNothing(point: String, number: Int) async throws {
+        let whole = try await run(["results.maxBytes": "0"])
+        let expected = sums(try await finish("whole", whole))
+        #expect(try await whole.stop() == .exited(0))
+        #expect(files == [])
+        if point == "result-copied" {
+            let filling = try await run()
+            _ = try await finish("filling", filling)
+            #expect(try await filling.stop() == .exited(0))
+        }
+        let dying = try await run(environment: ["DARKROOM_FAULT": "\(point):\(number)"])
+        try drop("one")
+        #expect(try await dying.waitForEnding() == .killed(signal: SIGKILL))
+        let daemon = try await run()
+        #expect(sums(try await fixture.complete("one", daemon)) == expected)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path + "/r/new") == [])
+        let last = try await finish("two", daemon)
+        #expect(stored(last) == Self.all && sums(last) == expected)
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
+    @Test func folderThatIsNamedMustBeUsable() async throws {
+        let (ending, output) = try await DaemonProcess.end(
+            arguments: DaemonProcess.arguments(
+                spool: fixture.spool.path,
+                settings: ["results.folder": "/proc/none", "results.maxBytes": "1MiB"]))
+        #expect(ending == .exited(78))
+        #expect(output.contains("results.folder: /proc/none"))
+    }
+
+    /// By default it is beside the download cache.
+    @Test func isInTheFolderOfTheCache() async throws {
+        try FileManager.default.makeFolder(at: folder.url.appending(path: "c"))
+        let daemon = try await fixture.run(
+            ["results.maxBytes": "1MiB"], environment: ["CACHE_DIRECTORY": folder.path + "/c"])
+        try await daemon.says("Results are kept in \(folder.path)/c/results, up to ")
+        try fixture.drop("one", images: [("a", fixture.url("0.png"))])
+        _ = try await fixture.complete("one", daemon)
+        #expect(try await daemon.stop() == .exited(0))
+        // Without that folder, there is no store.
+        let missing = try await fixture.run(
+            ["results.maxBytes": "1MiB"], environment: ["CACHE_DIRECTORY": folder.path + "/none"])
+        try await missing.says("is not used as a store of results: ")
+        try fixture.drop("two", images: [("a", fixture.url("0.png"))])
+        #expect(stored(try await fixture.complete("two", missing)) == [])
+        #expect(try await missing.stop() == .exited(0))
+    }
+}

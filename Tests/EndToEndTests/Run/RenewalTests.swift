@@ -1,0 +1,739 @@
+import DarkroomAnswer
+import DarkroomCore
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// `darkroom run` again: what has changed is made, all else stands, and `darkroom plan` has said so.
+@Suite(.fewAtATime) struct RenewalTests {
+    private let fixture: RunFixture
+
+    init() throws {
+        fixture = try RunFixture()
+        try fixture.write(Self.manifest, to: "m.yaml")
+        try fixture.write("filters: [mono]\n", to: "recipes/old.yaml")
+        try fixture.write("{}\n", to: "darkroomd.yaml")
+    }
+
+    private static let manifest = """
+        recipe: old
+        images:
+          a: small.png
+          b: {source: gray.png, variants: [{suffix: -1, filters: flip}, {suffix: -2, filters: flop}]}
+          c: {from: a, filters: flip}
+          d: {source: large.png, filters: [{overlay: {from: e}}]}
+          e: {source: alpha.png, publish: false}
+
+        """
+    private static let outputs = ["a.png", "b-1.png", "b-2.png", "c.png", "d.png"]
+
+    private func darkroom(
+        _ command: String, _ others: [String] = [], to folder: String = "out",
+        environment: [String: String] = [:]
+    ) async throws -> ClientProcess.Result {
+        try await ClientProcess.end(
+            [
+                command, "m.yaml", "-o", folder, "--config", "darkroomd.yaml",
+            ]
+                + others,
+            folder: fixture.scratch.path, environment: environment
+        ).replacing(fixture.scratch.path)
+    }
+
+    private func shell(_ command: String) throws {
+        let shell = Process()
+        shell.executableURL = URL(filePath: "/bin/sh")
+        shell.arguments = ["-ec", command]
+        shell.currentDirectoryURL = fixture.scratch.url
+        try shell.run()
+        shell.waitUntilExit()
+        #expect(shell.terminationStatus == 0, "\(command)")
+    }
+
+    private func digests(_ folder: String) throws -> [String] {
+        try #require(try fixture.status(folder)).images.map {
+            "\($0.name) \($0.state.rawValue) \($0.output?.sha256 ?? $0.error?.code ?? "")"
+        }
+    }
+
+    /// A change, and the outputs that are made because of it.
+    struct Change: Sendable, CustomTestStringConvertible {
+        let command: String
+        let made: [String]
+        /// Files that no image has any more.
+        var gone: [String] = []
+
+        var testDescription: String { command }
+    }
+
+    static let changes = [
+        Change(command: "true", made: []),
+        Change(command: "touch small.png", made: []),
+        Change(command: "cp small.png n; mv n small.png", made: []),
+        Change(command: "chmod 600 small.png gray.png", made: []),
+        Change(command: "cp deep.png small.png", made: ["a.png", "c.png"]),
+        Change(command: "cp deep.png n; mv n gray.png", made: ["b-1.png", "b-2.png"]),
+        Change(command: "mv gray.png n; ln -s n gray.png", made: []),
+        Change(command: "rm gray.png; ln -s small.png gray.png", made: ["b-1.png", "b-2.png"]),
+        Change(command: "cp gray.png alpha.png", made: ["d.png"]),
+        Change(command: "rm out/a.png", made: ["a.png"]),
+        Change(command: "echo '# other text' >> m.yaml", made: []),
+        Change(
+            command: "sed -i 's/suffix: -1, filters: flip/suffix: -1, filters: mono/' m.yaml",
+            made: ["b-1.png"]),
+        Change(
+            command: "sed -i 's/  a: small.png/  a: {source: small.png, filters: flip}/' m.yaml",
+            made: ["a.png", "c.png"]),
+        Change(
+            command: "sed -i 's/  c: .*/  f: deep.png/' m.yaml", made: ["f.png"], gone: ["c.png"]),
+        Change(
+            command:
+                "sed -i 's/  c: .*/  c: {from: a, filters: flip, output: {format: jpeg}}/' m.yaml",
+            made: ["c.jpg"], gone: ["c.png"]),
+        Change(
+            command:
+                #"sed -i 's/  c: .*/  c: {from: a, filters: flip, output: {name: "s\/{name}"}}/' m.yaml"#,
+            made: ["s/c.png"], gone: ["c.png"]),
+        // Another order.
+        Change(
+            command:
+                "sed -i '/  d: /d; s/^images:/images:\\n  d: {source: large.png, filters: [{overlay: {from: e}}]}/' m.yaml",
+            made: []),
+        Change(command: "echo 'filters: mono' > recipes/old.yaml", made: []),
+        Change(command: "echo 'filters: [sepia]' > recipes/old.yaml", made: outputs),
+    ]
+
+    /// Whatever has changed: the plan tells it, the run makes that and nothing else, and the folder is then what a run in a
+    /// new one makes.
+    @Test(arguments: changes) func makesWhatHasChanged(change: Change) async throws {
+        #expect(try await darkroom("run").exit == 0)
+        try shell(change.command)
+        let before = fixture.identities(of: Self.outputs)
+        let files = fixture.list("out")
+        let plan = try await darkroom("plan", ["--json"])
+        #expect(plan.exit == 0 && plan.errors == "", "\(plan)")
+        #expect(fixture.list("out") == files)
+        let result = try await darkroom("run")
+        #expect(result.exit == 0, "\(result)")
+        let after = fixture.identities(of: Self.outputs)
+        let isSilent = change.made.isEmpty && change.gone.isEmpty
+        #expect(result.output.contains("; nothing to do") == change.made.isEmpty, "\(result)")
+        let status = try #require(try fixture.status())
+        for image in status.images {
+            guard let file = image.output?.file else { continue }
+            let isMade = change.made.contains(file)
+            #expect(
+                (before[file] == nil || before[file] != after[file]) == isMade
+                    || !Self.outputs.contains(file), "\(file)")
+            let isPlanned = plan.output.contains("\"file\":\"\(file)\",\"name\"")
+            #expect(isPlanned == isMade, "\(file) \(plan.output)")
+        }
+        for file in change.gone {
+            #expect(
+                plan.output.contains(#"{"action":"leave","file":"\#(file)","type":"file"}"#),
+                "\(plan)")
+            #expect(result.errors.contains("no image any more: \(file)\n"), "\(result)")
+            #expect(fixture.exists("out/\(file)"))
+        }
+        let pruned = try await darkroom("run", ["--prune"])
+        #expect(pruned.exit == 0 && pruned.output.contains("; nothing to do"), "\(pruned)")
+        #expect(pruned.output.contains("removed") == !change.gone.isEmpty || isSilent, "\(pruned)")
+        try fixture.checkOutcome()
+        #expect(try await darkroom("run", to: "fresh").exit == 0)
+        #expect(try digests("out") == digests("fresh"))
+        #expect(fixture.list("out") == fixture.list("fresh"))
+        #expect(
+            try await ClientProcess.end(["verify", "out"], folder: fixture.scratch.path).exit == 0)
+    }
+
+    @Test func makesEverythingAgainWithAnotherVersion() async throws {
+        #expect(try await darkroom("run").exit == 0)
+        let digest = try #require(try fixture.status()?.images[0].versionsSHA256)
+        try shell("sed -i '0,/\(digest)/s/\(digest)/00/' out/status.json")
+        let plan = try await darkroom("plan")
+        #expect(
+            plan.output.hasPrefix("make a: version changed\nmake c: made from a changed image\n"),
+            "\(plan)")
+        #expect(
+            plan.output.contains(
+                "2 of 6 images to make (1 version changed, 1 made from a changed image), 4 stand; about "
+            ), "\(plan)")
+        let result = try await darkroom("run")
+        // `c` was made of what `a` is now.
+        #expect(result.output.contains("; 1 made, 5 as they were\n"), "\(result)")
+        #expect(try fixture.status()?.images[0].versionsSHA256 == digest)
+    }
+
+    /// A changed source that is no picture any more: the image fails, and its former result is not taken for one.
+    @Test func keepsNoStaleOutput() async throws {
+        #expect(try await darkroom("run").exit == 0)
+        try fixture.write("no picture", to: "small.png")
+        let failed = try await darkroom("run")
+        #expect(failed.exit == 3, "\(failed)")
+        #expect(
+            failed.errors.contains(
+                "2 files of an earlier run stay, although their images fail now: a.png, c.png\n"),
+            "\(failed)")
+        #expect(
+            try fixture.status()?.images.map(\.state) == [
+                .failed, .filtered, .filtered, .failed, .filtered, .filtered,
+            ])
+        let pruned = try await darkroom("run", ["--prune"])
+        #expect(pruned.exit == 3 && fixture.exists("out/a.png"), "\(pruned)")
+        let again = try await darkroom("run")
+        #expect(again.exit == 3 && again.output.contains("; nothing to do"), "\(again)")
+        // The file is a picture again.
+        try shell("cp deep.png small.png")
+        let mended = try await darkroom("run")
+        #expect(mended.exit == 0 && mended.output.contains("; 2 made, 4 as they were"), "\(mended)")
+        try fixture.checkOutcome()
+    }
+
+    /// Somebody has put a file of his own where an output was that nobody has any more.
+    @Test func removesOnlyItsOwnFiles() async throws {
+        #expect(try await darkroom("run").exit == 0)
+        try shell("sed -i '/  c: /d' m.yaml")
+        #expect(try await darkroom("run").exit == 0)
+        try fixture.write("mine", to: "out/c.png")
+        try fixture.write("mine", to: "out/mine.png")
+        #expect(try await darkroom("run", ["--prune"]).exit == 0)
+        #expect(try fixture.bytes("out/c.png") == Array("mine".utf8))
+        try fixture.checkOutcome(and: ["c.png", "mine.png"])
+        // It is in the way of an image that comes back.
+        try fixture.write(Self.manifest, to: "m.yaml")
+        let result = try await darkroom("run")
+        #expect(
+            result.exit == 3
+                && result.errors.contains(
+                    "out/c.png: another file is in the place of this output; move it away"),
+            "\(result)")
+        #expect(try fixture.bytes("out/c.png") == Array("mine".utf8))
+    }
+
+    /// Files that are named on the command line come and go, and the options change.
+    @Test func takesOtherPicturesAndOptions() async throws {
+        func run(_ words: String) async throws -> ClientProcess.Result {
+            try await ClientProcess.end(
+                ["run"] + words.split(separator: " ").map(String.init) + ["-o", "out"],
+                folder: fixture.scratch.path)
+        }
+        for (words, result) in [
+            ("small.png gray.png --filter mono", "2 images"),
+            ("gray.png small.png --filter mono", "nothing to do"),
+            ("gray.png small.png deep.png --filter mono", "1 made, 2 as they were"),
+            ("gray.png small.png deep.png --filter sepia", "3 made, 0 as they were"),
+            ("small.png deep.png --filter sepia --prune", "nothing to do, 1 output removed"),
+        ] {
+            let found = try await run(words)
+            #expect(found.exit == 0 && found.output.contains(result), "\(words): \(found)")
+        }
+        try fixture.checkOutcome()
+        #expect(try fixture.status()?.images.map(\.name) == ["small", "deep"])
+    }
+
+    @Test func looksAtAFolder() async throws {
+        try shell("mkdir p; cp small.png p/a.png; cp gray.png p/b.png")
+        func run(_ others: String...) async throws -> String {
+            let result = try await ClientProcess.end(
+                ["run", "p/", "-o", "out"] + others, folder: fixture.scratch.path)
+            #expect(result.exit == 0, "\(result)")
+            return result.output
+        }
+        _ = try await run()
+        try shell("mv p/a.png p/c.png; cp deep.png p/d.png")
+        #expect(
+            try await run("--prune").contains("3 images; 2 made, 1 as it was, 1 output removed"))
+        #expect(fixture.list("out").filter { $0.hasSuffix(".png") } == ["b.png", "c.png", "d.png"])
+    }
+
+    /// The content was changed behind the back of the file system.
+    @Test func readsAllOnRequest() async throws {
+        #expect(try await darkroom("run").exit == 0)
+        let sha256 = try #require(try fixture.status()?.images[0].sourceSHA256)
+        try shell("sed -i 's/\(sha256)/00/' out/status.json; sleep 2.1")
+        let status = try fixture.bytes("out/status.json")
+        _ = status
+        let result = try await darkroom("run", ["--check"])
+        // `c` was made of what `a` is now.
+        #expect(result.exit == 0 && result.output.contains("; 1 made, 5 as they were"), "\(result)")
+        let again = try await darkroom("run", ["--check"])
+        #expect(again.exit == 0 && again.output.contains("; nothing to do"), "\(again)")
+        for option in ["--check", "--prune"] {
+            let refused = try await darkroom("run", [option, "--shard", "1/2"], to: "parts")
+            #expect(
+                refused.exit == 64
+                    && refused.errors.contains("\(option) is for a run without --shard"),
+                "\(refused)")
+        }
+    }
+
+    @Test func plansWhatIsNotThere() async throws {
+        let plan = try await darkroom("plan")
+        #expect(plan.exit == 0 && plan.errors == "", "\(plan)")
+        #expect(plan.output.hasPrefix("make a: new\nmake b-1: new\n"), "\(plan)")
+        #expect(plan.output.hasSuffix("m: 6 of 6 images to make (6 new)\n"), "\(plan)")
+        #expect(!fixture.exists("out"))
+        #expect(try await darkroom("run").exit == 0)
+        try shell("rm gray.png; sed -i '/  c: /d' m.yaml")
+        let later = try await darkroom("plan")
+        #expect(
+            later.output == """
+                keep b-1: source gone
+                keep b-2: source gone
+                leave c.png: no image has it
+                m: 0 of 5 images to make, 5 stand, 1 file without an image stays
+
+                """)
+        let pruned = try await darkroom("plan", ["--prune"])
+        #expect(
+            pruned.output.hasPrefix(
+                "make b-1: source gone\nmake b-2: source gone\nremove b-1.png: no image has it\n"),
+            "\(pruned)")
+        #expect(try await darkroom("run", ["--prune"]).exit == 3)
+        #expect(fixture.list("out").filter { $0.hasSuffix(".png") } == ["a.png", "d.png"])
+    }
+
+    // MARK: URLs
+
+    private final class Suffix: Sendable {
+        let text = Mutex("")
+        /// Whether nobody answers.
+        let isAway = Mutex(false)
+    }
+
+    /// A server that sends what is in a folder, with an entity tag or, below `/plain/`, without.
+    ///
+    /// - Parameter suffix: what each tag ends with.
+    private func origin(_ suffix: Suffix) throws -> ScriptedOrigin {
+        let folder = fixture.scratch.url
+        return try ScriptedOrigin { request in
+            if suffix.isAway.withLock(\.self) { return .init(bytes: [], ending: .reset) }
+            let name = request.path.split(separator: "/").last.map(String.init) ?? ""
+            let body = [UInt8]((try? Data(contentsOf: folder.appending(path: name))) ?? Data())
+            let tag = "\"\(SHA256Digest.hex(of: body).prefix(16))\(suffix.text.withLock(\.self))\""
+            let isPlain = request.path.hasPrefix("/plain/")
+            if !isPlain, request.fields["if-none-match"] == tag {
+                return .init(["HTTP/1.1 304 Not Modified", "ETag: \(tag)"])
+            }
+            let head = ["HTTP/1.1 200 OK", "Content-Length: \(body.count)"]
+            return .init(head + (isPlain ? [] : ["ETag: \(tag)"]), body: body)
+        }
+    }
+
+    private static let remote = [
+        "--set", "downloads.allowNetworks=[127.0.0.0/8]", "--set", "downloads.retries=0",
+    ]
+
+    @Test func asksServers() async throws {
+        let suffix = Suffix()
+        let origin = try origin(suffix)
+        let url = origin.baseURL
+        try fixture.write(
+            "images: {a: \(url)/small.png, b: {source: \(url)/gray.png, variants: [{suffix: -1}, {suffix: -2, filters: flip}]}, c: \(url)/plain/deep.png}\n",
+            to: "m.yaml")
+        let outputs = ["a.png", "b-1.png", "b-2.png", "c.png"]
+        #expect(try await darkroom("run", Self.remote).exit == 0)
+        let first = fixture.identities(of: outputs)
+        let count = origin.requests.count
+        // Three questions, of which one needs the whole.
+        let again = try await darkroom("run", Self.remote)
+        #expect(again.exit == 0 && again.output.contains("; 0 made, 4 as they were\n"), "\(again)")
+        #expect(fixture.identities(of: outputs) == first)
+        let asked = origin.requests.dropFirst(count)
+        #expect(asked.map(\.path).sorted() == ["/gray.png", "/plain/deep.png", "/small.png"])
+        #expect(asked.count { $0.fields["if-none-match"] != nil } == 2)
+        let plan = try await darkroom("plan", Self.remote)
+        #expect(
+            plan.output.hasPrefix(
+                "make c: source must be fetched to compare it\nm: 1 of 4 images to make"), "\(plan)"
+        )
+        // Another content.
+        try shell("cp small.png gray.png; cp small.png deep.png")
+        let changed = try await darkroom("run", Self.remote)
+        #expect(
+            changed.exit == 0 && changed.output.contains("; 3 made, 1 as it was\n"), "\(changed)")
+        #expect(fixture.identities(of: ["a.png"])["a.png"] == first["a.png"])
+        #expect(
+            try fixture.status()?.images.map(\.sourceSHA256).count {
+                $0 == SHA256Digest.hex(of: try fixture.bytes("small.png"))
+            } == 4)
+        try fixture.checkOutcome()
+        // The same content with other tags is not filtered again.
+        let second = fixture.identities(of: outputs)
+        suffix.text.withLock { $0 = "x" }
+        let other = try await darkroom("run", Self.remote)
+        #expect(other.exit == 0 && other.output.contains("; 0 made, 4 as they were\n"), "\(other)")
+        #expect(fixture.identities(of: outputs) == second)
+        try fixture.checkOutcome()
+        #expect(
+            try await darkroom("run", Self.remote).output.contains("; 0 made, 4 as they were\n"))
+        suffix.isAway.withLock { $0 = true }
+        // Nobody answers: what could be asked for stands, and no output is lost.
+        for prune in [[], ["--prune"]] {
+            let away = try await darkroom("run", Self.remote + prune)
+            #expect(away.exit == 0, "\(away)")
+            #expect(
+                away.errors.contains(
+                    "4 sources could not be compared, because the server did not answer, and the results stand: a, b-1, b-2, c\n"
+                ), "\(away)")
+            #expect(fixture.list("out").count { $0.hasSuffix(".png") } == 4)
+        }
+        #expect(fixture.identities(of: outputs.dropLast()) == second.filter { $0.key != "c.png" })
+        try fixture.checkOutcome()
+        // Nor can it be made with other filters.
+        let before = try digests("out")
+        try shell("sed -i 's/^images:/filters: [sepia]\\nimages:/' m.yaml")
+        let other2 = try await darkroom("run", Self.remote)
+        #expect(other2.exit == 0 && other2.output.contains("; 0 made, 4 as they were"), "\(other2)")
+        #expect(try digests("out") == before)
+        try fixture.checkOutcome()
+        suffix.isAway.withLock { $0 = false }
+        let made = try await darkroom("run", Self.remote)
+        #expect(made.exit == 0 && made.output.contains("; 4 made, 0 as they were"), "\(made)")
+        try fixture.checkOutcome()
+    }
+
+    /// The tags of one URL say nothing of another one.
+    @Test func asksAnotherURLWithoutTags() async throws {
+        let origin = try origin(Suffix())
+        let text = "images: {a: \(origin.baseURL)/small.png}\n"
+        try fixture.write(text, to: "m.yaml")
+        #expect(try await darkroom("run", Self.remote).exit == 0)
+        try shell("mkdir p; cp small.png p/")
+        try fixture.write(text.replacing("/small", with: "/p/small"), to: "m.yaml")
+        let count = origin.requests.count
+        let result = try await darkroom("run", Self.remote)
+        // It has the same bytes.
+        #expect(result.exit == 0 && result.output.contains("; 0 made, 1 as it was"), "\(result)")
+        let asked = origin.requests.dropFirst(count)
+        #expect(asked.map(\.path) == ["/p/small.png"])
+        #expect(asked.allSatisfy { $0.fields["if-none-match"] == nil })
+        try fixture.checkOutcome()
+    }
+
+    /// What a server has removed is gone, and one that is busy is asked again.
+    @Test func heedsWhatServersSay() async throws {
+        let answers = Mutex<[[String]]>([])
+        let gone = ["HTTP/1.1 410 Gone", "Content-Length: 0"]
+        let isGone = Mutex(false)
+        let body = try fixture.bytes("small.png")
+        let origin = try ScriptedOrigin { request in
+            if request.path == "/a", isGone.withLock(\.self) { return .init(gone) }
+            let next = answers.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            let head = ["HTTP/1.1 200 OK", "Content-Length: \(body.count)", "ETag: \"1\""]
+            if let next { return .init(next) }
+            return request.fields["if-none-match"] == nil
+                ? .init(head, body: body) : .init(["HTTP/1.1 304 Not Modified", "ETag: \"1\""])
+        }
+        try fixture.write("images: {a: \(origin.baseURL)/a, b: small.png}\n", to: "m.yaml")
+        let settings = [
+            "--set", "downloads.allowNetworks=[127.0.0.0/8]", "--set", "downloads.retries=2",
+            "--set", "downloads.retryDelay=0.01",
+        ]
+        #expect(try await darkroom("run", settings).exit == 0)
+        answers.withLock {
+            $0 = [
+                ["HTTP/1.1 503 Busy", "Retry-After: 0", "Content-Length: 0"],
+                ["HTTP/1.1 429 Busy", "Content-Length: 0"],
+            ]
+        }
+        let busy = try await darkroom("run", settings)
+        #expect(busy.exit == 0 && busy.output.contains("; nothing to do"), "\(busy)")
+        #expect(busy.errors == "", "\(busy)")
+        #expect(origin.requests.count == 4)
+        isGone.withLock { $0 = true }
+        let stands = try await darkroom("run", settings)
+        #expect(
+            stands.exit == 0
+                && stands.errors.contains("1 source is gone, and the results stand: a\n"),
+            "\(stands)")
+        // No source of a server is left, so nothing is removed.
+        let all = try await darkroom("run", settings + ["--prune"])
+        #expect(all.exit == 0 && all.errors.contains("because all sources are gone"), "\(all)")
+        try fixture.write(
+            "images: {a: \(origin.baseURL)/a, b: small.png, c: \(origin.baseURL)/c}\n", to: "m.yaml"
+        )
+        // Nobody has looked for the source of a new image.
+        let new = try await darkroom("run", settings + ["--prune"])
+        #expect(new.exit == 0 && new.errors.contains("because all sources are gone"), "\(new)")
+        let removed = try await darkroom("run", settings + ["--prune"])
+        #expect(removed.exit == 3 && removed.output.contains("1 output removed"), "\(removed)")
+    }
+
+    /// The server does not answer, and somebody loses patience.
+    @Test func stopsWhileServersAreAsked() async throws {
+        let isHeld = Mutex(false)
+        let body = try fixture.bytes("small.png")
+        let origin = try ScriptedOrigin { _ in
+            isHeld.withLock(\.self)
+                ? .init(bytes: [], ending: .hold)
+                : .init(
+                    ["HTTP/1.1 200 OK", "Content-Length: \(body.count)", "ETag: \"1\""], body: body)
+        }
+        try fixture.write("images: {a: \(origin.baseURL)/a}\n", to: "m.yaml")
+        #expect(try await darkroom("run", Self.remote).exit == 0)
+        isHeld.withLock { $0 = true }
+        let run = try fixture.begin(
+            ["m.yaml", "-o", "out", "--config", "darkroomd.yaml"] + Self.remote)
+        while origin.requests.count < 2 { await Task.yield() }
+        run.send(SIGTERM)
+        let result = try await run.result()
+        #expect(result.exit == 75 && result.errors.contains("stopped by SIGTERM"), "\(result)")
+        isHeld.withLock { $0 = false }
+        #expect(try await darkroom("run", Self.remote).exit == 0)
+    }
+
+    // MARK: What is left
+
+    /// A source that was corrected in the manifest, although its file is older than the attempt.
+    @Test func triesACorrectedManifest() async throws {
+        try fixture.write("no picture", to: "wrong.png")
+        try fixture.write("images: {a: wrong.png}\n", to: "m.yaml")
+        #expect(try await darkroom("run").exit == 3)
+        #expect(try await darkroom("run").output.contains("; nothing to do"))
+        try fixture.write("images: {a: small.png}\n", to: "m.yaml")
+        let result = try await darkroom("run")
+        #expect(result.exit == 0 && result.output.contains("; 1 made"), "\(result)")
+    }
+
+    @Test func triesAgainWithAnotherLimit() async throws {
+        try fixture.write("images: {a: small.png}\n", to: "m.yaml")
+        let small = ["--set", "pictures.maxPixels=16"]
+        #expect(try await darkroom("run", small).exit == 3)
+        #expect(try await darkroom("run", small).output.contains("; nothing to do"))
+        #expect(try await darkroom("plan").output.hasPrefix("make a: limits changed\n"))
+        let result = try await darkroom("run")
+        #expect(result.exit == 0 && result.output.contains("; 1 made"), "\(result)")
+    }
+
+    /// The former file of an image that fails under another name stays, and so does one that has become a source.
+    @Test func prunesNothingThatIsNeeded() async throws {
+        try fixture.write("images: {a: small.png, b: gray.png}\n", to: "m.yaml")
+        #expect(try await darkroom("run").exit == 0)
+        try fixture.write("no picture", to: "small.png")
+        try fixture.write(
+            "images: {a: {source: small.png, output: {format: jpeg}}, c: out/b.png}\n", to: "m.yaml"
+        )
+        let result = try await darkroom("run", ["--prune"])
+        #expect(
+            result.exit == 3
+                && result.errors.contains(
+                    "1 file of an earlier run stays, although its image fails now: a.png\n"),
+            "\(result)")
+        #expect(fixture.exists("out/a.png") && fixture.exists("out/b.png"))
+        try shell("cp deep.png small.png")
+        let mended = try await darkroom("run", ["--prune"])
+        #expect(mended.exit == 0 && mended.output.contains("1 output removed"), "\(mended)")
+        #expect(!fixture.exists("out/a.png") && fixture.exists("out/b.png"))
+    }
+
+    /// What `--prune` would remove is no surprise for who verifies the folder.
+    @Test func verifiesFormerOutputs() async throws {
+        #expect(try await darkroom("run").exit == 0)
+        try shell("sed -i '/  c: /d' m.yaml")
+        #expect(try await darkroom("run").exit == 0)
+        func verify() async throws -> ClientProcess.Result {
+            try await ClientProcess.end(["verify", "out"], folder: fixture.scratch.path)
+        }
+        let known = try await verify()
+        #expect(known.exit == 0, "\(known)")
+        try fixture.write("mine", to: "out/c.png")
+        let other = try await verify()
+        #expect(other.exit != 0 && (other.output + other.errors).contains("c.png"), "\(other)")
+    }
+
+    @Test func plansAnUnfinishedRunAndSaysWhatItCannotRead() async throws {
+        let killed = try await darkroom(
+            "run", ["--jobs", "1"],
+            environment: [FaultPoint.variable: FaultPoint.publishOutputsMoved.rawValue])
+        #expect(killed.exit == 137, "\(killed)")
+        let plan = try await darkroom("plan")
+        #expect(
+            plan.exit == 0 && plan.output.contains("a run has not ended: it has made "), "\(plan)")
+        #expect(try await darkroom("plan", ["--json"]).output.contains(#""unfinished":"#))
+        #expect(try await darkroom("run").exit == 0)
+        #expect(try await !darkroom("plan").output.contains("a run has not ended"))
+        try fixture.write("{", to: "out/.darkroom/former.json")
+        for command in ["plan", "run"] {
+            let refused = try await darkroom(command)
+            #expect(
+                refused.exit == 65 && refused.errors.contains("out/.darkroom/former.json: "),
+                "\(refused)")
+        }
+    }
+
+    @Test func plansWithHeaders() async throws {
+        let origin = try origin(Suffix())
+        try fixture.write("images: {a: \(origin.baseURL)/small.png}\n", to: "m.yaml")
+        let header = ["--header", "X-Token: 1"]
+        #expect(try await darkroom("run", Self.remote + header).exit == 0)
+        #expect(try await darkroom("plan", Self.remote + header).exit == 0)
+        #expect(origin.requests.count == 2)
+        #expect(origin.requests.allSatisfy { $0.fields["x-token"] == "1" })
+    }
+
+    /// An image that others need is fetched each time, and nothing is made of the same bytes.
+    @Test func makesNothingOfTheSameBytes() async throws {
+        let origin = try origin(Suffix())
+        try fixture.write(
+            "images: {a: \(origin.baseURL)/plain/small.png, b: {from: a, filters: flip}, c: {source: gray.png, filters: [{overlay: {from: a}}]}}\n",
+            to: "m.yaml")
+        #expect(try await darkroom("run", Self.remote).exit == 0)
+        let again = try await darkroom("run", Self.remote)
+        #expect(again.exit == 0 && again.output.contains("; 0 made, 3 as they were"), "\(again)")
+        try shell("cp deep.png small.png")
+        let changed = try await darkroom("run", Self.remote)
+        #expect(changed.exit == 0 && changed.output.contains("; 3 made, 0 as"), "\(changed)")
+        try fixture.checkOutcome()
+    }
+
+    // MARK: Kills
+
+    private static let points: [FaultPoint] = [
+        .formerWritten, .formerMoved, .planWritten, .planMoved, .retryBuilt, .retryMoved,
+        .receiptManifestWritten, .receiptManifestMoved, .statusWritten, .statusMoved,
+        .filterBegan, .filterWritten, .publishJournalTorn, .publishJournalWritten,
+        .publishOutputMoved, .publishOutputsMoved, .finalStatusWritten, .finalStatusMoved,
+        .treeEntryRemoved, .activeRemoved, .formerRemoved,
+    ]
+
+    private static let changed = """
+        recipe: old
+        images:
+          e: {source: alpha.png, publish: false}
+          a: {source: small.png, filters: sepia}
+          b: {source: gray.png, variants: [{suffix: -1, filters: flip}, {suffix: -2, filters: flop}]}
+          d: {source: large.png, filters: [{overlay: {from: e}}]}
+          f: deep.png
+
+        """
+
+    /// At each point, the next run has this manifest or the former one, and ends as in a new folder.
+    @Test(arguments: [true, false]) func continuesAfterEachPoint(goesBack: Bool) async throws {
+        #expect(try await darkroom("run", to: "old").exit == 0)
+        try fixture.write(Self.changed, to: "m.yaml")
+        #expect(try await darkroom("run", to: "new").exit == 0)
+        let reference = try digests(goesBack ? "old" : "new")
+        for point in Self.points {
+            try shell("rm -rf out; cp -a old out")
+            try fixture.write(Self.changed, to: "m.yaml")
+            let killed = try await darkroom(
+                "run", ["--prune"], environment: [FaultPoint.variable: point.rawValue])
+            #expect(killed.exit == 137, "\(point.rawValue): \(killed)")
+            if goesBack { try fixture.write(Self.manifest, to: "m.yaml") }
+            let result = try await darkroom("run", ["--prune"])
+            #expect(result.exit == 0, "\(point.rawValue): \(result)")
+            #expect(try digests("out") == reference, "\(point.rawValue)")
+            try fixture.checkOutcome()
+            let again = try await darkroom("run", ["--prune"])
+            #expect(again.output.contains("; nothing to do"), "\(point.rawValue): \(again)")
+        }
+    }
+
+    /// What an unfinished run had made is looked at when the next one has made the rest.
+    @Test(arguments: [
+        ("cp deep.png small.png", 2), ("true", 0), ("chmod 600 small.png gray.png", 0),
+    ]) func looksAtWhatWasMadeBefore(command: String, again: Int) async throws {
+        try fixture.write(
+            "images: {a: small.png, b: {from: a, filters: flip}, c: gray.png, d: large.png}\n",
+            to: "m.yaml")
+        let killed = try await darkroom(
+            "run", ["--jobs", "1"],
+            // When the fourth begins, `a` has ended: `b` needs it.
+            environment: [FaultPoint.variable: "\(FaultPoint.filterBegan.rawValue):4"])
+        #expect(killed.exit == 137, "\(killed)")
+        try shell(command)
+        let result = try await darkroom("run")
+        #expect(result.exit == 0, "\(result)")
+        #expect(
+            result.output.contains(", \(again) of them made again") == (again > 0), "\(result)")
+        #expect(result.output.contains("made again") == (again > 0), "\(result)")
+        #expect(try await darkroom("run", to: "fresh").exit == 0)
+        #expect(try digests("out") == digests("fresh"))
+        try fixture.checkOutcome()
+        #expect(try await darkroom("run").output.contains("; nothing to do"))
+    }
+
+    /// Two renewals are killed, each of another manifest, and the copy of the first one's is beside the outputs.
+    @Test(arguments: [FaultPoint.planMoved, .retryBuilt, .retryMoved, .receiptManifestWritten])
+    func continuesAfterTwoKills(second: FaultPoint) async throws {
+        #expect(try await darkroom("run").exit == 0)
+        try fixture.write(Self.changed, to: "m.yaml")
+        let first = try await darkroom(
+            "run", environment: [FaultPoint.variable: FaultPoint.receiptManifestMoved.rawValue])
+        #expect(first.exit == 137, "\(first)")
+        let third = Self.changed + "  g: gray.png\n"
+        try fixture.write(third, to: "m.yaml")
+        let killed = try await darkroom(
+            "run", environment: [FaultPoint.variable: second.rawValue])
+        #expect(killed.exit == 137, "\(killed)")
+        for text in [third, Self.manifest] {
+            try fixture.write(text, to: "m.yaml")
+            let result = try await darkroom("run", ["--prune"])
+            #expect(result.exit == 0, "\(result)")
+            try fixture.checkOutcome()
+        }
+    }
+
+    /// A renewal that is killed keeps the results which it would make again, if their sources are away when it continues.
+    @Test func keepsFormerResultsOverAKill() async throws {
+        let origin = try origin(Suffix())
+        let text = "images: {a: \(origin.baseURL)/plain/small.png, b: gray.png}\n"
+        try fixture.write(text, to: "m.yaml")
+        #expect(try await darkroom("run", Self.remote).exit == 0)
+        let before = try digests("out")
+        let killed = try await darkroom(
+            "run", Self.remote,
+            environment: [FaultPoint.variable: FaultPoint.retryMoved.rawValue])
+        #expect(killed.exit == 137, "\(killed)")
+        let late = try await darkroom(
+            "run", Self.remote,
+            environment: [FaultPoint.variable: FaultPoint.statusMoved.rawValue])
+        #expect(late.exit == 137, "\(late)")
+        origin.stop()
+        let result = try await darkroom("run", Self.remote)
+        #expect(result.exit == 0, "\(result)")
+        #expect(try digests("out") == before)
+        try fixture.checkOutcome()
+    }
+
+    /// Kills at random while the manifest goes to and fro. What stands is never touched.
+    @Test func continuesAfterRandomKills() async throws {
+        let texts = [Self.manifest, Self.changed]
+        var references: [[String]] = []
+        for (number, text) in texts.enumerated() {
+            try fixture.write(text, to: "m.yaml")
+            #expect(try await darkroom("run", to: "reference\(number)").exit == 0)
+            references.append(try digests("reference\(number)"))
+        }
+        var kills = 0
+        var rounds = 0
+        while kills < 30 {
+            rounds += 1
+            for _ in 0..<Int.random(in: 1...5) {
+                try fixture.write(texts.randomElement() ?? "", to: "m.yaml")
+                let run = try ClientProcess(
+                    [
+                        "run", "m.yaml", "-o", "out", "--prune", "--config", "darkroomd.yaml",
+                    ],
+                    folder: fixture.scratch.path)
+                try await Task.sleep(for: .milliseconds(Int.random(in: 0...200)))
+                run.send(SIGKILL)
+                let result = try await run.result()
+                #expect([137, 0].contains(result.exit), "\(result)")
+                if result.exit == 137 { kills += 1 }
+            }
+            let number = rounds % 2
+            try fixture.write(texts[number], to: "m.yaml")
+            let stable = ["b-1.png", "b-2.png", "d.png"]
+            let before = fixture.identities(of: stable)
+            let result = try await darkroom("run", ["--prune"])
+            #expect(result.exit == 0, "\(result)")
+            #expect(try digests("out") == references[number])
+            let after = fixture.identities(of: stable)
+            #expect(before.allSatisfy { after[$0.key] == $0.value })
+            try fixture.checkOutcome()
+        }
+    }
+}
