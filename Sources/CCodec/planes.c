@@ -64,7 +64,7 @@ static unsigned logarithm(uint32_t power) { return (unsigned) __builtin_ctz(powe
 DIVIDE(divide, uint16_t)
 DIVIDE(divide_wide, uint32_t)
 
-CODEC_FOR_PROCESSOR void codec_average(const codec_plane *plane, uint32_t y, void *room, uint16_t *averages)
+DARKROOM_FOR_PROCESSOR void codec_average(const codec_plane *plane, uint32_t y, void *room, uint16_t *averages)
 {
     size_t count = numbers(plane);
     uint32_t channels = plane->channels, first = y * plane->down, whole = plane->width / plane->across;

@@ -1,15 +1,10 @@
+#include "darkroom_processor.h"
 #include "darkroom_quality.h"
 
 #include <string.h>
 
 /* Two processors must choose the same quality. */
 #pragma STDC FP_CONTRACT OFF
-
-#if defined(__x86_64__)
-#define FOR_PROCESSOR __attribute__((target_clones("avx2", "default")))
-#else
-#define FOR_PROCESSOR
-#endif
 
 /* Places are taken in groups, whose products lie together: so few rows are read side by side. */
 enum { WINDOW = 11, MIDDLE = WINDOW / 2, PRODUCTS = 5, GROUP = 8, OF_GROUP = PRODUCTS * GROUP };
@@ -47,7 +42,8 @@ void darkroom_ssim_begin(darkroom_ssim *ssim, void *memory, uint32_t width, uint
 }
 
 /* Values around 0 lose less when the squares of means are taken off. */
-FOR_PROCESSOR static void multiply(const uint8_t *one, const uint8_t *other, uint32_t count, float *products, size_t stride)
+DARKROOM_FOR_PROCESSOR static void multiply(
+    const uint8_t *one, const uint8_t *other, uint32_t count, float *products, size_t stride)
 {
     float *restrict x = products, *restrict y = x + stride, *restrict xx = y + stride, *restrict yy = xx + stride,
                     *restrict xy = yy + stride;
@@ -69,7 +65,7 @@ static void extend(float *row, uint32_t width, uint32_t wide, uint32_t first)
     for (uint32_t at = first + width; at < wide; at++) row[at] = row[first + width - 1];
 }
 
-FOR_PROCESSOR static void weigh_across(const float *restrict row, uint32_t count, float *restrict to)
+DARKROOM_FOR_PROCESSOR static void weigh_across(const float *restrict row, uint32_t count, float *restrict to)
 {
     for (uint32_t group = 0; group < count; group++, row += GROUP, to += OF_GROUP)
         for (int at = 0; at < GROUP; at++) {
@@ -81,7 +77,7 @@ FOR_PROCESSOR static void weigh_across(const float *restrict row, uint32_t count
 }
 
 /* The window down, and the similarity at each place. */
-FOR_PROCESSOR static void compare(const float *const rows[WINDOW], uint32_t count, float *restrict to)
+DARKROOM_FOR_PROCESSOR static void compare(const float *const rows[WINDOW], uint32_t count, float *restrict to)
 {
     const float c1 = (0.01f * 255) * (0.01f * 255), c2 = (0.03f * 255) * (0.03f * 255);
     for (uint32_t group = 0; group < count; group++, to += GROUP) {

@@ -1,5 +1,6 @@
 #include "jpeg_trials.h"
 
+#include "darkroom_processor.h"
 #include "darkroom_quality.h"
 
 #include <stdlib.h>
@@ -7,12 +8,6 @@
 
 /* All processors must compute the same. */
 #pragma STDC FP_CONTRACT OFF
-
-#if defined(__x86_64__)
-#define FOR_PROCESSOR __attribute__((target_clones("avx2", "default")))
-#else
-#define FOR_PROCESSOR
-#endif
 
 enum { SIDE = DCTSIZE, STRIP = 2 * SIDE, MIDDLE = 128 };
 
@@ -127,7 +122,7 @@ void darkroom_jpeg_trials_free(darkroom_jpeg_trials *trials)
 
 /* ---- Rows become brightness and colours, with the values of libjpeg ---- */
 
-FOR_PROCESSOR static void convert(
+DARKROOM_FOR_PROCESSOR static void convert(
     const uint8_t *restrict row, uint32_t width, uint8_t *restrict light, uint8_t *restrict blue, uint8_t *restrict red)
 {
     const int half = 1 << 15, zero = (MIDDLE << 16) + half - 1;
@@ -140,7 +135,7 @@ FOR_PROCESSOR static void convert(
 }
 
 /* The averages of 2 × 2 samples; their halves are rounded down and up in turn. */
-FOR_PROCESSOR static void halve(
+DARKROOM_FOR_PROCESSOR static void halve(
     const uint8_t *restrict top, const uint8_t *restrict bottom, size_t count, uint8_t *restrict to)
 {
     for (size_t x = 0; x < count; x++) {
@@ -180,7 +175,7 @@ static inline __attribute__((always_inline)) void transform_eight(int d[SIDE][SI
     }
 }
 
-FOR_PROCESSOR static void transform(const uint8_t *samples, size_t stride, uint32_t count, int16_t *to)
+DARKROOM_FOR_PROCESSOR static void transform(const uint8_t *samples, size_t stride, uint32_t count, int16_t *to)
 {
     for (uint32_t block = 0; block < count; block++, samples += SIDE, to += DCTSIZE2) {
         int rows[SIDE][SIDE], columns[SIDE][SIDE];
@@ -257,7 +252,7 @@ void darkroom_jpeg_trials_row(darkroom_jpeg_trials *trials, const uint8_t *row)
 /* libjpeg rounds the quotient of |coefficient| and the quantiser, both eight times as large. They are whole and below
  * 2¹⁴, so the product with a reciprocal of 24 bits is on the right side of each whole number if half of one is
  * added. */
-FOR_PROCESSOR static void quantise(const int16_t *restrict from, const float *restrict reciprocals,
+DARKROOM_FOR_PROCESSOR static void quantise(const int16_t *restrict from, const float *restrict reciprocals,
     const int16_t *restrict halves, size_t blocks, int16_t *restrict to)
 {
     for (size_t block = 0; block < blocks; block++)
@@ -333,7 +328,7 @@ static float wave(int k, int x)
 }
 
 /* Blocks of coefficients become samples. Each coefficient is multiplied by its factor. */
-FOR_PROCESSOR static void restore(const int16_t *restrict from, const float *restrict factors,
+DARKROOM_FOR_PROCESSOR static void restore(const int16_t *restrict from, const float *restrict factors,
     float waves[SIDE][SIDE], uint32_t count, uint8_t *restrict to, size_t stride)
 {
     for (uint32_t block = 0; block < count; block++, from += DCTSIZE2, to += SIDE) {

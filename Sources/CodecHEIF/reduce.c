@@ -61,7 +61,7 @@ CODEC_INLINED float bounded(float value, float most)
 
 /* A function for rows of this type. */
 #define CONVERT(name, type)                                                                                             \
-    CODEC_FOR_PROCESSOR static void name(const factors *with, const uint16_t *restrict light, const uint16_t *restrict blue,\
+    DARKROOM_FOR_PROCESSOR static void name(const factors *with, const uint16_t *restrict light, const uint16_t *restrict blue,\
         const uint16_t *restrict red, uint32_t width, type *restrict rgb)                                               \
     {                                                                                                                   \
         const factors by = *with;                                                                                       \
@@ -79,7 +79,7 @@ CONVERT(convert_wide, uint16_t)
 
 /* A function for averages of samples that are those of rows already. */
 #define RESCALE(name, type, most)                                                                                       \
-    CODEC_FOR_PROCESSOR static void name(const uint16_t *restrict from, size_t count, float unit, type *restrict to)    \
+    DARKROOM_FOR_PROCESSOR static void name(const uint16_t *restrict from, size_t count, float unit, type *restrict to)    \
     {                                                                                                                   \
         for (size_t index = 0; index < count; index++)                                                                  \
             to[index] = (type) (int) (bounded((float) from[index] * unit, most) + 0.5f);                                \

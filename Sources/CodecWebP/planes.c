@@ -101,7 +101,7 @@ CODEC_INLINED void add_both(const pair *pair, uint32_t step, bool is_transparent
     add_colour(pair, step);
 }
 
-CODEC_FOR_PROCESSOR static void add_pair(const pair *pair, uint32_t step, bool is_transparent)
+DARKROOM_FOR_PROCESSOR static void add_pair(const pair *pair, uint32_t step, bool is_transparent)
 {
     switch (step) {
         case 1: return add_both(pair, 1, false);

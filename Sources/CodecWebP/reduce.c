@@ -16,7 +16,7 @@ CODEC_INLINED uint8_t clipped(int32_t value)
 }
 
 /* ITU-R BT.601 with brightness from 16 to 235, as the format has it; the factors times 16384. */
-CODEC_FOR_PROCESSOR static void convert(const uint16_t *restrict y, const uint16_t *restrict u, const uint16_t *restrict v, uint32_t width, uint8_t *restrict rgb)
+DARKROOM_FOR_PROCESSOR static void convert(const uint16_t *restrict y, const uint16_t *restrict u, const uint16_t *restrict v, uint32_t width, uint8_t *restrict rgb)
 {
     for (uint32_t x = 0; x < width; x++, rgb += 3) {
         int32_t light = 19077 * (y[x] - 16 * SCALE), blue = u[x] - 128 * SCALE, red = v[x] - 128 * SCALE;

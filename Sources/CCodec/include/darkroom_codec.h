@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "darkroom_codec_wire.h"
+#include "darkroom_processor.h"
 #include "darkroom_quality.h"
 
 /* The work of one picture, in the child. */
@@ -124,12 +125,7 @@ void codec_say(darkroom_codec_call *call, const darkroom_codec_message *message)
 size_t codec_row_bytes(const darkroom_codec_header *header);
 /* A side of a picture that is reduced. */
 static inline uint32_t codec_reduced(uint32_t side, uint32_t divisor) { return side / divisor + (side % divisor != 0); }
-/* For a function with simple loops: the loader takes the version for this processor. What it calls must be inlined. */
-#if defined(__x86_64__)
-#define CODEC_FOR_PROCESSOR __attribute__((target_clones("avx2", "default")))
-#else
-#define CODEC_FOR_PROCESSOR
-#endif
+/* What a DARKROOM_FOR_PROCESSOR calls. */
 #define CODEC_INLINED static inline __attribute__((always_inline))
 /* malloc that ends by codec_fail. Of `count` × `size` bytes. */
 void *codec_allocate(darkroom_codec_call *call, size_t count, size_t size);
