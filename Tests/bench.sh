@@ -6,6 +6,7 @@
 # Measures how soon darkroom run has its first output, beside ImageMagick: bash Tests/bench.sh start
 # Measures darkroom merge of a million images in a thousand shards: bash Tests/bench.sh merge
 # Measures two shards beside one process with two threads: bash Tests/bench.sh shards
+# Measures how soon few changed pictures of many are made again, beside make: bash Tests/bench.sh changed [--images N]
 # Measures three sizes of a JPEG beside the largest alone: bash Tests/bench.sh variants [--picture PICTURE.jpg]
 # Measures what the page of a batch costs: bash Tests/bench.sh page [--picture PICTURE.png] [--durability process]
 # Measures the downloads beside curl --parallel: bash Tests/bench.sh fetch
@@ -55,7 +56,7 @@ swift build -c release --product darkroomd --quiet || exit 1
 swift build -c release --product darkroom --quiet || exit 1
 swift build -c release --product benchmark --quiet || exit 1
 products=$(swift build -c release --product benchmark --show-bin-path) || exit 1
-case "${1:-}" in durability | estimate | fetch | merge | page | shards | variants | watch) exec "$products/benchmark" "$@" ;; esac
+case "${1:-}" in changed | durability | estimate | fetch | merge | page | shards | variants | watch) exec "$products/benchmark" "$@" ;; esac
 "$clang" -std=gnu11 -Wall -Wextra -O2 -o "$products/peers" Tests/Benchmark/peers.c -lpng16 -ldl || exit 1
 if [ "${1:-}" = daemon ] || [ "${1:-}" = frontier ]; then
     # libvips 8.18 as most people get it: a wheel, in an environment of its own.

@@ -52,6 +52,8 @@ missing_test_packages() {
     /usr/bin/python3 -c "import skimage.metrics" 2>/dev/null || echo python3-skimage
     # The pages of batches are opened in it.
     have chromium || echo chromium
+    # It makes a page of pictures, as the cookbook shows.
+    have make || echo make
     # One of the ways to run shards.
     have parallel || echo parallel
     # The test under a booted systemd is for root; without root there is no use in its packages.
@@ -82,6 +84,8 @@ missing_package_packages() {
 missing_benchmark_packages() {
     [[ $(PATH=$PATH:/sbin ldconfig -p 2>/dev/null) == *libvips.so.42* ]] || echo libvips42
     have convert || echo imagemagick
+    have make || echo make
+    have strace || echo strace
     python3 -c "import venv, ensurepip" 2>/dev/null || echo python3-venv
 }
 

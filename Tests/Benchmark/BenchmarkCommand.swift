@@ -13,7 +13,7 @@ struct BenchmarkCommand: AsyncParsableCommand {
             the whole process.
             """,
         subcommands: [
-            Compare.self, Durability.self, Estimate.self, Fetch.self, FetchWork.self,
+            Changed.self, Compare.self, Durability.self, Estimate.self, Fetch.self, FetchWork.self,
             Frontier.self, Merge.self, Pages.self,
             Shards.self, Start.self, Variants.self, Watch.self, WholeDaemon.self, Work.self,
         ],

@@ -42,6 +42,7 @@ import Testing
             try place.makeSources(of: example.text, named: example.words[0])
         }
         try place.makePicturesOld()
+        try place.makePhotos(["beach.png", "tower.png"])
         let outputs = try await run(document, place, daemon)
         // Nothing to complain about the first example's manifests.
         #expect(outputs.first == "")
@@ -54,7 +55,28 @@ import Testing
         let beside = try #require(try place.fixture.spool.status(of: "compare")).image(
             "side-by-side")
         #expect(beside.output?.width == 800)
+        try await expectThePageFollowsThePictures(place)
         #expect(try await daemon.stop() == .exited(0))
+    }
+
+    /// `make` makes the page of the cookbook again if a picture has come, and only then.
+    private func expectThePageFollowsThePictures(_ place: ManualFixture) async throws {
+        let page = place.work.appending(path: "gallery.html")
+        func make() async throws -> String {
+            let (code, output) = try await place.shellThatWaits("make")
+            #expect(code == 0, "\(output)")
+            return try String(contentsOf: page, encoding: .utf8)
+        }
+        let first = try String(contentsOf: page, encoding: .utf8)
+        #expect(first.contains("<img src=\"beach-400.jpg\" srcset=\"beach-400.jpg 400w"))
+        func written() throws -> Date? {
+            try FileManager.default.attributesOfItem(atPath: page.path)[.modificationDate] as? Date
+        }
+        let time = try #require(try written())
+        #expect(try await make() == first)
+        #expect(try written() == time)
+        try place.makePhotos(["harbour.png"])
+        #expect(try await make().contains("<img src=\"harbour-400.jpg\""))
     }
 
     /// A scanner's folder, with the recipe and the configuration of the cookbook.

@@ -248,6 +248,15 @@ final class ManualFixture: Sendable {
         }
     }
 
+    /// Makes pictures in `photos` of the folder to work in.
+    func makePhotos(_ names: [String]) throws {
+        let photos = work.appending(path: "photos")
+        try FileManager.default.makeFolder(at: photos)
+        for name in names {
+            try Data(DaemonFixture.picture).write(to: photos.appending(path: name))
+        }
+    }
+
     /// Lets the local pictures seem to have been written a minute ago.
     func makePicturesOld() throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: pictures.path) {
