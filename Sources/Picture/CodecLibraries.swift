@@ -11,15 +11,10 @@ package enum CodecLibraries {
 
     /// Those that have taken part in a picture, as far as they have run.
     ///
-    /// - Parameter hasConversion: whether its colours, or those of something that lies over it, may have been converted.
-    static func known(
-        reading kind: InputFormat, writing format: OutputFormat, hasConversion: Bool
-    ) -> [String: String]? {
-        let programs = [
-            PictureDecoder.decoder(of: kind)?.program, format.encoder.program,
-            hasConversion ? colours : nil,
-        ]
-        return known(programs.compactMap(\.self))
+    /// - Parameter programs: those of its reader, of its colours and of what lies over it.
+    static func known(_ programs: [CodecProgram], writing format: OutputFormat) -> [String: String]?
+    {
+        known(programs + (format.encoder.program.map { [$0] } ?? []))
     }
 
     /// Those that read and write a picture that has failed. A program that is not installed has no library.

@@ -128,9 +128,9 @@ extension PictureConversion {
         return (ResultMetadata(packets, choice, for: facts), packets)
     }
 
-    /// - Parameter remarks: the remarks of the filters.
+    /// - Parameter contexts: those of the filters.
     func report(
-        _ written: Written, of reader: any PictureReader, remarks: [String]
+        _ written: Written, of reader: any PictureReader, _ contexts: [StageContext]
     ) -> PictureReport {
         let (filtered, kept) = (written.filtered, written.metadata)
         let (layout, options, format) = (filtered.layout, steps.options, steps.options.format)
@@ -157,14 +157,10 @@ extension PictureConversion {
             options: options, layout: layout, bytes: written.picture.bytes,
             sha256: written.picture.sha256, chosen: written.picture.chosen,
             warnings: reader.warnings + written.remarks + silence + written.picture.remarks
-                + remarks,
+                + contexts.flatMap(\.remarks.all),
             metadata: metadata)
-        let hasOverlay = filtered.effective.contains {
-            if case .overlay = $0 { true } else { false }
-        }
         report.libraries = CodecLibraries.known(
-            reading: reader.format, writing: format,
-            hasConversion: options.profile != .keep || reader.hasInks || hasOverlay)
+            reader.programs + contexts.flatMap(\.programs.all), writing: format)
         return report
     }
 

@@ -130,7 +130,7 @@ package struct PicturePipeline {
         try filtered.drain()
         while try source.nextBand() != nil {}
         if let reopen { written = try job.withoutSurplus(written, reopen: reopen) }
-        return job.report(written, of: reader, remarks: context.remarks.all)
+        return job.report(written, of: reader, [context])
     }
 }
 

@@ -159,7 +159,7 @@ package struct PictureVariants {
         VariantRun.all(runs)
         // The results are decided. An error in the rest of the source concerns its copy only.
         try? common.drain()
-        return .made(runs.map { $0.outcome(context.remarks.all) })
+        return .made(runs.map { $0.outcome(context) })
     }
 
     /// The reader as a result sees it: with the values of its colour space.
@@ -242,7 +242,7 @@ extension PictureVariants {
             }
             return nil
         }
-        return .made(runs.map { $0.outcome([]) })
+        return .made(runs.map { $0.outcome(nil) })
     }
 
     private static func empty(_ file: FileDescriptor, _ name: String) throws(PictureError) {

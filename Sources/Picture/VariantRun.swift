@@ -22,7 +22,7 @@ final class VariantRun: @unchecked Sendable {
     private let common: [Filter]
     private let commonBytes: Int
     private let tee: BandTee
-    private var end: Result<(PictureConversion.Written, [String]), PictureError>?
+    private var end: Result<(PictureConversion.Written, StageContext), PictureError>?
 
     init(
         number: Int, layout: PixelLayout, job: PictureConversion, turns: [Filter] = [],
@@ -66,7 +66,7 @@ final class VariantRun: @unchecked Sendable {
         tee.leave(number)
     }
 
-    private func write() throws(PictureError) -> (PictureConversion.Written, [String]) {
+    private func write() throws(PictureError) -> (PictureConversion.Written, StageContext) {
         let context = try job.steps.context(for: reader)
         // Alone, the common filters would be a part of its own.
         try context.memory.take(
@@ -79,7 +79,7 @@ final class VariantRun: @unchecked Sendable {
         let written = try job.write(filtered, of: reader, context, nil)
         try filtered.drain()
         try source.drain()
-        return (written, context.remarks.all)
+        return (written, context)
     }
 
     /// Whether the first stage changes the rows that it borrows, or lends them to one that does.
@@ -93,11 +93,11 @@ final class VariantRun: @unchecked Sendable {
 
     /// The report or the error, after all threads have ended.
     ///
-    /// - Parameter remarks: those of the common filters.
-    func outcome(_ remarks: [String]) -> PictureVariants.Outcome {
+    /// - Parameter common: that of the common filters; nil without any.
+    func outcome(_ common: StageContext?) -> PictureVariants.Outcome {
         switch end {
         case .success(let (written, own)):
-            .success(job.report(written, of: reader, remarks: remarks + own))
+            .success(job.report(written, of: reader, (common.map { [$0] } ?? []) + [own]))
         case .failure(let error): .failure(job.named(error))
         case nil: preconditionFailure("a result was not made")
         }

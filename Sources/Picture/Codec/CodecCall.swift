@@ -32,7 +32,7 @@ final class CodecCall {
         static let spare = 16 << 20
     }
 
-    private let program: CodecProgram
+    let program: CodecProgram
     private let child: CodecProgram.Child
     private let name: String
     private let isEncoding: Bool

@@ -69,6 +69,7 @@ final class OverlayStage: Stage {
                 }
             }
             try feed.finish()
+            context.programs.add(reader.programs + plans.flatMap(\.programs))
             for warning in reader.warnings + plans.compactMap(\.remark) {
                 context.remarks.add("\(image.name): \(warning)")
             }

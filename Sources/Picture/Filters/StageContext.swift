@@ -13,6 +13,8 @@ package struct StageContext {
     let checkpoint: () -> Bool
     /// The remarks of the steps, which are not errors.
     let remarks = Remarks()
+    /// The codec programs that took part in what lies over the picture.
+    let programs = UsedPrograms()
 
     /// Opens the pixels of the image with this name, for an overlay.
     package typealias ImageOpener = (_ name: String) throws(PictureError) -> OtherImage
@@ -39,6 +41,13 @@ final class Remarks {
     private(set) var all: [String] = []
 
     func add(_ remark: String) { all.append(remark) }
+}
+
+/// Codec programs that took part. They belong to one picture, as remarks do.
+final class UsedPrograms {
+    private(set) var all: [CodecProgram] = []
+
+    func add(_ programs: [CodecProgram]) { all += programs }
 }
 
 /// Another image's pixels, in a file that is open for reading from its start.

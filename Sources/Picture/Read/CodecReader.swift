@@ -77,6 +77,7 @@ final class CodecReader: PictureReader {
 
     /// Whether the values are CMYK, which becomes RGB when rows are read.
     var hasInks: Bool { inks != nil }
+    var programs: [CodecProgram] { [call.program] + (inks?.programs ?? []) }
 
     var warnings: [String] { call.warnings + remarks + (inks?.remarks ?? []) }
 

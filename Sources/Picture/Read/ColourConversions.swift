@@ -12,6 +12,10 @@ enum ColourConversions {
         var conversion: ColourConversion?
         /// What of the file cannot be used.
         var remark: String?
+        /// Whether lcms2 has read a profile for it.
+        var hasTable = false
+
+        var programs: [CodecProgram] { hasTable ? [ProfileTables.format.program] : [] }
     }
 
     private struct Key: Equatable {
@@ -54,7 +58,7 @@ enum ColourConversions {
     ) throws(PictureError) -> Plan {
         let space = target == .p3 ? RGBSpace.displayP3 : RGBSpace.sRGB
         // Gray has the same curve in both.
-        func asSRGB(because reason: String) -> Plan {
+        func asSRGB(_ reason: String) -> Plan {
             let isSame = isGray || space.isNearly(.sRGB)
             return Plan(
                 conversion: isSame ? nil : ColourConversion(from: .sRGB, to: space),
@@ -64,7 +68,7 @@ enum ColourConversions {
         case .rgb(let own):
             if own.isNearly(space) { return Plan() }
             guard let conversion = ColourConversion(from: own, to: space) else {
-                return asSRGB(because: "the colour space makes no sense")
+                return asSRGB("the colour space makes no sense")
             }
             return Plan(conversion: conversion)
         case .gray(let curve):
@@ -73,15 +77,24 @@ enum ColourConversions {
             return RGBSpace.isNearly(curve, usual)
                 ? Plan() : Plan(conversion: ColourConversion(fromGray: curve, to: usual))
         case .profile(let bytes):
-            let table: [UInt16]
-            switch try ProfileTables.samples(of: bytes, target == .p3 ? .toP3 : .toSRGB, input) {
-            case .samples(let samples): table = samples
-            case .unusable:
-                return asSRGB(because: "the colour profile cannot be used")
-            }
+            let answer = try ProfileTables.samples(
+                of: bytes, target == .p3 ? .toP3 : .toSRGB, input)
+            var plan = self.plan(of: answer, isGray: isGray, otherwise: asSRGB)
+            plan.hasTable = true
+            return plan
+        }
+    }
+
+    /// - Parameter otherwise: the plan for a profile that cannot be used, for this reason.
+    private static func plan(
+        of answer: ProfileTables.Answer, isGray: Bool, otherwise: (_ reason: String) -> Plan
+    ) -> Plan {
+        switch answer {
+        case .unusable: return otherwise("the colour profile cannot be used")
+        case .samples(let table):
             if isGray {
                 guard table.count == ProfileTables.grayCount else {
-                    return asSRGB(because: "the colour profile is not for gray")
+                    return otherwise("the colour profile is not for gray")
                 }
                 // Of the three channels, which are the same, the second.
                 let curve = stride(from: 1, to: table.count, by: 3).map {
@@ -91,7 +104,7 @@ enum ColourConversions {
                     conversion: ColourConversion(fromGray: curve, to: RGBSpace.sRGB.curves[0]))
             }
             guard table.count == ProfileTables.rgbCount else {
-                return asSRGB(because: "the colour profile is not for RGB")
+                return otherwise("the colour profile is not for RGB")
             }
             return Plan(conversion: ColourConversion(table: table, steps: ProfileTables.rgbSteps))
         }
@@ -160,12 +173,10 @@ enum ColourConversions {
                 let remark =
                     "it is laid over with the values of sRGB, because the colour profile of the"
                     + " picture beneath leads from its values to colours only"
-                return [first, Plan(remark: remark)]
+                return [first, Plan(remark: remark, hasTable: true)]
             }
-            return [
-                first,
-                Plan(conversion: ColourConversion(table: samples, steps: ProfileTables.rgbSteps)),
-            ]
+            let conversion = ColourConversion(table: samples, steps: ProfileTables.rgbSteps)
+            return [first, Plan(conversion: conversion, hasTable: true)]
         }
     }
 

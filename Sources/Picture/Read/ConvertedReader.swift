@@ -5,6 +5,7 @@ final class ConvertedReader: PictureReader {
     let conversion: ColourConversion?
     let colour: PictureColour
     private let remark: String?
+    private let conversionPrograms: [CodecProgram]
     /// Whether rows are colours, and not indices of a palette.
     private var areColours = true
 
@@ -25,6 +26,7 @@ final class ConvertedReader: PictureReader {
         self.base = base
         conversion = plan.conversion
         remark = plan.remark
+        conversionPrograms = plan.programs
         colour = base.colour.stating(profile, isGray: base.layout.isGray)
     }
 
@@ -43,6 +45,7 @@ final class ConvertedReader: PictureReader {
     var divisor: Int { base.divisor }
     var canReduce: Bool { base.canReduce }
     var storedDepth: Int { base.storedDepth }
+    var programs: [CodecProgram] { base.programs + conversionPrograms }
     var canBeReadAhead: Bool { base.canBeReadAhead }
 
     func packets() throws(PictureError) -> SourcePackets { try base.packets() }

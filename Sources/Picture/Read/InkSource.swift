@@ -5,6 +5,8 @@ final class InkSource {
     private let profile: [UInt8]?
     private let input: PictureDecoder.Input
     private var made: InkConverter?
+    /// Those that take part.
+    var programs: [CodecProgram] { profile == nil ? [] : [ProfileTables.format.program] }
 
     /// - Parameters:
     ///   - profile: that of the file; nil without one.

@@ -128,6 +128,7 @@ package final class JPEGReader: PictureReader {
     }
 
     package var hasInks: Bool { inks != nil }
+    package var programs: [CodecProgram] { inks?.programs ?? [] }
 
     package var warnings: [String] { file.warnings + remarks + (inks?.remarks ?? []) }
 

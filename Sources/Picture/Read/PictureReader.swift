@@ -45,6 +45,9 @@ package protocol PictureReader: Stage {
     /// Whether the file has CMYK, which becomes the RGB of the wanted space as rows are read.
     var hasInks: Bool { get }
 
+    /// The codec programs that take part in its pixels (`CodecLibraries`).
+    var programs: [CodecProgram] { get }
+
     /// Whether another thread may request bands from it.
     var canBeReadAhead: Bool { get }
 
@@ -66,6 +69,8 @@ extension PictureReader {
     package var hasInks: Bool { false }
 
     package var storedDepth: Int { layout.depth }
+
+    package var programs: [CodecProgram] { [] }
 
     package func packets() throws(PictureError) -> SourcePackets { SourcePackets(exif: exif) }
 

@@ -319,4 +319,30 @@ import Testing
         let (again, _) = try Self.made(made, OutputOptions(profile: .srgb))
         #expect(Self.isNear(try read(again).colour, [192, 32, 32], 2))
     }
+
+    /// lcms2 is among the libraries of a picture only if it took part, however often it has run for others.
+    @Test func lcms2IsNamedWhereItTookPart() throws {
+        let strange = Self.png([9, 9, 9], [Self.icc(ICCProfileMaker.strangeRGB)])
+        let inks = Self.jpeg([9, 9, 9, 9], JPEGSegment.profile(ICCProfileMaker.strangeInks))
+        let cases: [(file: [UInt8], profile: OutputProfile, hasPart: Bool)] = [
+            (strange, .srgb, true), (strange, .p3, true), (strange, .keep, false),
+            (Self.png([9, 9, 9], [Self.icc(Self.p3)]), .srgb, false),
+            (inks, .keep, true), (inks, .srgb, true),
+            (Self.jpeg([9, 9, 9, 9], []), .srgb, false),
+        ]
+        for (number, item) in cases.enumerated() {
+            let (_, report) = try Self.made(item.file, OutputOptions(profile: item.profile))
+            #expect((report.libraries?["icc"] != nil) == item.hasPart, "case \(number)")
+        }
+        for (logo, hasPart) in [(strange, true), (Self.png([1, 2, 3], []), false)] {
+            var steps = PictureSteps([.overlay(Filter.Overlay(from: "logo"))])
+            steps.openImage = { name throws(PictureError) in try OtherPictures.open(logo, name) }
+            let result = try UnnamedFile()
+            let conversion = PictureConversion(
+                "x", steps, to: PictureResult(result.descriptor, name: "y"))
+            let source = try UnnamedFile(Self.png([10, 200, 30], []))
+            let report = try PicturePipeline.run(conversion, .file(source.descriptor))
+            #expect((report.libraries?["icc"] != nil) == hasPart)
+        }
+    }
 }
