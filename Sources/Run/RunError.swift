@@ -167,7 +167,8 @@ package enum RunError: CodedError, Equatable {
         switch self {
         case .inUse, .changing, .unfinished: true
         case .otherManifest, .otherBase, .otherSetting, .otherShards, .otherCount, .noShard, .noRun,
-            .notDivided, .notMerged, .inTheWay, .outputChanged, .copyChanged, .link, .unusable, .unreadable,
+            .notDivided, .notMerged, .inTheWay, .outputChanged, .copyChanged, .link, .unusable,
+            .unreadable,
             .foreign:
             false
         case .cannotCreate(let error), .notPermitted(let error), .file(let error):

@@ -206,7 +206,8 @@ extension RunFolder {
             if try spool.active.exists(new) { try spool.ended.remove(new) }
             try spool.active.makeDirectory(new, mode: 0o700)
             let folder = try Directory(new, in: spool.active)
-            if try folders.shareManifest(BatchFile.manifest(job.format), of: job.bytes, in: folder) {
+            if try folders.shareManifest(BatchFile.manifest(job.format), of: job.bytes, in: folder)
+            {
                 try reading.copyRecord(to: folder, durably: durably)
             } else {
                 try reading.copy(to: folder, job.format, durably: durably)

@@ -48,7 +48,8 @@ package struct RunForecast: Sendable {
         var comparison = ImageComparison(
             sources: job.sources, former: former?.status ?? .none(id: id),
             isSameManifest: former?.isSameManifest ?? false, retries: job.retries,
-            prunes: job.prunes && former?.isDivided != true, readsAll: job.checks, remote: job.remote)
+            prunes: job.prunes && former?.isDivided != true, readsAll: job.checks,
+            remote: job.remote)
         comparison.settings = job.settings
         let found = try comparison.compare(job.manifest) { images throws(RunError) in
             guard let former else { return [] }

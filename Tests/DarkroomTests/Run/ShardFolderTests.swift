@@ -149,7 +149,8 @@ import Testing
             expected.message
                 == "\(scratch.path)/out has a run in 2 shards that are not merged, and this one is in 3 shards"
         )
-        #expect(list("out/.darkroom") == ["manifest.json", "plan.json", "plan.lock", "shard-1-of-2"])
+        #expect(
+            list("out/.darkroom") == ["manifest.json", "plan.json", "plan.lock", "shard-1-of-2"])
     }
 
     @Test func theOtherKindIsRefused() throws {
@@ -159,7 +160,8 @@ import Testing
                 == .otherShards(
                     folder: "\(scratch.path)/out", known: "in 2 shards", asked: "without --shard"))
         // Nothing was written.
-        #expect(list("out/.darkroom") == ["manifest.json", "plan.json", "plan.lock", "shard-1-of-2"])
+        #expect(
+            list("out/.darkroom") == ["manifest.json", "plan.json", "plan.lock", "shard-1-of-2"])
         try FileManager.default.removeItem(atPath: "\(scratch.path)/out")
         #expect(try refusal(try job(nil)) == nil)
         #expect(

@@ -256,7 +256,9 @@ import Testing
     /// another image's, and nothing is made twice.
     @Test(arguments: [true, false], 0...3)
     func takesTheResultsOfOtherShards(isMerged: Bool, ran: Int) async throws {
-        func manifest(_ images: [String]) -> String { "images:\n  " + images.joined(separator: "\n  ") }
+        func manifest(_ images: [String]) -> String {
+            "images:\n  " + images.joined(separator: "\n  ")
+        }
         let single = manifest([
             "a: small.png", "b: gray.png", "c: deep.png", "d: large.png", "e: alpha.png",
         ])
@@ -452,7 +454,8 @@ import Testing
                 let runs = try (1...3).map {
                     try ClientProcess(command($0, 3), folder: fixture.scratch.path)
                 }
-                let other = try ClientProcess(["merge", "out", "--prune"], folder: fixture.scratch.path)
+                let other = try ClientProcess(
+                    ["merge", "out", "--prune"], folder: fixture.scratch.path)
                 try await Task.sleep(for: .milliseconds(Int.random(in: 0...300)))
                 for run in (runs + [other]).shuffled() { run.send(SIGKILL) }
                 for run in runs + [other] {
