@@ -154,7 +154,7 @@ struct FormerImages {
             id: id,
             manifest: .init(name: newest.manifest.name, file: nil, sha256: nil, bytes: 0),
             state: .completed,
-            times: .init(received: newest.times.received, started: newest.times.started),
+            times: .init(received: newest.times.received),
             counts: Status.Counts(of: images), images: images)
         status.shards = shards
         if status.counts.failed > 0 { status.state = .completedWithErrors }
@@ -163,11 +163,15 @@ struct FormerImages {
             $0 = $0.joined(by: $1.versions ?? [])
         }
         if status.versions == [] { status.versions = nil }
-        // An output that was changed after any of these is read. They are in UTC and have one length.
-        let ends = frames.map(\.times.finished)
-        if !ends.contains(nil) {
-            status.times.finished = ends.compactMap { $0.map { ByteString($0) } }.min()?.string
+        // An output that was changed after any of these is read, and a failed image is tried again if its source was. They
+        // are in UTC and have one length.
+        func first(_ time: (Status.Times) -> String?) -> String? {
+            let times = frames.map { time($0.times) }
+            return times.contains(nil)
+                ? nil : times.compactMap { $0.map { ByteString($0) } }.min()?.string
         }
+        status.times.started = first(\.started)
+        status.times.finished = first(\.finished)
         return status
     }
 }

@@ -2,7 +2,9 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
+import DarkroomPicture
 import DarkroomSpool
+import SystemPackage
 
 /// What a former run has left in a folder.
 struct FormerRun {
@@ -20,7 +22,7 @@ struct FormerRun {
     /// nil if no run has worked in the folder, or it has made nothing.
     ///
     /// - Parameter job: gets the part of its manifest that it is about.
-    init?(_ job: inout RunJob) throws(RunError) {
+    static func find(_ job: inout RunJob) throws(RunError) -> FormerRun? {
         let outputs: Directory
         do {
             outputs = try Directory(path: job.folder)
@@ -38,10 +40,15 @@ struct FormerRun {
             return nil
         }
         if let shards = plan.shards {
-            try self.init(&job, outputs: outputs, plan, shards, in: root)
-            return
+            return try FormerRun(&job, outputs: outputs, plan, shards, in: root)
         }
         if job.shard != nil { _ = try job.takePart(nil) }
+        return try FormerRun(job, outputs: outputs, plan, in: root)
+    }
+
+    private init?(
+        _ job: RunJob, outputs: Directory, _ plan: RunPlan, in root: Directory
+    ) throws(RunError) {
         let own = job.plan(job.shard?.shards, id: plan.id)
         if let conflict = plan.conflict(with: own, in: job.folder, isRenewed: true) {
             throw conflict

@@ -42,7 +42,7 @@ package struct RunForecast: Sendable {
         _ job: RunJob, _ loaded: ConfigurationLoader.Loaded
     ) throws(RunError) {
         var job = loaded.noted(in: job)
-        let former = try FormerRun(&job)
+        let former = try FormerRun.find(&job)
         count = job.manifest.images.count
         id = former?.status.id ?? job.id
         var comparison = ImageComparison(

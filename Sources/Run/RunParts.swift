@@ -32,6 +32,13 @@ struct RunParts {
         let root = try runFolder { () throws(OwnFolderError) in
             try outputs.ownFolder(FileName(RunFolder.spoolName))
         }
+        // The folder of another kind of run is refused before anything is written.
+        if let known = try RunPlan.read(in: root), known.shards == nil,
+            let conflict = known.conflict(
+                with: job.plan(request.shards ?? .init(count: 1)), in: job.folder, isRenewed: true)
+        {
+            throw conflict
+        }
         // Each repetition means that the plan was replaced.
         while true {
             switch try Self.present(job, request, root, outputs) {

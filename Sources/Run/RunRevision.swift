@@ -77,10 +77,10 @@ struct RunRevision: Sendable {
         for number in 1...count {
             guard let shard = Shard(number, of: count), names.contains(RunParts.name(of: shard))
             else { continue }
-            let folder = try runFolder { () throws(OwnFolderError) in
+            let own = try runFolder { () throws(OwnFolderError) in
                 try folder.ownFolder(existing: RunParts.name(of: shard))
             }
-            found.append((shard, folder))
+            found.append((shard, own))
         }
         return found
     }
@@ -108,7 +108,7 @@ struct RunRevision: Sendable {
         let hasFormer = try runError { () throws(FileError) in
             try folder.exists(Self.formerName)
         }
-        return try !hasFormer && hasWhole(outputs)
+        return hasFormer ? false : try hasWhole(outputs)
     }
 
     private func hasWhole(_ outputs: Directory) throws(RunError) -> Bool {
