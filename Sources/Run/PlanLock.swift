@@ -34,7 +34,8 @@ final class PlanLock: Sendable {
     init(_ kind: Kind, _ root: Directory, of folder: String) throws(RunError) {
         let path = root.path(of: Self.fileName)
         let number = Self.fileName.withCString {
-            openat(root.number, $0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
+            // Nobody else can open it: whoever has it locked stops all shards.
+            openat(root.number, $0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         }
         guard number >= 0 else {
             let cause = Errno(rawValue: errno)

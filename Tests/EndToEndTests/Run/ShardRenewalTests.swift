@@ -179,6 +179,65 @@ import Testing
         try await compare()
     }
 
+    /// Shards that begin at once with another manifest have one plan, and nobody is refused.
+    @Test func shardsBeginSideBySideWithAnotherManifest() async throws {
+        try await night(2)
+        for (round, text) in [RenewalTests.changed, RenewalTests.manifest, RenewalTests.changed]
+            .enumerated()
+        {
+            try fixture.write(text, to: "m.yaml")
+            // Not every shard of the former manifest has run.
+            let numbers = round == 1 ? [2] : [1, 2]
+            let runs = try numbers.map {
+                try ClientProcess(command($0, 2), folder: fixture.scratch.path)
+            }
+            for run in runs {
+                let result = try await run.result()
+                #expect(result.exit == 0, "\(result)")
+            }
+            let left = fixture.list("out/.darkroom").filter { !$0.hasPrefix("revision-") }
+            #expect(
+                left.filter { !["former.json"].contains($0) } == ["lock", "plan.json", "plan.lock"])
+        }
+        #expect(try await merge("--prune").exit == 0)
+        try await compare()
+    }
+
+    /// The plans of all shards are that of the whole; with another count, the merged results are compared.
+    @Test(arguments: [2, 3]) func plansOneShard(count: Int) async throws {
+        func plan(_ shard: String?) async throws -> [String] {
+            let result = try await darkroom(
+                ["plan", "m.yaml", "-o", "out", "--config", "darkroomd.yaml"]
+                    + (shard.map { ["--shard", $0] } ?? []))
+            #expect(result.exit == 0, "\(result)")
+            return result.output.split(separator: "\n").map(String.init)
+        }
+        // Nothing is there yet.
+        #expect(try await plan("1/2").last?.contains("images to make") == true)
+        #expect(!fixture.exists("out"))
+        try await night(2)
+        #expect(try await merge().exit == 0)
+        try fixture.shell("cp deep.png small.png; sed -i 's/alpha.png/gray.png/' m.yaml")
+        let whole = try await plan(nil)
+        #expect(whole.filter { $0.hasPrefix("make ") }.count == 4, "\(whole)")
+        var told: Set<String> = []
+        for number in 1...count {
+            let lines = try await plan("\(number)/\(count)")
+            told.formUnion(lines.filter { $0.hasPrefix("make ") })
+        }
+        #expect(told == Set(whole.filter { $0.hasPrefix("make ") }))
+        // What has begun is told, too.
+        let killed = try await darkroom(
+            command(1, 2, ["--jobs", "1"]),
+            environment: [FaultPoint.variable: FaultPoint.filterBegan.rawValue])
+        let other = try await darkroom(
+            command(2, 2, ["--jobs", "1"]),
+            environment: [FaultPoint.variable: FaultPoint.filterBegan.rawValue])
+        #expect(killed.exit == 137 || other.exit == 137)
+        let begun = try await plan(nil)
+        #expect(begun.last?.contains("a run has not ended: it has made ") == true, "\(begun)")
+    }
+
     @Test func makesEverythingAgainWithAnotherVersion() async throws {
         try await night(2)
         #expect(try await merge().exit == 0)
