@@ -38,10 +38,16 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     /// The copy of the manifest that all shards share.
     case planManifestWritten = "plan-manifest-written"
     case planManifestMoved = "plan-manifest-moved"
+    /// All that the next shards share is there; the plan does not name it yet.
+    case revisionBuilt = "revision-built"
+    /// A shard has the former results of its images.
+    case formerTaken = "former-taken"
 
     // The whole status of all shards.
     case mergeWritten = "merge-written"
     case mergeMoved = "merge-moved"
+    /// The former statuses are not needed any more.
+    case mergeSettled = "merge-settled"
 
     // The receipt: `outbox/ID` appears.
     case receiptFolderMade = "receipt-folder-made"
@@ -216,7 +222,8 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     package var needsRun: Bool {
         switch self {
         case .planWritten, .planMoved, .formerWritten, .formerMoved, .formerRemoved,
-            .planManifestWritten, .planManifestMoved, .mergeWritten, .mergeMoved:
+            .planManifestWritten, .planManifestMoved, .revisionBuilt, .formerTaken, .mergeWritten,
+            .mergeMoved, .mergeSettled:
             true
         default: false
         }

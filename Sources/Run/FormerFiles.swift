@@ -14,15 +14,34 @@ struct FormerFiles {
     /// Those that are not there any more, or that something else has now.
     private(set) var settled: [ByteString] = []
 
+    /// What has become of an image.
+    struct Result {
+        let isFiltered: Bool
+        let file: ByteString?
+    }
+
     /// - Parameter images: the images of the manifest, as they are after the run.
     init(
         _ entries: [ByteString: Set<FormerOutputs.Entry>], outputs: Directory,
         manifest: Manifest, images: [ImageStatus], sources: LocalSources
     ) throws(RunError) {
-        let kept = Set(images.compactMap { $0.output.map { ByteString($0.file) } })
+        try self.init(
+            entries, outputs: outputs, manifest: manifest,
+            results: images.map {
+                Result(
+                    isFiltered: $0.state == .filtered, file: $0.output.map { ByteString($0.file) })
+            }, sources: sources)
+    }
+
+    /// - Parameter results: of the images of the manifest.
+    init(
+        _ entries: [ByteString: Set<FormerOutputs.Entry>], outputs: Directory,
+        manifest: Manifest, results: [Result], sources: LocalSources
+    ) throws(RunError) {
+        let kept = Set(results.compactMap(\.file))
         var failed: Set<ByteString> = []
         var failedFiles: Set<ByteString> = []
-        for (image, status) in zip(manifest.images, images) where status.state != .filtered {
+        for (image, result) in zip(manifest.images, results) where !result.isFiltered {
             failed.insert(image.name)
             failedFiles.insert(ByteString(image.outputFile))
         }

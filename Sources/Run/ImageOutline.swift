@@ -43,6 +43,14 @@ struct ImageOutline: Decodable, Sendable {
         self = outline
     }
 
+    /// Its output for the list of former ones; nil if it has none.
+    var entry: FormerOutputs.Entry? {
+        output.map {
+            FormerOutputs.Entry(
+                file: ByteString($0.file), bytes: $0.bytes, sha256: $0.sha256, image: name)
+        }
+    }
+
     /// Whether it is filtered and has warnings.
     var isWarned: Bool { state == .filtered && warnings?.isEmpty == false }
 

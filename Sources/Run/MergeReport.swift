@@ -48,6 +48,14 @@ package struct MergeReport: Sendable, Equatable {
     package internal(set) var lost: [String] = []
     /// The number of these images, also of those that are not kept.
     package internal(set) var lostCount = 0
+    /// The files of former outputs whose images fail now.
+    package internal(set) var stale: [String] = []
+    /// The files of former outputs that no image has any more.
+    package internal(set) var gone: [String] = []
+    /// How many such files were removed.
+    package internal(set) var removed = 0
+    /// Whether none was removed because all sources are gone at once.
+    package internal(set) var keepsAll = false
     /// The number of images that failed because another file is in the place of their output.
     package internal(set) var blockedCount = 0
     /// These files.

@@ -25,6 +25,8 @@ package enum RunError: CodedError, Equatable {
     case otherSetting(folder: String, key: String, known: String, asked: String)
     /// The folder has a run of the same manifest that is divided in another way.
     case otherShards(folder: String, known: String, asked: String)
+    /// The folder has a run in another number of shards, which are not merged.
+    case otherCount(folder: String, known: String, asked: String)
     /// The environment, or the plan, has no such shard.
     case noShard(ShardRequest.Problem)
     /// No run has worked in the folder.
@@ -95,7 +97,7 @@ package enum RunError: CodedError, Equatable {
         case .otherManifest: "other-manifest"
         case .otherBase: "other-base"
         case .otherSetting: "other-setting"
-        case .otherShards: "other-shards"
+        case .otherShards, .otherCount: "other-shards"
         case .noShard(let problem): problem.code
         case .noRun: "no-run"
         case .notDivided: "no-shards"
@@ -130,6 +132,8 @@ package enum RunError: CodedError, Equatable {
             "\(folder) has a run of the same manifest with another \(key): it was \(known), and is \(asked)"
         case .otherShards(let folder, let known, let asked):
             "\(folder) has a run \(known), and this one is \(asked)"
+        case .otherCount(let folder, let known, let asked):
+            "\(folder) has a run \(known) that are not merged, and this one is \(asked)"
         case .noShard(let problem): problem.message
         case .noRun(let folder): "\(folder): no darkroom run has worked in this folder"
         case .notDivided(let folder):
@@ -162,8 +166,9 @@ package enum RunError: CodedError, Equatable {
     package var isTransient: Bool {
         switch self {
         case .inUse, .changing, .unfinished: true
-        case .otherManifest, .otherBase, .otherSetting, .otherShards, .noShard, .noRun, .notDivided,
-            .notMerged, .inTheWay, .outputChanged, .copyChanged, .link, .unusable, .unreadable,
+        case .otherManifest, .otherBase, .otherSetting, .otherShards, .otherCount, .noShard, .noRun,
+            .notDivided, .notMerged, .inTheWay, .outputChanged, .copyChanged, .link, .unusable,
+            .unreadable,
             .foreign:
             false
         case .cannotCreate(let error), .notPermitted(let error), .file(let error):

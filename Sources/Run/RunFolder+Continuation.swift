@@ -10,7 +10,6 @@ import SystemPackage
 extension RunFolder {
     /// The former results that the renewal had noted which this run continues.
     private func recalledFormers() throws(RunError) -> [Int: FormerResult] {
-        if shard != nil { return [:] }
         let recalled = try runError { () throws(FileError) in
             try FormerResults(in: folders.active())
         }
@@ -20,7 +19,6 @@ extension RunFolder {
 
     /// Notes what an earlier run has made, which was not compared with the sources of now.
     private func noteContinued(_ prepared: PreparedBatch) {
-        guard shard == nil else { return }
         let images = prepared.status.images
         let made = images.indices.filter { images[$0].state.isFinal }
         if !made.isEmpty { continued.withLock { $0 = Set(made) } }

@@ -44,7 +44,7 @@ extension RunFolder {
             for file in gone {
                 // A file that somebody has put there meanwhile stays.
                 let isRemoved = try runError { () throws(FileError) in
-                    try removeFormer(file.string)
+                    try formerOutputs.removeFile(file.string, in: outputs)
                 }
                 if isRemoved { removed += 1 }
                 formerOutputs.remove(file)
@@ -56,22 +56,14 @@ extension RunFolder {
                 try formerOutputs.write(in: spool.root, durably: durably)
             }
         }
-        let left = gone.map(\.string)
+        // A shard does not know whether another one has such a file now. `ShardMerge` tells it.
+        let left = shard == nil ? gone.map(\.string) : []
         changes.withLock { changes in
             if changes == nil { changes = RunChanges() }
             changes?.gone = left
             changes?.stale = found.stale.map(\.string)
             changes?.removed += removed
         }
-    }
-
-    /// Removes a file if it is a former output, and the folders of templates that are empty then.
-    private func removeFormer(_ file: String) throws(FileError) -> Bool {
-        guard try formerOutputs.has(file, in: outputs) else { return false }
-        try outputs.remove(output: file)
-        FaultPoint.formerRemoved.pass()
-        try outputs.removeEmptyFolders(ofOutput: file)
-        return true
     }
 
     /// Counts the images that were to be made, and that turned out to have the same, or could not be made.

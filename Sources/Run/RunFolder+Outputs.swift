@@ -4,7 +4,7 @@ import DarkroomManifest
 import DarkroomSpool
 import Foundation
 
-/// The outputs of an unfinished or finished run: which are missing, and what makes them again.
+/// The outputs of an unfinished or finished run that are missing.
 extension RunFolder {
     /// Has images of an unfinished run repeated whose outputs somebody has removed.
     func repeatMissing(_ prepared: PreparedBatch) throws(RunError) -> PreparedBatch {
@@ -29,91 +29,12 @@ extension RunFolder {
             handOvers: prepared.handOvers.filter { status.images[$0].state == .filtered })
     }
 
-    /// Looks at each output of a finished shard. Missing ones are made again, and failed images are repeated if the user
-    /// wants that.
-    func check() throws(RunError) -> Finding {
-        let status = try runError { () throws(FileError) in try Status(in: answer) }
-        guard let status else { throw RunError(unreadableStatusIn: answer) }
-        let isIncomplete = try !missing(status.images, after: Self.end(of: status)).isEmpty
-        let isRepeated = job.retries && status.images.contains { $0.state != .filtered }
-        let hasSources = try restoreSources(of: status)
-        guard isIncomplete || isRepeated else { return .finished(status) }
-        guard hasSources else {
-            throw .unusable(
-                folder: job.folder,
-                reason: job.manifest.found.patterns.isEmpty
-                    ? "\(BatchFile.sources.text) is gone, and the sources of the manifest have other pages now"
-                    : "\(BatchFile.sources.text) is gone, and the patterns of the manifest mean other pictures now"
-            )
-        }
-        try requireOwnSources()
-        return try reopen()
-    }
-
-    /// Writes `sources.json` again if somebody has removed it, and if the sources of the manifest still mean the same.
-    ///
-    /// - Returns: false if it is gone and they mean something else.
-    private func restoreSources(of status: Status) throws(RunError) -> Bool {
-        let found = job.manifest.found
-        let isThere = try runError { () throws(FileError) in
-            try answer.exists(BatchFile.sources)
-        }
-        if found.isEmpty || isThere { return true }
-        let images = ImageStatus.initial(of: job.manifest)
-        let isSame = images.elementsEqual(status.images) {
-            $0.name == $1.name && $0.source == $1.source && $0.from == $1.from
-        }
-        guard isSame else { return false }
-        try runError { () throws(FileError) in
-            try answer.write(
-                found.encoded(), to: BatchFile.sources, durably: durably)
-        }
-        return true
-    }
-
-    /// Makes sure that `sources.json` names files of the patterns only: others may have written it.
-    private func requireOwnSources() throws(RunError) {
-        guard !job.manifest.found.isEmpty else { return }
-        let found = try runError { () throws(FileError) in try SourceRecord.read(in: answer) }
-        for entry in found?.patterns ?? [] {
-            guard let stranger = entry.stranger else { continue }
-            throw .unusable(
-                folder: job.folder,
-                reason:
-                    "\(BatchFile.sources.text) was changed: ‘\(stranger.string)’ is not a file of ‘\(entry.pattern.string)’"
-            )
-        }
-    }
-
     /// As `OutputLook.missing`.
     func missing(
         _ images: [ImageStatus], after time: Double?, readsAll: Bool = false
     ) throws(RunError) -> [Int] {
         try OutputLook(outputs: outputs, removesEmpty: true)
             .missing(images, after: time, readsAll: readsAll)
-    }
-
-    func reopen() throws(RunError) -> Finding {
-        try runError { () throws(FileError) in
-            let copy = BatchFile.manifest(job.format)
-            if try !answer.exists(copy),
-                try !folders.shareManifest(copy, of: job.bytes, in: answer)
-            {
-                try answer.write(job.bytes, to: copy, durably: durably)
-                try answer.closeManifest(copy, of: job.bytes, job.manifest)
-            }
-        }
-        let request = ControlRecord(.retry, uid: geteuid())
-        let reopening = Reopening(spool: spool, examination: examination, durably: durably)
-        let outcome = try runError { () throws(FileError) in
-            try reopening.reopen(job.id, request) { job.retries && $0.state != .filtered }
-        }
-        switch outcome {
-        case .reopened(let prepared): return .unfinished(prepared)
-        case .unusable(let reason): throw .unusable(folder: job.folder, reason: reason)
-        case .nothingToDo, .picturesGone, .isInWork, .isRejected, .refused:
-            throw .unusable(folder: job.folder, reason: "the finished run cannot be reopened")
-        }
     }
 }
 

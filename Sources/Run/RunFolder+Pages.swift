@@ -5,15 +5,30 @@ import DarkroomSpool
 /// The pages of the sources of a run.
 extension RunFolder {
     /// The sources that had several pages when a run in this folder began; nil if none has counted any. Another shard
-    /// takes these, and opens no file only to count; another run of the whole takes them for sources that are gone.
+    /// takes these, and opens no file only to count; a run that has ended takes them for sources that are gone.
     package static func countedPages(in path: String) -> [FoundPages]? {
         guard let outputs = try? Directory(path: path) else { return nil }
-        if let root = try? Directory(FileName(spoolName), in: outputs),
-            let shared = try? SourceRecord.read(in: root)
+        if let revision = revision(in: outputs),
+            let shared = try? SourceRecord.read(in: revision.folder)
         {
             return shared.pages
         }
         return (try? SourceRecord.read(in: outputs))?.pages
+    }
+
+    /// Whether a shard has ended in this folder, so that it looks at its sources again.
+    package static func hasEnded(_ request: ShardRequest, in path: String) -> Bool {
+        guard let outputs = try? Directory(path: path), let revision = revision(in: outputs),
+            let shards = revision.plan.shards, let shard = try? request.shard(by: shards)
+        else { return false }
+        return RunParts.hasEnded(shard, in: revision.folder)
+    }
+
+    private static func revision(in outputs: Directory) -> RunRevision? {
+        guard let root = try? Directory(FileName(spoolName), in: outputs),
+            let plan = try? RunPlan.read(in: root)
+        else { return nil }
+        return try? RunRevision(plan, in: root)
     }
 
     /// The manifest with the pages that another shard has counted first.

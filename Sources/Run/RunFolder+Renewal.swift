@@ -51,29 +51,9 @@ extension RunFolder {
     }
 
     /// Ends the unfinished run of another manifest: what it has made is kept for the comparison.
-    func endOther(_ status: Status) throws(RunError) {
-        let recovery = Recovery(spool: spool, examination: examination, durably: durably)
-        let finding = try runError { () throws(FileError) in try recovery.recover(job.id) }
-        guard case .unfinished(let prepared) = finding else { return }
-        var last = prepared.status
-        for index in last.images.indices where !last.images[index].state.isFinal {
-            last.images[index].state = .cancelled
-            last.images[index].error = Failure(
-                code: PictureError.Code.cancelled.rawValue,
-                message: "the manifest was changed before the image was made")
-        }
-        last.counts = Status.Counts(of: last.images)
-        last.state = .cancelled
-        last.waiting = nil
-        last.times.started = last.times.started ?? Clock.timestamp
-        last.times.finished = Clock.timestamp
-        let final = last
-        try runError { () throws(FileError) in
-            try folders.writeLastStatus(
-                final, durably: durably, moved: { folders.writeProgress(BatchProgress(of: final)) })
-            try Receipt.finish(
-                folders, format: final.manifest.format ?? job.format, durably: durably)
-        }
+    func endOther() throws(RunError) {
+        try UnfinishedRun(folders: folders, examination: examination, durably: durably)
+            .end(job.format)
     }
 
     /// Looks at each image of a finished run.
@@ -226,7 +206,12 @@ extension RunFolder {
             if try spool.active.exists(new) { try spool.ended.remove(new) }
             try spool.active.makeDirectory(new, mode: 0o700)
             let folder = try Directory(new, in: spool.active)
-            try reading.copy(to: folder, job.format, durably: durably)
+            if try folders.shareManifest(BatchFile.manifest(job.format), of: job.bytes, in: folder)
+            {
+                try reading.copyRecord(to: folder, durably: durably)
+            } else {
+                try reading.copy(to: folder, job.format, durably: durably)
+            }
             let records = (-1..<status.images.count).lazy.map { index in
                 index < 0
                     ? JournalRecord.reopened(record)

@@ -31,8 +31,8 @@ import SystemPackage
 /// run has begun, but everybody still has its manifest. So nothing before the first output must survive a power cut,
 /// and a folder without a status has nothing worth keeping, unless it has a journal.
 ///
-/// The run of a shard has the same states, in a folder of its own. It looks at outputs only, and not at sources: where an
-/// output is missing, it reopens, and a reopened one continues. Its manifest cannot become another one.
+/// The run of a shard has the same states, in a folder of its own. That of another manifest is another folder
+/// (`RunRevision`), in which it begins with the former results of its images (`ShardBeginning`).
 ///
 /// | what                       | a run of the whole | a shard                                |
 /// |----------------------------|--------------------|----------------------------------------|
@@ -41,6 +41,8 @@ import SystemPackage
 /// | lock, active, attempts     | `.darkroom`        | `.darkroom/shard-3-of-16`              |
 /// | status.json, progress.json | the folder         | `.darkroom/shard-3-of-16`              |
 /// | the copy of the manifest   | the folder         | `.darkroom`; the shard has links to it |
+///
+/// In a later revision, `.darkroom/revision-2` is in the place of `.darkroom` in the last column, but for the plan.
 ///
 /// The manifest is read as a whole, so that images without a name get the names that they have in the whole. Then the
 /// images of other shards are left out (`Manifest.part`), and the shard's status and journal have only its own.
@@ -100,19 +102,27 @@ package final class RunFolder: Sendable {
         var job = job
         var examination = examination
         if let request = job.shard {
-            let parts = try RunParts(of: job, request, in: outputs)
+            let parts = try RunParts(
+                of: job, request, in: outputs, examination, durably: durably)
             plan = parts.plan
             formerPlan = nil
             shard = parts.shard
             answer = parts.answer
-            spool = try Self.spool(
+            let spool = try Self.spool(
                 in: answer, RunFolders(outputs: outputs, answer: answer, part: parts.part),
                 job.folder)
+            self.spool = spool
+            withExtendedLifetime(parts.lock) {}
             if let record = parts.record, record != job.manifest.found {
                 job.manifest = try Self.manifest(of: job, by: record, examination)
             }
             examination.shard = parts.shard
-            job.manifest = job.manifest.part(parts.shard)
+            let whole = job.manifest
+            job.manifest = whole.part(parts.shard)
+            try ShardBeginning(
+                revision: parts.revision, outputs: outputs, shard: parts.shard,
+                folders: BatchFolders(spool: spool, id: plan.id), durably: durably
+            ).takeFormer(of: job.manifest, in: whole)
         } else {
             // A folder of shards is refused before anything is written.
             let former = try Self.existingRoot(in: outputs)
@@ -149,7 +159,7 @@ package final class RunFolder: Sendable {
         folders = BatchFolders(spool: spool, id: job.id)
     }
 
-    private static func spool(
+    static func spool(
         in root: Directory, _ run: RunFolders, _ folder: String
     ) throws(RunError) -> Spool {
         do {
@@ -218,18 +228,6 @@ package final class RunFolder: Sendable {
     private func find() throws(RunError) -> Finding {
         try refuseLinkToWork()
         try runError { () throws(FileError) in try removeUnfinished() }
-        if shard == nil { return try findWhole() }
-        guard let status = try readAnswer() else { return try findWithoutStatus() }
-        try mendCopies()
-        if try isInWork() || !status.state.isFinal {
-            let finding = try recover()
-            guard case .finished = finding else { return finding }
-        }
-        return try check()
-    }
-
-    /// The same for a run of the whole manifest, which may be another one than before.
-    private func findWhole() throws(RunError) -> Finding {
         try readFormer()
         guard let status = try readAnswer() else {
             if let formerPlan, try hasJournal() {
@@ -240,6 +238,7 @@ package final class RunFolder: Sendable {
             if let formerPlan { try beginAnother(than: formerPlan) }
             return try findWithoutStatus()
         }
+        if shard != nil { try mendCopies() }
         let isInWork = try isInWork()
         if status.state.isFinal {
             if isInWork { try clearEnded(status) }
@@ -247,7 +246,7 @@ package final class RunFolder: Sendable {
         }
         guard try isInWork ? isOfThis(status, in: openActive()) : isOfThis(status, in: answer)
         else {
-            try endOther(status)
+            try endOther()
             return try renew()
         }
         try mendCopies()

@@ -37,6 +37,8 @@ package struct RunJob: Sendable {
     package var checks = false
     /// Whether outputs that no image has any more are removed.
     package var prunes = false
+    /// Whether a shard that has ended has counted the pages of its sources again.
+    package var hasCountedAgain = false
     /// Pictures of an answer, which come before all others.
     var kept: KeptPictures?
     /// Asks the servers of sources; nil to take all for unchanged.

@@ -5,9 +5,12 @@ import DarkroomSpool
 import Glibc
 import SystemPackage
 
-/// What the runs of all shards share in `.darkroom`, and the folder of one of them.
+/// What the runs of all shards share (`RunRevision`), and the folder of one of them.
 struct RunParts {
     let plan: RunPlan
+    let revision: RunRevision
+    /// Held until the shard has the lock of its folder.
+    let lock: PlanLock
     let shard: Shard
     /// The shard's folder, which is also its spool.
     let answer: Directory
@@ -20,27 +23,90 @@ struct RunParts {
         FileName("shard-\(shard.number)-of-\(shard.count)")
     }
 
-    /// Finds or writes the plan, the copy of the manifest and what was looked up for it, and creates the folder of the shard. It needs no lock.
-    init(of job: RunJob, _ request: ShardRequest, in outputs: Directory) throws(RunError) {
+    /// Finds or writes the plan, the copy of the manifest and what was looked up for it, and creates the folder of the
+    /// shard. If the plan is that of another manifest, another count or other settings, its next revision begins.
+    init(
+        of job: RunJob, _ request: ShardRequest, in outputs: Directory,
+        _ examination: Examination, durably: Bool
+    ) throws(RunError) {
         let root = try runFolder { () throws(OwnFolderError) in
             try outputs.ownFolder(FileName(RunFolder.spoolName))
         }
-        let plan = try Self.plan(job, request, in: root)
+        // The folder of another kind of run is refused before anything is written.
+        if let known = try RunPlan.read(in: root), known.shards == nil,
+            let conflict = known.conflict(
+                with: job.plan(request.shards ?? .init(count: 1)), in: job.folder, isRenewed: true)
+        {
+            throw conflict
+        }
+        // Each repetition means that the plan was replaced.
+        while true {
+            switch try Self.present(job, request, root, outputs) {
+            case .fitting(let revision, let shard, let lock):
+                plan = revision.plan
+                self.shard = shard
+                self.revision = revision
+                self.lock = lock
+                try Self.share(job, in: revision.folder)
+                record = try Self.settle(job.manifest.found, in: revision.folder)
+                answer = try runFolder { () throws(OwnFolderError) in
+                    try revision.folder.ownFolder(Self.name(of: shard))
+                }
+                part = RunFolders.Part(shard: shard, shared: revision.folder)
+                return
+            case .other(let plan):
+                try RevisionChange(
+                    job: job, request: request, root: root, outputs: outputs,
+                    examination: examination, durably: durably
+                ).replace(plan)
+            }
+        }
+    }
+
+    private enum Present {
+        case fitting(RunRevision, Shard, PlanLock)
+        /// The plan must be replaced. It is not locked any more.
+        case other(RunPlan)
+    }
+
+    private static func present(
+        _ job: RunJob, _ request: ShardRequest, _ root: Directory, _ outputs: Directory
+    ) throws(RunError) -> Present {
+        let lock = try PlanLock(.shared, root, of: job.folder)
+        let plan = try plan(job, request, in: root)
         let own = job.plan(request.shards ?? plan.shards)
         if let conflict = plan.conflict(
-            with: own, in: job.folder, isCountMeant: request.isCountWritten)
+            with: own, in: job.folder, isCountMeant: false, isRenewed: true)
         {
             throw conflict
         }
         guard let shards = plan.shards else { throw .unreadable(root.path(of: RunPlan.fileName)) }
-        self.plan = plan
-        let shard = try Self.shard(request, shards)
-        self.shard = shard
-        let name = Self.name(of: shard)
-        try Self.share(job, in: root)
-        record = try Self.settle(job.manifest.found, in: root)
-        answer = try runFolder { () throws(OwnFolderError) in try root.ownFolder(name) }
-        part = RunFolders.Part(shard: shard, shared: root)
+        let revision = try RunRevision(plan, in: root)
+        let isCountMeant = request.isCountWritten
+        // It is refused before anything is written.
+        _ = try request.next(after: shards, of: revision, outputs, in: job.folder)
+        let conflict = plan.conflict(with: own, in: job.folder, isCountMeant: isCountMeant)
+        if conflict != nil { return .other(plan) }
+        if try hasOtherPages(job, request, revision, shards) { return .other(plan) }
+        return try .fitting(revision, shard(request, shards), lock)
+    }
+
+    /// Whether a shard that is run again has counted other pages of the sources than the shards share.
+    private static func hasOtherPages(
+        _ job: RunJob, _ request: ShardRequest, _ revision: RunRevision, _ shards: RunPlan.Shards
+    ) throws(RunError) -> Bool {
+        guard job.hasCountedAgain, let record = try settled(in: revision.folder),
+            record != job.manifest.found
+        else { return false }
+        return hasEnded(try shard(request, shards), in: revision.folder)
+    }
+
+    /// Whether a shard has an answer.
+    static func hasEnded(_ shard: Shard, in shared: Directory) -> Bool {
+        guard let folder = try? Directory(name(of: shard), in: shared),
+            let status = try? Status(frameIn: folder)
+        else { return false }
+        return status.state.isFinal && !status.isOfFormerRun
     }
 
     private static func plan(
@@ -48,12 +114,7 @@ struct RunParts {
     ) throws(RunError) -> RunPlan {
         if let known = try RunPlan.read(in: root) { return known }
         guard let shards = request.shards else {
-            throw .noShard(
-                ShardRequest.Problem(
-                    code: "no-shard",
-                    message:
-                        "--shard auto: the environment does not tell the number of shards, and \(job.folder) has "
-                        + "no plan yet. Write, for example, --shard auto/16"))
+            throw .noCount(in: job.folder)
         }
         // A part that the plan would not have is refused before there is a plan.
         _ = try shard(request, shards)
@@ -74,7 +135,7 @@ struct RunParts {
     private static let newCopy = "manifest.new-"
 
     /// Writes the copy of the manifest, unless it is there. Several processes may do this at once; they write the same.
-    private static func share(_ job: RunJob, in root: Directory) throws(RunError) {
+    static func share(_ job: RunJob, in root: Directory) throws(RunError) {
         let name = BatchFile.manifest(job.format)
         // Each repetition means that somebody else has written the copy, and removed this one as a leftover.
         for _ in 0..<100 {
@@ -113,7 +174,7 @@ struct RunParts {
     /// Writes how many pages the sources have, unless a shard has done it before: a file may have other pages by now.
     ///
     /// - Returns: the record that counts: this one, or the one that was there.
-    private static func settle(
+    static func settle(
         _ record: SourceRecord, in root: Directory
     ) throws(RunError) -> SourceRecord? {
         guard record.pages != nil else { return nil }
@@ -160,5 +221,17 @@ struct RunParts {
         for name in try root.names() where name.text.hasPrefix(prefix) {
             try ifExists { () throws(FileError) in try root.remove(name) }
         }
+    }
+}
+
+extension RunError {
+    /// Nobody tells the number of shards.
+    static func noCount(in folder: String) -> RunError {
+        .noShard(
+            ShardRequest.Problem(
+                code: "no-shard",
+                message:
+                    "--shard auto: the environment does not tell the number of shards, and \(folder) has "
+                    + "no plan yet. Write, for example, --shard auto/16"))
     }
 }

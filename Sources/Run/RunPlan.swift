@@ -20,7 +20,7 @@ package struct RunPlan: Codable, Sendable, Equatable {
     private static let capacity = 64 << 10
 
     /// The version of this format. A reader refuses a version that it does not know. Version 1 has no shards. In version 2,
-    /// no image was in more than one shard, so the images of its shards are others.
+    /// no image was in more than one shard, so the images of its shards are others. Version 4 has a revision.
     var schemaVersion = 1
     /// The ID of the batch.
     let id: String
@@ -51,6 +51,9 @@ package struct RunPlan: Codable, Sendable, Equatable {
     /// The SHA-256s of the copies of manifests that may be beside the outputs, besides that of the status and that of this
     /// plan; nil for none. They are of plans that were replaced before they had a status.
     private(set) var copies: [String]?
+    /// How often shards have begun with another manifest, another count or other settings (`RunRevision`); nil for the
+    /// first time.
+    private(set) var revision: Int?
 
     /// How a manifest is divided.
     package struct Shards: Codable, Sendable, Equatable {
@@ -104,6 +107,20 @@ package struct RunPlan: Codable, Sendable, Equatable {
         return plan
     }
 
+    /// The same plan as the next revision of another one. The copy of a manifest beside the outputs may be that of any
+    /// revision that was merged or whose merge was killed.
+    func next(after other: RunPlan) -> RunPlan {
+        var plan = self
+        plan.revision = (other.revision ?? 1) + 1
+        let copies = (other.copies ?? []).filter { $0 != other.sha256 } + [other.sha256]
+        plan.copies = copies.suffix(Self.mostCopies)
+        plan.schemaVersion = plan.expectedVersion
+        return plan
+    }
+
+    /// The revisions without a merge whose copies are known.
+    private static let mostCopies = 100
+
     /// The plan in the folder; nil if there is none.
     static func read(in folder: Directory) throws(RunError) -> RunPlan? {
         let bytes: [UInt8]
@@ -114,11 +131,14 @@ package struct RunPlan: Codable, Sendable, Equatable {
             throw RunError(error)
         }
         guard let plan = try? JSONDecoder().decode(RunPlan.self, from: Data(bytes)),
-            FileName.isValid(plan.id), plan.schemaVersion == (plan.shards == nil ? 1 : 3),
+            FileName.isValid(plan.id), plan.schemaVersion == plan.expectedVersion,
+            plan.revision ?? 2 > 1,
             plan.shards.map({ Shard(1, of: $0.count) != nil }) ?? true
         else { throw .unreadable(folder.path(of: fileName)) }
         return plan
     }
+
+    private var expectedVersion: Int { shards == nil ? 1 : revision == nil ? 3 : 4 }
 
     /// The content of the file. Without links, the plan is an empty file for a moment (`Directory.publish`); if it stays
     /// empty, its writer was killed.
@@ -275,7 +295,7 @@ package struct RunPlan: Codable, Sendable, Equatable {
         roots.map { "[\($0.joined(separator: ", "))]" } ?? "not set"
     }
 
-    private static func words(_ shards: Shards?) -> String {
+    static func words(_ shards: Shards?) -> String {
         guard let shards else { return "without --shard" }
         return "in \(Words.count(shards.count, "shard"))"
     }

@@ -21,8 +21,12 @@ extension ShardMerge {
         let expected: [Expected]
         /// The further shards that have an image, by its place.
         let copies: [Int: [Int]]
-        /// The status that is to be replaced, with its images in the same order.
+        /// The status that is to be replaced. Mostly its images have the same order.
         var former: StatusStream?
+        /// The hashes of the paths of all outputs.
+        var files: Set<Int> = []
+        /// The outputs of images of the former status that are not the same in this one.
+        var formerOutputs: [FormerOutputs.Entry] = []
         /// How many pages the sources have; nil if none were counted.
         var record: SourceRecord?
         /// Shards whose images are not those of the manifest.
@@ -40,7 +44,7 @@ extension ShardMerge {
             self.streams = streams
             self.expected = expected
             self.copies = copies
-            self.former = former?.frame.counts.total == expected.count ? former : nil
+            self.former = former
         }
 
         /// The next image of the former status.
@@ -67,7 +71,9 @@ extension ShardMerge {
     }
 
     private enum Finding: Sendable {
-        case good(ImageState, bytes: Int, isBlocked: Bool = false, isWarned: Bool = false)
+        case good(
+            ImageState, bytes: Int, isBlocked: Bool = false, isWarned: Bool = false,
+            file: ByteString? = nil)
         /// The shard's images are others.
         case foreign(String)
         /// The text of the image is not what Darkroom writes.
@@ -107,10 +113,14 @@ extension ShardMerge {
                     }
                     answer = own
                 }
-                if case .good(let state, _, _, _) = finding, state != .filtered,
-                    let former = formers[item.place - start].flatMap({ ImageOutline($0) })
-                {
-                    compare(item, former, &report)
+                if case .good(let state, _, _, _, let file) = finding {
+                    if let file { work.files.insert(file.hashValue) }
+                    if let text = formers[item.place - start], text != item.text,
+                        let former = ImageOutline(text)
+                    {
+                        if let entry = former.entry { work.formerOutputs.append(entry) }
+                        if state != .filtered { compare(item, former, &report) }
+                    }
                 }
                 bytes += item.text
                 bytes += Array(",\n".utf8)
@@ -234,7 +244,10 @@ extension ShardMerge {
             ByteString(output.file) == ByteString(item.expected.output.path(of: output))
         else { return .fault("its status has another output") }
         switch check.fault(of: output) {
-        case nil: return .good(.filtered, bytes: output.bytes, isWarned: image.isWarned)
+        case nil:
+            return .good(
+                .filtered, bytes: output.bytes, isWarned: image.isWarned,
+                file: ByteString(output.file))
         case .missing: return .gone
         case .length(0, _):
             // A crash of the machine leaves it. The run makes it again.
@@ -249,7 +262,7 @@ extension ShardMerge {
         let shard = item.shard
         switch finding {
         case .good where item.isCopy: return
-        case .good(let state, let bytes, let isBlocked, let isWarned):
+        case .good(let state, let bytes, let isBlocked, let isWarned, _):
             if isBlocked {
                 report.addBlocked(by: item.expected.output.shown)
             }
@@ -293,16 +306,9 @@ extension ShardMerge {
     /// Compares an image that has failed with what the former status has about it.
     private func compare(_ item: Item, _ former: ImageOutline, _ report: inout MergeReport) {
         guard former.name == item.expected.name, former.state == .filtered else { return }
-        let name = item.expected.name.string
         guard let output = former.output, check.fault(of: output) == nil else {
-            return report.addLost(name)
+            return report.addLost(item.expected.name.string)
         }
-        report.add(
-            .init(
-                shard: item.shard, image: name,
-                message:
-                    "it has failed since the last merge, but its output of that time is unchanged; run the shard with --retry"
-            ))
     }
 
     /// Each shard must have no more images than the manifest has for it.

@@ -15,7 +15,9 @@ extension ShardMerge {
             let folder = RunParts.name(of: shard).text
             do {
                 let name = FileName("\(folder)/\(BatchFile.status.text)")
-                guard let stream = try StatusStream(name, in: root, piece: piece) else {
+                guard let stream = try StatusStream(name, in: shared, piece: piece),
+                    !stream.frame.isOfFormerRun
+                else {
                     report.missing.append(.init(shard: number, reason: .notBegun))
                     continue
                 }
@@ -49,7 +51,7 @@ extension ShardMerge {
     func unreadableStatus(of number: Int) -> String {
         guard let shard = Shard(number, of: shards.count) else { return StatusDefect.unknown }
         let name = FileName("\(RunParts.name(of: shard).text)/\(BatchFile.status.text)")
-        return "its status.json: \(StatusDefect.sentence(of: name, in: root))"
+        return "its status.json: \(StatusDefect.sentence(of: name, in: shared))"
     }
 
     /// Why a status is not that of this shard; nil if it is.
@@ -66,13 +68,11 @@ extension ShardMerge {
         return nil
     }
 
-    /// The whole status of an earlier merge of this run; nil if there is none.
+    /// The whole status of an earlier merge of this run, also of an earlier revision; nil if there is none.
     func former() -> StatusStream? {
-        guard let stream = try? StatusStream(in: outputs),
-            FileName(stream.frame.id) == FileName(plan.id),
-            stream.frame.manifest.sha256 == plan.sha256,
-            stream.frame.shards == Status.Shards(count: shards.count)
-        else { return nil }
+        guard let stream = try? StatusStream(in: outputs), stream.frame.isWhole(of: plan) else {
+            return nil
+        }
         return stream
     }
 }

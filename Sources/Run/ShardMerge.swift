@@ -18,37 +18,51 @@ import SystemPackage
 /// | `.darkroom` locked                      | the kernel releases the lock                                |
 /// | statuses read, outputs read             | nothing to do                                               |
 /// | `.darkroom/status.new` written, synced  | the next merge writes over it                               |
+/// | `.darkroom/former.json`: outputs of     | the next merge finds them again, and writes over it         |
+/// | former statuses that this one has not   |                                                             |
 /// | copy of the manifest, `sources.json`,   | the same                                                    |
 /// | `sizes.json`, `progress.json`           |                                                             |
-/// | renamed to `status.json`                | nothing to do                                               |
+/// | renamed to `status.json`                | a merge does all of this again                              |
+/// | the former statuses of the revision and | a merge does all of this again                              |
+/// | what others have left removed           |                                                             |
+/// | with `--prune`: outputs removed that no | `former.json` still lists them; a file that is gone leaves  |
+/// | image has, `former.json` written anew   | the list                                                    |
 ///
 /// Several shards may have a copy of the same image (`ShardAssignment`). Their answers must agree. The whole status has that
 /// of the first of them, and counts it once.
 ///
 /// A merge beside running shards is safe: it takes final statuses only, and a status that is replaced meanwhile ends it.
+/// With `--prune`, no shard may work, and none begins before the end (`PlanLock`): it could get such a file as its output.
 ///
-/// A whole status that is there already is replaced. If an image was filtered according to it, and has failed since then:
-///
-/// | its output according to the former status | what the merge does                                             |
-/// |-------------------------------------------|-----------------------------------------------------------------|
-/// | is there, with its digest                 | nothing is replaced: the former status is right about the image |
-/// | is gone, changed, or never was published  | the status is replaced, and the report lists the image          |
+/// A whole status that is there already is replaced, also by one of another manifest (`RunRevision`). An image that was
+/// filtered according to it, and has failed since then, is told: its former output stays if it is there, and no status
+/// names it any more.
 package struct ShardMerge {
     let outputs: Directory
     let root: Directory
-    let plan: RunPlan
+    let revision: RunRevision
     let shards: RunPlan.Shards
     let check: OutputCheck
+    /// Whether outputs are removed that no image has any more.
+    let prunes: Bool
     /// Held as long as this exists.
     private let lock: LockedFolder
+    /// Held as long as this exists, if outputs may be removed.
+    private let planLock: PlanLock?
+
+    var plan: RunPlan { revision.plan }
+    /// What the shards share, and their folders.
+    var shared: Directory { revision.folder }
 
     /// How often an image counts as progress.
     static let chunk = 1024
     static let newStatus: FileName = "status.new"
     static let newSizes: FileName = "sizes.new"
 
-    /// - Parameter readsOutputs: whether the outputs' digests are computed; otherwise their lengths are compared.
-    package init(_ path: String, readsOutputs: Bool) throws(RunError) {
+    /// - Parameters:
+    ///   - readsOutputs: whether the outputs' digests are computed; otherwise their lengths are compared.
+    ///   - prunes: whether outputs are removed that no image has any more.
+    package init(_ path: String, readsOutputs: Bool, prunes: Bool = false) throws(RunError) {
         outputs = try runError { () throws(FileError) in try Directory(path: path) }
         do {
             root = try outputs.ownFolder(existing: FileName(RunFolder.spoolName))
@@ -57,12 +71,21 @@ package struct ShardMerge {
         } catch {
             throw RunError(error)
         }
-        guard let plan = try RunPlan.read(in: root) else { throw .noRun(path) }
-        guard let shards = plan.shards else { throw .notDivided(path) }
-        self.plan = plan
-        self.shards = shards
+        guard let known = try RunPlan.read(in: root) else { throw .noRun(path) }
+        if known.shards == nil { throw .notDivided(path) }
+        self.prunes = prunes
         check = OutputCheck(outputs: outputs, readsContent: readsOutputs)
         lock = try LockedFolder(root, of: path)
+        planLock = prunes ? try PlanLock(.exclusive, root, of: path) : nil
+        // It may have been replaced before the folder was locked.
+        guard let plan = try RunPlan.read(in: root) else { throw .noRun(path) }
+        guard let shards = plan.shards else { throw .notDivided(path) }
+        self.shards = shards
+        revision = try RunRevision(plan, in: root)
+        guard prunes else { return }
+        for (shard, folder) in try revision.shards() where SpoolLock.isHeld(folder) {
+            throw .inUse(folder: "\(shard) in \(path)", holder: SpoolLock.holder(folder))
+        }
     }
 
     /// - Parameter progress: receives the number of images that have been looked at, and of all.
@@ -78,7 +101,7 @@ package struct ShardMerge {
 
     private func isInWork(_ number: Int) -> Bool {
         guard let shard = Shard(number, of: shards.count),
-            let folder = try? Directory(RunParts.name(of: shard), in: root)
+            let folder = try? Directory(RunParts.name(of: shard), in: shared)
         else { return false }
         return SpoolLock.isHeld(folder)
     }
@@ -109,8 +132,11 @@ package struct ShardMerge {
             try removeNewSizes()
             return report
         }
+        let former = try formerOutputs(&work)
         try publish(status, manifest: bytes, record, outputBytes: outputBytes)
+        try settleFormers()
         report.status = status
+        try settle(former, bytes, status, &report)
         return report
     }
 
@@ -121,16 +147,16 @@ package struct ShardMerge {
         let name = BatchFile.manifest(try format())
         let bytes: [UInt8]
         do {
-            bytes = try root.read(name)
+            bytes = try shared.read(name)
         } catch  where error.errno == .noSuchFileOrDirectory {
             throw .unusable(
                 folder: outputs.path,
-                reason: "\(root.path(of: name)) is gone; run any shard again, which writes it")
+                reason: "\(shared.path(of: name)) is gone; run any shard again, which writes it")
         } catch {
             throw RunError(error)
         }
         guard SHA256Digest.hex(of: bytes) == plan.sha256 else {
-            throw .copyChanged(root.path(of: name))
+            throw .copyChanged(shared.path(of: name))
         }
         return bytes
     }
@@ -142,13 +168,11 @@ package struct ShardMerge {
         return format
     }
 
-    private func work(
-        _ streams: [StatusStream], _ bytes: [UInt8], _ status: Status
-    ) throws(RunError) -> Work {
+    func manifest(_ bytes: [UInt8], of status: Status) throws(RunError) -> Manifest {
         // It was accepted once, whatever the limits were.
         let limits = ManifestLimits(bytes: .max, images: .max, filters: .max)
         let manifest: Manifest
-        let record = try RunParts.settled(in: root)
+        let record = try RunParts.settled(in: shared)
         do {
             manifest = try ManifestReader.read(
                 bytes, format: try format(), limits: limits, defaultFilters: [],
@@ -164,9 +188,16 @@ package struct ShardMerge {
             throw .unusable(
                 folder: outputs.path,
                 reason:
-                    "\(root.path(of: BatchFile.sources)) is gone; run any shard again, which writes it"
+                    "\(shared.path(of: BatchFile.sources)) is gone; run any shard again, which writes it"
             )
         }
+        return manifest
+    }
+
+    private func work(
+        _ streams: [StatusStream], _ bytes: [UInt8], _ status: Status
+    ) throws(RunError) -> Work {
+        let manifest = try manifest(bytes, of: status)
         let assignment = ShardAssignment(of: manifest, count: shards.count)
         let expected = manifest.images.enumerated().map { index, image in
             Expected(
@@ -212,7 +243,9 @@ package struct ShardMerge {
             // A merge that was killed has left its own without a status.
             let isOther = try runError { () throws(FileError) -> Bool in
                 guard try outputs.exists(BatchFile.sources) else { return false }
-                return try SourceRecord.read(in: outputs) != record
+                let found = try SourceRecord.read(in: outputs)
+                // It may be that of an earlier revision, whose merge was killed.
+                return plan.revision == nil || found == nil ? found != record : false
             }
             if isOther { throw .inTheWay(outputs.path(of: BatchFile.sources)) }
         }
@@ -232,18 +265,38 @@ package struct ShardMerge {
         return progress.id.isEmpty || FileName(progress.id) == FileName(plan.id)
     }
 
-    /// Puts the copy of the manifest into the folder. The file of somebody else stays, and ends the merge.
+    /// Puts the copy of the manifest into the folder, also over that of an earlier revision. The file of somebody else
+    /// stays, and ends the merge.
     private func putManifest(_ bytes: [UInt8], as name: FileName) throws(RunError) {
-        if try outputs.requireCopy(of: bytes, as: name, isBegun: former() != nil) { return }
+        let former = former()
+        let isFormer = try runError { () throws(FileError) -> Bool in
+            guard plan.copies != nil, let found = try outputs.information(of: name),
+                found.isRegularFile
+            else { return false }
+            let sha256 = try outputs.open(name).sha256(path: outputs.path(of: name))
+            return sha256 != plan.sha256
+                && (plan.copies?.contains(sha256) == true
+                    || former?.frame.manifest.copySHA256 == sha256)
+        }
+        if !isFormer,
+            try outputs.requireCopy(of: bytes, as: name, isBegun: former != nil)
+        {
+            return
+        }
         try runError { () throws(FileError) in
-            do {
-                try root.link(name, to: outputs, as: name)
-            } catch {
-                try outputs.write(sparsely: bytes, to: name, durably: false)
-                // The shards have decided who may read it.
-                let mode = try root.information(of: name)?.st_mode ?? 0
-                if mode & 0o077 == 0 { try outputs.close(name, durably: false) }
+            if !isFormer {
+                do {
+                    return try shared.link(name, to: outputs, as: name)
+                } catch {
+                    // Not all file systems have links.
+                }
             }
+            let new = BatchFile.newManifest
+            try root.write(sparsely: bytes, to: new, replacing: true, durably: false)
+            // The shards have decided who may read it.
+            let mode = try shared.information(of: name)?.st_mode ?? 0
+            if mode & 0o077 == 0 { try root.close(new, durably: false) }
+            try root.rename(new, to: outputs, as: name, replacing: isFormer)
         }
     }
 
@@ -259,6 +312,8 @@ package struct ShardMerge {
                     record.encoded(), to: BatchFile.newSources, replacing: true, durably: false)
                 try root.rename(
                     BatchFile.newSources, to: outputs, as: BatchFile.sources, replacing: true)
+            } else if former() != nil {
+                try ifExists { () throws(FileError) in try outputs.remove(BatchFile.sources) }
             }
             let new: FileName = "progress.new"
             try root.write(progress.encoded(), to: new, replacing: true, durably: false)

@@ -15,19 +15,23 @@ struct MergeCommand: ParsableCommand {
             The command looks whether each image of the manifest has one answer and each output its SHA-256. Then it \
             writes status.json, the same as one run of the whole manifest would write. If shards are missing, nothing is \
             written: standard output has the tasks that must run again, as sbatch takes them, without those of shards \
-            that are in work. It may be repeated at any time, also while shards run. A status.json that has an image \
-            which failed later is replaced only if the output of that image is gone; the command says so.
+            that are in work. It may be repeated at any time, also while shards run.
+
+            The status.json of an earlier merge is replaced. Outputs that no image has any more are listed, and --prune \
+            removes them; while a shard works, --prune is refused. A file that somebody has changed stays. Nothing is \
+            removed if all sources are gone at once.
 
             Examples:
               darkroom merge out/
               darkroom merge out/ --quick
+              darkroom merge out/ --prune
               darkroom merge out/ --page-dir out-page/
               darkroom merge out/ --json | jq -r '.missing[].shard'
 
             Exit codes: 0 completed, 3 completed with errors, 8 shards are missing or not finished, 64 the command line \
             is wrong, 65 an output was changed or a status is not one of this run, 66 there is no such folder or no run in \
-            it, 71 /proc is not mounted, 73 the folder cannot be written, 74 the disk is full or broken, 75 another merge works in the folder, 77 \
-            the run belongs to another user.
+            it, 71 /proc is not mounted, 73 the folder cannot be written, 74 the disk is full or broken, 75 another merge works in the folder, or \
+            a shard with --prune, 77 the run belongs to another user.
             """)
 
     /// The number of shards or faults that are shown.
@@ -40,6 +44,9 @@ struct MergeCommand: ParsableCommand {
     @Flag(help: "Compare only the lengths of the outputs, and do not read them.")
     var quick = false
 
+    @Flag(help: "Remove the outputs of earlier runs that no image has any more.")
+    var prune = false
+
     @OptionGroup var page: PageDirOptions
     @OptionGroup var progress: ReadingProgressOptions
 
@@ -51,7 +58,7 @@ struct MergeCommand: ParsableCommand {
         let page = try page.page(folders: ["\(folder)/.."])
         let report: MergeReport
         do {
-            let merge = try ShardMerge(folder, readsOutputs: !quick)
+            let merge = try ShardMerge(folder, readsOutputs: !quick, prunes: prune)
             let reading = ReadingProgress(
                 quick ? "Looking at outputs" : "Reading outputs", mode: progress.mode)
             defer { reading.clear() }
@@ -96,8 +103,11 @@ struct MergeCommand: ParsableCommand {
         }
         if let status = report.status {
             let shards = Words.count(report.shards, "shard")
-            try Console.line("\(BatchProgress(of: status).result), \(shards)")
+            let removed =
+                report.removed > 0 ? ", \(Words.count(report.removed, "output")) removed" : ""
+            try Console.line("\(BatchProgress(of: status).result), \(shards)\(removed)")
             tellLost(report)
+            tellFormer(report)
             guard !report.failed.isEmpty else { return }
             if report.blockedCount > 0 {
                 Console.complain(
@@ -127,6 +137,24 @@ struct MergeCommand: ParsableCommand {
         )
     }
 
+    /// Says what has no image any more.
+    private func tellFormer(_ report: MergeReport) {
+        let (stale, gone) = (report.stale, report.gone)
+        if !stale.isEmpty {
+            Console.complain(
+                "\(Words.count(stale.count, "file")) of an earlier run \(stale.count == 1 ? "stays, although its image fails" : "stay, although their images fail") now: \(Self.shortened(stale, of: stale.count))"
+            )
+        }
+        guard !gone.isEmpty else { return }
+        Console.complain(
+            "\(Words.count(gone.count, "file")) of an earlier run \(gone.count == 1 ? "has" : "have") no image any more: \(Self.shortened(gone, of: gone.count))"
+        )
+        Console.complain(
+            report.keepsAll
+                ? "--prune has left them, because all sources are gone: is a file system not mounted?"
+                : "The same command with --prune removes them.")
+    }
+
     /// The first names of a list.
     private static func shortened(_ names: [String], of count: Int) -> String {
         let rest = count > shortList ? " and \(count - shortList) more" : ""
@@ -149,7 +177,8 @@ struct MergeCommand: ParsableCommand {
         return [
             "type": "merge", "id": report.id, "folder": report.folder, "shards": report.shards,
             "state": report.status?.state, "counts": report.status?.counts, "missing": missing,
-            "failed": report.failed, "lost": report.lost,
+            "failed": report.failed, "lost": report.lost, "stale": report.stale,
+            "withoutImage": report.gone, "removed": report.removed, "keepsAll": report.keepsAll,
             "array": report.idle.isEmpty ? nil : report.idleTasks, "faults": faults,
             "exit": exit.rawValue, "page": page,
         ]

@@ -13,7 +13,8 @@ struct PlanCommand: ParsableCommand {
             file does not look the same as in the former run, or with --check.
 
             Each image that would be made has a line with the reason. Then follow the files that no image would have any \
-            more, which stay without --prune, and the sums. The time is an estimate from the former run.
+            more, which stay without --prune, and the sums. In a folder of shards, all of them are told, or one with \
+            --shard. The time is an estimate from the former run.
 
             Examples:
               darkroom plan trip.yaml -o out/
@@ -28,12 +29,21 @@ struct PlanCommand: ParsableCommand {
 
     @OptionGroup var arguments: RunArguments
 
+    @Option(
+        help: ArgumentHelp(
+            "Tell only what this shard would make, as for darkroom run.", valueName: "i/n"))
+    var shard: String?
+
     @Flag(help: "Print JSON Lines: one object for each image or file, and one with the sums.")
     var json = false
 
+    func validate() throws {
+        if shard != nil { try arguments.refusePruning() }
+    }
+
     func run() throws {
         var loaded = try arguments.engine.load()
-        let job = try RunPreparation(arguments, loaded).job()
+        let job = try RunPreparation(arguments, shard: shard, loaded).job()
         loaded.configuration.downloads.headers = try arguments.headers.adding(
             to: loaded.configuration.downloads.headers, for: job.manifest,
             isOthers: !arguments.isOfPictures)
@@ -72,7 +82,7 @@ struct PlanCommand: ParsableCommand {
         guard !json else {
             return try Console.json([
                 "type": "summary", "id": forecast.id, "folder": job.folder,
-                "images": job.manifest.images.count, "make": changes.made, "keep": changes.kept,
+                "images": forecast.count, "make": changes.made, "keep": changes.kept,
                 "reasons": changes.reasonCounts, "withoutImage": changes.gone.count,
                 "bytes": forecast.bytes, "seconds": forecast.seconds,
                 "keepsAll": changes.keepsAll, "unfinished": forecast.unfinished?.ended,
@@ -80,7 +90,7 @@ struct PlanCommand: ParsableCommand {
             ])
         }
         var parts = [
-            "\(changes.made) of \(Words.count(job.manifest.images.count, "image")) to make"
+            "\(changes.made) of \(Words.count(forecast.count, "image")) to make"
         ]
         let reasons = MakeReason.allCases.compactMap { reason in
             changes.reasons[reason].map { "\($0) \(reason.words)" }

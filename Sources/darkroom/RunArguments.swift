@@ -45,6 +45,13 @@ struct RunArguments: ParsableArguments {
         }
     }
 
+    /// A shard does not know what the others have.
+    func refusePruning() throws {
+        guard prune else { return }
+        throw ValidationError(
+            "--prune is for a run without --shard; for shards, it is an option of darkroom merge")
+    }
+
     /// Whether pictures are named, and not a manifest.
     var isOfPictures: Bool { !files.contains(where: ManifestArgument.isManifest) }
 }

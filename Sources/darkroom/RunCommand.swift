@@ -26,7 +26,9 @@ struct RunCommand: ParsableCommand {
             work; a second one does not wait for them.
 
             With --shard, the command works on one part of the manifest, so that several machines share the work in one \
-            folder. The first shard decides into how many parts. darkroom merge puts their results together.
+            folder. The first shard decides into how many parts. darkroom merge puts their results together, and then \
+            another count may be given. Run again, a shard makes what has changed; the manifest may have changed if no \
+            other shard works. What no image has any more is removed by darkroom merge --prune.
 
             Local paths begin where the manifest is, and any file may be read. No configuration file is read without \
             --config.
@@ -71,10 +73,7 @@ struct RunCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        if shard != nil, arguments.check || arguments.prune {
-            throw ValidationError(
-                "\(arguments.check ? "--check" : "--prune") is for a run without --shard")
-        }
+        if shard != nil { try arguments.refusePruning() }
         if page.isGiven, shard != nil {
             throw ValidationError("--page-dir is for all shards: use it with darkroom merge")
         }
@@ -147,6 +146,10 @@ extension ClientError {
         case .otherBase, .otherSetting, .otherShards:
             exit = .rejected
             remedy = "Name another folder with -o, or remove this one."
+        case .otherCount(let folder, _, _):
+            exit = .rejected
+            remedy =
+                "Run all shards of the former count and darkroom merge \(folder.shellQuoted) first, or name another folder with -o."
         case .noShard: exit = .usage
         case .noRun, .notMerged: exit = .missing
         case .notDivided: exit = .rejected

@@ -64,7 +64,8 @@ struct RunPreparation {
         let folder = Self.trimmed(command.output)
         let finder = loaded.runSettings(base: base).localSources.finder()
         let shard = try shard()
-        let knowing = shard == nil ? finder.recalling : finder.knowing
+        let hasEnded = shard.map { RunFolder.hasEnded($0, in: folder) } ?? true
+        let knowing = hasEnded ? finder.recalling : finder.knowing
         let manifest = try file.manifest(
             rules, finder: RunFolder.countedPages(in: folder).map(knowing) ?? finder)
         guard shard == nil || manifest.found.patterns.isEmpty else {
@@ -82,6 +83,7 @@ struct RunPreparation {
         job.isOfPictures = command.isOfPictures
         job.checks = command.check
         job.prunes = command.prune
+        job.hasCountedAgain = shard != nil && hasEnded
         return job
     }
 

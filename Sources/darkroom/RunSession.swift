@@ -168,7 +168,9 @@ struct RunSession {
                 "\(Words.count(changes.gone.count, "file")) of an earlier run \(changes.gone.count == 1 ? "has" : "have") no image any more: \(Self.list(changes.gone))"
             )
         }
-        if !command.arguments.prune, changes.alone[.gone] != nil || !changes.gone.isEmpty {
+        if work.shard == nil, !command.arguments.prune,
+            changes.alone[.gone] != nil || !changes.gone.isEmpty
+        {
             Console.complain("The same command with --prune removes them.")
         }
     }

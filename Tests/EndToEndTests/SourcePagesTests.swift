@@ -214,6 +214,30 @@ import Testing
         #expect(lost.exit == 65 && lost.errors.contains("sources.json is gone"), "\(lost)")
     }
 
+    /// In the next night, the file has other pages: the first shard that is run again counts for all.
+    @Test(arguments: [2, 4]) func shardsCountAgain(pages: Int) async throws {
+        let fixture = try Self.runFixture()
+        func night() async throws {
+            for number in [2, 1, 3] {
+                let result = try await fixture.begin(
+                    ["m.yaml", "-o", "out", "--quiet", "--shard", "\(number)/3"]
+                ).result()
+                #expect(result.exit == 0, "\(result)")
+            }
+            let merged = try await fixture.darkroom("merge", "out", "--prune")
+            #expect(merged.exit == 0, "\(merged)")
+        }
+        try await night()
+        try Self.write(pages, to: fixture.url("scan.tif"))
+        try await night()
+        #expect(try await fixture.begin(["m.yaml", "-o", "whole", "--quiet"]).result().exit == 0)
+        #expect(try fixture.digests("out") == fixture.digests("whole"))
+        #expect(fixture.list("out") == fixture.list("whole"))
+        #expect(try fixture.bytes("out/sources.json") == fixture.bytes("whole/sources.json"))
+        let verified = try await fixture.darkroom("verify", "out")
+        #expect(verified.exit == 0, "\(verified)")
+    }
+
     /// Many first shards at once.
     @Test func firstShardsHaveOneRecord() async throws {
         let fixture = try Self.runFixture()
@@ -225,7 +249,7 @@ import Testing
             #expect(result.exit == 0, "\(result)")
         }
         let left = fixture.list("out/.darkroom").filter { !$0.hasPrefix("shard-") }
-        #expect(left == ["manifest.yaml", "plan.json", "sources.json"])
+        #expect(left == ["manifest.yaml", "plan.json", "plan.lock", "sources.json"])
         let merged = try await fixture.darkroom("merge", "out")
         #expect(merged.exit == 0, "\(merged)")
     }

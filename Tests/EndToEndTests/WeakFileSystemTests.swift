@@ -51,7 +51,24 @@ import Testing
             "merge", "out", environment: share.environment)
         #expect(merged.exit == 0, "\(merged)")
         #expect(try fixture.status()?.counts.filtered == 5)
-        #expect(fixture.list("out/.darkroom").filter { $0.hasPrefix("plan") } == ["plan.json"])
+        #expect(
+            fixture.list("out/.darkroom").filter { $0.hasPrefix("plan") }
+                == ["plan.json", "plan.lock"])
+        // The next night has another manifest.
+        try fixture.write(
+            "images: [small.png, gray.png, large.png, {source: deep.png, filters: flip}]\n",
+            to: "m.yaml")
+        for number in 1...4 {
+            let result = try await fixture.begin(
+                ["m.yaml", "-o", "out", "--quiet", "--shard", "\(number)/4"],
+                environment: share.environment
+            ).result()
+            #expect(result.exit == 0, "\(result)")
+        }
+        let next = try await fixture.darkroom(
+            "merge", "out", "--prune", environment: share.environment)
+        #expect(next.exit == 0 && next.output.contains("1 output removed"), "\(next)")
+        #expect(try fixture.status()?.counts.filtered == 4)
         let check = try await fixture.darkroom("verify", "out", environment: share.environment)
         #expect(check.exit == 0, "\(check)")
     }

@@ -27,7 +27,11 @@ extension BatchDetails {
     }
 
     private static func noRun(_ path: String, _ root: Directory?) -> ClientError {
-        let shards = (try? root?.names())?.filter { $0.text.hasPrefix("shard-") } ?? []
+        // The folders of shards are in that of a revision (`RunRevision`).
+        let shards =
+            (try? root?.names())?.filter {
+                $0.text.hasPrefix("shard-") || $0.text.hasPrefix("revision-")
+            } ?? []
         guard shards.isEmpty else {
             return ClientError(
                 .missing, code: "not-merged",

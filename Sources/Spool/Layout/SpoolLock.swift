@@ -82,7 +82,7 @@ package enum SpoolLock {
     }
 
     /// The content of the lock file, or a general text if it cannot be read.
-    private static func holder(_ root: Directory) -> String {
+    package static func holder(_ root: Directory) -> String {
         let text = (try? root.read("lock", upTo: 512)).map { String(decoding: $0, as: UTF8.self) }
         let line = text?.split(separator: "\n").first.map(String.init)
         return line ?? "another process"

@@ -97,8 +97,8 @@ final class ShardFixture {
         try Receipt.finish(folder.folders, format: .json, durably: false)
     }
 
-    func merge(quick: Bool = false) throws(RunError) -> MergeReport {
-        try ShardMerge(path, readsOutputs: !quick).run()
+    func merge(quick: Bool = false, prunes: Bool = false) throws(RunError) -> MergeReport {
+        try ShardMerge(path, readsOutputs: !quick, prunes: prunes).run()
     }
 
     /// Changes the text of a shard's status.

@@ -72,7 +72,7 @@ import Testing
         }
         let name = "shard-\(number)-of-2"
         #expect(list("out") == [".darkroom"])
-        #expect(list("out/.darkroom") == ["manifest.json", "plan.json", name])
+        #expect(list("out/.darkroom") == ["manifest.json", "plan.json", "plan.lock", name])
         #expect(
             list("out/.darkroom/\(name)")
                 == ["active", "attempts", "lock", "manifest.json", "progress.json", "status.json"])
@@ -142,13 +142,15 @@ import Testing
 
     @Test func anotherCountIsRefused() throws {
         #expect(try refusal(try job("1/2")) == nil)
-        let expected = RunError.otherShards(
+        let expected = RunError.otherCount(
             folder: "\(scratch.path)/out", known: "in 2 shards", asked: "in 3 shards")
         #expect(try refusal(try job("1/3")) == expected)
         #expect(
             expected.message
-                == "\(scratch.path)/out has a run in 2 shards, and this one is in 3 shards")
-        #expect(list("out/.darkroom") == ["manifest.json", "plan.json", "shard-1-of-2"])
+                == "\(scratch.path)/out has a run in 2 shards that are not merged, and this one is in 3 shards"
+        )
+        #expect(
+            list("out/.darkroom") == ["manifest.json", "plan.json", "plan.lock", "shard-1-of-2"])
     }
 
     @Test func theOtherKindIsRefused() throws {
@@ -158,7 +160,8 @@ import Testing
                 == .otherShards(
                     folder: "\(scratch.path)/out", known: "in 2 shards", asked: "without --shard"))
         // Nothing was written.
-        #expect(list("out/.darkroom") == ["manifest.json", "plan.json", "shard-1-of-2"])
+        #expect(
+            list("out/.darkroom") == ["manifest.json", "plan.json", "plan.lock", "shard-1-of-2"])
         try FileManager.default.removeItem(atPath: "\(scratch.path)/out")
         #expect(try refusal(try job(nil)) == nil)
         #expect(
@@ -265,7 +268,7 @@ import Testing
             return
         }
         #expect(problem.code == "no-shard")
-        #expect(list("out/.darkroom") == [])
+        #expect(list("out/.darkroom") == ["plan.lock"])
         #expect(try refusal(try self.job("1/2")) == nil)
         #expect(try refusal(job) == nil)
         #expect(list("out/.darkroom").contains("shard-2-of-2"))

@@ -242,26 +242,21 @@ import Testing
         }
     }
 
-    /// The outputs of the former status are there, so it is right.
-    @Test func aStatusIsNotReplacedByOneThatDeniesItsOutputs() throws {
+    /// They have failed because something about them has changed. Their outputs of that time stay, and are told.
+    @Test(arguments: [true, false]) func aFailedImageLeavesItsFormerOutput(prunes: Bool) throws {
         let fixture = try Self.filled()
         #expect(try fixture.merge().status?.state == .completed)
-        let before = try fixture.folder().read(BatchFile.status)
         let number = try Self.rich(fixture)
         let names = Array(try fixture.names(of: number).prefix(2))
         try Self.fail(names, number, fixture)
-        let report = try fixture.merge()
-        #expect(
-            report.faults
-                == names.map {
-                    .init(
-                        shard: number, image: $0,
-                        message:
-                            "it has failed since the last merge, but its output of that time is unchanged; run the shard with --retry"
-                    )
-                })
-        #expect(report.status == nil)
-        #expect(try fixture.folder().read(BatchFile.status) == before)
+        let report = try fixture.merge(prunes: prunes)
+        #expect(report.faults == [] && report.lost == [] && report.gone == [])
+        #expect(report.stale == names.map { "\($0).png" }.sorted())
+        #expect(report.status?.counts.failed == 2)
+        for name in names {
+            #expect(try fixture.folder().exists(FileName("\(name).png")))
+        }
+        #expect(try fixture.merge(prunes: prunes).stale.count == 2)
     }
 
     /// Also that of another run.

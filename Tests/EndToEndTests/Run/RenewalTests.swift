@@ -10,13 +10,19 @@ import Testing
     private let fixture: RunFixture
 
     init() throws {
-        fixture = try RunFixture()
-        try fixture.write(Self.manifest, to: "m.yaml")
-        try fixture.write("filters: [mono]\n", to: "recipes/old.yaml")
-        try fixture.write("{}\n", to: "darkroomd.yaml")
+        fixture = try Self.fixture()
     }
 
-    private static let manifest = """
+    /// With a manifest that uses a recipe.
+    static func fixture() throws -> RunFixture {
+        let fixture = try RunFixture()
+        try fixture.write(manifest, to: "m.yaml")
+        try fixture.write("filters: [mono]\n", to: "recipes/old.yaml")
+        try fixture.write("{}\n", to: "darkroomd.yaml")
+        return fixture
+    }
+
+    static let manifest = """
         recipe: old
         images:
           a: small.png
@@ -26,7 +32,7 @@ import Testing
           e: {source: alpha.png, publish: false}
 
         """
-    private static let outputs = ["a.png", "b-1.png", "b-2.png", "c.png", "d.png"]
+    static let outputs = ["a.png", "b-1.png", "b-2.png", "c.png", "d.png"]
 
     private func darkroom(
         _ command: String, _ others: [String] = [], to folder: String = "out",
@@ -41,21 +47,9 @@ import Testing
         ).replacing(fixture.scratch.path)
     }
 
-    private func shell(_ command: String) throws {
-        let shell = Process()
-        shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = ["-ec", command]
-        shell.currentDirectoryURL = fixture.scratch.url
-        try shell.run()
-        shell.waitUntilExit()
-        #expect(shell.terminationStatus == 0, "\(command)")
-    }
+    private func shell(_ command: String) throws { try fixture.shell(command) }
 
-    private func digests(_ folder: String) throws -> [String] {
-        try #require(try fixture.status(folder)).images.map {
-            "\($0.name) \($0.state.rawValue) \($0.output?.sha256 ?? $0.error?.code ?? "")"
-        }
-    }
+    private func digests(_ folder: String) throws -> [String] { try fixture.digests(folder) }
 
     /// A change, and the outputs that are made because of it.
     struct Change: Sendable, CustomTestStringConvertible {
@@ -259,11 +253,11 @@ import Testing
         #expect(result.exit == 0 && result.output.contains("; 1 made, 5 as they were"), "\(result)")
         let again = try await darkroom("run", ["--check"])
         #expect(again.exit == 0 && again.output.contains("; nothing to do"), "\(again)")
-        for option in ["--check", "--prune"] {
-            let refused = try await darkroom("run", [option, "--shard", "1/2"], to: "parts")
+        for command in ["run", "plan"] {
+            let refused = try await darkroom(command, ["--prune", "--shard", "1/2"], to: "parts")
             #expect(
                 refused.exit == 64
-                    && refused.errors.contains("\(option) is for a run without --shard"),
+                    && refused.errors.contains("--prune is for a run without --shard"),
                 "\(refused)")
         }
     }
@@ -598,7 +592,7 @@ import Testing
         .treeEntryRemoved, .activeRemoved, .formerRemoved,
     ]
 
-    private static let changed = """
+    static let changed = """
         recipe: old
         images:
           e: {source: alpha.png, publish: false}

@@ -71,6 +71,24 @@ final class RunFixture: Sendable {
         ).replacing(scratch.path)
     }
 
+    /// Runs a command of the shell in the folder.
+    func shell(_ command: String) throws {
+        let shell = Process()
+        shell.executableURL = URL(filePath: "/bin/sh")
+        shell.arguments = ["-ec", command]
+        shell.currentDirectoryURL = scratch.url
+        try shell.run()
+        shell.waitUntilExit()
+        #expect(shell.terminationStatus == 0, "\(command)")
+    }
+
+    /// What a status says of each image: its state, and its output or error.
+    func digests(_ folder: String) throws -> [String] {
+        try #require(try status(folder)).images.map {
+            "\($0.name) \($0.state.rawValue) \($0.output?.sha256 ?? $0.error?.code ?? "")"
+        }
+    }
+
     /// What must hold for a run that has ended: nothing is left in `active`, the files are those of the status and
     /// their content is what it says.
     func checkOutcome(

@@ -163,7 +163,7 @@ import Testing
             #expect(refused == [0, 2, 4, 6] || refused == [1, 3, 5, 7], "\(exits)")
             #expect(exits.allSatisfy { [0, 3, 65].contains($0) }, "\(exits)")
             let left = fixture.list("\(folder)/.darkroom").filter { !$0.hasPrefix("shard-") }
-            #expect(left == ["manifest.yaml", "plan.json"])
+            #expect(left == ["manifest.yaml", "plan.json", "plan.lock"])
         }
     }
 
@@ -253,7 +253,7 @@ import Testing
         try compare(attempts: false)
         #expect(
             fixture.list("out/.darkroom") == [
-                "lock", "manifest.yaml", "plan.json", "shard-1-of-2", "shard-2-of-2",
+                "lock", "manifest.yaml", "plan.json", "plan.lock", "shard-1-of-2", "shard-2-of-2",
             ])
     }
 
@@ -311,7 +311,9 @@ import Testing
     @Test(arguments: [
         Line(
             words: "run m.yaml -o out --shard 1/3", exit: 65,
-            errors: "darkroom: out has a run in 2 shards, and this one is in 3 shards\n" + other),
+            errors:
+                "darkroom: out has a run in 2 shards that are not merged, and this one is in 3 shards\ndarkroom: Run all shards of the former count and darkroom merge out first, or name another folder with -o.\n"
+        ),
         Line(
             words: "run m.yaml -o out", exit: 65,
             errors: "darkroom: out has a run in 2 shards, and this one is without --shard\n" + other

@@ -1,0 +1,142 @@
+import DarkroomAnswer
+import DarkroomCore
+import DarkroomFetch
+import DarkroomManifest
+import DarkroomSpool
+
+/// The outputs that former runs have left, which no image of the whole status has.
+extension ShardMerge {
+    /// Lists them before the status is replaced: those of the status that is replaced, of the former statuses of the
+    /// revision, and of the lists that the shards and earlier merges have.
+    ///
+    /// - Returns: the list, which is in the folder now.
+    func formerOutputs(_ work: inout Work) throws(RunError) -> FormerOutputs {
+        let before = FormerOutputs()
+        try read(before, in: root)
+        var known = before.all + work.formerOutputs
+        work.formerOutputs = []
+        // What was not beside an image of the manifest.
+        while let text = work.nextFormer() {
+            if let entry = ImageOutline(text)?.entry { known.append(entry) }
+        }
+        for (_, folder) in try revision.shards() {
+            let own = FormerOutputs()
+            try read(own, in: folder)
+            known += own.all
+        }
+        let former = FormerOutputs()
+        func add(_ entries: [FormerOutputs.Entry]) {
+            for entry in entries where !work.files.contains(entry.file.hashValue) {
+                former.add(entry)
+            }
+        }
+        add(known)
+        for place in try revision.formerStatuses(outputs) where place.folder.path != outputs.path {
+            _ = try place.read { images in add(images.compactMap(\.image.entry)) }
+        }
+        if former.byFile != before.byFile {
+            try runError { () throws(FileError) in try former.write(in: root, durably: true) }
+        }
+        return former
+    }
+
+    private func read(_ list: FormerOutputs, in folder: Directory) throws(RunError) {
+        let isRead = try runError { () throws(FileError) in try list.read(in: folder) }
+        if !isRead { throw .unreadable(folder.path(of: FormerOutputs.fileName)) }
+    }
+
+    /// Removes the former statuses of the revision: each shard has an answer now. And what is left of other revisions.
+    func settleFormers() throws(RunError) {
+        try runError { () throws(FileError) in
+            try ifExists { () throws(FileError) in
+                try shared.removeTree(RunRevision.formerName)
+            }
+        }
+        FaultPoint.mergeSettled.pass()
+        try revision.removeOthers()
+    }
+
+    /// Finds out which of the files are there, and removes those that no image has if that is wanted.
+    func settle(
+        _ former: FormerOutputs, _ bytes: [UInt8], _ status: Status, _ report: inout MergeReport
+    ) throws(RunError) {
+        let before = former.byFile
+        if before.isEmpty { return }
+        var isThere = false
+        for file in before.keys {
+            let found = try runError { () throws(FileError) in
+                try outputs.information(ofOutput: file.string)
+            }
+            if found != nil {
+                isThere = true
+            } else {
+                former.remove(file)
+            }
+        }
+        if isThere { try judge(former, bytes, status, &report) }
+        if former.byFile != before {
+            try runError { () throws(FileError) in try former.write(in: root, durably: false) }
+        }
+    }
+
+    private func judge(
+        _ former: FormerOutputs, _ bytes: [UInt8], _ status: Status, _ report: inout MergeReport
+    ) throws(RunError) {
+        let manifest = try manifest(bytes, of: status)
+        var results: [FormerFiles.Result] = []
+        results.reserveCapacity(manifest.images.count)
+        _ = try StatusPlace(folder: outputs, name: BatchFile.status).read { images in
+            results += images.map { image, _ in
+                FormerFiles.Result(
+                    isFiltered: image.state == .filtered,
+                    file: image.output.map { ByteString($0.file) })
+            }
+        }
+        let sources =
+            plan.roots.map { LocalSources(roots: $0) }
+            ?? LocalSources(relativeTo: plan.base ?? "/", maximumBytes: .max)
+        let found = try FormerFiles(
+            former.byFile, outputs: outputs, manifest: manifest, results: results,
+            sources: sources)
+        for file in found.settled { former.remove(file) }
+        report.stale = found.stale.map(\.string)
+        report.gone = found.gone.map(\.string)
+        guard prunes, !found.gone.isEmpty else { return }
+        guard Self.hasSource(manifest, sources) else {
+            report.keepsAll = true
+            return
+        }
+        for file in found.gone {
+            // A file that somebody has put there meanwhile stays.
+            let isRemoved = try runError { () throws(FileError) in
+                try former.removeFile(file.string, in: outputs)
+            }
+            if isRemoved { report.removed += 1 }
+            former.remove(file)
+        }
+        report.gone = []
+    }
+
+    /// Whether a source of the manifest is there, or none of them is a file. If all are gone at once, their file system is
+    /// probably not mounted, and whoever has made the manifest may have seen too little.
+    private static func hasSource(_ manifest: Manifest, _ sources: LocalSources) -> Bool {
+        var hasLocal = false
+        for image in manifest.images {
+            guard let path = image.source?.localPath else { continue }
+            if case .file = sources.presence(of: path) { return true }
+            hasLocal = true
+        }
+        return !hasLocal
+    }
+}
+
+extension FormerOutputs {
+    /// Removes a file if it is one of these, and the folders of templates that are empty then.
+    func removeFile(_ file: String, in outputs: Directory) throws(FileError) -> Bool {
+        guard try has(file, in: outputs) else { return false }
+        try outputs.remove(output: file)
+        FaultPoint.formerRemoved.pass()
+        try outputs.removeEmptyFolders(ofOutput: file)
+        return true
+    }
+}
