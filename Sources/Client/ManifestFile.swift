@@ -13,6 +13,8 @@ package struct ManifestFile: Sendable {
     package let fileName: FileName?
     package let format: ManifestFormat
     package let bytes: [UInt8]
+    /// Whether the command wrote it itself, so that nobody has seen its lines.
+    private var isMade = false
     /// May be more than `bytes`, which end at the limit.
     private let size: Int
 
@@ -48,6 +50,7 @@ package struct ManifestFile: Sendable {
     /// A manifest that the command wrote itself.
     package init(_ manifest: ManifestValue, shown: String) {
         self.shown = shown
+        isMade = true
         fileName = nil
         format = .json
         bytes = Array(manifest.manifest(in: .json).utf8)
@@ -97,7 +100,13 @@ package struct ManifestFile: Sendable {
                     defaultFilters: rules.defaultFilters, recipes: rules.recipes,
                     finder: finder))
         } catch {
-            return .failure(error)
+            guard isMade else { return .failure(error) }
+            let problems = error.problems.map { problem in
+                var problem = problem
+                (problem.line, problem.column) = (nil, nil)
+                return problem
+            }
+            return .failure(ManifestRejection(problems: problems))
         }
     }
 

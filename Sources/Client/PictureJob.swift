@@ -55,10 +55,8 @@ package struct PictureJob: Sendable {
     package func manifest() throws(ClientError) -> ManifestValue {
         var names = ImageNames()
         for picture in pictures where picture.isNamed { try names.take(picture.imageName) }
-        let images = pictures.map { picture in
-            image(
-                named: picture.isNamed ? picture.imageName : names.add(picture.imageName), picture)
-        }
+        let own = imageNames(&names)
+        let images = zip(own, pictures).map { image(named: $0, $1) }
         var layers = Layers(names: names)
         let filters = try filterValues(&layers)
         let logos = layers.images.map { image(named: $0, $1, isLogo: true) }
@@ -72,6 +70,19 @@ package struct PictureJob: Sendable {
             "variants": sizes.isEmpty ? nil : .list(sizes.map(\.variant)),
             "images": .list(logos + images),
         ])
+    }
+
+    /// The names of the images. Of two pictures with the same, the one in fewer folders has it, so that a picture that
+    /// comes into a folder within the named one takes no name away.
+    private func imageNames(_ names: inout ImageNames) -> [ByteString] {
+        var own = pictures.map(\.imageName)
+        let depths = Dictionary(
+            grouping: pictures.indices.filter { !pictures[$0].isNamed },
+            by: { pictures[$0].folders.count })
+        for depth in depths.keys.sorted() {
+            for index in depths[depth] ?? [] { own[index] = names.add(own[index]) }
+        }
+        return own
     }
 
     private func filterValues(_ layers: inout Layers) throws(ClientError) -> [ManifestValue] {
@@ -128,17 +139,22 @@ package struct PictureJob: Sendable {
     }
 }
 
-/// The names of the images of a manifest, each with an output file of its own in every format.
+/// The names of the images of a manifest, each with an output file of its own in every format: the name, with an ending
+/// if it has none of the format.
 private struct ImageNames {
     private var taken: Set<ByteString> = []
+    /// The names without an ending that would have the file of a taken name.
+    private var stems: Set<ByteString> = []
     private var numbers = NameNumbering()
 
     /// The name, with a number if it is taken.
     mutating func add(_ wanted: ByteString) -> ByteString {
-        let name =
-            isTaken(wanted)
-            ? numbers.name(for: wanted) { [taken] in Self.isTaken($0, in: taken) } : wanted
-        taken.formUnion(Self.files(of: name))
+        var name = wanted
+        if isTaken(wanted) {
+            let (taken, stems) = (taken, stems)
+            name = numbers.name(for: wanted) { Self.isTaken($0, taken, stems) }
+        }
+        insert(name)
         return name
     }
 
@@ -150,17 +166,34 @@ private struct ImageNames {
                 "the name ‘\(name.string.visible)’ is given to two pictures, or their results would have one file name"
             )
         }
-        taken.formUnion(Self.files(of: name))
+        insert(name)
     }
 
-    private func isTaken(_ name: ByteString) -> Bool { Self.isTaken(name, in: taken) }
-
-    private static func isTaken(_ name: ByteString, in taken: Set<ByteString>) -> Bool {
-        !taken.isDisjoint(with: files(of: name))
+    private mutating func insert(_ name: ByteString) {
+        taken.insert(name)
+        stems.formUnion(Self.stems(of: name))
     }
 
-    private static func files(of name: ByteString) -> [ByteString] {
-        [name] + OutputFormat.allCases.map { Manifest.Image.outputFile(named: name, $0) }
+    private func isTaken(_ name: ByteString) -> Bool { Self.isTaken(name, taken, stems) }
+
+    private static func isTaken(
+        _ name: ByteString, _ taken: Set<ByteString>, _ stems: Set<ByteString>
+    ) -> Bool {
+        taken.contains(name) || stems.contains(name)
+            || Self.stems(of: name).contains(where: taken.contains)
+    }
+
+    /// The names whose files are named like this.
+    private static func stems(of name: ByteString) -> [ByteString] {
+        let text = name.string
+        return OutputFormat.allCases.compactMap { format in
+            let ending = format.endings[0]
+            guard text.utf8.count > ending.utf8.count,
+                text.utf8.reversed().starts(with: ending.utf8.reversed())
+            else { return nil }
+            let stem = ByteString(text.dropLast(utf8: ending.utf8.count))
+            return Manifest.Image.outputFile(named: stem, format) == name ? stem : nil
+        }
     }
 }
 

@@ -19,7 +19,7 @@ package struct PictureSource: Sendable, Equatable {
 
     /// - Parameters:
     ///   - folder: the folder that relative paths begin at.
-    ///   - mayBeGone: whether the file need not exist any more.
+    ///   - mayBeGone: whether the file of a picture need not exist any more.
     /// - Throws: if the file does not exist, or is not a picture's file.
     package init(
         _ argument: String, in folder: String = FileManager.default.currentDirectoryPath,
@@ -32,7 +32,10 @@ package struct PictureSource: Sendable, Equatable {
             return
         }
         let path = Self.absolute(argument, in: folder)
-        if !mayBeGone || access(path, F_OK) == 0 { try Self.requireFile(path, argument) }
+        // What has not the name of a picture was a folder.
+        if !mayBeGone || !PictureFileExtensions.match(argument) || access(path, F_OK) == 0 {
+            try Self.requireFile(path, argument)
+        }
         self.path = path
         source = Self.written(path)
         imageName = ImageName.named(after: FilePath(path).lastComponent?.string ?? "")

@@ -18,10 +18,11 @@ package enum ImageName {
             return "contains a control character"
         }
         if name.utf8.first == UInt8(ascii: ".") { return "begins with a dot" }
-        if isReserved(name)
-            || OutputFormat.allCases.contains(where: {
-                isReserved(Manifest.Image.outputFile(named: name, $0))
-            })
+        if mayBeReserved(name),
+            isReserved(name)
+                || OutputFormat.allCases.contains(where: {
+                    isReserved(Manifest.Image.outputFile(named: name, $0))
+                })
         {
             return "is the name of a file that Darkroom writes"
         }
@@ -30,12 +31,14 @@ package enum ImageName {
 
     /// `status.json`, and `manifest.` with any extension, in any case: these files are beside the outputs.
     static func isReserved(_ file: ByteString) -> Bool {
-        // The first letter excludes most names, without a copy in lower case.
-        guard let first = file.utf8.first.map({ $0 | 0x20 }),
-            first == UInt8(ascii: "s") || first == UInt8(ascii: "m")
-        else { return false }
+        guard mayBeReserved(file) else { return false }
         let lowered = file.asciiLowercased
         return lowered == "status.json" || lowered.hasPrefix("manifest.")
+    }
+
+    /// The first letter excludes most names, without a copy in lower case.
+    private static func mayBeReserved(_ file: ByteString) -> Bool {
+        file.utf8.first.map { [UInt8(ascii: "s"), UInt8(ascii: "m")].contains($0 | 0x20) } ?? false
     }
 
     /// Whether a folder beside the outputs cannot have this name: those of the files and folders that Darkroom writes

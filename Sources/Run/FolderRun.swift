@@ -41,6 +41,8 @@ package final class FolderRun: Sendable {
         var before = Status.Counts()
         /// The state of the batch at that time.
         var stateBefore = BatchState.pending
+        /// How far the images were when the work ended.
+        var after: Status.Counts?
         /// Whether what was made before has been looked at, after the rest was made.
         var hasLookedBack = false
     }
@@ -111,11 +113,14 @@ package final class FolderRun: Sendable {
     package var before: Status.Counts { state.withLock(\.before) }
 
     /// How far the images are. A full disk may have refused the files that say it.
-    package var counts: Status.Counts { summaryOfWork?.images ?? before }
+    package var counts: Status.Counts {
+        summaryOfWork?.images ?? state.withLock(\.after) ?? before
+    }
 
     /// The state of the batch, likewise.
     package var batchState: BatchState {
-        summaryOfWork == nil ? state.withLock(\.stateBefore) : .processing
+        summaryOfWork == nil && state.withLock({ $0.after == nil })
+            ? state.withLock(\.stateBefore) : .processing
     }
 
     /// nil if the batch is not in work.
@@ -224,6 +229,8 @@ package final class FolderRun: Sendable {
         engine.stop()
         cache?.stop()
         return control.sync {
+            let counts = summaryOfWork?.images
+            state.withLock { $0.after = counts ?? $0.after }
             self.scheduler.withLock { $0 = nil }
             // There may be more work.
             return state.withLock { $0.ending.take() }

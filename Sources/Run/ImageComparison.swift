@@ -16,6 +16,7 @@ import Glibc
 /// | cancelled        |                                                  | made: `unfinished`                           |
 /// | failed           | its settings, its versions or its source         | made: `settings`, `versions`, `source`       |
 /// | failed by a limit| that limit                                       | made: `limits`                               |
+/// | failed           | nothing, but its source could not be fetched     | made: `unsure`                               |
 /// | failed           | nothing, but `--retry` is given                  | made: `retry`                                |
 /// | failed           | nothing                                          | stands                                       |
 /// | filtered         | its source is gone                               | stands alone; with `--prune` made: `gone`    |
@@ -214,6 +215,7 @@ struct ImageComparison {
                 return .made(.limits)
             }
             if looks.isOther(image, index, than: former, self.former) { return .made(.source) }
+            if image.wasUnfetched(former) { return .made(.unsure) }
             return retries ? .made(.retry) : .stands
         }
         switch finding {
@@ -297,6 +299,17 @@ extension Manifest.Image {
         guard let output, isPublished else { return true }
         let path = outputFile(width: output.width, height: output.height, sha256: output.sha256)
         return ByteString(path) == ByteString(output.file)
+    }
+}
+
+extension Manifest.Image {
+    /// Whether its server did not give the source, so that nobody knows whether it would now. A limit of the configuration
+    /// is no such reason.
+    fileprivate func wasUnfetched(_ former: ImageStatus) -> Bool {
+        guard case .source(.remote) = origin, former.sourceSHA256 == nil,
+            former.limitsSHA256 == nil, let code = former.error?.code
+        else { return false }
+        return FetchError.Code(rawValue: code) != nil
     }
 }
 

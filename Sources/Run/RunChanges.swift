@@ -56,7 +56,7 @@ package enum StandReason: String, Sendable, CaseIterable {
         switch self {
         case .gone: "source gone"
         case .unreadable: "source cannot be read"
-        case .unasked: "server did not answer"
+        case .unasked: "server did not say whether it has changed"
         case .needed: "made from an image whose source is gone or cannot be read"
         }
     }
@@ -85,6 +85,10 @@ package struct RunChanges: Sendable, Equatable {
     package var reasons: [MakeReason: Int] = [:]
     /// How many stand.
     package var kept = 0
+    /// How many of those have failed.
+    package var failed = 0
+    /// How many of them have the result of former filters or options, because their sources cannot be had.
+    package var outdated = 0
     /// The images that nobody can make again now, and whose results stand.
     package var alone: [StandReason: [String]] = [:]
     /// Whether `--prune` removes nothing of images whose sources are gone, because all sources are gone at once.

@@ -76,7 +76,8 @@ extension RunFolder {
         guard let result = found else { return .stopped }
         let changes = RunChanges(result)
         let hasWork = changes.made > 0
-        guard hasWork || !isSame || result.isAmended else {
+        let lacksFile = try runError { () throws(FileError) in try lacksFile(beside: status) }
+        guard hasWork || !isSame || result.isAmended || lacksFile else {
             self.changes.withLock { $0 = changes }
             return .finished(status)
         }
@@ -94,6 +95,14 @@ extension RunFolder {
         let noted = FormerResults(result)
         formers.withLock { $0 = noted }
         return try beginAnew(result, after: status, isSame, replacing: copy)
+    }
+
+    /// Whether somebody has removed one of the files that a run writes beside its status.
+    private func lacksFile(beside status: Status) throws(FileError) -> Bool {
+        var names = [BatchFile.manifest(job.format), BatchFile.progress]
+        if ResultSizes.areUseful(for: status.images) { names.append(ResultSizes.fileName) }
+        for name in names where try !answer.exists(name) { return true }
+        return false
     }
 
     static func end(of status: Status) -> Double? {
@@ -153,7 +162,7 @@ extension RunFolder {
         }
         let last = status
         try runError { () throws(FileError) in
-            if !isSame || hasWork { try replaceCopies(of: former) }
+            if !isSame || hasWork || copy == nil { try replaceCopies(of: former) }
             if hasWork {
                 try folders.writeStatus(last, durably: durably)
                 folders.writeProgress(BatchProgress(of: last))
@@ -262,7 +271,9 @@ extension RunChanges {
     init(_ result: ImageComparison.Result) {
         for (index, verdict) in result.verdicts.enumerated() {
             switch verdict {
-            case .stands: kept += 1
+            case .stands:
+                kept += 1
+                if result.images[index].state == .failed { failed += 1 }
             case .standsAlone(let reason):
                 kept += 1
                 alone[reason, default: []].append(result.images[index].name)

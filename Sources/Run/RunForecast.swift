@@ -37,6 +37,8 @@ package struct RunForecast: Sendable {
     package private(set) var seconds: Double?
     /// The images of the former run, and how many of them have ended; nil if it has ended.
     package private(set) var unfinished: (ended: Int, total: Int)?
+    /// Whether that had this manifest, so that a run continues it.
+    package let isSameManifest: Bool
 
     package init(
         _ job: RunJob, _ loaded: ConfigurationLoader.Loaded
@@ -59,6 +61,7 @@ package struct RunForecast: Sendable {
         // Nobody stops it; a signal ends the command.
         let result = found ?? ImageComparison.Result()
         unfinished = former?.unfinished
+        isSameManifest = former?.isSameManifest ?? true
         var changes = RunChanges(result)
         // A shard does not know whether another one will have such a file.
         changes.gone = job.shard == nil ? try former?.gone(job, result) ?? [] : []

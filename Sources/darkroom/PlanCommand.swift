@@ -9,7 +9,7 @@ struct PlanCommand: ParsableCommand {
         commandName: "plan",
         abstract: "Tell what darkroom run would make, and why.",
         discussion: """
-            The arguments are those of darkroom run. Nothing is made, written or downloaded; a source is read only if its \
+            It takes the files and the options of darkroom run that say what is made. Nothing is made, written or downloaded; a source is read only if its \
             file does not look the same as in the former run, or with --check.
 
             Each image that would be made has a line with the reason. Then follow the files that no image would have any \
@@ -83,7 +83,8 @@ struct PlanCommand: ParsableCommand {
             return try Console.json([
                 "type": "summary", "id": forecast.id, "folder": job.folder,
                 "images": forecast.count, "make": changes.made, "keep": changes.kept,
-                "reasons": changes.reasonCounts, "withoutImage": changes.gone.count,
+                "failed": changes.failed, "reasons": changes.reasonCounts,
+                "withoutImage": changes.gone.count,
                 "bytes": forecast.bytes, "seconds": forecast.seconds,
                 "keepsAll": changes.keepsAll, "unfinished": forecast.unfinished?.ended,
                 "exit": ClientExit.success.rawValue,
@@ -97,7 +98,8 @@ struct PlanCommand: ParsableCommand {
         }
         if !reasons.isEmpty { parts[0] += " (\(reasons.joined(separator: ", ")))" }
         if changes.kept > 0 {
-            parts.append("\(changes.kept) \(changes.kept == 1 ? "stands" : "stand")")
+            let failed = changes.failed > 0 ? " (\(changes.failed) failed before)" : ""
+            parts.append("\(changes.kept) \(changes.kept == 1 ? "stands" : "stand")\(failed)")
         }
         if !changes.gone.isEmpty {
             parts.append(
@@ -115,7 +117,7 @@ struct PlanCommand: ParsableCommand {
         }
         if let unfinished = forecast.unfinished {
             try Console.line(
-                "a run has not ended: it has made \(unfinished.ended) of \(Words.count(unfinished.total, "image")), and the next one goes on"
+                "a run has not ended: it has done \(unfinished.ended) of \(Words.count(unfinished.total, "image")), and the next one \(forecast.isSameManifest ? "goes on" : "compares what that has made")"
             )
         }
     }

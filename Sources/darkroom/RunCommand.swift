@@ -158,10 +158,12 @@ extension ClientError {
             remedy = "When it has ended, the same command works."
         case .inTheWay:
             exit = .cannotCreate
-            remedy = "Name another folder with -o."
+            remedy =
+                "Name another folder with -o. If an earlier run has written it, the hidden folder .darkroom is missing: put it back, or remove the file to make all anew."
         case .outputChanged:
             exit = .rejected
-            remedy = "Move it away. Then the same command makes it again."
+            remedy =
+                "Move it away. Then the same command makes it again. If there are more, darkroom verify lists them all."
         case .copyChanged:
             exit = .rejected
             remedy = "Move it away. Then darkroom run writes it again."
@@ -171,7 +173,7 @@ extension ClientError {
         case .unusable: exit = .rejected
         case .unreadable:
             exit = .rejected
-            remedy = Self.otherForm
+            remedy = "\(Self.otherForm) Restore it, or remove the folder to make all anew."
         case .cannotCreate: exit = .cannotCreate
         case .notPermitted(let error):
             exit = .noPermission

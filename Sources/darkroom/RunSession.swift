@@ -1,6 +1,7 @@
 import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
+import DarkroomPicture
 import DarkroomRun
 import Glibc
 
@@ -78,7 +79,11 @@ struct RunSession {
     // MARK: The end
 
     private func tell(_ status: Status, isUnchanged: Bool) throws -> ClientExit {
-        let exit = ClientExit(of: status.state)
+        var exit = ClientExit(of: status.state)
+        // What was asked for is not there.
+        if exit == .success, let changes = work.changes, changes.outdated > 0 {
+            exit = .completedWithErrors
+        }
         tellFailures(of: status, isUnchanged: isUnchanged)
         if !command.quiet { tellGone() }
         let page = makePage()
@@ -124,20 +129,24 @@ struct RunSession {
         let halves = "\(Words.count(now, "image")) now, \(before) before"
         guard let changes = work.changes else { return "\(progress.result); \(halves)\(removed)" }
         guard work.hasLookedBack else {
-            return "\(progress.result); \(Self.shares(changes))\(removed)"
+            return "\(progress.result); \(Self.shares(changes, status.counts))\(removed)"
         }
         let again = changes.made > 0 ? ", \(changes.made) of them made again" : ""
         return "\(progress.result); \(halves)\(again)\(removed)"
     }
 
-    private static func shares(_ changes: RunChanges) -> String {
-        "\(changes.made) made, \(changes.kept) as \(changes.kept == 1 ? "it was" : "they were")"
+    private static func shares(_ changes: RunChanges, _ counts: Status.Counts) -> String {
+        // Those that have failed now.
+        let failed = max(0, counts.failed - changes.failed)
+        return
+            "\(max(0, changes.made - failed)) made, \(changes.kept) as \(changes.kept == 1 ? "it was" : "they were")"
     }
 
     /// `--json`: what has changed since the former run.
     private static func report(_ changes: RunChanges) -> JSONObject {
         [
-            "made": changes.made, "kept": changes.kept, "reasons": changes.reasonCounts,
+            "made": changes.made, "kept": changes.kept, "failed": changes.failed,
+            "outdated": changes.outdated, "reasons": changes.reasonCounts,
             "sourcesGone": changes.alone[.gone] ?? [],
             "sourcesUnreadable": changes.alone[.unreadable] ?? [],
             "sourcesUnknown": changes.alone[.unasked] ?? [],
@@ -152,6 +161,11 @@ struct RunSession {
         for reason in StandReason.allCases {
             guard let names = changes.alone[reason], !names.isEmpty else { continue }
             Console.complain("\(Self.words(reason, names.count)): \(Self.list(names))")
+        }
+        if changes.outdated > 0 {
+            Console.complain(
+                "\(Words.count(changes.outdated, "result")) of them \(changes.outdated == 1 ? "is" : "are") as the former filters and options have made \(changes.outdated == 1 ? "it" : "them"). The same command tries again."
+            )
         }
         if changes.keepsAll {
             Console.complain(
@@ -182,7 +196,7 @@ struct RunSession {
         case .gone: "\(sources) \(count == 1 ? "is" : "are") gone, and the results stand"
         case .unreadable: "\(sources) cannot be read, and the results stand"
         case .unasked:
-            "\(sources) could not be compared, because the server did not answer, and the results stand"
+            "\(sources) could not be compared, because the server did not say whether they have changed, and the results stand"
         case .needed:
             "\(Words.count(count, "image")) cannot be made again, because another one cannot, and the results stand"
         }
@@ -220,7 +234,12 @@ struct RunSession {
         let blocked = errors.count { $0?.code == FileError.Code.fileExists.rawValue }
         if blocked > 0 {
             let files = blocked == 1 ? "that file" : "those \(blocked) files"
-            return "First move \(files) away. Then t\(again)"
+            return
+                "First move \(files) away, or give the results other names if another image has it. Then t\(again)"
+        }
+        // Another option makes the images again by itself.
+        if errors.allSatisfy({ $0?.code == PictureError.Code.tooManyBytes.rawValue }) {
+            return "Allow more bytes, or make the pictures smaller."
         }
         // If every cause is in the pictures, a retry alone does not help.
         return errors.contains { $0?.isTransient ?? true }

@@ -166,7 +166,12 @@ extension OutputFormat {
 
     package var mostDepth: Int { encoder.mostDepth }
 
-    package var endings: [String] { encoder.endings }
+    /// The endings of such files' names, the usual one first.
+    package var endings: [String] { Self.endingsOfAll[self] ?? [] }
+
+    /// Names are compared with them again and again.
+    private static let endingsOfAll = Dictionary(
+        uniqueKeysWithValues: allCases.map { ($0, $0.encoder.endings) })
 
     /// `image/webp`, for example.
     package var mediaType: String {

@@ -241,6 +241,69 @@ import Testing
         #expect(fixture.list("out").filter { $0.hasSuffix(".png") } == ["b.png", "c.png", "d.png"])
     }
 
+    /// A folder of a share that is not mounted is no picture that is gone.
+    @Test(arguments: ["p", "p/"]) func needsTheFolderThatIsNamed(folder: String) async throws {
+        try shell("mkdir p q; cp small.png p/a.png; cp gray.png q/b.png")
+        func run(_ command: String, _ others: String...) async throws -> ClientProcess.Result {
+            try await ClientProcess.end(
+                [command, folder, "q", "-o", "out"] + others, folder: fixture.scratch.path)
+        }
+        #expect(try await run("run").exit == 0)
+        try shell("mv p away")
+        for command in ["run", "plan"] {
+            let result = try await run(command, "--prune")
+            #expect(result.exit == 66 && result.errors.contains("\(folder): "), "\(result)")
+        }
+        #expect(fixture.list("out").filter { $0.hasSuffix(".png") } == ["a.png", "b.png"])
+    }
+
+    /// A picture that comes into a folder within takes no other one's name away.
+    @Test func namesStayThoseOfTheirPictures() async throws {
+        try shell("mkdir -p p/2026; cp small.png p/z.png")
+        let words = ["run", "p", "-o", "out"]
+        #expect(try await ClientProcess.end(words, folder: fixture.scratch.path).exit == 0)
+        let former = fixture.identities(of: ["z.png"])
+        try shell("cp gray.png p/2026/z.png")
+        let result = try await ClientProcess.end(words, folder: fixture.scratch.path)
+        #expect(result.exit == 0 && result.output.contains("; 1 made, 1 as it was"), "\(result)")
+        #expect(fixture.identities(of: ["z.png"]) == former)
+        #expect(try fixture.status()?.images.map(\.name).sorted() == ["z", "z-2"])
+    }
+
+    /// What lies beside the status is written again, and nothing else.
+    @Test(arguments: ["sizes.json", "progress.json", "m.yaml"])
+    func writesRemovedFilesAgain(name: String) async throws {
+        let file = name == "m.yaml" ? "manifest.yaml" : name
+        #expect(try await darkroom("run").exit == 0)
+        let former = fixture.identities(of: Self.outputs)
+        let bytes = try fixture.bytes("out/\(file)")
+        try shell("rm out/\(file)")
+        let result = try await darkroom("run")
+        #expect(result.exit == 0 && result.output.contains("; nothing to do"), "\(result)")
+        if name != "progress.json" { #expect(try fixture.bytes("out/\(file)") == bytes) }
+        #expect(FileManager.default.fileExists(atPath: fixture.url("out/\(file)").path))
+        #expect(fixture.identities(of: Self.outputs) == former)
+        try fixture.checkOutcome()
+    }
+
+    /// What a server did not give is asked for again, without `--retry`; a plan tells what has failed.
+    @Test func asksAgainForWhatCouldNotBeFetched() async throws {
+        let suffix = Suffix()
+        let origin = try origin(suffix)
+        try fixture.write(
+            "images: {a: \(origin.baseURL)/small.png, words: words.png}\n", to: "m.yaml")
+        try shell("echo words >words.png")
+        suffix.isAway.withLock { $0 = true }
+        let away = try await darkroom("run", Self.remote)
+        #expect(away.exit == 3, "\(away)")
+        suffix.isAway.withLock { $0 = false }
+        let back = try await darkroom("run", Self.remote)
+        #expect(
+            back.exit == 3 && back.output.contains("1 failed; 1 made, 1 as it was\n"), "\(back)")
+        let plan = try await darkroom("plan", Self.remote)
+        #expect(plan.output == "m: 0 of 2 images to make, 2 stand (1 failed before)\n", "\(plan)")
+    }
+
     /// The content was changed behind the back of the file system.
     @Test func readsAllOnRequest() async throws {
         #expect(try await darkroom("run").exit == 0)
@@ -369,7 +432,7 @@ import Testing
             #expect(away.exit == 0, "\(away)")
             #expect(
                 away.errors.contains(
-                    "4 sources could not be compared, because the server did not answer, and the results stand: a, b-1, b-2, c\n"
+                    "4 sources could not be compared, because the server did not say whether they have changed, and the results stand: a, b-1, b-2, c\n"
                 ), "\(away)")
             #expect(fixture.list("out").count { $0.hasSuffix(".png") } == 4)
         }
@@ -379,7 +442,11 @@ import Testing
         let before = try digests("out")
         try shell("sed -i 's/^images:/filters: [sepia]\\nimages:/' m.yaml")
         let other2 = try await darkroom("run", Self.remote)
-        #expect(other2.exit == 0 && other2.output.contains("; 0 made, 4 as they were"), "\(other2)")
+        #expect(other2.exit == 3 && other2.output.contains("; 0 made, 4 as they were"), "\(other2)")
+        #expect(
+            other2.errors.contains(
+                "4 results of them are as the former filters and options have made them. The same command tries again.\n"
+            ), "\(other2)")
         #expect(try digests("out") == before)
         try fixture.checkOutcome()
         suffix.isAway.withLock { $0 = false }
