@@ -4,8 +4,8 @@ import DarkroomPicture
 /// The text of `sizes.json`: each image with its outputs, for the templates of web sites. The variants of an image are
 /// together. It follows from the status, image by image, so that a batch may have a million of them.
 ///
-/// An answer has the file if one of its images is a variant, or has its output by a template. It is written before the last
-/// status, and is right when that is there.
+/// An answer has the file if one of its images is a variant, or has a path of its output that it would not have without a
+/// template. It is written before the last status, and is right when that is there.
 package struct ResultSizes: Sendable {
     package static let fileName: FileName = "sizes.json"
 
@@ -26,7 +26,7 @@ package struct ResultSizes: Sendable {
     private var writer = JSONWriter(isIndented: true)
     /// The last image, which may have further variants.
     private var last: (variantOf: String?, image: Image)?
-    /// Whether one of the images is a variant, or has its output by a template.
+    /// Whether one of the images is a reason for the file.
     package private(set) var areUseful = false
 
     package init(id: String) {
