@@ -1,5 +1,6 @@
 import DarkroomCore
 import DarkroomManifest
+import DarkroomPicture
 import Foundation
 import Glibc
 import SystemPackage

@@ -27,7 +27,9 @@ extension CacheStore where Record == CacheRecord {
     }
 
     /// The folder that the service manager gives by CacheDirectory=; the first one of several.
-    fileprivate static func givenPath(_ environment: [String: String]) -> String? {
+    static func givenPath(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> String? {
         environment["CACHE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
     }
 }

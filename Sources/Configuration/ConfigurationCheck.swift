@@ -91,7 +91,18 @@ package struct ConfigurationCheck {
                 ?? (asOwnUser ? FolderAccess.ofCache(folder)?.words : nil)
             if let words { findings.append((key, words)) }
         }
+        if let words = missingResults { findings.append(("results.maxBytes", words)) }
         return findings
+    }
+
+    /// A store of results is asked for, and nothing says where it is.
+    private var missingResults: String? {
+        guard configuration.resultBytes > 0, configuration.resultsFolder == nil,
+            configuration.cacheFolder == nil, CacheStore.givenPath() == nil,
+            Self.isMissing(CacheStore.standardPath)
+        else { return nil }
+        return
+            "there is no folder \(CacheStore.standardPath), in which results are stored by default; results.folder names another one"
     }
 
     /// The folders of the caches that are used, if they are set.
