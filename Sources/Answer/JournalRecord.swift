@@ -30,7 +30,8 @@ package enum JournalRecord: Sendable, Equatable {
 
 extension JournalRecord: Codable {
     private enum CodingKeys: String, CodingKey {
-        case image, status, delivering, original, moving, cancelled, commanded, reopened, crash, cause
+        case image, status, delivering, original, moving, cancelled, commanded, reopened, crash,
+            cause
     }
 
     package init(from decoder: any Decoder) throws {

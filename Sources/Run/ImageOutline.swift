@@ -117,7 +117,9 @@ struct OutputCheck: Sendable {
     func fault(of output: ImageOutline.Output, deliveredTo path: String) -> OutputFault? {
         do {
             var folder = FilePath(path)
-            guard let name = folder.lastComponent?.string, folder.isAbsolute else { return .missing }
+            guard let name = folder.lastComponent?.string, folder.isAbsolute else {
+                return .missing
+            }
             folder.removeLastComponent()
             return try fault(
                 of: output, as: FileName(name), in: Directory(path: folder.string))

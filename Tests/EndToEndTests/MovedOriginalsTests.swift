@@ -206,7 +206,8 @@ import Testing
         #expect(found.status.state == .processing && found.status.counts.filtered == 2)
         #expect(
             found.waiting.message
-                == "2 originals cannot be moved: \(fixture.done): cannot open: No such file or directory")
+                == "2 originals cannot be moved: \(fixture.done): cannot open: No such file or directory"
+        )
         #expect(fixture.spool.exists("outbox/\(found.id)/a.png"))
         #expect(fixture.left == ["a.png", "b.png"])
         try await daemon.says("originals of \(fixture.folder) cannot be moved there")

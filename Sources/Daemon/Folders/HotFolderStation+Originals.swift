@@ -44,7 +44,9 @@ extension HotFolderStation {
                 switch try batch.fate(in: spool) {
                 case .waiting: continue
                 case .gone:
-                    if [.move, .remove].contains(batch.originals) { log.originalsKept(of: batch.name, in: path) }
+                    if [.move, .remove].contains(batch.originals) {
+                        log.originalsKept(of: batch.name, in: path)
+                    }
                 case .ended(let id, let status):
                     records?.ended.insert(name)
                     guard try settle(batch, id, status, station) else { continue }
@@ -93,9 +95,8 @@ extension HotFolderStation {
                     folders[parent] = folder
                 }
                 if batch.originals == .place {
-                    if try !moved.contains(picture.source)
-                        && original(picture, folder).hasOtherContent()
-                    {
+                    let isOther = try original(picture, folder).hasOtherContent()
+                    if isOther, !moved.contains(picture.source) {
                         keep(picture, "its content is another one now")
                     } else {
                         refused[picture.path] = nil

@@ -190,7 +190,10 @@ package struct HotBatch: Sendable, Equatable {
 
     /// The sources of the pictures whose originals were moved into another folder.
     package func moved(by status: Status) -> Set<ByteString> {
-        Set(status.images.compactMap { $0.originalAt == nil ? nil : $0.source.map { ByteString($0) } })
+        Set(
+            status.images.compactMap {
+                $0.originalAt == nil ? nil : $0.source.map { ByteString($0) }
+            })
     }
 
     /// The name of the first output of a picture, for the name of its original in the answer.

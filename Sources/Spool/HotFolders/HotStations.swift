@@ -61,7 +61,7 @@ package struct HotStations {
     func placedBatch(named name: FileName) throws(FileError) -> (HotBatch, station: FileName)? {
         guard let station = try station(ofBatch: name),
             let batch = try ifExists({ () throws(FileError) in try HotBatch(name, in: station) }),
-            batch?.originals == .place, let batch
+            batch.originals == .place
         else { return nil }
         let last = station.path.utf8.split(separator: UInt8(ascii: "/")).last ?? []
         return (batch, FileName(bytes: last))

@@ -1,5 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
+import DarkroomManifest
 import Glibc
 import SystemPackage
 

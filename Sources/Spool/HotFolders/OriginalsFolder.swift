@@ -139,7 +139,8 @@ package struct OriginalsFolder {
         let there = try place.information()
         let isCopy = copies || here.st_dev != there.st_dev
         if isCopy {
-            guard try copy(file, of: picture, original.folder.path(of: picture.path.name), to: place)
+            guard
+                try copy(file, of: picture, original.folder.path(of: picture.path.name), to: place)
             else { return .ended(.isAnother) }
         } else {
             switch try original.hide() {
@@ -147,7 +148,8 @@ package struct OriginalsFolder {
             case .isGone, .hasChanged: return .ended(.isAnother)
             case .nameIsTaken:
                 return .ended(
-                    .stays("its folder contains \(original.hiddenName.text), which is another file"))
+                    .stays("its folder contains \(original.hiddenName.text), which is another file")
+                )
             }
         }
         return .promise(

@@ -81,7 +81,9 @@ final class OriginalMoves: Sendable {
         queue.async { [self] in
             guard !shared.stopped.isSet else { return }
             do throws(FileError) {
-                guard let (batch, key) = try job.folders.placedBatch() else { return job.ended([:]) }
+                guard let (batch, key) = try job.folders.placedBatch() else {
+                    return job.ended([:])
+                }
                 let promises = try job.folders.originalPromises()
                 stations.withLock { stations in
                     let station = stations[key] ?? OriginalStation(key, shared)

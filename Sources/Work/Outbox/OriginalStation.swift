@@ -1,4 +1,5 @@
 import DarkroomAnswer
+import DarkroomBoard
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
@@ -167,14 +168,17 @@ final class OriginalStation: @unchecked Sendable {
         var refused: [TakenPicture] = []
         var new: [(TakenPicture, OriginalPromise)] = []
         for picture in pictures where !shared.stopped.isSet {
+            let promise = work.promises[picture.source]
+            // It may have its own name.
+            if let promise { names.remove(ByteString(promise.path)) }
             do throws(FileError) {
-                switch try folder.prepare(
-                    picture, work.promises[picture.source], besides: names)
-                {
+                switch try folder.prepare(picture, promise, besides: names) {
                 case .promise(let promise):
                     names.insert(ByteString(promise.path))
                     new.append((picture, promise))
-                case .promised: work.promised.append(picture)
+                case .promised:
+                    if let promise { names.insert(ByteString(promise.path)) }
+                    work.promised.append(picture)
                 case .ended(let outcome): work.outcomes[picture.source] = outcome
                 }
             } catch  where OriginalsFolder.concernsOnlyOne(error) {
@@ -334,7 +338,9 @@ final class OriginalStation: @unchecked Sendable {
         let rules = work.job.rules()
         let opened = rule(for: work, rules).flatMap { try? open($0.0, $0.1, for: work, rules) }
         for picture in work.pending {
-            if let promise = work.promises[picture.source], promise.isPlaced {
+            let promise = work.promises[picture.source]
+            if let promise { names.remove(ByteString(promise.path)) }
+            if let promise, promise.isPlaced {
                 // Only the original could not be removed.
                 work.outcomes[picture.source] = .moved(to: promise.path)
             } else {

@@ -276,7 +276,8 @@ import Testing
 
     /// What is said of a folder into which no original can be moved now.
     @Test func warnsOfFoldersForOriginals() throws {
-        let loaded = try load("folders: [{path: ROOT/scans, recipe: web, originals: {move: ROOT/gone}}]")
+        let loaded = try load(
+            "folders: [{path: ROOT/scans, recipe: web, originals: {move: ROOT/gone}}]")
         #expect(
             ConfigurationCheck(loaded, unit: nil).warnings == [
                 "\(scratch.path)/darkroomd.yaml:2: folders: \(scratch.path)/gone: cannot open: "

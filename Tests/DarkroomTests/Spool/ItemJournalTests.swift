@@ -29,7 +29,8 @@ import Testing
             .delivering(index: 6, UndeliveredImage(image, promise: promise)), .cancelled,
             .moving(
                 source: "./é.jpg",
-                OriginalPromise(name: "%C3%A9.jpg", path: "/d/é.jpg", folder: .max, isCopy: true,
+                OriginalPromise(
+                    name: "%C3%A9.jpg", path: "/d/é.jpg", folder: .max, isCopy: true,
                     isPlaced: true)),
             .moving(source: "./é.jpg", nil), .commanded(command), record(2),
             .reopened(ReopenedRecord(of: "then", retries: 2, commands: [command])),

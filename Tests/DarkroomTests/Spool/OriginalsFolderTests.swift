@@ -314,7 +314,8 @@ import Testing
         let error = #expect(throws: FileError.self) {
             try open().prepare(picture(), nil, besides: [])
         }
-        #expect(error.map { [.notDirectory, .tooManySymbolicLinkLevels].contains($0.errno) } == true)
+        #expect(
+            error.map { [.notDirectory, .tooManySymbolicLinkLevels].contains($0.errno) } == true)
         #expect(names("\(hot)/sub") == ["a.png"])
         let way = "\(scratch.path)/way"
         #expect(symlink(place.path, way) == 0)
