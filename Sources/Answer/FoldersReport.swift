@@ -82,6 +82,8 @@ package struct FoldersReport: Codable, Sendable, Equatable {
         package var path: String
         package var recipe: String
         package var originals: HotFolder.Originals
+        /// The folder into which originals move; absent if they do not, or if they move into the answers.
+        package var originalsTo: String?
         package var state: State
         /// Why, or what else is to be said; absent if nothing is.
         package var message: String?
@@ -97,13 +99,15 @@ package struct FoldersReport: Codable, Sendable, Equatable {
         package var files: [File]
 
         package init(
-            path: String, recipe: String, originals: HotFolder.Originals, state: State,
+            path: String, recipe: String, originals: HotFolder.Originals,
+            originalsTo: String? = nil, state: State,
             message: String?, since: String, remembered: Int, batches: Int,
             counts: [String: Int], files: [File]
         ) {
             self.path = path
             self.recipe = recipe
             self.originals = originals
+            self.originalsTo = originalsTo
             self.state = state
             self.message = message
             self.since = since

@@ -9,6 +9,14 @@ package struct HotFolder: Sendable, Equatable {
         /// It moves into the answer.
         case move
         case remove
+        /// It moves into another folder, `place`: `{move: FOLDER}` in the configuration.
+        case place
+
+        /// Those that are a word of the configuration and of reports.
+        package static let words: [Originals] = [.keep, .move, .remove]
+
+        /// How reports call it. With `place`, they name the folder too.
+        package var word: Originals { self == .place ? .move : self }
     }
 
     /// Absolute.
@@ -17,6 +25,8 @@ package struct HotFolder: Sendable, Equatable {
     package var originals = Originals.keep
     /// Where its outputs are placed too; nil for nowhere, or where the recipe says.
     package var delivery: Delivery?
+    /// Where its originals move, with `originals: place`.
+    package var place: Delivery?
     /// The maximum number of pictures of a batch.
     package var batch = 200
     /// A picture waits at most this long for others of its batch, in seconds.

@@ -45,6 +45,7 @@ extension ImageStatus {
             image.metadata = scanner.strings("metadata")
             let milliseconds = scanner.object("milliseconds") { Milliseconds(scanning: &$0) } ?? nil
             let name = scanner.string("name")
+            image.originalAt = scanner.string("originalAt")
             image.output = scanner.object("output") { Output(scanning: &$0) } ?? nil
             image.published = scanner.bool("published")
             image.settingsSHA256 = scanner.string("settingsSha256")

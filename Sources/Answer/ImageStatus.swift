@@ -54,6 +54,8 @@ package struct ImageStatus: Codable, Sendable, Equatable {
     package var output: Output?
     /// Where the output was placed too, an absolute path; absent if the manifest has no `deliver`.
     package var deliveredTo: String?
+    /// Where the original of its picture was moved, an absolute path; absent if it was not (`HotFolder.place`).
+    package var originalAt: String?
     /// false if the image has no output, because its pixels are only for other images; absent otherwise.
     package var published: Bool?
     /// How often work on the image began.
@@ -78,8 +80,8 @@ package struct ImageStatus: Codable, Sendable, Equatable {
         case limitsSHA256 = "limitsSha256"
         case settingsSHA256 = "settingsSha256"
         case versionsSHA256 = "versionsSha256"
-        case from, made, variantOf, state, output, deliveredTo, published, attempts, milliseconds
-        case times, download, error
+        case from, made, variantOf, state, output, deliveredTo, originalAt, published, attempts
+        case milliseconds, times, download, error
         case warnings, metadata
     }
 

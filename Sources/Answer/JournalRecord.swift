@@ -14,6 +14,9 @@ package enum JournalRecord: Sendable, Equatable {
     /// The image with this index is filtered, and its output is to be delivered: `active/ID/output-INDEX` is complete.
     /// It has not ended. The last record of an image counts.
     case delivering(index: Int, UndeliveredImage)
+    /// The original of the picture with this source moves next as this promises; nil takes the promise back. The last
+    /// record of a picture counts.
+    case moving(source: String, OriginalPromise?)
     /// Someone cancelled the batch; an older version wrote this record.
     case cancelled
     /// A control file gave a command to the batch.
@@ -27,7 +30,8 @@ package enum JournalRecord: Sendable, Equatable {
 
 extension JournalRecord: Codable {
     private enum CodingKeys: String, CodingKey {
-        case image, status, delivering, cancelled, commanded, reopened, crash, cause
+        case image, status, delivering, original, moving, cancelled, commanded, reopened, crash,
+            cause
     }
 
     package init(from decoder: any Decoder) throws {
@@ -40,6 +44,10 @@ extension JournalRecord: Codable {
             UndeliveredImage.self, forKey: .delivering)
         {
             self = .delivering(index: try container.decode(Int.self, forKey: .image), image)
+        } else if let source = try container.decodeIfPresent(String.self, forKey: .original) {
+            self = .moving(
+                source: source,
+                try container.decodeIfPresent(OriginalPromise.self, forKey: .moving))
         } else if let index = try container.decodeIfPresent(Int.self, forKey: .image) {
             self = .ended(
                 index: index, try container.decode(ImageStatus.self, forKey: .status))
@@ -66,6 +74,9 @@ extension JournalRecord: Codable {
         case .delivering(let index, let image):
             try container.encode(index, forKey: .image)
             try container.encode(image, forKey: .delivering)
+        case .moving(let source, let promise):
+            try container.encode(source, forKey: .original)
+            try container.encodeIfPresent(promise, forKey: .moving)
         case .cancelled:
             try container.encode(true, forKey: .cancelled)
         case .commanded(let command):

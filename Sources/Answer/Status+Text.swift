@@ -127,6 +127,7 @@ extension ImageStatus {
             writer.add("waited", milliseconds.waited)
         }
         writer.add("name", name)
+        writer.add("originalAt", originalAt)
         writer.add("output", output) { writer, output in
             writer.add("bytes", output.bytes)
             writer.add("channels", output.channels)

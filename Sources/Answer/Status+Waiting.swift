@@ -7,6 +7,8 @@ extension Status {
             case hostPaused = "host-paused"
             /// Outputs cannot be delivered now.
             case delivery
+            /// Originals of a hot folder cannot be moved now.
+            case originals
             /// The queues are suspended (SIGUSR1).
             case paused
             /// The daemon was stopped.

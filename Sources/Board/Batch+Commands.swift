@@ -48,7 +48,7 @@ extension Batch {
     }
 
     /// Whether the batch is held, and nothing of it is in work.
-    var isIdle: Bool { isHeld && live.isEmpty && !isFinishing }
+    var isIdle: Bool { isHeld && live.isEmpty && !isFinishing && originals != .moving }
 
     mutating func cancelImages(_ pool: inout Pool) {
         setCancelled(&pool)

@@ -160,7 +160,7 @@ extension Batch {
     // MARK: The batch
 
     mutating func finishIfEnded(_ pool: inout Pool) {
-        guard hasEnded, !isFinishing else { return }
+        guard hasEnded, !isFinishing, !moveOriginals(&pool) else { return }
         isFinishing = true
         status.state = finalState
         status.times.finished = Clock.timestamp

@@ -93,6 +93,7 @@ package struct Batch {
     package let isContinued: Bool
     /// Whether the batch is in the board's rotation for places.
     var isInRotation = false
+    var originals = OriginalsPhase.untouched
     var isFinishing = false
     private(set) var isCancelled = false
     /// Whether its images get no places.

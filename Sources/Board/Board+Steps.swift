@@ -93,6 +93,15 @@ extension Board {
         change(key) { $0.deliveryEnded(index, result, &$1) }
     }
 
+    /// The originals of an ended batch are where they belong, or stay.
+    ///
+    /// - Parameter outcomes: by the sources of the pictures.
+    package mutating func originalsMoved(
+        _ key: BatchKey, _ outcomes: [ByteString: OriginalOutcome]
+    ) {
+        change(key) { $0.originalsMoved(outcomes, &$1) }
+    }
+
     package mutating func imageEnded(_ key: BatchKey, _ index: Int, _ image: ImageStatus) {
         change(key) { $0.ended(index, like: image, &$1) }
     }

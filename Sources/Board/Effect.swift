@@ -17,6 +17,8 @@ package enum Effect: Sendable {
     case record(BatchKey, id: String, index: Int, ImageStatus, Step)
     /// Place an image's output in another folder.
     case deliver(DeliveryJob)
+    /// All images of a batch have ended: move the originals of its pictures, if it is one of a hot folder that says so.
+    case moveOriginals(BatchKey, id: String)
     /// An image that was filtered again for others has this result, which is not recorded.
     case endAgain(BatchKey, index: Int, ImageStatus)
     /// Remove the pixels that an image has handed over.

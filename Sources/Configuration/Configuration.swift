@@ -169,6 +169,7 @@ extension Configuration {
         settings.fetchRules = fetchRules
         settings.localSources = localSources
         settings.delivery = deliveryRules
+        settings.folders = folders
         settings.cacheBytes = cacheBytes
         settings.resultBytes = resultBytes
         settings.filterConcurrency = filterConcurrency

@@ -33,7 +33,16 @@ package struct ConfigurationCheck {
         for (key, path) in configuration.deliveries.map({ ("folders", $0.folder) })
             + configuration.deliveryRoots.map({ ("deliver.roots", $0) })
         {
-            if let words = undeliverable(path, under: unit) { warnings.append((key, words)) }
+            if let words = undeliverable(path, under: unit) {
+                let rest = "images wait until their results can be delivered there"
+                warnings.append((key, "\(words); \(rest)"))
+            }
+        }
+        for place in configuration.places {
+            if let words = immovable(place.folder, under: unit) {
+                let rest = "batches wait until their originals can be moved there"
+                warnings.append(("folders", "\(words); \(rest)"))
+            }
         }
         if configuration.defaultFilters.cutBefore {
             let key = "manifests.defaultFilters"
@@ -169,6 +178,7 @@ package struct ConfigurationCheck {
         for folder in configuration.folders { look("folders", folder.path, folder.access) }
         for root in configuration.deliveryRoots { look("deliver.roots", root, .writing) }
         for delivery in configuration.deliveries { look("folders", delivery.folder, .writing) }
+        for place in configuration.places { look("folders", place.folder, .writing) }
         if let path = configuration.downloads.caFile {
             look("downloads.caFile", folder(path), .reading)
         }
@@ -182,12 +192,11 @@ package struct ConfigurationCheck {
         return findings
     }
 
-    /// The hot folders, and those to which outputs are delivered.
+    /// The hot folders, and those to which outputs are delivered or originals move.
     private var neededFolders: [(path: String, access: ServiceView.Access)] {
         configuration.folders.map { ($0.path, $0.access) }
-            + (configuration.deliveries.map(\.folder) + configuration.deliveryRoots).map {
-                ($0, .writing)
-            }
+            + (configuration.deliveries.map(\.folder) + configuration.places.map(\.folder)
+            + configuration.deliveryRoots).map { ($0, .writing) }
     }
 
     /// The lines that a unit lacks for these folders, as `systemctl edit` expects them.
@@ -242,7 +251,16 @@ package struct ConfigurationCheck {
         } catch {
             obstacle = error.message
         }
-        return obstacle.map { "\($0); images wait until their results can be delivered there" }
+        return obstacle
+    }
+
+    /// Why no original can be moved to a folder now; nil if it can.
+    private func immovable(_ path: String, under unit: ServiceUnit?) -> String? {
+        if let words = undeliverable(path, under: unit) { return words }
+        guard let folder = try? Directory(path: path), let information = try? folder.information()
+        else { return nil }
+        let way = FolderWay(to: information, for: unit?.userID ?? geteuid())
+        return way.problem(folder).map { "\(path): \($0)" }
     }
 
     private func stopTimeout(under unit: ServiceUnit) -> String? {

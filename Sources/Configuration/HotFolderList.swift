@@ -91,9 +91,16 @@ extension ValueReader {
         var folder = HotFolder(
             path: FilePath(path ?? "/").lexicallyNormalized().string,
             recipe: text("recipe", "web") ?? "")
-        let words = Words.list(HotFolder.Originals.allCases.map(\.rawValue), "or")
-        folder.originals =
-            value("originals", words) { .init(rawValue: $0) } ?? folder.originals
+        if case .map? = map["originals"]?.value, let node = map["originals"] {
+            folder.place = originalsPlace(node, at: .key(.root, "originals"))
+            folder.originals = .place
+        } else {
+            let list = HotFolder.Originals.words
+            let words = Words.list(list.map(\.rawValue) + ["{move: /srv/done}"], "or")
+            folder.originals =
+                value("originals", words) { word in list.first { $0.rawValue == word } }
+                ?? folder.originals
+        }
         folder.delivery = map["deliver"].flatMap { delivery($0, at: .key(.root, "deliver")) }
         let sizes = HotFolderList.batches
         folder.batch =
@@ -159,7 +166,26 @@ extension Configuration {
                 }
             }
         }
-        return problems + deliveryProblems
+        return problems + deliveryProblems + placeProblems
+    }
+
+    /// Where originals move, with the words for who says it.
+    var places: [(folder: String, who: String)] {
+        folders.compactMap { folder in
+            folder.place.map { ($0.folder, "originals of \(folder.path)") }
+        }
+    }
+
+    /// What is wrong with these. They keep the folders in a hot folder, so they must not contain one either.
+    private var placeProblems: [String] {
+        places.flatMap { moved in
+            let place = Self.real(moved.folder)
+            return deliveryRules.taken.compactMap { path, what -> String? in
+                guard let overlap = Self.overlap(place, Self.real(path)) else { return nil }
+                return
+                    "\(moved.who): \(moved.folder) \(overlap) \(what), \(path): originals would be taken again"
+            }
+        }
     }
 
     /// Where outputs are delivered to, beside `deliver.roots`, with the words for who says it.

@@ -118,6 +118,14 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     case deliveryPlaced = "delivery-placed"
     case deliverySynced = "delivery-synced"
 
+    // The move of an original from a hot folder into another folder.
+    /// A copy is there under its hidden name, because the folder is on another file system; nothing is promised yet.
+    case placeCopied = "place-copied"
+    /// The journal has the name that the original, or its copy, gets.
+    case placePromised = "place-promised"
+    case placeRenamed = "place-renamed"
+    case placeSynced = "place-synced"
+
     // The page of a batch.
     /// The page is complete, but not in the outbox yet.
     case pageMade = "page-made"
@@ -247,10 +255,13 @@ package enum FaultPoint: String, Sendable, CaseIterable {
     /// Whether only daemons with a store of results pass it.
     package var needsResults: Bool { self == .resultCopied }
 
-    /// Whether only daemons with a hot folder pass it, some only if its outputs are delivered.
+    /// Whether only daemons with a hot folder pass it, some only if its outputs are delivered, or its originals move.
     package var needsHotFolder: Bool {
-        rawValue.hasPrefix("hot-") || rawValue.hasPrefix("delivery-")
+        rawValue.hasPrefix("hot-") || rawValue.hasPrefix("delivery-") || needsPlace
     }
+
+    /// Whether only daemons pass it that move originals into another folder.
+    package var needsPlace: Bool { rawValue.hasPrefix("place-") }
 
     /// Whether only daemons pass it that have a codec program.
     package var needsCodec: Bool { rawValue.hasPrefix("codec-") }

@@ -118,19 +118,31 @@ extension ValueReader {
     /// Reads `deliver`: a folder, or a map with `to` and `ifExists`.
     package mutating func delivery(_ node: Document.Node, at path: DocumentPath) -> Delivery? {
         guard case .map = node.value else {
-            return deliveryFolder(node, at: path).map {
+            return deliveryFolder(node, of: "deliver", at: path).map {
                 Delivery(to: $0, isOfRecipe: isOfRecipe)
             }
         }
-        let form = ManifestSnippet.map("to", Self.deliveryForm)
+        return place(node, of: "deliver", key: "to", at: path)
+    }
+
+    /// Reads `originals` of a hot folder: a map with `move` and `ifExists`.
+    package mutating func originalsPlace(_ node: Document.Node, at path: DocumentPath) -> Delivery?
+    {
+        place(node, of: "originals", key: "move", at: path)
+    }
+
+    private mutating func place(
+        _ node: Document.Node, of what: String, key: ByteString, at path: DocumentPath
+    ) -> Delivery? {
+        let form = ManifestSnippet.map(key.string, Self.deliveryForm)
         guard
-            let map = map(node, keys: ["to", "ifExists"], of: "‘deliver’", at: path, write: form)
+            let map = map(node, keys: [key, "ifExists"], of: "‘\(what)’", at: path, write: form)
         else { return nil }
-        guard let to = map["to"] else {
-            problems.add(.missingKey, "‘deliver’ needs ‘to’, a folder", at: path, node.place)
+        guard let to = map[key] else {
+            problems.add(.missingKey, "‘\(what)’ needs ‘\(key)’, a folder", at: path, node.place)
             return nil
         }
-        let folder = deliveryFolder(to, at: .key(path, "to"))
+        let folder = deliveryFolder(to, of: what, at: .key(path, key))
         var existing = Delivery.Existing.number
         if let node = map["ifExists"] {
             existing = word(node, "‘ifExists’", at: .key(path, "ifExists")) ?? existing
@@ -139,14 +151,14 @@ extension ValueReader {
     }
 
     private mutating func deliveryFolder(
-        _ node: Document.Node, at path: DocumentPath
+        _ node: Document.Node, of what: String, at path: DocumentPath
     ) -> String? {
-        guard let text = text(node, "the folder of ‘deliver’", at: path, write: Self.deliveryForm)
+        guard let text = text(node, "the folder of ‘\(what)’", at: path, write: Self.deliveryForm)
         else { return nil }
         if let folder = Delivery.folder(text.string) { return folder }
         problems.add(
             .unknownValue,
-            "the folder of ‘deliver’ must be an absolute path without ‘..’, found ‘\(text.shortened)’",
+            "the folder of ‘\(what)’ must be an absolute path without ‘..’, found ‘\(text.shortened)’",
             at: path, node.place)
         return nil
     }

@@ -62,14 +62,7 @@ enum OutputNaming {
         }
         for draft in drafts {
             guard let file = draft.file, draft.isPublished else { continue }
-            let folders = OutputPath.folders(of: file.pattern.string)
-            if !folders.isEmpty, let delivery = draft.settings.delivery {
-                problems.add(
-                    .badName,
-                    "‘deliver’ places all outputs in \(delivery.folder.shortened), so ‘output.name’ can have no ‘/’",
-                    at: draft.path, draft.namePlace)
-            }
-            for folder in folders {
+            for folder in OutputPath.folders(of: file.pattern.string) {
                 guard let owner = owners[folder] else { continue }
                 problems.add(
                     .duplicateName,

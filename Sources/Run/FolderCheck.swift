@@ -15,12 +15,22 @@ package struct FolderFinding: Sendable, Equatable {
         case unreadable
         /// No image has this file.
         case extra
+        /// A copy that was delivered is not in its folder any more, was changed there, or cannot be read. Whoever owns
+        /// the folder may do with it what they like, so this is no loss of a result.
+        case deliveredMissing = "delivered-missing"
+        case deliveredDiffers = "delivered-differs"
+        case deliveredUnreadable = "delivered-unreadable"
         /// Made anew: the source is not the one that was filtered.
         case sourceChanged = "source-changed"
         /// Made anew: it has other bytes.
         case otherBytes = "other-bytes"
         /// Made anew: the image fails.
         case fails
+
+        /// Whether it is about a copy that was delivered, and not about the folder.
+        package var isOfDelivery: Bool {
+            [.deliveredMissing, .deliveredDiffers, .deliveredUnreadable].contains(self)
+        }
     }
 
     package let kind: Kind
@@ -43,6 +53,10 @@ package struct FolderSummary: Sendable, Equatable {
     /// The sum of their lengths.
     package internal(set) var bytes = 0
     package internal(set) var findings = 0
+    /// The number of delivered copies that were compared, and of those that are not as they were delivered. These are
+    /// not among the findings.
+    package internal(set) var delivered = 0
+    package internal(set) var deliveredFindings = 0
     /// The number of outputs that are not there, and of those that are not as they were written.
     package internal(set) var missing = 0
     package internal(set) var changed = 0
@@ -153,6 +167,7 @@ package final class FolderCheck {
                 if finding.kind == .differs { summary.changed += 1 }
                 try add(finding)
             }
+            try checkDelivered(images, check)
             done += images.count
             progress(done, summary.images)
         }
@@ -174,6 +189,32 @@ package final class FolderCheck {
             try add(
                 FolderFinding(
                     kind: .extra, image: nil, file: name, message: "no image has this file"))
+        }
+    }
+
+    /// Compares the copies in the folders to which outputs were delivered.
+    private func checkDelivered(_ images: [ImageOutline], _ check: OutputCheck) throws {
+        let delivered = images.compactMap { image in
+            image.state == .filtered
+                ? image.deliveredTo.flatMap { path in
+                    image.output.map { (image: image, path: path, output: $0) }
+                } : nil
+        }
+        if delivered.isEmpty { return }
+        summary.delivered += delivered.count
+        let faults = concurrentMap(delivered) { check.fault(of: $0.output, deliveredTo: $0.path) }
+        for (copy, fault) in zip(delivered, faults) {
+            guard let fault else { continue }
+            let finding = fault.finding(of: copy.image.name.string, copy.path)
+            let kind: FolderFinding.Kind =
+                switch finding.kind {
+                case .missing: .deliveredMissing
+                case .unreadable: .deliveredUnreadable
+                default: .deliveredDiffers
+                }
+            try add(
+                FolderFinding(
+                    kind: kind, image: finding.image, file: finding.file, message: finding.message))
         }
     }
 
@@ -205,7 +246,11 @@ package final class FolderCheck {
     }
 
     func add(_ finding: FolderFinding) throws {
-        summary.findings += 1
+        if finding.kind.isOfDelivery {
+            summary.deliveredFindings += 1
+        } else {
+            summary.findings += 1
+        }
         try tell(finding)
     }
 

@@ -14,6 +14,7 @@ struct ImageOutline: Decodable, Sendable {
     let error: Cause?
     let warnings: [String]?
     let source: String?
+    let deliveredTo: String?
     let sourceSHA256: String?
 
     struct Output: Decodable, Sendable {
@@ -30,7 +31,7 @@ struct ImageOutline: Decodable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case name, state, output, error, warnings, source
+        case name, state, output, error, warnings, source, deliveredTo
         case sourceSHA256 = "sourceSha256"
     }
 
@@ -114,17 +115,44 @@ struct OutputCheck: Sendable {
     func fault(of output: ImageOutline.Output) -> OutputFault? {
         do {
             let (folder, name) = try outputs.place(ofOutput: output.file)
-            guard let found = try folder.information(of: name) else { return .missing }
-            guard found.isRegularFile else { return .notAFile }
-            guard found.length == output.bytes else {
-                return .length(found.length, expected: output.bytes)
-            }
-            guard readsContent else { return nil }
-            let digest = try folder.open(name).sha256(path: folder.path(of: name))
-            return digest == output.sha256 ? nil : .digest(digest)
+            return try fault(of: output, as: name, in: folder)
         } catch {
-            return [.noSuchFileOrDirectory, .notDirectory].contains(error.errno)
-                ? .missing : .unreadable(error)
+            return .reading(error)
         }
+    }
+
+    /// The same for its copy with this absolute path.
+    func fault(of output: ImageOutline.Output, deliveredTo path: String) -> OutputFault? {
+        do {
+            var folder = FilePath(path)
+            guard let name = folder.lastComponent?.string, folder.isAbsolute else {
+                return .missing
+            }
+            folder.removeLastComponent()
+            return try fault(
+                of: output, as: FileName(name), in: Directory(path: folder.string))
+        } catch {
+            return .reading(error)
+        }
+    }
+
+    private func fault(
+        of output: ImageOutline.Output, as name: FileName, in folder: Directory
+    ) throws(FileError) -> OutputFault? {
+        guard let found = try folder.information(of: name) else { return .missing }
+        guard found.isRegularFile else { return .notAFile }
+        guard found.length == output.bytes else {
+            return .length(found.length, expected: output.bytes)
+        }
+        guard readsContent else { return nil }
+        let digest = try folder.open(name).sha256(path: folder.path(of: name))
+        return digest == output.sha256 ? nil : .digest(digest)
+    }
+}
+
+extension OutputFault {
+    fileprivate static func reading(_ error: FileError) -> OutputFault {
+        [.noSuchFileOrDirectory, .notDirectory].contains(error.errno)
+            ? .missing : .unreadable(error)
     }
 }

@@ -9,6 +9,8 @@ struct HotFolderRun {
     private let scans: Directory
     /// Where the outputs are delivered to.
     private let delivered: Directory
+    /// The hot folders whose originals move into another folder.
+    private let moving: [Moving]
     private let settings: [String: String]
     private let picture: [UInt8]
     private var sources: [ByteString] = []
@@ -18,6 +20,21 @@ struct HotFolderRun {
     private(set) var differing: [String] = []
     /// Fault points that no daemon reached.
     private(set) var missed: [FaultPoint] = []
+
+    /// A hot folder whose originals move.
+    private struct Moving {
+        /// How the names of its pictures begin.
+        let mark: String
+        let scans: Directory
+        let done: Directory
+        /// Whether the two are on different file systems.
+        let isFar: Bool
+
+        var setting: String {
+            "{path: \(TestSpool.quoted(scans.path)), recipe: \(recipe), batch: \(pictures / 2), within: 0s, "
+                + "originals: {move: \(TestSpool.quoted(done.path))}}"
+        }
+    }
 
     private static let recipe = "self-test"
     /// The number of new pictures for each kill; a batch has half of them.
@@ -43,12 +60,43 @@ struct HotFolderRun {
         self.scans = scans
         self.delivered = delivered
         self.picture = picture
+        let moving = try onFiles { () throws(FileError) in try Self.movingFolders(in: folder) }
+        self.moving = moving
         settings = [
             "inbox.poll": "100ms",
             "folders":
                 "[{path: \(TestSpool.quoted(scans.path)), recipe: \(Self.recipe), originals: move, "
-                + "batch: \(Self.pictures / 2), within: 0s, deliver: \(TestSpool.quoted(delivered.path))}]",
+                + "batch: \(Self.pictures / 2), within: 0s, deliver: \(TestSpool.quoted(delivered.path))}, "
+                + moving.map(\.setting).joined(separator: ", ") + "]",
         ]
+    }
+
+    /// A folder on this file system, and one on another one if there is one.
+    private static func movingFolders(in folder: Directory) throws(FileError) -> [Moving] {
+        func make(_ mark: String, _ parent: Directory, isFar: Bool) throws(FileError) -> Moving {
+            let (scans, done) = (FileName("\(mark)-scans"), FileName("\(mark)-done"))
+            try folder.makeDirectory(scans)
+            let name = isFar ? FileName("darkroom-self-test-\(getpid())") : done
+            try parent.makeDirectory(name, mode: 0o700)
+            return Moving(
+                mark: mark, scans: try Directory(scans, in: folder),
+                done: try Directory(name, in: parent), isFar: isFar)
+        }
+        var moving = [try make("near", folder, isFar: false)]
+        if let memory = try? Directory(path: "/dev/shm"), memory.isUsable,
+            try memory.information().st_dev != folder.information().st_dev
+        {
+            moving.append(try make("far", memory, isFar: true))
+        }
+        return moving
+    }
+
+    /// Removes what is not in the folder of the self-test.
+    private func removeFarFolders() {
+        for folder in moving where folder.isFar {
+            try? Directory(path: "/dev/shm").removeTree(
+                FileName("darkroom-self-test-\(getpid())"))
+        }
     }
 
     var pictureCount: Int { sources.count }
@@ -59,7 +107,11 @@ struct HotFolderRun {
     }
 
     mutating func run(progress: (Int, Int) -> Void) throws(SelfTestError) {
-        let points = FaultPoint.allCases.filter(\.needsHotFolder).shuffled()
+        defer { removeFarFolders() }
+        let copies = moving.contains(where: \.isFar)
+        let points = FaultPoint.allCases.filter {
+            $0.needsHotFolder && (copies || $0 != .placeCopied)
+        }.shuffled()
         for (index, point) in points.enumerated() {
             try scan()
             let daemon = try spool.start(fault: point.rawValue, settings: settings)
@@ -86,21 +138,28 @@ struct HotFolderRun {
         try audit()
     }
 
-    /// Renames pictures into the hot folder, as a scanner does.
+    /// Renames pictures into the hot folders, as a scanner does.
     private mutating func scan() throws(SelfTestError) {
-        for _ in 0..<Self.pictures {
-            let name = "scan-\(sources.count).png"
-            try onFiles { () throws(FileError) in
-                try scans.write(picture, to: ".new", durably: false)
-                try scans.rename(".new", to: scans, as: FileName(name))
+        for (folder, mark) in [(scans, "scan")] + moving.map({ ($0.scans, $0.mark) }) {
+            for _ in 0..<Self.pictures {
+                let name = "\(mark)-\(sources.count).png"
+                try onFiles { () throws(FileError) in
+                    try folder.write(picture, to: ".new", durably: false)
+                    try folder.rename(".new", to: folder, as: FileName(name))
+                }
+                sources.append(ByteString("./\(name)"))
             }
-            sources.append(ByteString("./\(name)"))
         }
     }
 
     private func isIdle() throws(SelfTestError) -> Bool {
         guard try spool.isIdle() else { return false }
-        return try onFiles { () throws(FileError) in try scans.names().isEmpty }
+        return try onFiles { () throws(FileError) in
+            for folder in [scans] + moving.map(\.scans) where try !folder.names().isEmpty {
+                return false
+            }
+            return true
+        }
     }
 
     /// The images of all answers.
@@ -121,7 +180,11 @@ struct HotFolderRun {
         for (id, image) in try answers() {
             found[ByteString(image.source ?? ""), default: 0] += 1
             outputs.insert(image.output?.sha256)
-            if try spool.outboxFile(id, FileName("\(image.name).original.png")) != picture {
+            if let folder = moving.first(where: { image.name.hasPrefix($0.mark) }) {
+                if image.originalAt != "\(folder.done.path)/\(image.name).png" {
+                    differing.append("originalAt of \(image.name): \(image.originalAt ?? "none")")
+                }
+            } else if try spool.outboxFile(id, FileName("\(image.name).original.png")) != picture {
                 differing.append("the original of \(image.name) in \(id.text)")
             }
         }
@@ -134,11 +197,32 @@ struct HotFolderRun {
             if count == 0 { lost.append("\(source)") }
             if count > 1 { duplicated.append("\(source): \(count) answers") }
         }
-        let left = try onFiles { () throws(FileError) in try scans.names() }
-        for name in left { lost.append("\(name.text) is still in its folder") }
+        for folder in [scans] + moving.map(\.scans) {
+            let left = try onFiles { () throws(FileError) in try folder.names() }
+            for name in left { lost.append("\(name.text) is still in its folder") }
+        }
         let files = try onFiles { () throws(FileError) in try delivered.names() }
-        if files.count != sources.count {
-            differing.append("\(files.count) files are delivered for \(sources.count) pictures")
+        let count = sources.count { $0.hasPrefix("./scan-") }
+        if files.count != count {
+            differing.append("\(files.count) files are delivered for \(count) pictures")
+        }
+        for folder in moving { try auditOriginals(of: folder) }
+    }
+
+    /// Each original is in its new place once, and nothing else is.
+    private mutating func auditOriginals(of folder: Moving) throws(SelfTestError) {
+        let names = try onFiles { () throws(FileError) in try folder.done.names() }
+        let expected = Set(
+            sources.filter { $0.hasPrefix("./\(folder.mark)-") }.map {
+                FileName(bytes: $0.utf8.dropFirst(2))
+            })
+        for name in expected.subtracting(names) { lost.append("the original \(name.text)") }
+        for name in Set(names).subtracting(expected) {
+            duplicated.append("\(name.text) is among the originals")
+        }
+        for name in expected.intersection(names) {
+            let content = try onFiles { () throws(FileError) in try folder.done.read(name) }
+            if content != picture { differing.append("the original \(name.text)") }
         }
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomAnswer
 import DarkroomBoard
 import DarkroomCore
 import DarkroomFetch
@@ -36,6 +37,8 @@ package struct BatchSettings: Sendable {
     package var makesPages = false
     /// Where outputs may be delivered to.
     package var delivery = DeliveryRules()
+    /// The hot folders, for their originals.
+    package var folders: [HotFolder] = []
     package var examination: Examination
 
     package init(examination: Examination) {

@@ -14,7 +14,9 @@ struct VerifyCommand: ParsableCommand {
         discussion: """
             The command reads each output and says which ones differ or are missing, and which files no image has. It \
             works on the folder of darkroom run or darkroom merge, and on the answer of a batch in the outbox. A name \
-            without a slash is an ID if there is such a batch, otherwise that of a folder.
+            without a slash is an ID if there is such a batch, otherwise that of a folder. It also looks at the copies \
+            that deliver has placed in other folders. If one of them is gone or changed, it says so, and that does not \
+            count as a finding.
 
             With --again, it also filters all pictures again, in a scratch folder in TMPDIR, and compares the bytes. If a \
             source has changed since then, it says so. The options and the configuration must be those of the run.
@@ -99,7 +101,9 @@ struct VerifyCommand: ParsableCommand {
             try Console.json([
                 "type": "summary", "id": summary.id, "folder": summary.folder,
                 "state": summary.state, "images": summary.images, "outputs": summary.outputs,
-                "bytes": summary.bytes, "findings": summary.findings, "complete": signal == nil,
+                "bytes": summary.bytes, "findings": summary.findings,
+                "delivered": summary.delivered, "deliveredFindings": summary.deliveredFindings,
+                "complete": signal == nil,
                 "exit": exit.rawValue,
             ])
         } else if let signal {
@@ -117,7 +121,18 @@ struct VerifyCommand: ParsableCommand {
                 "\(summary.id.visible): \(outputs), \(HumanText.bytes(Double(summary.bytes))), all as they were written"
             )
         }
+        if !json, signal == nil, let words = Self.deliveries(summary) { Console.complain(words) }
         throw exit
+    }
+
+    /// What has become of the copies that were delivered; nil if all are as they were.
+    private static func deliveries(_ summary: FolderSummary) -> String? {
+        guard summary.deliveredFindings > 0 else { return nil }
+        let copies = Words.count(summary.delivered, "delivered copy", "delivered copies")
+        let verb = summary.deliveredFindings == 1 ? "is" : "are"
+        return
+            "\(summary.deliveredFindings) of \(copies) \(verb) not where deliver has put them, or changed; no output is "
+            + "lost by that"
     }
 
     /// What makes the outputs again that are missing or were changed; nil if there are none.

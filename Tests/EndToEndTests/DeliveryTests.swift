@@ -78,6 +78,27 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
+    /// Folders of `output.name` are made in the folder, at each step of a kill.
+    @Test(arguments: kills) func deliversIntoFolders(point: FaultPoint) async throws {
+        func drop() throws {
+            try fixture.drop(
+                "b",
+                [
+                    "deliver": web, "filters": ["mono"], "output": ["name": "2026/{name}.{ext}"],
+                    "images": ["a", "b"].map { ["name": $0, "source": fixture.url("0.png")] },
+                ])
+        }
+        let first = try await run(fault: point)
+        try drop()
+        #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
+        let second = try await run()
+        let status = try await fixture.complete("b", second)
+        #expect(status.images.map(\.deliveredTo) == ["a", "b"].map { "\(web)/2026/\($0).png" })
+        #expect(list("\(web)/2026") == ["a.png", "b.png"])
+        #expect(content("\(web)/2026/a.png") == (try output("b", "2026/a.png")))
+        #expect(try await second.stop() == .exited(0))
+    }
+
     struct Taken: Sendable, CustomTestStringConvertible {
         let ifExists: String?
         var isFolder = false

@@ -10,7 +10,7 @@ final class HotFolderFixture: Sendable {
     /// Holds the configuration, its recipes and the hot folder.
     let scratch: ScratchDirectory
     let originals: String
-    /// Further keys of the folder.
+    /// Further keys of the folder. `DONE` in it, and in `originals`, is the path of `done`.
     let options: String
     /// Whether the outputs are delivered to `delivered`.
     let delivers: Bool
@@ -25,7 +25,7 @@ final class HotFolderFixture: Sendable {
         self.originals = originals
         self.options = options
         self.delivers = delivers
-        for name in ["recipes", "scans", "delivered"] {
+        for name in ["recipes", "scans", "delivered", "done"] {
             try FileManager.default.makeFolder(at: scratch.url.appending(path: name))
         }
         try recipe("filters: {resize: 8}\n")
@@ -42,10 +42,13 @@ final class HotFolderFixture: Sendable {
     }
 
     var delivered: String { "\(scratch.path)/delivered" }
+    /// Where originals move.
+    var done: String { "\(scratch.path)/done" }
 
     var setting: String {
         let deliver = delivers ? ", deliver: \(delivered)" : ""
-        return "[{path: \(folder), recipe: small, originals: \(originals)\(options)\(deliver)}]"
+        let keys = "originals: \(originals)\(options)\(deliver)"
+        return "[{path: \(folder), recipe: small, \(keys.replacing("DONE", with: done))}]"
     }
 
     func run(

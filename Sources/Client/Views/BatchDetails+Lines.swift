@@ -202,7 +202,9 @@ extension BatchDetails {
         guard let file = image.output?.file else {
             return image.published == false ? "not published" : "-"
         }
-        return image.deliveredTo.map { "\(file), \($0.visible)" } ?? file
+        let delivered = image.deliveredTo.map { ", \($0.visible)" } ?? ""
+        let original = image.originalAt.map { ", original: \($0.visible)" } ?? ""
+        return file + delivered + original
     }
 
     /// The chosen quality, and the similarity that it has.

@@ -20,9 +20,10 @@ import SystemPackage
 /// | removed                                                  | the restart finds nothing left to remove            |
 /// | `hot/KEY/NAME.batch` removed, when all pictures are done | nothing to do                                       |
 ///
-/// The rename before the removal is necessary: somebody could put another file under the name between a look at it and
-/// its removal. The file is read, because whoever may write to a picture can give it back its size and time after a
-/// change. One that has changed is not renamed.
+/// `HotOriginal` says why it is read, and renamed before it is removed. One that has changed is not renamed.
+///
+/// With `originals: {move: FOLDER}`, they were moved before the last status (`OriginalsFolder`). What is left is to tell
+/// of those that have changed.
 extension HotFolderStation {
     private static let copyName: FileName = "original"
     /// In nanoseconds.
@@ -43,7 +44,9 @@ extension HotFolderStation {
                 switch try batch.fate(in: spool) {
                 case .waiting: continue
                 case .gone:
-                    if batch.originals != .keep { log.originalsKept(of: batch.name, in: path) }
+                    if [.move, .remove].contains(batch.originals) {
+                        log.originalsKept(of: batch.name, in: path)
+                    }
                 case .ended(let id, let status):
                     records?.ended.insert(name)
                     guard try settle(batch, id, status, station) else { continue }
@@ -78,6 +81,7 @@ extension HotFolderStation {
                 picture.path, .originalKept,
                 "batch \(id) has its outputs, but the original stays: \(why)")
         }
+        let moved = batch.originals == .place ? batch.moved(by: status) : []
         var folders: [RelativePath: Directory] = [:]
         for picture in pictures {
             if isStopped { return false }
@@ -90,13 +94,22 @@ extension HotFolderStation {
                     folder = try root.folder(beneath: parent)
                     folders[parent] = folder
                 }
+                if batch.originals == .place {
+                    let isOther = try original(picture, folder).hasOtherContent()
+                    if isOther, !moved.contains(picture.source) {
+                        keep(picture, "its content is another one now")
+                    } else {
+                        refused[picture.path] = nil
+                    }
+                    continue
+                }
                 var isAnswered = true
                 if batch.originals == .move {
                     let name = batch.outputName(of: picture, in: status)
                     isAnswered = try answerOriginal(picture, name, folder, answer, station)
                     if isStopped { return false }
                 }
-                switch try isAnswered ? remove(picture, from: folder) : .hasChanged {
+                switch try isAnswered ? original(picture, folder).remove() : .hasChanged {
                 case .removed(let isLast):
                     // The ledger knows its other hard links by this entry, which the listings forget.
                     if isLast { removed.append(picture.stamp.identity) }
@@ -104,7 +117,7 @@ extension HotFolderStation {
                 case .isGone: refused[picture.path] = nil
                 case .hasChanged: keep(picture, "its content is another one now")
                 case .nameIsTaken:
-                    let hidden = Self.hiddenName(of: picture).text
+                    let hidden = original(picture, folder).hiddenName.text
                     keep(picture, "its folder contains \(hidden), which is another file")
                 }
             } catch  where [.noSuchFileOrDirectory, .notDirectory].contains(error.errno) {
@@ -123,6 +136,10 @@ extension HotFolderStation {
         return isDone
     }
 
+    private func original(_ picture: TakenPicture, _ folder: Directory) -> HotOriginal {
+        HotOriginal(picture, in: folder, stop: stopped)
+    }
+
     /// Copies an original into the answer, unless it is there.
     ///
     /// - Returns: false if its content is another one now. If it is not in its folder, there is nothing to copy.
@@ -130,7 +147,7 @@ extension HotFolderStation {
         _ picture: TakenPicture, _ name: String, _ folder: Directory, _ answer: Directory,
         _ station: Directory
     ) throws(FileError) -> Bool {
-        guard let file = try open(picture, in: folder) else { return true }
+        guard let file = try original(picture, folder).open() else { return true }
         let shown = folder.path(of: picture.path.name)
         guard let target = try picture.free(name, in: answer) else { return true }
         let copy = try station.create(Self.copyName, replacing: true)
@@ -151,103 +168,5 @@ extension HotFolderStation {
         try station.rename(Self.copyName, to: answer, as: target)
         if settings.isDurable { try answer.sync() }
         return true
-    }
-
-    /// Opens the original under its name, or under the hidden one after a crash; nil if neither is the picture.
-    private func open(
-        _ picture: TakenPicture, in folder: Directory
-    ) throws(FileError) -> Descriptor? {
-        for name in [picture.path.name, Self.hiddenName(of: picture)] {
-            guard let entry = try folder.information(of: name), picture.stamp.matches(entry) else {
-                continue
-            }
-            let file = try folder.open(name)
-            // It may have been exchanged since then.
-            if picture.stamp.matches(try file.information(path: folder.path(of: name))) {
-                return file
-            }
-        }
-        return nil
-    }
-
-    private enum Removal {
-        /// - Parameter isLast: whether the file had no other hard link.
-        case removed(isLast: Bool)
-        /// It is not there any more, or has changed visibly.
-        case isGone
-        /// Its attributes are those of the picture, but its content is not.
-        case hasChanged
-        /// Somebody else uses the hidden name.
-        case nameIsTaken
-    }
-
-    private static func hiddenName(of picture: TakenPicture) -> FileName {
-        FileName(".darkroom-\(picture.stamp.identity)~")
-    }
-
-    /// Removes an original that has not changed.
-    private func remove(
-        _ picture: TakenPicture, from folder: Directory
-    ) throws(FileError) -> Removal {
-        let name = picture.path.name
-        let hidden = Self.hiddenName(of: picture)
-        let isNamed = try folder.information(of: name).map(picture.stamp.matches) ?? false
-        if let former = try folder.information(of: hidden), isNamed {
-            // The name can be known beforehand. A former daemon would have left the picture under one of both names.
-            guard picture.stamp.matches(former) else { return .nameIsTaken }
-            // A file system that cannot refuse to replace leaves both names (`renameByLink`).
-            try folder.remove(hidden)
-        }
-        if isNamed {
-            guard try isUnchanged(picture, name, in: folder) else { return .hasChanged }
-            try folder.rename(name, to: folder, as: hidden, rivals: .some)
-            FaultPoint.hotOriginalHidden.pass()
-        }
-        guard let information = try folder.information(of: hidden) else { return .isGone }
-        var removal = Removal.isGone
-        if picture.stamp.matches(information) {
-            // If it had its name, it was read above: it has the same inode.
-            var isPicture = isNamed
-            if !isNamed { isPicture = try isUnchanged(picture, hidden, in: folder) }
-            if isPicture {
-                try folder.remove(hidden)
-                FaultPoint.hotOriginalRemoved.pass()
-                return .removed(isLast: information.st_nlink <= 1)
-            }
-            removal = .hasChanged
-        }
-        // Somebody has put another file in its place in between.
-        do {
-            try folder.rename(hidden, to: folder, as: name, rivals: .some)
-        } catch  where error.errno == .fileExists {
-            try folder.rename(
-                hidden, to: folder, as: FileName("2-").appending(name), rivals: .some)
-        }
-        return removal
-    }
-
-    /// Whether a file with the attributes of a picture has its content too.
-    private func isUnchanged(
-        _ picture: TakenPicture, _ name: FileName, in folder: Directory
-    ) throws(FileError) -> Bool {
-        let shown = folder.path(of: name)
-        let file = try folder.open(name)
-        guard picture.stamp.matches(try file.information(path: shown)) else { return false }
-        var digest = SHA256Digest()
-        var rest = picture.stamp.size
-        while rest > 0, !isStopped {
-            let piece = try file.readPiece(upTo: rest, path: shown)
-            if piece.isEmpty { break }
-            digest.update(piece)
-            rest -= piece.count
-        }
-        if isStopped { throw FileError(.read, shown, .canceled) }
-        return ByteString(digest.hex()) == picture.sha256
-    }
-}
-
-extension FileName {
-    fileprivate func appending(_ other: FileName) -> FileName {
-        FileName(bytes: bytes + other.bytes)
     }
 }

@@ -1,5 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
+import DarkroomManifest
 import DarkroomSpool
 import Synchronization
 
@@ -62,8 +63,9 @@ extension HotFolderStation {
             case .failed(let error): (.failed, error.message)
             }
         return FoldersReport.Folder(
-            path: folder.path, recipe: folder.recipe, originals: folder.originals, state: name,
-            message: message, since: since, remembered: records?.ledger.count ?? 0,
+            path: folder.path, recipe: folder.recipe, originals: folder.originals.word,
+            originalsTo: folder.place?.folder, state: name, message: message, since: since,
+            remembered: records?.ledger.count ?? 0,
             batches: records?.unfinished ?? 0, counts: counts, files: listed)
     }
 

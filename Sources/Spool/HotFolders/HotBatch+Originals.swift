@@ -67,6 +67,24 @@ extension BatchFolders {
         return (batch, pictures.folder)
     }
 
+    /// The record of the batch if its originals move into another folder, and the name of its station.
+    package func placedBatch() throws(FileError) -> (HotBatch, station: FileName)? {
+        guard spool.run == nil, let submitted = try SubmittedFile.inFolder(of: active()) else {
+            return nil
+        }
+        return try HotStations(spool).placedBatch(named: submitted.name)
+    }
+
+    /// The promises of the journal for these, by the sources of the pictures.
+    package func originalPromises() throws(FileError) -> [ByteString: OriginalPromise] {
+        var promises: [ByteString: OriginalPromise] = [:]
+        try ItemJournal.read(in: active()) { record in
+            guard case .moving(let source, let promise) = record else { return }
+            promises[ByteString(source)] = promise
+        }
+        return promises
+    }
+
     private func copy(
         _ file: borrowing Descriptor, _ source: String, of picture: TakenPicture,
         to answer: Directory, as target: FileName, durably: Bool, _ mayGoOn: () -> Bool

@@ -188,6 +188,14 @@ package struct HotBatch: Sendable, Equatable {
         return pictures.filter { isFiltered[$0.source] == true }
     }
 
+    /// The sources of the pictures whose originals were moved into another folder.
+    package func moved(by status: Status) -> Set<ByteString> {
+        Set(
+            status.images.compactMap {
+                $0.originalAt == nil ? nil : $0.source.map { ByteString($0) }
+            })
+    }
+
     /// The name of the first output of a picture, for the name of its original in the answer.
     package func outputName(of picture: TakenPicture, in status: Status) -> String {
         status.images.first { $0.source.map { ByteString($0) } == picture.source }?.name

@@ -13,7 +13,7 @@ package struct HotStations {
     }
 
     /// The name of the station of a hot folder: the name of the folder, for people, and a digest of its path.
-    static func key(_ path: String) -> FileName {
+    package static func key(_ path: String) -> FileName {
         let digits = String(SHA256Digest.word(of: ByteString(path)), radix: 16)
         return FileName(
             "\(shortName(path))-\(String(repeating: "0", count: 16 - digits.count))\(digits)")
@@ -55,6 +55,16 @@ package struct HotStations {
         guard let station = try station(ofBatch: name) else { return nil }
         // The station has just removed it.
         return try ifExists { () throws(FileError) in try HotBatch(name, in: station) }
+    }
+
+    /// The same, with the name of its station.
+    func placedBatch(named name: FileName) throws(FileError) -> (HotBatch, station: FileName)? {
+        guard let station = try station(ofBatch: name),
+            let batch = try ifExists({ () throws(FileError) in try HotBatch(name, in: station) }),
+            batch.originals == .place
+        else { return nil }
+        let last = station.path.utf8.split(separator: UInt8(ascii: "/")).last ?? []
+        return (batch, FileName(bytes: last))
     }
 
     private func station(ofBatch name: FileName) throws(FileError) -> Directory? {

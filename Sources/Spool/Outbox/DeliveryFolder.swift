@@ -29,7 +29,7 @@ import SystemPackage
 /// Before a promised copy is removed, because its image fails, a record without a promise takes the promise back.
 package struct DeliveryFolder {
     private let folder: Directory
-    private let inode: UInt64
+    private let taken: [(path: String, what: String)]
 
     /// Opens the folder.
     ///
@@ -54,21 +54,40 @@ package struct DeliveryFolder {
                 throw refuse(words)
             }
         }
-        for (path, what) in rules.taken {
+        taken = rules.taken
+        try refuseLoops(to: folder)
+    }
+
+    private func refuseLoops(to place: Directory) throws(FileError) {
+        for (path, what) in taken {
             // A folder that cannot be opened takes nothing.
-            guard let taken = try? Directory(path: path), SpoolLoop.contains(folder, taken) else {
+            guard let taken = try? Directory(path: path), SpoolLoop.contains(place, taken) else {
                 continue
             }
-            throw refuse("it is in \(what), \(path): outputs would be taken again")
+            throw FileError(
+                .use, place.path, .notPermitted,
+                detail: "it (it is in \(what), \(path): outputs would be taken again)")
         }
-        inode = UInt64(try folder.information().st_ino)
+    }
+
+    /// The folder in which an output is placed: one beneath this if its name has folders.
+    private func place(of output: Output, isMade: Bool) throws(FileError) -> Directory {
+        guard output.isInFolder else { return folder }
+        let place = try folder.place(ofOutput: output.facts.file, isMade: isMade).folder
+        // This folder may contain a hot folder.
+        try refuseLoops(to: place)
+        return place
+    }
+
+    private func inode(of place: Directory) throws(FileError) -> UInt64 {
+        UInt64(try place.information().st_ino)
     }
 
     /// An output that is to be placed.
     package struct Output {
         package let folders: BatchFolders
         package let index: Int
-        package let facts: ImageStatus.Output
+        package var facts: ImageStatus.Output
         package let existing: Delivery.Existing
 
         package init(
@@ -86,6 +105,8 @@ package struct DeliveryFolder {
             let key = "\(folders.spool.root.path)\n\(folders.id)\n\(index)"
             return FileName(".darkroom-\(SHA256Digest.hex(of: Array(key.utf8)).prefix(32))~")
         }
+
+        fileprivate var isInFolder: Bool { facts.file.utf8.contains(UInt8(ascii: "/")) }
 
         fileprivate var source: FileName { folders.pathInActive(BatchFile.output(index)) }
     }
@@ -119,15 +140,16 @@ package struct DeliveryFolder {
         besides promised: Set<ByteString>
     ) throws(Refusal) -> Preparation {
         do throws(FileError) {
-            if let promise, let found = try look(for: output, promise) { return found }
+            let place = try place(of: output, isMade: true)
+            if let promise, let found = try look(for: output, promise, in: place) { return found }
             var hasCopy = false
-            if isPromised, promise == nil { hasCopy = try self.hasCopy(of: output) }
-            if !hasCopy { try discard(output) }
+            if isPromised, promise == nil { hasCopy = try self.hasCopy(of: output, in: place) }
+            if !hasCopy { try discard(output, in: place) }
             guard let name = try freeName(for: output, besides: promised) else {
                 return .taken(folder.path(of: FileName(output.facts.file)))
             }
-            if !hasCopy { try copy(output) }
-            return .copied(UndeliveredImage.Promise(name: name, folder: inode))
+            if !hasCopy { try copy(output, to: place) }
+            return .copied(UndeliveredImage.Promise(name: name, folder: try inode(of: place)))
         } catch {
             let isOfSpool = error.path == output.folders.spool.active.path(of: output.source)
             throw isOfSpool ? .output(error) : .folder(error)
@@ -136,25 +158,25 @@ package struct DeliveryFolder {
 
     /// What has become of a promise; nil if that cannot be known.
     private func look(
-        for output: Output, _ promise: UndeliveredImage.Promise
+        for output: Output, _ promise: UndeliveredImage.Promise, in place: Directory
     ) throws(FileError) -> Preparation? {
-        if try hasCopy(of: output) { return .promised }
-        if try folder.exists(output.copyName) { return nil }
-        if promise.folder == inode { return .placed }
-        return try holds(output.facts, as: FileName(promise.name)) ? .placed : nil
+        if try hasCopy(of: output, in: place) { return .promised }
+        if try place.exists(output.copyName) { return nil }
+        if promise.folder == (try inode(of: place)) { return .placed }
+        return try holds(output.facts, as: promise.fileName, in: place) ? .placed : nil
     }
 
-    private func hasCopy(of output: Output) throws(FileError) -> Bool {
-        try holds(output.facts, as: output.copyName)
+    private func hasCopy(of output: Output, in place: Directory) throws(FileError) -> Bool {
+        try holds(output.facts, as: output.copyName, in: place)
     }
 
     private func holds(
-        _ facts: ImageStatus.Output, as name: FileName
+        _ facts: ImageStatus.Output, as name: FileName, in place: Directory
     ) throws(FileError) -> Bool {
-        guard let found = try folder.information(of: name), found.isRegularFile,
+        guard let found = try place.information(of: name), found.isRegularFile,
             found.length == facts.bytes
         else { return false }
-        return try folder.open(name).sha256(path: folder.path(of: name)) == facts.sha256
+        return try place.open(name).sha256(path: place.path(of: name)) == facts.sha256
     }
 
     /// nil if the image fails because its name is taken.
@@ -164,7 +186,7 @@ package struct DeliveryFolder {
         let name = output.facts.file
         func isTaken(_ name: String) throws(FileError) -> Bool {
             if promised.contains(ByteString(name)) { return true }
-            return try folder.exists(FileName(name))
+            return try folder.information(ofOutput: name) != nil
         }
         switch output.existing {
         case .replace: return name
@@ -179,17 +201,20 @@ package struct DeliveryFolder {
     }
 
     /// `beach-2.png`. Names of images are short enough for a number (`ImageName`).
-    private static func name(_ name: String, number: Int) -> String {
-        guard let (stem, ending) = name.partsAtLastDot else { return "\(name)-\(number)" }
-        return "\(stem)-\(number).\(ending)"
+    private static func name(_ path: String, number: Int) -> String {
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let start = slash.map { path.utf8.index(after: $0) } ?? path.startIndex
+        let (folder, name) = (path[..<start], String(path[start...]))
+        guard let (stem, ending) = name.partsAtLastDot else { return "\(path)-\(number)" }
+        return "\(folder)\(stem)-\(number).\(ending)"
     }
 
-    private func copy(_ output: Output) throws(FileError) {
+    private func copy(_ output: Output, to place: Directory) throws(FileError) {
         let active = output.folders.spool.active
         let source = try active.open(output.source)
         let from = active.path(of: output.source)
-        let (name, path) = (output.copyName, folder.path(of: output.copyName))
-        let copy = try folder.create(name)
+        let (name, path) = (output.copyName, place.path(of: output.copyName))
+        let copy = try place.create(name)
         do throws(FileError) {
             while true {
                 let piece = try source.readPiece(upTo: 1 << 20, path: from)
@@ -199,7 +224,7 @@ package struct DeliveryFolder {
             try copy.close(path: path)
         } catch {
             // A full disk gets its space back.
-            try? folder.remove(name)
+            try? place.remove(name)
             throw error
         }
     }
@@ -207,15 +232,22 @@ package struct DeliveryFolder {
     /// Waits until copies and their names are on the disk. After the first one, the others mostly are.
     package func sync(copiesOf outputs: [Output]) throws(FileError) {
         for output in outputs {
-            try folder.open(output.copyName).sync(path: folder.path(of: output.copyName))
+            let place = try place(of: output, isMade: false)
+            try place.open(output.copyName).sync(path: place.path(of: output.copyName))
         }
-        try sync()
+        try sync(namesOf: outputs)
     }
 
     /// Removes a copy that gets no name.
     package func discard(_ output: Output) throws(FileError) {
+        try ifExists { () throws(FileError) in
+            try discard(output, in: place(of: output, isMade: false))
+        }
+    }
+
+    private func discard(_ output: Output, in place: Directory) throws(FileError) {
         // It is not opened: somebody could have given the name to another file of the daemon.
-        if try folder.exists(output.copyName) { try folder.remove(output.copyName) }
+        if try place.exists(output.copyName) { try place.remove(output.copyName) }
     }
 
     /// Gives the copy its name.
@@ -225,8 +257,9 @@ package struct DeliveryFolder {
         _ output: Output, _ promise: UndeliveredImage.Promise
     ) throws(FileError) -> Bool {
         do {
-            try folder.rename(
-                output.copyName, to: folder, as: FileName(promise.name),
+            let place = try place(of: output, isMade: false)
+            try place.rename(
+                output.copyName, to: place, as: promise.fileName,
                 replacing: output.existing == .replace, rivals: .some)
             return true
         } catch  where [.fileExists, .noSuchFileOrDirectory].contains(error.errno) {
@@ -235,11 +268,20 @@ package struct DeliveryFolder {
     }
 
     /// Waits until the names are on the disk. A network file system may not be able to.
-    package func sync() throws(FileError) {
+    package func sync(namesOf outputs: [Output]) throws(FileError) {
+        let inner = Set(outputs.flatMap { OutputPath.folders(of: $0.facts.file) })
         do {
+            try folder.sync(outputFolders: inner.sorted())
             try folder.sync()
         } catch  where [.invalidArgument, .notSupported].contains(error.errno) {
             // Its server decides.
         }
+    }
+}
+
+extension UndeliveredImage.Promise {
+    /// The name in its folder.
+    fileprivate var fileName: FileName {
+        FileName(OutputPath.components(of: name).last?.string ?? name)
     }
 }

@@ -45,6 +45,7 @@ extension Recovery {
                 undelivered[index] = nil
             case .delivering(let index, let image):
                 if status.images.indices.contains(index) { undelivered[index] = image }
+            case .moving: break  // Whoever moves the originals reads it.
             }
         }
         for index in undelivered.keys where try !active.exists(BatchFile.output(index)) {

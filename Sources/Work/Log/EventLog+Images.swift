@@ -123,6 +123,21 @@ extension EventLog {
             [.error: failure.code, .file: folder])
     }
 
+    /// Originals of a hot folder cannot be moved.
+    func originalsWait(_ failure: Failure, of path: String, to folder: String) {
+        say(
+            .deliveryWaits,
+            "\(folder): originals of \(path) cannot be moved there: \(failure.message); their batches wait, and "
+                + "darkroomd tries again regularly", [.error: failure.code, .file: folder])
+    }
+
+    func originalsMoveAgain(_ failure: Failure, of path: String, to folder: String, since: String) {
+        say(
+            .deliveryWorksAgain,
+            "\(folder): originals of \(path) can be moved there again; they could not since \(since): "
+                + "\(failure.message)", [.error: failure.code, .file: folder])
+    }
+
     /// - Parameters:
     ///   - source: the URL whose server requests it. No transfer from its host begins.
     ///   - batches: those that wait because of it; the one that received the answer is first.

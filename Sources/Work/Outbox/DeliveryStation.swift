@@ -107,7 +107,7 @@ final class DeliveryStation: @unchecked Sendable {
                 case .promised: promised.append(job)
                 case .placed:
                     // The end may have come before the sync.
-                    try sync(folder)
+                    try sync(folder, names: [output])
                     delivered(job)
                 case .taken(let place): giveUp(job, .taken(place))
                 }
@@ -125,11 +125,12 @@ final class DeliveryStation: @unchecked Sendable {
     }
 
     private func sync(
-        _ folder: DeliveryFolder, _ copies: [DeliveryFolder.Output] = []
+        _ folder: DeliveryFolder, copies: [DeliveryFolder.Output] = [],
+        names: [DeliveryFolder.Output] = []
     ) throws(DeliveryFolder.Refusal) {
         guard shared.durably else { return }
         do throws(FileError) {
-            try folder.sync(copiesOf: copies)
+            try copies.isEmpty ? folder.sync(namesOf: names) : folder.sync(copiesOf: copies)
         } catch {
             throw .folder(error)
         }
@@ -143,7 +144,7 @@ final class DeliveryStation: @unchecked Sendable {
     ) -> Failure? {
         guard let first = copied.first else { return nil }
         do throws(DeliveryFolder.Refusal) {
-            try sync(opened.folder(for: first), copied.compactMap(\.output))
+            try sync(opened.folder(for: first), copies: copied.compactMap(\.output))
         } catch {
             let failure = Failure(error.error)
             for var job in copied {
@@ -237,7 +238,7 @@ final class DeliveryStation: @unchecked Sendable {
         }
         if let first = placed.first {
             do throws(DeliveryFolder.Refusal) {
-                try sync(opened.folder(for: first))
+                try sync(opened.folder(for: first), names: placed.compactMap(\.output))
             } catch {
                 refusal = Failure(error.error)
                 for job in placed { wait(job, Failure(error.error)) }

@@ -56,6 +56,8 @@ extension Scheduler {
             record(key, folders(of: id), index, status, step)
         case .deliver(let job):
             deliver(job)
+        case .moveOriginals(let key, let id):
+            moveOriginals(key, folders(of: id))
         case .endAgain(let key, let index, let image):
             endAgain(key, index, image)
         case .dropHandOver(let id, let image):
@@ -71,6 +73,7 @@ extension Scheduler {
         case .setCancelled(let key):
             cancellations.flag(of: key).set()
             deliveries.tryAgain()
+            originals.tryAgain()
         case .park(let key, let id):
             foundContents.drop(key)
             // After its pending entries in the journal, because it will be read from there.
@@ -103,6 +106,16 @@ extension Scheduler {
                     advance { $0.deliveryEnded(job.key, job.index, result) }
                 }, changed: { [self] in statusChanged(job.key) },
                 isKept: job.image.promise != nil, isPromised: job.image.promise != nil))
+    }
+
+    private func moveOriginals(_ key: BatchKey, _ folders: BatchFolders) {
+        originals.add(
+            OriginalMoves.Job(
+                key: key, folders: folders, cancellation: cancellations.flag(of: key),
+                status: { [self] in board.withLock { $0.batches[key]?.shownStatus } },
+                rules: { [self] in OriginalMoves.Rules(settings) },
+                ended: { [self] outcomes in advance { $0.originalsMoved(key, outcomes) } },
+                changed: { [self] in statusChanged(key) }))
     }
 
     private func record(

@@ -47,7 +47,7 @@ extension Scheduler {
 extension ProgressKeeper.Outlook {
     /// The code, if it concerns only the batch. The others are known at once, and this one was known some time ago.
     fileprivate var ownWaiting: String? {
-        let own = [Status.Waiting.Code.hostPaused, .delivery].map(\.rawValue)
+        let own = [Status.Waiting.Code.hostPaused, .delivery, .originals].map(\.rawValue)
         return waiting.flatMap { own.contains($0) ? $0 : nil }
     }
 }

@@ -48,7 +48,7 @@ extension Scheduler: StatusSource {
         if let report = storage.report {
             return Status.Waiting(code: report.code, message: report.message, since: report.since)
         }
-        return gate ?? deliveries.waiting(of: key) ?? hostsPause(key)
+        return gate ?? deliveries.waiting(of: key) ?? originals.waiting(of: key) ?? hostsPause(key)
     }
 
     /// The reason why the batches that have begun wait has changed.

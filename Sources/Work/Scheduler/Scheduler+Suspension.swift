@@ -17,6 +17,7 @@ extension Scheduler {
         suspensionChanged()
         storage.tryAgain()
         deliveries.tryAgain()
+        originals.tryAgain()
         queues.setSuspended(false)
         advance { _ in }
     }
@@ -45,6 +46,7 @@ extension Scheduler {
             finishingUntil: time.now + UInt64(clamping: min(seconds, Self.finishing) * 1e9))
         statusKeeper.close()
         deliveries.stop()
+        originals.stop()
         engine.cancelUnanswered()
         while running.wait(timeout: min(deadline, .now() + 1)) == .timedOut {
             progress()

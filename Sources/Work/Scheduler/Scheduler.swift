@@ -36,6 +36,7 @@ package final class Scheduler: Sendable {
     let foundContents: FoundContents
     let committer: Committer
     let deliveries: Deliveries
+    let originals: OriginalMoves
     let statusKeeper: StatusKeeper
     let time: TimeSource
     /// Checked by everything that reads manifests.
@@ -86,6 +87,7 @@ package final class Scheduler: Sendable {
         self.storage = storage
         self.committer = committer
         deliveries = Deliveries(committer: committer, log: log, time: time)
+        originals = OriginalMoves(spool: spool, committer: committer, log: log, time: time)
         self.statusKeeper = statusKeeper
         self.board = UnfairMutex(board)
         refusedWrites = RefusedWrites(queue: preparation, storage: storage)

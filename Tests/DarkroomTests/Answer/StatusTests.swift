@@ -47,6 +47,7 @@ import Testing
         status.images[0].made = .stored
         status.images[0].sourceSHA256 = "0f"
         status.images[0].deliveredTo = "/srv/web/a.png"
+        status.images[0].originalAt = "/srv/done/é.jpg"
         status.images[0].sourceIdentity = "1-2-3-4.5-6.7"
         status.images[0].variantOf = "v"
         status.images[0].settingsSHA256 = "5e"

@@ -56,6 +56,7 @@ extension BoardMachine {
         case 5: try finish()
         case 6: returnFreed()
         case 7: try deliver()
+        case 8: try moveOriginals()
         default: goOnAfterwards()
         }
     }
@@ -242,6 +243,7 @@ extension BoardMachine {
         operations = []
         entries = []
         deliveries = []
+        moving = []
         afterwards = []
         parking = []
         finishing = []
@@ -286,10 +288,10 @@ extension BoardMachine {
     /// Does any step that is possible; false if there is none.
     private func goOnWithAny() throws(Fault) -> Bool {
         if chance(50), try operate() { return true }
-        let first = number(0...12)
-        for offset in 0...12 {
+        let first = number(0...13)
+        for offset in 0...13 {
             let happened =
-                switch (first + offset) % 13 {
+                switch (first + offset) % 14 {
                 case 0: try operate()
                 case 1: try publish()
                 case 2: try performOne()

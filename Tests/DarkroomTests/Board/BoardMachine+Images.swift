@@ -83,6 +83,14 @@ extension BoardMachine {
             pending { if case .finish(key, _) = $0 { true } else { false } }
             + afterwards.count { $0.key == key && $0.isEnd } + finishing.count { $0.key == key }
         try require(ends == (batch.isFinishing ? 1 : 0), "\(key) ends \(ends) times")
+        let moves =
+            pending { if case .moveOriginals(key, _) = $0 { true } else { false } }
+            + moving.count { $0 == key }
+        try require(
+            moves == (batch.originals == .moving ? 1 : 0), "\(key) moves originals \(moves) times")
+        try require(
+            moves == 0 || batch.hasEnded && !batch.isFinishing, "\(key) moves originals too early")
+        if moves > 0 { return }
         guard !batch.isFinishing, batch.live.isEmpty else { return }
         try require(!batch.hasEnded, "\(key) has ended, and nobody knows")
         try require(!batch.isCancelled, "\(key) is cancelled, and does not end")

@@ -95,6 +95,39 @@ extension BoardMachine {
         return true
     }
 
+    // MARK: The originals
+
+    /// Moves the originals of an ended batch, or keeps it, because their folder is away.
+    func moveOriginals() throws(Fault) -> Bool {
+        guard let index = moving.indices.randomElement(using: &random) else { return false }
+        let key = moving[index]
+        if !isDraining, !cancelled.contains(key), chance(40) {
+            see("originals wait")
+            return true
+        }
+        moving.remove(at: index)
+        guard let batch = board.batches[key] else {
+            throw Fault(description: "\(key) left before its originals were moved")
+        }
+        var outcomes: [ByteString: OriginalOutcome] = [:]
+        for source in batch.status.images.compactMap(\.source) {
+            outcomes[ByteString(source)] =
+                chance(30) ? .stays("full") : chance(20) ? .isAnother : .moved(to: "/d/o")
+        }
+        note("originals of \(key)")
+        see(cancelled.contains(key) ? "originals of a cancelled batch" : "originals moved")
+        let states = batch.status.images.map(\.state)
+        try advance { $0.originalsMoved(key, outcomes) }
+        for (index, image) in (board.batches[key]?.status.images ?? []).enumerated() {
+            try require(image.state == states[index], "\(key)/\(index) has another state")
+            let outcome = image.source.flatMap { outcomes[ByteString($0)] }
+            try require(
+                (image.originalAt == "/d/o") == (outcome == .moved(to: "/d/o")),
+                "\(key)/\(index) says \(image.originalAt ?? "nothing") of its original")
+        }
+        return true
+    }
+
     /// Goes on with a batch whose entries are in the journal.
     func goOnAfterwards() -> Bool {
         let due = afterwards.indices.filter { index in

@@ -19,6 +19,7 @@ import TestSupport
 /// | `threads`     | threads that have called the board and have not carried out all effects              |
 /// | `operations`  | operations in the queues of downloads and filters                                    |
 /// | `entries`     | what the committer has to write into journals                                        |
+/// | `moving`      | ended batches whose originals are being moved                                        |
 /// | `afterwards`  | what waits until the committer has written a batch's entries                         |
 /// | `parking`     | held batches whose status is to be written                                           |
 /// | `finishing`   | ended batches whose last status is to be written                                     |
@@ -68,6 +69,7 @@ final class BoardMachine {
     var operations: [Operation] = []
     var entries: [Entry] = []
     var deliveries: [DeliveryJob] = []
+    var moving: [BatchKey] = []
     var afterwards: [Afterward] = []
     var parking: [BatchKey] = []
     var finishing: [Finishing] = []
@@ -223,6 +225,7 @@ final class BoardMachine {
             let handsOver = status.state == .filtered && board.isHandedOver(key, index)
             add(.image(key, index, status, handsOver: handsOver), of: id)
         case .deliver(let job): deliveries.append(job)
+        case .moveOriginals(let key, _): moving.append(key)
         case .endAgain(let key, let index, let image):
             add(.again(key, index, image), of: board.batches[key]?.id ?? "")
         case .dropHandOver(let id, let image): folder(id)?.pixels.remove(image)
@@ -255,6 +258,7 @@ final class BoardMachine {
         case .dropHandOver(let id, let image): "drop pixels \(id)/\(image)"
         case .park(let key, _): "park \(key)"
         case .prepare(let key, _): "prepare \(key)"
+        case .moveOriginals(let key, _): "move originals \(key)"
         case .finish(let key, _): "finish \(key)"
         default: "\(effect)".prefix { $0 != "(" }.description
         }

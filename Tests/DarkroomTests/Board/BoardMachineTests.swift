@@ -41,8 +41,10 @@ import Testing
         "back", "cancel: acts", "cancelled", "completed", "completedWithErrors",
         "confirmed in vain", "copied", "crashes", "delivered", "download not needed",
         "filter not begun", "filter stopped", "filtered again", "filtered apart", "folder away",
-        "freed", "hold: acts", "needs too much", "not delivered", "parked", "paused host",
-        "prepared", "publishing failed", "refused", "release: acts", "reloaded", "restarted",
+        "freed", "hold: acts", "needs too much", "not delivered",
+        "originals moved", "originals of a cancelled batch", "originals wait", "parked",
+        "paused host", "prepared", "publishing failed", "refused", "release: acts", "reloaded",
+        "restarted",
         "retried", "source given back", "stopped at work", "taken along", "to be made again",
         "tried", "tried well", "undecided", "unwanted", "waits for memory",
     ]

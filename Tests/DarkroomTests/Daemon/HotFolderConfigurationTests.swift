@@ -61,6 +61,8 @@ import Testing
                 within: 500ms
               - {path: /srv/c, recipe: web, originals: remove, deliver: /srv//d/./e/}
               - {path: /srv/f, recipe: web, deliver: {to: /srv/g, ifExists: replace}}
+              - {path: /srv/h, recipe: web, originals: {move: /srv//i/}}
+              - {path: /srv/j, recipe: web, originals: {move: /srv/i, ifExists: fail}}
             """)
         var second = HotFolder(path: "/mnt/share", recipe: "archive")
         second.originals = .move
@@ -71,9 +73,19 @@ import Testing
         third.delivery = Delivery(to: "/srv/d/e")
         var fourth = HotFolder(path: "/srv/f", recipe: "web")
         fourth.delivery = Delivery(to: "/srv/g", .replace)
+        var fifth = HotFolder(path: "/srv/h", recipe: "web")
+        fifth.originals = .place
+        fifth.place = Delivery(to: "/srv/i")
+        var sixth = HotFolder(path: "/srv/j", recipe: "web")
+        sixth.originals = .place
+        sixth.place = Delivery(to: "/srv/i", .fail)
         #expect(
             loaded.configuration.folders
-                == [HotFolder(path: "/srv/scans/b", recipe: "web"), second, third, fourth])
+                == [
+                    HotFolder(path: "/srv/scans/b", recipe: "web"), second, third, fourth, fifth,
+                    sixth,
+                ])
+        #expect(loaded.configuration.batchSettings.folders == loaded.configuration.folders)
         #expect(HotFolder(path: "/a", recipe: "b").originals == .keep)
         #expect(try load("folders: []").configuration.folders == [])
         #expect(try load("folders:").configuration.folders == [])
@@ -119,7 +131,35 @@ import Testing
         ("[{path: /a, recipe: web, x: 1}]", "\(form)(folder 1 has the unknown key x)"),
         (
             "[{path: /a, recipe: web, originals: delete}]",
-            "\(form)(originals of folder 1 must be keep, move or remove)"
+            "\(form)(originals of folder 1 must be keep, move, remove or {move: /srv/done})"
+        ),
+        (
+            "[{path: /a, recipe: web, originals: place}]",
+            "\(form)(originals of folder 1 must be keep, move, remove or {move: /srv/done})"
+        ),
+        (
+            "[{path: /a, recipe: web, originals: {}}]",
+            "\(form)(‘originals’ needs ‘move’, a folder)"
+        ),
+        (
+            "[{path: /a, recipe: web, originals: {move: b}}]",
+            "\(form)(the folder of ‘originals’ must be an absolute path without ‘..’, found ‘b’)"
+        ),
+        (
+            "[{path: /a, recipe: web, originals: {move: /a/done}}]",
+            "originals of /a: /a/done is part of the hot folder, /a: originals would be taken again"
+        ),
+        (
+            "[{path: /a/in, recipe: web, originals: {move: /a}}]",
+            "originals of /a/in: /a contains the hot folder, /a/in: originals would be taken again"
+        ),
+        (
+            "[{path: /a, recipe: web, originals: {move: /b}}, {path: /b, recipe: web}]",
+            "originals of /a: /b is the hot folder, /b: originals would be taken again"
+        ),
+        (
+            "[{path: /a, recipe: web, originals: {move: ROOT/spool/inbox}}]",
+            "originals of /a: ROOT/spool/inbox is part of the spool, ROOT/spool: originals would be taken again"
         ),
         (
             "[{path: /a, recipe: web, batch: 0}]",
@@ -234,6 +274,27 @@ import Testing
         }
     }
 
+    /// What is said of a folder into which no original can be moved now.
+    @Test func warnsOfFoldersForOriginals() throws {
+        let loaded = try load(
+            "folders: [{path: ROOT/scans, recipe: web, originals: {move: ROOT/gone}}]")
+        #expect(
+            ConfigurationCheck(loaded, unit: nil).warnings == [
+                "\(scratch.path)/darkroomd.yaml:2: folders: \(scratch.path)/gone: cannot open: "
+                    + "No such file or directory; batches wait until their originals can be moved there"
+            ])
+        // Somebody else could put a link in its place.
+        let open = scratch.url.appending(path: "open")
+        try FileManager.default.makeFolder(at: open)
+        try FileManager.default.makeFolder(at: open.appending(path: "done"))
+        #expect(chmod(open.path, 0o777) == 0)
+        let exposed = try load(
+            "folders: [{path: ROOT/scans, recipe: web, originals: {move: ROOT/open/done}}]")
+        #expect(
+            ConfigurationCheck(exposed, unit: nil).warnings.first?.contains(
+                "everybody may write to \(open.path), and put another folder in its place") == true)
+    }
+
     /// A batch has no more pictures than a manifest with all their variants.
     @Test func theVariantsOfAPictureMustFit() throws {
         try "filters: mono\nvariants: [{suffix: a}, {suffix: b}, {suffix: c}]\n".write(
@@ -321,6 +382,12 @@ import Testing
         #expect(
             ConfigurationCheck(delivering, unit: unit).dropIn
                 == "[Service]\nBindPaths=/data/web\nBindPaths=/data/roots")
+        // So are those into which originals move.
+        let moving = try load(
+            "folders: [{path: /data/in, recipe: web, originals: {move: /data/done}}]")
+        #expect(
+            ConfigurationCheck(moving, unit: unit).dropIn
+                == "[Service]\nBindPaths=/data/in\nBindPaths=/data/done")
         #expect(ConfigurationCheck(loaded, unit: nil).dropIn == nil)
     }
 }

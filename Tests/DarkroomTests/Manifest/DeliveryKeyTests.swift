@@ -50,7 +50,6 @@ import Testing
         ("deliver: /srv/hot", "1:28 delivery-not-allowed deliver"),
         ("deliver: /srv/web/scans/deep", "1:28 delivery-not-allowed deliver"),
         ("deliver: /spool/inbox", "1:28 delivery-not-allowed deliver"),
-        ("deliver: /srv/web, output: {name: 'a/{name}.{ext}'}", "1:11 bad-name images[0]"),
     ]
 
     @Test(arguments: wrong.indices) func refuses(number: Int) {

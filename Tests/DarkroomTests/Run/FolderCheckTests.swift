@@ -28,7 +28,7 @@ import Testing
             found.append("\(finding.kind.rawValue) \(finding.image ?? "-") \(finding.file)")
         }
         try check.run { _, _ in }
-        #expect(check.summary.findings == found.count)
+        #expect(check.summary.findings + check.summary.deliveredFindings == found.count)
         return (found, check.summary)
     }
 
@@ -74,6 +74,42 @@ import Testing
                 "differs - manifest.json", "missing 1 1.png", "differs 2 2.png", "differs 3 3.png",
                 "differs 4 4.png", "extra - 7.png", "extra - folder", "extra - notes.txt",
             ])
+    }
+
+    /// Copies that were delivered are told apart: nothing of the folder is lost with them.
+    @Test func looksAtDeliveredCopies() throws {
+        let web = "\(fixture.scratch.path)/web"
+        try FileManager.default.createDirectory(atPath: web, withIntermediateDirectories: false)
+        var text = String(decoding: try folder.read("status.json"), as: UTF8.self)
+        for name in ["1", "2", "3", "4"] {
+            let output = "\"name\" : \"\(name)\""
+            #expect(text.contains(output))
+            text = text.replacingOccurrences(
+                of: output, with: "\"deliveredTo\" : \"\(web)/\(name)-x.png\", \(output)")
+            try FileManager.default.copyItem(
+                atPath: "\(path)/\(name).png", toPath: "\(web)/\(name)-x.png")
+        }
+        try folder.write(Array(text.utf8), to: "status.json", replacing: true, durably: false)
+        var found = try findings(path)
+        #expect(found.found == [] && found.summary.delivered == 4)
+        #expect(found.summary.deliveredFindings == 0)
+        try FileManager.default.removeItem(atPath: "\(web)/2-x.png")
+        var content = try Data(contentsOf: URL(filePath: "\(web)/3-x.png"))
+        content[5] ^= 1
+        try content.write(to: URL(filePath: "\(web)/3-x.png"))
+        try FileManager.default.removeItem(atPath: "\(web)/4-x.png")
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(web)/4-x.png", withDestinationPath: "\(path)/4.png")
+        found = try findings(path)
+        #expect(
+            found.found == [
+                "delivered-missing 2 \(web)/2-x.png", "delivered-differs 3 \(web)/3-x.png",
+                "delivered-differs 4 \(web)/4-x.png",
+            ])
+        #expect(found.summary.findings == 0 && found.summary.deliveredFindings == 3)
+        #expect(found.summary.missing == 0 && found.summary.changed == 0)
+        try FileManager.default.removeItem(atPath: web)
+        #expect(try findings(path).summary.deliveredFindings == 4)
     }
 
     /// What NFS and desktops leave in a folder is no surplus output.

@@ -189,6 +189,47 @@ import Testing
         #expect(error?.message.contains(words) == true)
     }
 
+    /// An output whose name has folders is placed beneath the folder, and not in a hot folder there, nor through a link.
+    @Test(arguments: Delivery.Existing.allCases)
+    func makesTheFoldersOfAName(existing: Delivery.Existing) throws {
+        var output = output(existing)
+        output.facts.file = "2026/v1.0/a.png"
+        try FileManager.default.makeFolder(atPath: "\(place.path)/2026/v1.0")
+        try put("2026/v1.0/a.png", "x")
+        let folder = try open()
+        let preparation = try folder.prepare(output, nil, isPromised: false, besides: [])
+        if existing == .fail {
+            #expect(found(preparation) == .taken)
+            return
+        }
+        guard case .copied(let promise) = preparation else { throw Unexpected() }
+        #expect(promise.name == (existing == .number ? "2026/v1.0/a-2.png" : "2026/v1.0/a.png"))
+        try folder.sync(copiesOf: [output])
+        #expect(
+            found(try open().prepare(output, promise, isPromised: true, besides: [])) == .promised)
+        #expect(try folder.place(output, promise))
+        try folder.sync(namesOf: [output])
+        let text = try String(contentsOfFile: "\(place.path)/\(promise.name)", encoding: .utf8)
+        #expect(text == "a picture")
+        #expect(
+            found(try open().prepare(output, promise, isPromised: true, besides: [])) == .placed)
+        output.facts.file = "link/a.png"
+        #expect(symlink(scratch.path, "\(place.path)/link") == 0)
+        #expect(throws: DeliveryFolder.Refusal.self) {
+            try open().prepare(output, nil, isPromised: false, besides: [])
+        }
+        var rules = DeliveryRules()
+        rules.roots = [place.path]
+        rules.taken = [("\(place.path)/2026", "the hot folder")]
+        output.facts.file = "2026/b.png"
+        let around = try DeliveryFolder(Delivery(to: place.path), of: nil, rules)
+        #expect(throws: DeliveryFolder.Refusal.self) {
+            try around.prepare(output, nil, isPromised: false, besides: [])
+        }
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: "\(place.path)/2026") == ["v1.0"])
+    }
+
     /// The folders from which pictures are taken, by whatever path.
     @Test func refusesLoops() throws {
         let inner = place.url.appending(path: "inner")

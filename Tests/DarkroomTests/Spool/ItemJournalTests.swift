@@ -27,7 +27,12 @@ import Testing
         let second: [JournalRecord] = [
             .delivering(index: 6, UndeliveredImage(image)),
             .delivering(index: 6, UndeliveredImage(image, promise: promise)), .cancelled,
-            .commanded(command), record(2),
+            .moving(
+                source: "./é.jpg",
+                OriginalPromise(
+                    name: "%C3%A9.jpg", path: "/d/é.jpg", folder: .max, isCopy: true,
+                    isPlaced: true)),
+            .moving(source: "./é.jpg", nil), .commanded(command), record(2),
             .reopened(ReopenedRecord(of: "then", retries: 2, commands: [command])),
             .crashed(index: 4, number: 2, .signal("SIGSEGV")),
             .crashed(index: 5, number: 1, .outOfMemory),

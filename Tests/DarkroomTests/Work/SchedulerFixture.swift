@@ -178,7 +178,7 @@ final class SchedulerFixture: Sendable {
             switch record {
             case .cancelled: control = .cancelled
             case .commanded(let record): control.follow(record.command)
-            case .reopened, .crashed, .delivering, .ended: break
+            case .reopened, .crashed, .delivering, .moving, .ended: break
             }
         }
         return control

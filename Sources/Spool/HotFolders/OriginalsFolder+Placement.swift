@@ -1,0 +1,206 @@
+import DarkroomAnswer
+import DarkroomCore
+import DarkroomManifest
+import Glibc
+import SystemPackage
+
+/// The steps of an original into another folder.
+extension OriginalsFolder {
+    // MARK: Copies
+
+    /// Only this picture of this batch has it, after each restart.
+    func copyName(of picture: TakenPicture) -> FileName {
+        let key = "\(folders.spool.root.path)\n\(folders.id)\n\(picture.source)\noriginal"
+        return FileName(".darkroom-\(SHA256Digest.hex(of: Array(key.utf8)).prefix(32))~")
+    }
+
+    func discardCopy(of picture: TakenPicture, in place: Directory) throws(FileError) {
+        let name = copyName(of: picture)
+        // It is not opened: somebody could have given the name to another file of the daemon.
+        if try place.exists(name) { try place.remove(name) }
+    }
+
+    /// Removes what is left of an original that stays, as far as it can be reached.
+    package func giveUp(_ picture: TakenPicture) {
+        show(picture)
+        if let place = try? place(for: picture, makes: false) {
+            try? discardCopy(of: picture, in: place)
+        }
+    }
+
+    /// Copies an original, with its mode and its time, and waits until the copy is on the disk.
+    ///
+    /// - Returns: false if it has another content than was read. Then there is no copy.
+    func copy(
+        _ file: borrowing Descriptor, of picture: TakenPicture, _ shown: String, to place: Directory
+    ) throws(FileError) -> Bool {
+        let name = copyName(of: picture)
+        let path = place.path(of: name)
+        try discardCopy(of: picture, in: place)
+        let copy = try place.create(name, mode: 0o600)
+        do throws(FileError) {
+            let isSame = try fill(copy, path, from: file, shown, of: picture)
+            guard isSame else {
+                try place.remove(name)
+                return false
+            }
+            // A file system without modes or times has its own.
+            let information = try file.information(path: shown)
+            _ = fchmod(copy.number, information.st_mode & 0o777)
+            _ = futimens(copy.number, [information.st_atim, information.st_mtim])
+            try copy.sync(path: path)
+            try copy.close(path: path)
+        } catch {
+            // A full disk gets its space back.
+            try? place.remove(name)
+            throw error
+        }
+        try sync(place)
+        FaultPoint.placeCopied.pass()
+        return true
+    }
+
+    /// - Returns: whether the content is that of the picture.
+    private func fill(
+        _ copy: borrowing Descriptor, _ path: String, from file: borrowing Descriptor,
+        _ shown: String, of picture: TakenPicture
+    ) throws(FileError) -> Bool {
+        var digest = SHA256Digest()
+        var (done, written) = (0, 0)
+        let length = picture.stamp.size
+        while done < length {
+            if stop.isSet { throw FileError(.copy, shown, .canceled) }
+            let piece = try file.readPiece(upTo: min(length - done, 1 << 20), path: shown)
+            if piece.isEmpty { break }
+            digest.update(piece)
+            let end = try copy.write(sparsely: piece, at: done, path: path)
+            if end > done { written = end }
+            done += piece.count
+        }
+        if written < done { try copy.truncate(to: done, path: path) }
+        return ByteString(digest.hex()) == picture.sha256
+    }
+
+    /// Waits until the names are on the disk. A network file system may not be able to.
+    func sync(_ folder: Directory) throws(FileError) {
+        do {
+            try folder.sync()
+        } catch  where [.invalidArgument, .notSupported].contains(error.errno) {
+            // Its server decides.
+        }
+    }
+
+    // MARK: The move
+
+    package enum Placement {
+        case ended(OriginalOutcome)
+        /// The copy has its name. When the journal says so, this is to be called again.
+        case placed
+        /// Somebody else has taken the name since, or the copy. It is prepared again.
+        case again
+        /// The same, because the original can only be copied to there.
+        case againByCopy
+    }
+
+    /// Keeps a promise that is in the journal.
+    package func place(
+        _ picture: TakenPicture, _ promise: OriginalPromise
+    ) throws(FileError) -> Placement {
+        guard let name = promise.fileName else { return .again }
+        if promise.isPlaced { return try removeOriginal(of: picture, promise) }
+        return promise.isCopy
+            ? try placeCopy(of: picture, name) : try rename(picture, name, promise)
+    }
+
+    private func rename(
+        _ picture: TakenPicture, _ name: FileName, _ promise: OriginalPromise
+    ) throws(FileError) -> Placement {
+        guard let original = try self.original(of: picture) else { return .again }
+        // Its content was read before it was promised.
+        if try !original.isHidden() {
+            switch try original.hide() {
+            case .hidden: break
+            case .isGone, .hasChanged: return .ended(.isAnother)
+            case .nameIsTaken: return .again
+            }
+        }
+        let place = try self.place(for: picture, makes: true)
+        do throws(FileError) {
+            try original.folder.rename(
+                original.hiddenName, to: place, as: name, replacing: existing == .replace,
+                rivals: .some)
+        } catch  where error.errno == .fileExists {
+            return .again
+        } catch  where error.errno == .improperLink {
+            try original.show()
+            return .againByCopy
+        }
+        FaultPoint.placeRenamed.pass()
+        if isDurable {
+            try sync(place)
+            try sync(original.folder)
+        }
+        FaultPoint.placeSynced.pass()
+        return .ended(.moved(to: promise.path))
+    }
+
+    private func placeCopy(
+        of picture: TakenPicture, _ name: FileName
+    ) throws(FileError) -> Placement {
+        let place = try self.place(for: picture, makes: false)
+        let copyName = self.copyName(of: picture)
+        do throws(FileError) {
+            if try place.exists(copyName) {
+                try place.rename(
+                    copyName, to: place, as: name, replacing: existing == .replace, rivals: .some)
+                FaultPoint.placeRenamed.pass()
+            } else if try !holds(picture, as: name, in: place) {
+                return .again
+            }
+        } catch  where [.fileExists, .noSuchFileOrDirectory].contains(error.errno) {
+            return .again
+        }
+        try sync(place)
+        FaultPoint.placeSynced.pass()
+        return .placed
+    }
+
+    /// If it has changed meanwhile, it stays, and the one that was read is in its new place.
+    private func removeOriginal(
+        of picture: TakenPicture, _ promise: OriginalPromise
+    ) throws(FileError) -> Placement {
+        if let original = try self.original(of: picture) {
+            _ = try original.remove()
+            if isDurable { try sync(original.folder) }
+        }
+        return .ended(.moved(to: promise.path))
+    }
+
+    /// Gives originals that wait, or that do not move any more, their names back, as far as they can be reached.
+    ///
+    /// - Returns: the sources of those that had the hidden name.
+    @discardableResult
+    package static func show(
+        _ pictures: some Sequence<TakenPicture>, in path: String, stop: CancellationFlag
+    ) -> [ByteString] {
+        guard let hot = try? Directory(path: path) else { return [] }
+        return pictures.filter { Self.show($0, in: hot, stop) }.map(\.source)
+    }
+
+    package func show(_ picture: TakenPicture) { _ = Self.show(picture, in: hot, stop) }
+
+    private static func show(
+        _ picture: TakenPicture, in hot: Directory, _ stop: CancellationFlag
+    ) -> Bool {
+        guard let folder = try? hot.folder(beneath: picture.path.folder) else { return false }
+        let original = HotOriginal(picture, in: folder, stop: stop)
+        guard (try? original.isHidden()) == true else { return false }
+        return (try? original.show()) != nil
+    }
+}
+
+extension OriginalPromise {
+    var fileName: FileName? {
+        RelativePath.bytes(ofWord: name).map { FileName(bytes: $0) }
+    }
+}

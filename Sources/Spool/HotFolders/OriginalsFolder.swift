@@ -1,0 +1,278 @@
+import DarkroomAnswer
+import DarkroomCore
+import DarkroomManifest
+import Glibc
+import SystemPackage
+
+/// A hot folder and the folder into which its originals move (`originals: {move: FOLDER}`), for the moment of a step.
+/// Between two steps they are not open, so that their file systems can be unmounted.
+///
+/// An original keeps its path from the hot folder: `sub/a.jpg` becomes `FOLDER/sub/a.jpg`. All images of the picture are
+/// filtered, and the last status is not written. Within a file system:
+///
+/// | state    | the hot folder     | FOLDER           | journal: `moving`   | a restart                                |
+/// |----------|--------------------|------------------|---------------------|------------------------------------------|
+/// | ended    | NAME               | –                | –                   | begins                                   |
+/// | hidden   | the hidden name    | –                | –                   | goes on with the hidden file             |
+/// | promised | the hidden name    | –                | with the name       | renames the hidden file                  |
+/// | placed   | –                  | NAME             | with the name       | finds no original, so it was renamed     |
+///
+/// From one file system, or mount, to another:
+///
+/// | state    | the hot folder     | FOLDER           | journal: `moving`   | a restart                                |
+/// |----------|--------------------|------------------|---------------------|------------------------------------------|
+/// | ended    | NAME               | –                | –                   | begins                                   |
+/// | copied   | NAME               | a hidden copy,   | –                   | copies again, over the former copy       |
+/// |          |                    | synced           |                     |                                          |
+/// | promised | NAME               | the hidden copy  | with the name       | renames the copy                         |
+/// | placed   | NAME               | NAME, synced     | with the name       | finds NAME with these bytes; if it does  |
+/// |          |                    |                  |                     | not, it copies again                     |
+/// | recorded | NAME               | NAME             | as placed           | hides and removes the original           |
+/// | hidden   | the hidden name    | NAME             | as placed           | removes it                               |
+/// | removed  | –                  | NAME             | as placed           | finds no original                        |
+///
+/// An original is removed only after the journal has it as placed: nothing is concluded from a missing copy, which
+/// somebody may have cleared away. So a program that takes NAME away in the moment before that record, in which the
+/// daemon is killed too, gets it for the second time.
+///
+/// The copy and its name are synced whatever `durability` says, because the original is removed next. An original that
+/// waits has its own name: whoever looks into the hot folder sees it.
+///
+/// | in the hot folder is                                 | then                                                   |
+/// |------------------------------------------------------|--------------------------------------------------------|
+/// | the file that was read                               | it moves                                               |
+/// | nothing, or visibly another file                     | nothing is moved                                       |
+/// | the same file with another content                   | nothing is moved; the hot folder's report has it   |
+///
+/// | the name is taken by | `number`            | `replace`          | `fail`             |
+/// |----------------------|---------------------|--------------------|--------------------|
+/// | a file               | NAME-2, NAME-3, …   | replaces it        | the original stays |
+/// | a folder             | NAME-2, NAME-3, …   | the original stays | the original stays |
+package struct OriginalsFolder {
+    let hot: Directory
+    let target: Directory
+    let existing: Delivery.Existing
+    let folders: BatchFolders
+    let stop: CancellationFlag
+    let isDurable: Bool
+    /// Whether the two are known to be on different mounts.
+    let copies: Bool
+
+    /// Opens both folders.
+    ///
+    /// - Parameter taken: the folders from which Darkroom takes files, or which are its own.
+    /// - Throws: also if others could put another folder in the place of one of them, or if originals would be taken as
+    ///   pictures again.
+    package init(
+        from path: String, to place: Delivery, of folders: BatchFolders,
+        taken: [(path: String, what: String)], durably: Bool, copies: Bool, stop: CancellationFlag
+    ) throws(FileError) {
+        hot = try Self.open(path)
+        target = try Self.open(place.folder)
+        for (path, what) in taken {
+            // A folder that cannot be opened takes nothing.
+            guard let taken = try? Directory(path: path) else { continue }
+            if SpoolLoop.contains(target, taken) || SpoolLoop.contains(taken, target) {
+                throw Self.refusal(
+                    place.folder,
+                    "it is in \(what), \(path), or contains it: originals would be taken again")
+            }
+        }
+        existing = place.existing
+        self.folders = folders
+        self.stop = stop
+        isDurable = durably
+        self.copies = copies
+    }
+
+    private static func open(_ path: String) throws(FileError) -> Directory {
+        let folder = try Directory(path: path)
+        if let words = FolderWay(to: try folder.information()).problem(folder) {
+            throw refusal(path, words)
+        }
+        return folder
+    }
+
+    private static func refusal(_ path: String, _ words: String) -> FileError {
+        FileError(.use, path, .notPermitted, detail: "it (\(words))")
+    }
+
+    /// Whether an error is about the name of one original, and not about a folder or the machine.
+    package static func concernsOnlyOne(_ error: FileError) -> Bool {
+        [
+            .fileNameTooLong, .isDirectory, .fileTooLarge, .invalidArgument, .illegalByteSequence,
+        ].contains(error.errno)
+    }
+
+    // MARK: The promise
+
+    package enum Preparation {
+        /// This must be in the journal before the original is placed.
+        case promise(OriginalPromise)
+        /// The promise of the journal is kept next.
+        case promised
+        case ended(OriginalOutcome)
+    }
+
+    /// Finds out how an original moves, and does all of it that can be undone.
+    ///
+    /// - Parameters:
+    ///   - promise: that of the journal, if its name may still be free.
+    ///   - promised: the paths that other originals get next.
+    package func prepare(
+        _ picture: TakenPicture, _ promise: OriginalPromise?, besides promised: Set<ByteString>
+    ) throws(FileError) -> Preparation {
+        let original = try self.original(of: picture)
+        if let promise, let found = try look(for: original, picture, promise) { return found }
+        guard let original, let file = try original.open() else {
+            try requireSameFolder(as: picture)
+            try original?.showOther()
+            return .ended(.isAnother)
+        }
+        let place = try self.place(for: picture, makes: true)
+        guard let name = try freeName(for: picture, in: place, besides: promised) else {
+            giveUp(picture)
+            let shown = place.path(of: picture.path.name)
+            return .ended(.stays("\(shown): a file has this name already (ifExists: fail)"))
+        }
+        let here = try original.folder.information()
+        let there = try place.information()
+        let isCopy = copies || here.st_dev != there.st_dev
+        if isCopy {
+            guard
+                try copy(file, of: picture, original.folder.path(of: picture.path.name), to: place)
+            else { return .ended(.isAnother) }
+        } else {
+            switch try original.hide() {
+            case .hidden: break
+            case .isGone, .hasChanged: return .ended(.isAnother)
+            case .nameIsTaken:
+                return .ended(
+                    .stays("its folder contains \(original.hiddenName.text), which is another file")
+                )
+            }
+        }
+        return .promise(
+            OriginalPromise(
+                name: RelativePath.word(name.bytes), path: place.path(of: name),
+                folder: UInt64(there.st_ino), isCopy: isCopy))
+    }
+
+    /// The original in its folder; nil if there is no such folder any more.
+    func original(of picture: TakenPicture) throws(FileError) -> HotOriginal? {
+        do throws(FileError) {
+            let folder = try hot.folder(beneath: picture.path.folder)
+            return HotOriginal(picture, in: folder, stop: stop)
+        } catch  where [.noSuchFileOrDirectory, .notDirectory].contains(error.errno) {
+            return nil
+        }
+    }
+
+    /// A missing original in another folder at the same path, such as an empty one on which a share is to be mounted,
+    /// proves nothing.
+    private func requireSameFolder(as picture: TakenPicture) throws(FileError) {
+        let inode = UInt64(try hot.information().st_ino)
+        if inode == picture.stamp.folder.inode { return }
+        throw Self.refusal(hot.path, "it is not the folder from which the pictures were taken")
+    }
+
+    /// What has become of a promise; nil if that cannot be known.
+    private func look(
+        for original: HotOriginal?, _ picture: TakenPicture, _ promise: OriginalPromise
+    ) throws(FileError) -> Preparation? {
+        if !promise.isCopy {
+            if try original?.open() != nil {
+                let place = try self.place(for: picture, makes: true)
+                return UInt64(try place.information().st_ino) == promise.folder ? .promised : nil
+            }
+            try requireSameFolder(as: picture)
+            let isOther = try original?.showOther() ?? false
+            return .ended(isOther ? .isAnother : .moved(to: promise.path))
+        }
+        if promise.isPlaced { return .promised }
+        let place: Directory
+        do throws(FileError) {
+            place = try self.place(for: picture, makes: false)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return nil
+        }
+        if try holds(picture, as: copyName(of: picture), in: place) { return .promised }
+        guard let name = promise.fileName else { return nil }
+        return try holds(picture, as: name, in: place) ? .promised : nil
+    }
+
+    func holds(
+        _ picture: TakenPicture, as name: FileName, in folder: Directory
+    ) throws(FileError) -> Bool {
+        guard let found = try folder.information(of: name), found.isRegularFile,
+            found.length == picture.stamp.size
+        else { return false }
+        let digest = try folder.open(name).sha256(path: folder.path(of: name))
+        return ByteString(digest) == picture.sha256
+    }
+
+    // MARK: Names
+
+    /// The folder in which an original is placed. No part of its path may be a symbolic link.
+    ///
+    /// - Parameter makes: whether it is made if it is missing, with the mode of that of the original.
+    func place(for picture: TakenPicture, makes: Bool) throws(FileError) -> Directory {
+        var (place, source) = (target, hot)
+        for name in picture.path.folder.names {
+            if makes {
+                source = try Directory(name, in: source)
+                try make(name, in: place, like: source)
+            }
+            place = try Directory(name, in: place)
+        }
+        return place
+    }
+
+    private func make(
+        _ name: FileName, in place: Directory, like source: Directory
+    ) throws(FileError) {
+        do throws(FileError) {
+            try place.makeDirectory(name, mode: 0o700)
+        } catch  where error.errno == .fileExists {
+            return
+        }
+        let made = try Directory(name, in: place)
+        // A file system without modes has its own.
+        let own = try made.information().st_mode & 0o7000
+        _ = fchmod(made.number, own | (try source.information().st_mode & 0o777))
+        try sync(place)
+    }
+
+    /// nil if the original stays because its name is taken.
+    private func freeName(
+        for picture: TakenPicture, in place: Directory, besides promised: Set<ByteString>
+    ) throws(FileError) -> FileName? {
+        let name = picture.path.name
+        func isTaken(_ name: FileName) throws(FileError) -> Bool {
+            if promised.contains(ByteString(place.path(of: name))) { return true }
+            return try place.exists(name)
+        }
+        switch existing {
+        case .replace: return name
+        case .fail: return try isTaken(name) ? nil : name
+        case .number:
+            guard try isTaken(name) else { return name }
+            let number = try FreeNumber.search(from: 2) { number throws(FileError) in
+                try isTaken(name.numbered(number))
+            }
+            return name.numbered(number)
+        }
+    }
+}
+
+extension FileName {
+    /// `a-2.jpg`. A name that is too long for the number is cut.
+    fileprivate func numbered(_ number: Int) -> FileName {
+        let dot = bytes.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 > 0 ? $0 : nil }
+        let ending = Array("-\(number)".utf8) + bytes[(dot ?? bytes.endIndex)...]
+        var stem = bytes[..<(dot ?? bytes.endIndex)]
+        let room = max(0, Self.longest - ending.count)
+        while stem.count > room { stem = stem.dropLast() }
+        return FileName(bytes: stem + ending)
+    }
+}

@@ -1,0 +1,389 @@
+import DarkroomAnswer
+import DarkroomBoard
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Dispatch
+import SystemPackage
+
+/// The originals of one hot folder.
+///
+/// | phase    | a batch                              | until                                                      |
+/// |----------|--------------------------------------|------------------------------------------------------------|
+/// | works    | gets its originals moved, 64 a pass  | one of the folders, or what is written there, is refused   |
+/// | waits    | is kept; its last status is not      | the time of the next attempt, twice as long after each     |
+/// |          | written, so a restart does it again  | one; a cancellation lets its originals stay                |
+///
+/// A pass prepares originals of each batch, has the committer write their promises, and keeps these. The present
+/// configuration says where they move. If it says nothing any more, they stay.
+final class OriginalStation: @unchecked Sendable {
+    // @unchecked: the stored variables are used on `queue` only.
+
+    private static let mostOfPass = 64
+    /// In seconds.
+    private static let firstDelay = 1.0
+    private static let longestDelay = 60.0
+
+    private struct Trouble {
+        let failure: Failure
+        let target: String
+        let since: String
+        let delay: Double
+        /// Whether the time of the next attempt has not come.
+        var isWaiting = true
+    }
+
+    /// A batch, and what is left of it.
+    private struct Work {
+        let job: OriginalMoves.Job
+        var pending: [TakenPicture]
+        /// Those of the journal, by the sources of the pictures.
+        var promises: [ByteString: OriginalPromise]
+        var outcomes: [ByteString: OriginalOutcome] = [:]
+        /// Those whose promises are being written, or are to be kept.
+        var promised: [TakenPicture] = []
+        var unwritten = 0
+        /// Why the last attempt failed.
+        var failure: Failure?
+        /// Whether no hidden original of a former daemon is left in the hot folder.
+        var isShown = false
+
+        var isInPass: Bool { unwritten > 0 || !promised.isEmpty }
+        var isDone: Bool { pending.isEmpty && !isInPass }
+    }
+
+    /// The name of `hot/KEY`.
+    private let key: FileName
+    private let shared: OriginalMoves.Shared
+    private let queue = DispatchQueue(label: "darkroom.originals", qos: .utility)
+    private var works: [BatchKey: Work] = [:]
+    /// The paths that originals get next.
+    private var names: Set<ByteString> = []
+    private var trouble: Trouble?
+    /// Whether the two folders are known to be on different mounts of a file system.
+    private var copies = false
+    private var passIsSet = false
+    private var attempt = PlannedTick()
+
+    init(_ key: FileName, _ shared: OriginalMoves.Shared) {
+        self.key = key
+        self.shared = shared
+    }
+
+    /// - Parameter promises: those of the batch's journal.
+    func add(
+        _ job: OriginalMoves.Job, _ batch: HotBatch, _ promises: [ByteString: OriginalPromise]
+    ) {
+        queue.async { [self] in
+            guard let status = job.status() else { return job.ended([:]) }
+            let moved = batch.moved(by: status)
+            let pictures = batch.done(by: status).filter { !moved.contains($0.source) }
+            works[job.key] = Work(job: job, pending: pictures, promises: promises)
+            if let trouble, trouble.isWaiting { wait(job.key, trouble.failure) }
+            passSoon()
+        }
+    }
+
+    func tryAgain() {
+        queue.async { [self] in
+            trouble?.isWaiting = false
+            passSoon()
+        }
+    }
+
+    /// Keeps nothing any more.
+    func leave() {
+        queue.async { [self] in works = [:] }
+    }
+
+    private func passSoon() {
+        guard !passIsSet, !works.isEmpty else { return }
+        passIsSet = true
+        queue.async { [self] in
+            passIsSet = false
+            pass()
+        }
+    }
+
+    // MARK: Passes
+
+    private func pass() {
+        var refusal: (failure: Failure, target: String)?
+        for key in works.keys.sorted() {
+            if shared.stopped.isSet { return }
+            guard let work = works[key], !work.isInPass else { continue }
+            if trouble?.isWaiting == true, !work.job.cancellation.isSet { continue }
+            let rules = work.job.rules()
+            guard let (folder, place) = rule(for: work, rules) else {
+                stay(key, in: nil, "the configuration does not move it any more")
+                continue
+            }
+            do throws(FileError) {
+                let opened = try open(folder, place, for: work, rules)
+                if let failure = prepare(key, opened) { refusal = (failure, place.folder) }
+            } catch {
+                refusal = (Failure(error), place.folder)
+                refuse(key, Failure(error), in: folder.path)
+            }
+            end(key)
+        }
+        if let refusal { refused(refusal.failure, refusal.target) } else { passSoonIfDue() }
+    }
+
+    /// Whether something is left that need not wait.
+    private func passSoonIfDue() {
+        guard trouble?.isWaiting != true else { return }
+        if works.values.contains(where: { !$0.isInPass && !$0.isDone }) { passSoon() }
+    }
+
+    /// The hot folder, and where its originals move; nil if they do not.
+    private func rule(
+        for work: Work, _ rules: OriginalMoves.Rules
+    ) -> (HotFolder, Delivery)? {
+        let folder = rules.folders.first { HotStations.key($0.path) == key }
+        guard let folder else { return nil }
+        guard folder.originals == .place, let place = folder.place else {
+            OriginalsFolder.show(work.pending, in: folder.path, stop: shared.stopped)
+            return nil
+        }
+        return (folder, place)
+    }
+
+    private func open(
+        _ folder: HotFolder, _ place: Delivery, for work: Work, _ rules: OriginalMoves.Rules
+    ) throws(FileError) -> OriginalsFolder {
+        try OriginalsFolder(
+            from: folder.path, to: place, of: work.job.folders, taken: rules.taken,
+            durably: rules.isDurable, copies: copies, stop: shared.stopped)
+    }
+
+    /// Prepares some originals of a batch, and has their promises written.
+    ///
+    /// - Returns: why some could not be prepared.
+    private func prepare(_ key: BatchKey, _ folder: OriginalsFolder) -> Failure? {
+        guard var work = works[key] else { return nil }
+        let pictures = Array(work.pending.prefix(Self.mostOfPass))
+        work.pending.removeFirst(pictures.count)
+        work.failure = nil
+        var refused: [TakenPicture] = []
+        var new: [(TakenPicture, OriginalPromise)] = []
+        for picture in pictures where !shared.stopped.isSet {
+            let promise = work.promises[picture.source]
+            // It may have its own name.
+            if let promise { names.remove(ByteString(promise.path)) }
+            do throws(FileError) {
+                switch try folder.prepare(picture, promise, besides: names) {
+                case .promise(let promise):
+                    names.insert(ByteString(promise.path))
+                    new.append((picture, promise))
+                case .promised:
+                    if let promise { names.insert(ByteString(promise.path)) }
+                    work.promised.append(picture)
+                case .ended(let outcome): work.outcomes[picture.source] = outcome
+                }
+            } catch  where OriginalsFolder.concernsOnlyOne(error) {
+                folder.giveUp(picture)
+                work.outcomes[picture.source] = .stays(error.message)
+            } catch {
+                if shared.stopped.isSet { return nil }
+                folder.show(picture)
+                work.failure = Failure(error)
+                refused.append(picture)
+            }
+        }
+        // The others come first.
+        work.pending += refused
+        for (picture, promise) in new {
+            work.promises[picture.source] = promise
+            work.promised.append(picture)
+        }
+        let failure = work.failure
+        works[key] = work
+        for (picture, promise) in new { write(promise, of: picture, key) }
+        if new.isEmpty, !work.promised.isEmpty { keepPromises(key) }
+        if let failure { refuse(key, failure, in: nil) }
+        return failure
+    }
+
+    /// Has a promise written into the journal. When all are there, they are kept.
+    private func write(_ promise: OriginalPromise?, of picture: TakenPicture, _ key: BatchKey) {
+        guard let work = works[key] else { return }
+        works[key]?.unwritten += 1
+        let record = JournalRecord.moving(source: picture.source.string, promise)
+        shared.committer.record(record, of: work.job.folders) { [self] in
+            queue.async { [self] in promiseWritten(key) }
+        }
+    }
+
+    private func promiseWritten(_ key: BatchKey) {
+        works[key]?.unwritten -= 1
+        guard works[key]?.unwritten == 0, !shared.stopped.isSet else { return }
+        FaultPoint.placePromised.pass()
+        keepPromises(key)
+        end(key)
+        passSoonIfDue()
+    }
+
+    private func keepPromises(_ key: BatchKey) {
+        guard let work = works[key] else { return }
+        let rules = work.job.rules()
+        guard let (folder, place) = rule(for: work, rules) else {
+            // The next pass finds the same.
+            works[key]?.promised = []
+            return giveBack(work.promised, of: key, nil)
+        }
+        var left: [TakenPicture] = []
+        var failure: Failure?
+        do throws(FileError) {
+            works[key]?.promised = []
+            let opened = try open(folder, place, for: work, rules)
+            for picture in work.promised {
+                if shared.stopped.isSet { return }
+                if let error = keepPromise(of: picture, key, opened) {
+                    left.append(picture)
+                    failure = Failure(error)
+                }
+            }
+        } catch {
+            left = work.promised
+            failure = Failure(error)
+        }
+        if left.count < work.promised.count { worksAgain(folder.path, place.folder) }
+        giveBack(left, of: key, folder.path)
+        guard let failure else { return }
+        refuse(key, failure, in: folder.path)
+        refused(failure, place.folder)
+    }
+
+    /// - Returns: why it could not be kept now.
+    private func keepPromise(
+        of picture: TakenPicture, _ key: BatchKey, _ folder: OriginalsFolder
+    ) -> FileError? {
+        guard let promise = works[key]?.promises[picture.source] else { return nil }
+        do throws(FileError) {
+            switch try folder.place(picture, promise) {
+            case .ended(let outcome):
+                names.remove(ByteString(promise.path))
+                works[key]?.outcomes[picture.source] = outcome
+                return nil
+            case .placed:
+                works[key]?.promises[picture.source]?.isPlaced = true
+                works[key]?.promised.append(picture)
+                write(works[key]?.promises[picture.source], of: picture, key)
+                return nil
+            case .again: break
+            case .againByCopy: copies = true
+            }
+            names.remove(ByteString(promise.path))
+            works[key]?.promises[picture.source] = nil
+            works[key]?.pending.append(picture)
+            works[key]?.isShown = false
+            return nil
+        } catch  where OriginalsFolder.concernsOnlyOne(error) {
+            names.remove(ByteString(promise.path))
+            folder.giveUp(picture)
+            works[key]?.outcomes[picture.source] = .stays(error.message)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Originals that were promised a name wait again. One that has its own name again has no promise any more: if
+    /// somebody takes it away, it has not moved.
+    private func giveBack(_ pictures: [TakenPicture], of key: BatchKey, _ path: String?) {
+        guard let work = works[key] else { return }
+        works[key]?.pending += pictures
+        let shown = path.map {
+            OriginalsFolder.show(pictures, in: $0, stop: shared.stopped)
+        }
+        for source in shown ?? [] {
+            guard let promise = work.promises[source], !promise.isCopy else { continue }
+            names.remove(ByteString(promise.path))
+            works[key]?.promises[source] = nil
+            shared.committer.record(
+                .moving(source: source.string, nil), of: work.job.folders
+            ) {}
+        }
+    }
+
+    // MARK: Waiting
+
+    /// A batch waits, or its originals stay if it was cancelled.
+    private func refuse(_ key: BatchKey, _ failure: Failure, in path: String?) {
+        guard let work = works[key] else { return }
+        if work.job.cancellation.isSet { return stay(key, in: path, failure.message) }
+        if !work.isShown, let path {
+            works[key]?.isShown = true
+            OriginalsFolder.show(work.pending, in: path, stop: shared.stopped)
+        }
+        wait(key, failure)
+    }
+
+    private func wait(_ key: BatchKey, _ failure: Failure) {
+        guard let work = works[key] else { return }
+        let count = work.pending.count
+        guard count > 0 else { return }
+        let reason = Status.Waiting(
+            .originals,
+            message: "\(Words.count(count, "original")) cannot be moved: \(failure.message)",
+            since: trouble?.since ?? Clock.timestamp)
+        if shared.note(reason, for: key) { work.job.changed() }
+    }
+
+    /// The originals of a batch that are left stay where they are.
+    private func stay(_ key: BatchKey, in path: String?, _ reason: String) {
+        guard var work = works[key], !work.isInPass else { return }
+        if let path { OriginalsFolder.show(work.pending, in: path, stop: shared.stopped) }
+        let rules = work.job.rules()
+        let opened = rule(for: work, rules).flatMap { try? open($0.0, $0.1, for: work, rules) }
+        for picture in work.pending {
+            let promise = work.promises[picture.source]
+            if let promise { names.remove(ByteString(promise.path)) }
+            if let promise, promise.isPlaced {
+                // Only the original could not be removed.
+                work.outcomes[picture.source] = .moved(to: promise.path)
+            } else {
+                opened?.giveUp(picture)
+                work.outcomes[picture.source] = .stays(reason)
+            }
+        }
+        work.pending = []
+        works[key] = work
+        end(key)
+    }
+
+    /// Hands a batch back of which nothing is left.
+    private func end(_ key: BatchKey) {
+        guard let work = works[key], work.isDone, !shared.stopped.isSet else { return }
+        works[key] = nil
+        _ = shared.note(nil, for: key)
+        work.job.ended(work.outcomes)
+    }
+
+    /// A folder has refused something, so that batches wait.
+    private func refused(_ failure: Failure, _ target: String) {
+        guard !works.isEmpty else { return }
+        let path = works.values.first?.job.rules().folders.first {
+            HotStations.key($0.path) == key
+        }?.path
+        if trouble == nil { shared.log.originalsWait(failure, of: path ?? key.text, to: target) }
+        let delay = trouble.map { min($0.delay * 2, Self.longestDelay) } ?? Self.firstDelay
+        trouble = Trouble(
+            failure: failure, target: target, since: trouble?.since ?? Clock.timestamp,
+            delay: delay)
+        let moment = shared.time.now.saturatingAdd(UInt64(delay * 1e9))
+        guard let tick = attempt.plan(at: moment) else { return }
+        shared.time.call(at: moment, on: queue) { [weak self] in
+            guard let self, attempt.hasCome(tick) else { return }
+            trouble?.isWaiting = false
+            passSoon()
+        }
+    }
+
+    private func worksAgain(_ path: String, _ target: String) {
+        guard let trouble = trouble.take() else { return }
+        shared.log.originalsMoveAgain(
+            trouble.failure, of: path, to: target, since: trouble.since)
+    }
+}

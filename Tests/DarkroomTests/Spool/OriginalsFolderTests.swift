@@ -1,0 +1,332 @@
+import DarkroomAnswer
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import DarkroomCore
+@testable import DarkroomManifest
+@testable import DarkroomSpool
+
+/// Each cell of the tables of `OriginalsFolder`: what a daemon finds, and what it makes of it.
+@Suite final class OriginalsFolderTests: SpoolSuite {
+    private let bytes = Array("a picture".utf8)
+    private let place: ScratchDirectory
+    private var hot: String { "\(place.path)/hot" }
+    private var done: String { "\(place.path)/done" }
+
+    override init() throws {
+        place = try ScratchDirectory()
+        try super.init()
+        try makeFolders()
+        for name in ["hot", "hot/sub", "done"] {
+            try FileManager.default.makeFolder(at: place.url.appending(path: name))
+        }
+        try put("\(hot)/sub/a.png", "a picture")
+    }
+
+    private func open(
+        _ existing: Delivery.Existing = .number, copies: Bool = false,
+        taken: [(path: String, what: String)] = []
+    ) throws -> OriginalsFolder {
+        try OriginalsFolder(
+            from: hot, to: Delivery(to: done, existing), of: folders, taken: taken, durably: true,
+            copies: copies, stop: CancellationFlag())
+    }
+
+    private func picture(_ path: String = "sub/a.png") throws -> TakenPicture {
+        let relative = try #require(RelativePath(word: path))
+        let root = try Directory(path: hot)
+        let folder = try root.folder(beneath: relative.folder)
+        let stamp = PictureStamp(
+            try #require(try folder.information(of: relative.name)),
+            identity: try #require(try folder.droppedIdentity(of: relative.name)),
+            in: FolderIdentity(try root.information()))
+        return TakenPicture(
+            path: relative, stamp: stamp, sha256: SHA256Digest.hex(of: bytes), batch: "b",
+            source: "./sub-a.png")
+    }
+
+    private func put(_ path: String, _ text: String) throws {
+        try text.write(toFile: path, atomically: false, encoding: .utf8)
+    }
+
+    private func text(_ path: String) -> String? {
+        FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func names(_ folder: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+    }
+
+    private func promise(_ preparation: OriginalsFolder.Preparation) throws -> OriginalPromise {
+        guard case .promise(let promise) = preparation else { throw Unexpected() }
+        return promise
+    }
+
+    private func outcome(_ placement: OriginalsFolder.Placement) -> OriginalOutcome? {
+        if case .ended(let outcome) = placement { outcome } else { nil }
+    }
+
+    /// Keeps a promise, with the record in between. Until then, the original is there, or it is the one that moved.
+    private func move(
+        _ picture: TakenPicture, _ promise: OriginalPromise, _ folder: OriginalsFolder
+    ) throws -> OriginalOutcome? {
+        let placement = try folder.place(picture, promise)
+        guard promise.isCopy else { return outcome(placement) }
+        guard case .placed = placement else { return outcome(placement) }
+        #expect(names("\(hot)/sub").contains("a.png"))
+        var promise = promise
+        promise.isPlaced = true
+        guard case .promised = try folder.prepare(picture, promise, besides: []) else {
+            throw Unexpected()
+        }
+        return outcome(try folder.place(picture, promise))
+    }
+
+    struct Name: Sendable {
+        /// What has the name `a.png`.
+        var taken: String?
+        let existing: Delivery.Existing
+        /// The name that the original gets; nil if it stays.
+        let name: String?
+    }
+
+    static let naming: [Name] = [
+        Name(existing: .number, name: "a.png"), Name(existing: .replace, name: "a.png"),
+        Name(existing: .fail, name: "a.png"), Name(taken: "x", existing: .number, name: "a-2.png"),
+        Name(taken: "x", existing: .replace, name: "a.png"),
+        Name(taken: "x", existing: .fail, name: nil),
+    ]
+
+    /// From the beginning to the end, with each way.
+    @Test(arguments: naming.indices, [false, true]) func moves(number: Int, copies: Bool) throws {
+        let cell = Self.naming[number]
+        if let taken = cell.taken {
+            try FileManager.default.makeFolder(atPath: "\(done)/sub")
+            try put("\(done)/sub/a.png", taken)
+        }
+        let picture = try picture()
+        let folder = try open(cell.existing, copies: copies)
+        let preparation = try folder.prepare(picture, nil, besides: [])
+        guard let name = cell.name else {
+            guard case .ended(.stays(let reason)) = preparation else { throw Unexpected() }
+            #expect(reason.contains("a file has this name already (ifExists: fail)"))
+            #expect(names("\(hot)/sub") == ["a.png"])
+            return
+        }
+        let promise = try promise(preparation)
+        #expect(promise.path == "\(done)/sub/\(name)" && promise.isCopy == copies)
+        #expect(text("\(done)/sub/a.png") == cell.taken)
+        #expect(try move(picture, promise, folder) == .moved(to: promise.path))
+        #expect(text(promise.path) == "a picture")
+        #expect(names("\(hot)/sub") == [])
+        #expect(names("\(done)/sub") == Set([name] + (cell.taken == nil ? [] : ["a.png"])).sorted())
+    }
+
+    /// Every state that a kill may leave.
+    enum State: CaseIterable { case promised, shown, placed, taken }
+
+    @Test(arguments: State.allCases, [false, true])
+    func aRestartKeepsThePromise(state: State, copies: Bool) throws {
+        let picture = try picture()
+        let folder = try open(copies: copies)
+        let promise = try promise(folder.prepare(picture, nil, besides: []))
+        let isHidden = !copies
+        #expect(names("\(hot)/sub").contains("a.png") == !isHidden)
+        switch state {
+        case .promised: break
+        case .shown: folder.show(picture)
+        case .placed, .taken:
+            if copies {
+                let copy = try #require(names("\(done)/sub").first)
+                #expect(rename("\(done)/sub/\(copy)", promise.path) == 0)
+            } else {
+                _ = try folder.place(picture, promise)
+            }
+            if state == .taken { #expect(unlink(promise.path) == 0) }
+        }
+        let again = try open(.fail, copies: copies)
+        switch try again.prepare(picture, promise, besides: []) {
+        case .promised:
+            #expect(try move(picture, promise, again) == .moved(to: promise.path))
+        case .ended(let outcome):
+            #expect(outcome == .moved(to: promise.path) && !copies)
+        case .promise(let promise):
+            // Nothing shows that the copy was whole, so the original is not removed without another one.
+            #expect(state == .taken && copies)
+            #expect(try move(picture, promise, again) == .moved(to: promise.path))
+        }
+        #expect(names("\(hot)/sub") == [])
+        #expect(names("\(done)/sub") == (state == .taken && !copies ? [] : ["a.png"]))
+    }
+
+    /// Somebody clears the hidden copy away: the original stays until there is another one.
+    @Test func aMissingCopyProvesNothing() throws {
+        let picture = try picture()
+        let folder = try open(copies: true)
+        let promise = try promise(folder.prepare(picture, nil, besides: []))
+        for name in names("\(done)/sub") { #expect(unlink("\(done)/sub/\(name)") == 0) }
+        guard case .again = try folder.place(picture, promise) else { throw Unexpected() }
+        guard case .promise = try folder.prepare(picture, promise, besides: []) else {
+            throw Unexpected()
+        }
+        #expect(names("\(hot)/sub") == ["a.png"])
+    }
+
+    /// In another folder at the same path, as where a share is to be mounted, a missing file proves nothing.
+    @Test func anotherFolderProvesNothing() throws {
+        let picture = try picture()
+        var promise = try promise(open(copies: true).prepare(picture, nil, besides: []))
+        let copy = try #require(names("\(done)/sub").first)
+        #expect(unlink("\(done)/sub/\(copy)") == 0)
+        promise.folder += 1
+        guard case .promise(let new) = try open(copies: true).prepare(picture, promise, besides: [])
+        else { throw Unexpected() }
+        #expect(new.folder == promise.folder - 1 && new.path == promise.path)
+        for name in names("\(done)/sub") { #expect(unlink("\(done)/sub/\(name)") == 0) }
+        #expect(names("\(hot)/sub") == ["a.png"])
+        // The same of the hot folder.
+        #expect(rename(hot, "\(hot)-away") == 0)
+        try FileManager.default.makeFolder(atPath: hot)
+        for promise in [nil, OriginalPromise(name: "a.png", path: "/", folder: 1, isCopy: false)] {
+            let error = #expect(throws: FileError.self) {
+                try open().prepare(picture, promise, besides: [])
+            }
+            #expect(error?.message.contains("not the folder from which") == true)
+        }
+    }
+
+    enum Change: CaseIterable { case gone, other, size, content }
+
+    /// Whatever has become of the file since it was read: only that file moves.
+    @Test(arguments: Change.allCases, [false, true])
+    func anotherFileDoesNotMove(change: Change, copies: Bool) throws {
+        let picture = try picture()
+        let path = "\(hot)/sub/a.png"
+        var before = stat()
+        #expect(stat(path, &before) == 0)
+        switch change {
+        case .gone: #expect(unlink(path) == 0)
+        case .other:
+            try put("\(path)-new", "b picture")
+            #expect(rename("\(path)-new", path) == 0)
+        case .size: try put(path, "a picture with more")
+        case .content:
+            let file = Glibc.open(path, O_WRONLY)
+            #expect(write(file, "b", 1) == 1)
+            #expect(futimens(file, [before.st_atim, before.st_mtim]) == 0)
+            close(file)
+        }
+        let left = text(path)
+        let preparation = try open(copies: copies).prepare(picture, nil, besides: [])
+        guard case .ended(.isAnother) = preparation else { throw Unexpected() }
+        #expect(text(path) == left)
+        #expect(names("\(hot)/sub") == (change == .gone ? [] : ["a.png"]))
+        #expect(names("\(done)/sub") == [])
+    }
+
+    /// It changes between the promise and the move: the copy of what was read moves, and the new one stays.
+    @Test func aChangeAfterTheCopyStays() throws {
+        let picture = try picture()
+        let folder = try open(copies: true)
+        let promise = try promise(folder.prepare(picture, nil, besides: []))
+        try put("\(hot)/sub/a.png", "another picture")
+        #expect(try move(picture, promise, folder) == .moved(to: promise.path))
+        #expect(text(promise.path) == "a picture")
+        #expect(text("\(hot)/sub/a.png") == "another picture")
+        #expect(names("\(hot)/sub") == ["a.png"])
+    }
+
+    /// The name is taken between the promise and the move.
+    @Test(arguments: Delivery.Existing.allCases, [false, true])
+    func theNameIsTakenSince(existing: Delivery.Existing, copies: Bool) throws {
+        let picture = try picture()
+        let folder = try open(existing, copies: copies)
+        let promise = try promise(folder.prepare(picture, nil, besides: []))
+        try put(promise.path, "x")
+        if existing == .replace {
+            #expect(try move(picture, promise, folder) == .moved(to: promise.path))
+            return
+        }
+        guard case .again = try folder.place(picture, promise) else { throw Unexpected() }
+        #expect(text(promise.path) == "x")
+        let next = try folder.prepare(picture, nil, besides: [])
+        if existing == .fail {
+            guard case .ended(.stays) = next else { throw Unexpected() }
+            #expect(names("\(hot)/sub") == ["a.png"])
+            #expect(names("\(done)/sub") == ["a.png"])
+            return
+        }
+        let second = try self.promise(next)
+        #expect(second.path == "\(done)/sub/a-2.png")
+        #expect(try move(picture, second, folder) == .moved(to: second.path))
+    }
+
+    /// A copy has the mode and the time of the original, and its folder the mode of that of the original.
+    @Test func aCopyIsLikeTheOriginal() throws {
+        #expect(chmod("\(hot)/sub", 0o750) == 0 && chmod("\(hot)/sub/a.png", 0o604) == 0)
+        let time = timespec(tv_sec: 1_000_000_000, tv_nsec: 5_000_000)
+        #expect(utimensat(AT_FDCWD, "\(hot)/sub/a.png", [time, time], 0) == 0)
+        let picture = try picture()
+        let folder = try open(copies: true)
+        let promise = try promise(folder.prepare(picture, nil, besides: []))
+        _ = try folder.place(picture, promise)
+        var information = stat()
+        #expect(stat(promise.path, &information) == 0)
+        #expect(information.st_mode & 0o777 == 0o604)
+        #expect(information.st_mtim.tv_sec == 1_000_000_000)
+        #expect(information.st_mtim.tv_nsec == 5_000_000)
+        #expect(stat("\(done)/sub", &information) == 0)
+        #expect(information.st_mode & 0o777 == 0o750)
+    }
+
+    /// The longest name has room for a number, and names that are no text stay as they are.
+    @Test func numbersAnyName() throws {
+        let long = String(repeating: "n", count: 251) + ".png"
+        try put("\(hot)/\(long)", "a picture")
+        try put("\(done)/\(long)", "x")
+        var picture = try picture(long)
+        let first = try promise(open().prepare(picture, nil, besides: []))
+        let expected = String(repeating: "n", count: 249) + "-2.png"
+        #expect(first.path == "\(done)/\(expected)")
+        let word = "%FF.png"
+        let root = try Directory(path: hot)
+        let name = try #require(RelativePath(word: word)).name
+        try root.write(bytes, to: name, durably: false)
+        picture = try self.picture(word)
+        let second = try promise(open().prepare(picture, nil, besides: []))
+        _ = try open().place(picture, second)
+        #expect(try Directory(path: done).exists(name))
+    }
+
+    @Test func numbersGoAroundPromisedNames() throws {
+        let promise = try promise(
+            open().prepare(
+                picture(), nil,
+                besides: [ByteString("\(done)/sub/a.png"), ByteString("\(done)/sub/a-2.png")]))
+        #expect(promise.path == "\(done)/sub/a-3.png")
+    }
+
+    /// A link in the way is not followed, and a folder of Darkroom is not used, whatever link leads there.
+    @Test func refusesLinksAndLoops() throws {
+        #expect(symlink(scratch.path, "\(done)/sub") == 0)
+        let error = #expect(throws: FileError.self) {
+            try open().prepare(picture(), nil, besides: [])
+        }
+        #expect(
+            error.map { [.notDirectory, .tooManySymbolicLinkLevels].contains($0.errno) } == true)
+        #expect(names("\(hot)/sub") == ["a.png"])
+        let way = "\(scratch.path)/way"
+        #expect(symlink(place.path, way) == 0)
+        for taken in [way, "\(way)/done", done] {
+            let error = #expect(throws: FileError.self) {
+                try open(taken: [(taken, "the hot folder")])
+            }
+            #expect(error?.message.contains("originals would be taken again") == true)
+        }
+        try FileManager.default.makeFolder(atPath: "\(done)/inner")
+        #expect(throws: FileError.self) { try open(taken: [("\(done)/inner", "the cache")]) }
+        _ = try open(taken: [(hot, "the hot folder"), ("/nowhere", "the cache")])
+    }
+}
