@@ -1,6 +1,7 @@
 import CDarkroomShims
 import DarkroomAnswer
 import DarkroomCore
+import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 import Glibc
