@@ -10,7 +10,7 @@ extension BatchProgress {
         self.init(
             id: status.id, identity: status.manifest.identity, uid: status.manifest.uid,
             state: status.state, priority: status.priority, counts: status.counts,
-            times: status.times, retries: status.retries,
+            times: status.times.plausible, retries: status.retries,
             outputBytes: outputBytes ?? status.outputBytes, waiting: status.waiting,
             commands: status.commands.map { Array($0.suffix(Self.commandLimit)) },
             written: Clock.timestamp)

@@ -16,7 +16,7 @@ extension BatchProgress {
         self.init(
             id: status.id, identity: status.manifest.identity, uid: status.manifest.uid,
             state: status.state, priority: status.priority, counts: status.counts,
-            times: status.times, retries: status.retries,
+            times: status.times.plausible, retries: status.retries,
             outputBytes: status.images.map { $0.output?.bytes ?? 0 }.saturatingSum(),
             waiting: status.waiting, commands: status.commands,
             written: status.written ?? status.times.finished ?? status.times.received)

@@ -172,6 +172,16 @@ package struct Status: Codable, Sendable, Equatable {
             self.finished = finished
             self.workMilliseconds = workMilliseconds
         }
+
+        /// Without what is no time, in a file that somebody has written.
+        var plausible: Self {
+            func time(_ text: String?) -> String? {
+                text.flatMap { Moment($0) == nil ? nil : $0 }
+            }
+            return Times(
+                received: time(received) ?? "", started: time(started), finished: time(finished),
+                workMilliseconds: workMilliseconds)
+        }
     }
 
     /// The number of images in each state.

@@ -54,6 +54,12 @@ extension Directory {
         return (folder, name)
     }
 
+    /// Opens an output for reading.
+    package func open(output path: String) throws(FileError) -> Descriptor {
+        let (folder, name) = try place(ofOutput: path)
+        return try folder.open(name)
+    }
+
     /// What is known of an output; nil if it or a folder on the way is not there.
     package func information(ofOutput path: String) throws(FileError) -> stat? {
         do throws(FileError) {

@@ -34,6 +34,20 @@ extension LocalSources {
         return information.st_mode & S_IFMT == S_IFREG ? .file(information) : .unknown
     }
 
+    /// Whether the folder of a file that is gone is on another device than the file was: then its file system is probably
+    /// not mounted there.
+    ///
+    /// - Parameter identity: the former one of the file (`SourceIdentity.text`); nil if it is not known.
+    package func mayBeUnmounted(_ path: String, formerly identity: String?) -> Bool {
+        guard let device = identity.flatMap(SourceIdentity.device) else { return false }
+        let folders = base.map { [Self.joined($0, path)] } ?? roots.map { Self.joined($0, path) }
+        return folders.allSatisfy { file in
+            var information = stat()
+            return stat(FilePath(file).removingLastComponent().string, &information) != 0
+                || UInt64(information.st_dev) != device
+        }
+    }
+
     private static func joined(_ folder: String, _ path: String) -> String {
         path.utf8.first == UInt8(ascii: "/") ? path : "\(folder)/\(path)"
     }

@@ -11,6 +11,9 @@ struct FormerFiles {
     private(set) var gone: [ByteString] = []
     /// Those of images that fail now and may be made again, sorted.
     private(set) var stale: [ByteString] = []
+    /// Those of images that have left the manifest because a file system is not mounted, sorted: a folder that is named on
+    /// the command line has fewer pictures without it.
+    private(set) var away: [ByteString] = []
     /// Those that are not there any more, or that something else has now.
     private(set) var settled: [ByteString] = []
 
@@ -67,7 +70,25 @@ struct FormerFiles {
                 entry.isGone != true
                     && (entry.image.map(failed.contains) ?? false || failedFiles.contains(file))
             }
-            if waits == true { stale.append(file) } else { gone.append(file) }
+            if waits == true {
+                stale.append(file)
+            } else if entries[file]?.contains(where: { $0.isAway(from: sources) }) == true {
+                away.append(file)
+            } else {
+                gone.append(file)
+            }
+        }
+    }
+}
+
+extension FormerOutputs.Entry {
+    /// Whether the source of the image cannot be looked for. What was gone for sure is not: that has been decided.
+    fileprivate func isAway(from sources: LocalSources) -> Bool {
+        guard isGone != true, let path = source?.string else { return false }
+        return switch sources.presence(of: path) {
+        case .file: false
+        case .gone: sources.mayBeUnmounted(path, formerly: sourceIdentity)
+        case .unknown: true
         }
     }
 }

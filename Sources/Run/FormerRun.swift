@@ -177,7 +177,7 @@ struct FormerRun {
             guard let output = image.output else { continue }
             let name = ByteString(image.name)
             entries[ByteString(output.file), default: []].insert(
-                .init(output, of: name, isGone: gone.contains(name)))
+                .init(output, of: name, isGone: gone.contains(name)).with(sourceOf: image))
         }
         return try FormerFiles(
             entries, outputs: outputs, manifest: job.manifest, images: images,

@@ -6,6 +6,7 @@ import DarkroomPicture
 import DarkroomSpool
 import DarkroomWork
 import Glibc
+import SystemPackage
 
 /// What the sources say: files that were read, servers that were asked, and what is gone.
 extension ImageComparison {
@@ -73,23 +74,47 @@ extension ImageComparison {
         return true
     }
 
-    /// Keeps what would be removed if all sources are gone.
+    /// Keeps what would be removed, but may only be out of reach: all local sources or all of a host are gone, or a folder
+    /// is on another device than its source was, and no other source is found in it.
     func settleGone(in manifest: Manifest, _ result: inout Result) {
         let gone = result.verdicts.indices.filter { result.verdicts[$0] == .made(.gone) }
         guard !gone.isEmpty else { return }
-        var (hasLocal, hasRemote) = (false, false)
+        var places: Set<ByteString> = []
+        var hasLocal = false
         for (index, image) in manifest.images.enumerated() {
             // Nobody has looked for the source of an image that had no result.
             guard let source = image.source, result.former[index]?.state == .filtered,
                 result.verdicts[index].hasFoundSource
             else { continue }
-            if source.localPath == nil { hasRemote = true } else { hasLocal = true }
+            places.insert(source.place)
+            if source.localPath != nil { hasLocal = true }
         }
         for index in gone {
-            let isLocal = manifest.images[index].source?.localPath != nil
-            guard isLocal ? !hasLocal : !hasRemote else { continue }
+            guard let source = manifest.images[index].source, !places.contains(source.place) else {
+                continue
+            }
+            if let path = source.localPath {
+                if hasLocal {
+                    let identity = result.former[index]?.sourceIdentity
+                    if sources.mayBeUnmounted(path, formerly: identity) {
+                        result.verdicts[index] = .standsAlone(.unreadable)
+                    }
+                    continue
+                }
+            }
             result.verdicts[index] = .standsAlone(.gone)
             result.keepsAll = true
+        }
+    }
+}
+
+extension SourceReference {
+    /// What one failure takes away: the folder of a file, or the host of a URL.
+    fileprivate var place: ByteString {
+        switch self {
+        case .local(let local):
+            ByteString(FilePath(local.path).removingLastComponent().string)
+        case .remote(let url): ByteString("//" + (Origin(url: url)?.host.description ?? ""))
         }
     }
 }

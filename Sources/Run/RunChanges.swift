@@ -95,6 +95,8 @@ package struct RunChanges: Sendable, Equatable {
     package var keepsAll = false
     /// The files of former outputs whose images fail now.
     package var stale: [String] = []
+    /// The files of former outputs whose images are gone because a file system is not mounted.
+    package var away: [String] = []
     /// The files of outputs that no image has any more.
     package var gone: [String] = []
     /// How many of them were removed.

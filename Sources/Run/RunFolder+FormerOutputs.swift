@@ -1,5 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
+import DarkroomFetch
 import DarkroomSpool
 import Synchronization
 
@@ -23,7 +24,8 @@ extension RunFolder {
                 continue
             }
             let name = ByteString(image.name)
-            formerOutputs.add(.init(output, of: name, isGone: gone.contains(name)))
+            formerOutputs.add(
+                .init(output, of: name, isGone: gone.contains(name)).with(sourceOf: image))
         }
         try runError { () throws(FileError) in
             try formerOutputs.write(in: spool.root, durably: durably)
@@ -37,7 +39,15 @@ extension RunFolder {
         if before.isEmpty { return }
         let found = try FormerFiles(
             before, outputs: outputs, manifest: job.manifest, images: images, sources: job.sources)
-        for file in found.settled { formerOutputs.remove(file) }
+        for file in found.settled {
+            if job.prunes, !spool.isReadOnly {
+                // A run was killed after it had removed the file.
+                try runError { () throws(FileError) in
+                    try outputs.removeEmptyFolders(ofOutput: file.string)
+                }
+            }
+            formerOutputs.remove(file)
+        }
         var gone = found.gone
         var removed = 0
         if job.prunes {
@@ -62,6 +72,7 @@ extension RunFolder {
             if changes == nil { changes = RunChanges() }
             changes?.gone = left
             changes?.stale = found.stale.map(\.string)
+            changes?.away = found.away.map(\.string)
             changes?.removed += removed
         }
     }
@@ -95,5 +106,15 @@ extension FormerOutputs.Entry {
         self.init(
             file: ByteString(output.file), bytes: output.bytes, sha256: output.sha256, image: image,
             isGone: isGone)
+    }
+
+    /// The same with the local source of its image.
+    func with(sourceOf image: ImageStatus) -> Self {
+        guard let source = image.source, !source.contains("://"),
+            let identity = image.sourceIdentity, SourceIdentity.device(of: identity) != nil
+        else { return self }
+        var entry = self
+        (entry.source, entry.sourceIdentity) = (ByteString(source), identity)
+        return entry
     }
 }

@@ -105,10 +105,11 @@ extension RunFolder {
         return false
     }
 
+    /// nil if nothing tells it: then all outputs are read. A clock that was ahead at the end would hide later changes.
     static func end(of status: Status) -> Double? {
-        status.times.finished.flatMap { Moment($0) }.map {
-            Double($0.milliseconds) / 1000 - tick
-        }
+        guard let finished = status.times.finished.flatMap({ Moment($0) }) else { return nil }
+        let end = Double(finished.milliseconds) / 1000
+        return end > Clock.wall ? nil : end - tick
     }
 
     /// Makes sure that the manifest beside the outputs is that of the former run, of this one, or of one between them that

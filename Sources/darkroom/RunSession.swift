@@ -151,7 +151,7 @@ struct RunSession {
             "sourcesUnreadable": changes.alone[.unreadable] ?? [],
             "sourcesUnknown": changes.alone[.unasked] ?? [],
             "neededGone": changes.alone[.needed] ?? [], "keepsAll": changes.keepsAll,
-            "stale": changes.stale, "withoutImage": changes.gone,
+            "stale": changes.stale, "away": changes.away, "withoutImage": changes.gone,
             "removed": changes.removed,
         ]
     }
@@ -175,6 +175,11 @@ struct RunSession {
         if !changes.stale.isEmpty {
             Console.complain(
                 "\(Words.count(changes.stale.count, "file")) of an earlier run \(changes.stale.count == 1 ? "stays, although its image fails" : "stay, although their images fail") now: \(Self.list(changes.stale))"
+            )
+        }
+        if !changes.away.isEmpty {
+            Console.complain(
+                "\(Words.count(changes.away.count, "file")) of an earlier run \(changes.away.count == 1 ? "stays" : "stay"), because \(changes.away.count == 1 ? "its source" : "their sources") cannot be looked for: is a file system not mounted? \(Self.list(changes.away))"
             )
         }
         if !changes.gone.isEmpty {

@@ -24,9 +24,12 @@ package final class FormerOutputs: Sendable {
         package let image: ByteString?
         /// true if the source of this image was gone, so that it has no output any more; nil otherwise.
         package let isGone: Bool?
+        /// The local source of this image, and what it was (`SourceIdentity`); nil if that is not known.
+        package var source: ByteString?
+        package var sourceIdentity: String?
 
         private enum CodingKeys: String, CodingKey {
-            case file, bytes, sha256, image
+            case file, bytes, sha256, image, source, sourceIdentity
             case isGone = "gone"
         }
 

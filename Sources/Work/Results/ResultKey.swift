@@ -11,8 +11,9 @@ struct ResultKey: Sendable {
     var owner: UInt32
     /// The SHA-256 of the bytes that are filtered: a source, or the pixels of another image.
     var source: String
-    /// The files of overlays and watermarks, with the SHA-256 of each, in the order of their names.
-    var overlays: [(file: String, sha256: String)] = []
+    /// The images of overlays and watermarks, with the SHA-256 of what each has, in the order of their names. Filters name
+    /// them so, and the files of two images may exchange their contents.
+    var overlays: [(image: String, sha256: String)] = []
     /// The filters and the output (`Manifest.settingsSHA256`).
     var settings: String
     /// The versions of the program and of the libraries in it (`PictureVersions`); `ResultRecord` has those of codec
@@ -30,7 +31,7 @@ struct ResultKey: Sendable {
             [limits.pixels, limits.side, limits.wholePictureBytes, limits.ancillaryBytes].map(
                 String.init))
         writer.add("overlays", overlays) { writer, overlay in
-            writer.add("file", overlay.file)
+            writer.add("image", overlay.image)
             writer.add("sha256", overlay.sha256)
         }
         writer.add("owner", Int(owner))

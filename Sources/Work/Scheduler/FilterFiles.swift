@@ -77,7 +77,7 @@ final class FilterFiles {
     private func copyFormer() throws(FileError) -> Bool {
         guard job.isPublished else { return job.former != nil }
         guard let former = job.former?.output,
-            let file = try? job.folders.outputs().open(FileName(former.file))
+            let file = try? job.folders.outputs().open(output: former.file)
         else { return false }
         let path = active.path(of: outputName)
         var digest = SHA256Digest()

@@ -75,8 +75,9 @@ struct FilterInput: ~Copyable {
     struct Digest {
         /// In hexadecimal.
         let sha256: String
-        /// Whether the identity of the file shows a later change for sure, so that the bytes need not be hashed again.
-        let isSettled: Bool
+        /// Whether nobody else can change the bytes, so that they need not be hashed again. A local file may be written
+        /// through a mapping, which its identity does not show at once.
+        let isOwn: Bool
     }
 
     /// The digest of all bytes, before they are filtered; nil if somebody is changing the file.
@@ -89,20 +90,20 @@ struct FilterInput: ~Copyable {
     ) throws(FileError) -> Digest? {
         switch body {
         case .content(let bytes):
-            return Digest(sha256: SHA256Digest.hex(of: bytes), isSettled: true)
+            return Digest(sha256: SHA256Digest.hex(of: bytes), isOwn: true)
         case .file(let file):
             guard let found else {
-                return Digest(sha256: try file.sha256(path: path), isSettled: true)
+                return Digest(sha256: try file.sha256(path: path), isOwn: true)
             }
             let identity = SourceIdentity(found.information)
             let isSettled = identity.isSettled(at: Clock.wall)
             if isSettled, let sha256 = sources.sha256(of: identity, for: owner) {
-                return Digest(sha256: sha256, isSettled: true)
+                return Digest(sha256: sha256, isOwn: false)
             }
             let sha256 = try file.sha256(path: path)
             guard SourceIdentity(try file.information(path: path)) == identity else { return nil }
             if isSettled { sources.remember(sha256, of: identity, for: owner) }
-            return Digest(sha256: sha256, isSettled: isSettled)
+            return Digest(sha256: sha256, isOwn: false)
         }
     }
 
@@ -115,7 +116,7 @@ struct FilterInput: ~Copyable {
     func source(path: String, before: Digest? = nil) throws(FileError) -> DevelopedPicture.Source {
         switch body {
         case .file(let file):
-            let isKnown = before?.isSettled == true
+            let isKnown = before?.isOwn == true
             let sha256 = isKnown ? before?.sha256 : try file.sha256(path: path)
             guard let found else { return .init(sha256: sha256) }
             let now = SourceIdentity(try file.information(path: path))

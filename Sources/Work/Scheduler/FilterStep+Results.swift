@@ -40,10 +40,10 @@ extension FilterStep {
             owner: owner, source: digest.sha256, settings: job.settingsSHA256(),
             versions: PictureVersions.presentSHA256(of: nil),
             limits: job.steps.limits)
-        for other in job.overlays.values.sorted(by: { $0.file < $1.file }) {
+        for (name, other) in job.overlays.sorted(by: { $0.key < $1.key }) {
             // Who opens it learns why it cannot be read.
             guard let sha256 = try? open(other).sha256(path: other.file) else { return nil }
-            key.overlays.append((other.file, sha256))
+            key.overlays.append((name.string, sha256))
         }
         return key.cacheKey
     }

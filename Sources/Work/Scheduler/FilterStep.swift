@@ -202,7 +202,7 @@ struct FilterStep {
         if let index = other.handOver {
             return try job.folders.active().open(BatchFile.pixels(index))
         }
-        return try job.folders.outputs().open(FileName(other.file))
+        return try job.folders.outputs().open(output: other.file)
     }
 
     private func openInput() throws -> FilterInput {
