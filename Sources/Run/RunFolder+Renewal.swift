@@ -76,8 +76,8 @@ extension RunFolder {
         guard let result = found else { return .stopped }
         let changes = RunChanges(result)
         let hasWork = changes.made > 0
-        let lacksFile = try runError { () throws(FileError) in try lacksFile(beside: status) }
-        guard hasWork || !isSame || result.isAmended || lacksFile else {
+        let isFileGone = try runError { () throws(FileError) in try lacksFile(beside: status) }
+        guard hasWork || !isSame || result.isAmended || isFileGone else {
             self.changes.withLock { $0 = changes }
             return .finished(status)
         }

@@ -126,6 +126,38 @@ import Testing
         #expect(try await daemon.stop() == .exited(0))
     }
 
+    /// Two pictures that lie over a third one exchange their files: with them, the names of the outputs.
+    @Test func whatLiesOverItExchangesItsPlace() async throws {
+        let pictures = folder.url.appending(path: "pictures")
+        for (name, seed) in [("a.png", 8), ("b.png", 9)] {
+            try Data(Starfield.png(width: 90, height: 60, seed: UInt64(seed))).write(
+                to: pictures.appending(path: name))
+        }
+        func finish(_ id: String, _ left: String, _ right: String) async throws -> String? {
+            let layers = [("left", "west"), ("right", "east")].map { name, gravity in
+                ["overlay": ["from": name, "gravity": gravity]]
+            }
+            try fixture.drop(
+                id,
+                [
+                    "output": ["name": "{stem}.{ext}"],
+                    "images": [
+                        ["name": "left", "source": left, "filters": []],
+                        ["name": "right", "source": right, "filters": []],
+                        ["name": "whole", "source": "large.png", "filters": layers],
+                    ],
+                ])
+            let status = try await fixture.complete(id, daemon)
+            return try status.image("whole").output?.sha256
+        }
+        let daemon = try await run()
+        let first = try await finish("one", "a.png", "b.png")
+        let second = try await finish("two", "b.png", "a.png")
+        #expect(first != nil && second != nil && first != second)
+        #expect(try await finish("three", "a.png", "b.png") == first)
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
     /// A program of the same version, but another one.
     @Test func anotherProgramMakesAll() async throws {
         let daemon = try await run()
