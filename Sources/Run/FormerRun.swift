@@ -73,8 +73,7 @@ struct FormerRun {
             && status.manifest.sha256 == SHA256Digest.hex(of: job.bytes)
             && status.recipes == job.manifest.recipeReferences
         let former = FormerOutputs()
-        let isRead = try runError { () throws(FileError) in try former.read(in: root) }
-        if !isRead { throw .unreadable(root.path(of: FormerOutputs.fileName)) }
+        try former.require(in: root)
         listed = former.all
     }
 
@@ -117,8 +116,9 @@ struct FormerRun {
         let listed = FormerOutputs()
         var counts = (ended: 0, total: 0)
         for place in try revision.formerStatuses(outputs) { _ = try former.read(place) }
-        for (_, folder) in try revision.shards() {
-            let frame = try former.read(StatusPlace(folder: folder, name: BatchFile.status))
+        for shard in try revision.shards() {
+            let folder = try revision.folder(of: shard)
+            let frame = try former.read(revision.status(of: shard))
             let journal = try Self.journal(in: folder, plan.id)
             let ended: [ImageStatus] = journal.compactMap {
                 if case .ended(_, let image) = $0, image.state.isFinal { image } else { nil }
@@ -128,9 +128,9 @@ struct FormerRun {
                 counts.ended += frame.state.isFinal ? frame.counts.total : ended.count
                 if !frame.state.isFinal { former.read(ended) }
             }
-            try Self.read(listed, in: folder)
+            try listed.require(in: folder)
         }
-        try Self.read(listed, in: root)
+        try listed.require(in: root)
         for entry in listed.all { former.noteFile(entry) }
         former.end(whole)
         guard let status = former.status(of: job.manifest, id: plan.id, shards: nil) else {
@@ -143,11 +143,6 @@ struct FormerRun {
         isSameManifest =
             plan.conflict(with: own, in: job.folder, isCountMeant: isCountMeant) == nil
         unfinished = counts.ended < counts.total ? counts : nil
-    }
-
-    private static func read(_ list: FormerOutputs, in folder: Directory) throws(RunError) {
-        let isRead = try runError { () throws(FileError) in try list.read(in: folder) }
-        if !isRead { throw .unreadable(folder.path(of: FormerOutputs.fileName)) }
     }
 
     /// The files that would be without an image.

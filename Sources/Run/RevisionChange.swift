@@ -28,15 +28,12 @@ struct RevisionChange {
         guard try RunPlan.read(in: root) == known, let knownShards = known.shards else { return }
         let present = try RunRevision(known, in: root)
         let shards = try present.shards()
-        for (shard, folder) in shards where SpoolLock.isHeld(folder) {
-            throw .inUse(
-                folder: "\(shard) in \(job.folder)", holder: SpoolLock.holder(folder))
-        }
+        try present.requireRest(of: job.folder)
         let next = try request.next(after: knownShards, of: present, outputs, in: job.folder)
         let plan = job.plan(next, id: known.id).next(after: known)
-        for (shard, folder) in shards { try end(shard, folder, present) }
-        try gatherFormer(shards.map(\.folder))
-        try build(plan, after: present, shards.map(\.folder))
+        for shard in shards { try end(shard, present.folder(of: shard), present) }
+        try gatherFormer(shards, present)
+        try build(plan, after: present, shards)
         try runError { () throws(FileError) in
             FaultPoint.revisionBuilt.pass()
             try plan.replace(in: root)
@@ -90,24 +87,22 @@ struct RevisionChange {
     }
 
     /// Adds the lists of the shards to that of the whole.
-    private func gatherFormer(_ shards: [Directory]) throws(RunError) {
+    private func gatherFormer(_ shards: [Shard], _ revision: RunRevision) throws(RunError) {
         let whole = FormerOutputs()
-        for folder in [root] + shards {
-            let isRead = try runError { () throws(FileError) in try whole.read(in: folder) }
-            if !isRead { throw .unreadable(folder.path(of: FormerOutputs.fileName)) }
-        }
+        try whole.require(in: root)
+        for shard in shards { try whole.require(in: revision.folder(of: shard)) }
         try runError { () throws(FileError) in try whole.write(in: root, durably: durably) }
     }
 
     private func build(
-        _ plan: RunPlan, after present: RunRevision, _ shards: [Directory]
+        _ plan: RunPlan, after present: RunRevision, _ shards: [Shard]
     ) throws(RunError) {
         var statuses = try present.formerStatuses(outputs)
-        for folder in shards {
+        for place in shards.map(present.status) {
             let isThere = try runError { () throws(FileError) in
-                try folder.exists(BatchFile.status)
+                try place.folder.exists(place.name)
             }
-            if isThere { statuses.append(StatusPlace(folder: folder, name: BatchFile.status)) }
+            if isThere { statuses.append(place) }
         }
         let name = RunRevision.name(of: plan.revision ?? 1)
         try runError { () throws(FileError) in

@@ -277,8 +277,7 @@ package final class RunFolder: Sendable {
     }
 
     private func readFormer() throws(RunError) {
-        let isRead = try runError { () throws(FileError) in try formerOutputs.read(in: spool.root) }
-        if !isRead { throw .unreadable(spool.root.path(of: FormerOutputs.fileName)) }
+        try formerOutputs.require(in: spool.root)
     }
 
     /// A run that had a plan and no status has made nothing. At most its manifest is beside the outputs.

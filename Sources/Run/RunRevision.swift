@@ -65,24 +65,33 @@ struct RunRevision: Sendable {
         }
     }
 
-    /// The folders of shards that are there.
-    func shards() throws(RunError) -> [(shard: Shard, folder: Directory)] {
+    /// The shards whose folders are there. There may be more of them than descriptors.
+    func shards() throws(RunError) -> [Shard] {
         guard let count = plan.shards?.count else { return [] }
-        var names: Set<FileName> = []
-        for name in try runError({ () throws(FileError) in try folder.names() })
-        where name.text.hasPrefix(Self.shardPrefix) {
-            names.insert(name)
+        let names = try runError { () throws(FileError) in Set(try folder.names()) }
+        return (1...count).compactMap { Shard($0, of: count) }
+            .filter { names.contains(RunParts.name(of: $0)) }
+    }
+
+    func folder(of shard: Shard) throws(RunError) -> Directory {
+        try runFolder { () throws(OwnFolderError) in
+            try folder.ownFolder(existing: RunParts.name(of: shard))
         }
-        var found: [(shard: Shard, folder: Directory)] = []
-        for number in 1...count {
-            guard let shard = Shard(number, of: count), names.contains(RunParts.name(of: shard))
-            else { continue }
-            let own = try runFolder { () throws(OwnFolderError) in
-                try folder.ownFolder(existing: RunParts.name(of: shard))
-            }
-            found.append((shard, own))
+    }
+
+    func status(of shard: Shard) -> StatusPlace {
+        StatusPlace(folder: folder, name: RunParts.name(of: shard) / BatchFile.status)
+    }
+
+    /// Makes sure that no process works on a shard.
+    ///
+    /// - Parameter path: of the run, for messages.
+    func requireRest(of path: String) throws(RunError) {
+        for shard in try shards() {
+            let folder = try folder(of: shard)
+            guard SpoolLock.isHeld(folder) else { continue }
+            throw .inUse(folder: "\(shard) in \(path)", holder: SpoolLock.holder(folder))
         }
-        return found
     }
 
     /// The statuses of earlier runs with which its shards begin, the oldest first.
@@ -95,7 +104,8 @@ struct RunRevision: Sendable {
             }
         }
         if let names {
-            return names.map(\.text).sorted().map {
+            // NFS gives other names to files that are removed while a process reads them.
+            return names.map(\.text).filter { $0.hasSuffix(".json") }.sorted().map {
                 StatusPlace(folder: folder, name: Self.formerName / FileName($0))
             }
         }
@@ -121,6 +131,20 @@ struct RunRevision: Sendable {
         return frame.isWhole(of: plan)
     }
 
+    /// Removes the former statuses, when each shard has an answer.
+    func removeFormer() throws(RunError) {
+        try runError { () throws(FileError) in try Self.remove(Self.formerName, in: folder) }
+    }
+
+    /// What a process has open on NFS stays, and goes the next time.
+    private static func remove(_ name: FileName, in folder: Directory) throws(FileError) {
+        do {
+            try folder.removeTree(name)
+        } catch  where error.errno == .noSuchFileOrDirectory || error.errno == .resourceBusy {
+            return
+        }
+    }
+
     /// Removes what other revisions have left. `.darkroom` is locked.
     func removeOthers() throws(RunError) {
         guard let revision = plan.revision else { return }
@@ -129,7 +153,7 @@ struct RunRevision: Sendable {
             for name in try root.names() {
                 let text = name.text
                 if text.hasPrefix(Self.shardPrefix) || text.hasPrefix(Self.prefix) && name != own {
-                    try root.removeTree(name)
+                    try Self.remove(name, in: root)
                 } else if text.hasPrefix("manifest.") || text.hasPrefix("sources.") {
                     try ifExists { () throws(FileError) in try root.remove(name) }
                 }

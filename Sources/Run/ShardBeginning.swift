@@ -34,8 +34,7 @@ struct ShardBeginning {
         var former = FormerImages(of: part, in: manifest)
         for place in statuses { try former.read(place) }
         let listed = FormerOutputs()
-        let isRead = try runError { () throws(FileError) in try listed.read(in: revision.root) }
-        if !isRead { throw .unreadable(revision.root.path(of: FormerOutputs.fileName)) }
+        try listed.require(in: revision.root)
         for entry in listed.all { former.noteFile(entry) }
         former.end(manifest)
         let own = FormerOutputs()

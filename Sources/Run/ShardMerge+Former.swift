@@ -12,16 +12,16 @@ extension ShardMerge {
     /// - Returns: the list, which is in the folder now.
     func formerOutputs(_ work: inout Work) throws(RunError) -> FormerOutputs {
         let before = FormerOutputs()
-        try read(before, in: root)
+        try before.require(in: root)
         var known = before.all + work.formerOutputs
         work.formerOutputs = []
         // What was not beside an image of the manifest.
         while let text = work.nextFormer() {
             if let entry = ImageOutline(text)?.entry { known.append(entry) }
         }
-        for (_, folder) in try revision.shards() {
+        for shard in try revision.shards() {
             let own = FormerOutputs()
-            try read(own, in: folder)
+            try own.require(in: revision.folder(of: shard))
             known += own.all
         }
         let former = FormerOutputs()
@@ -40,18 +40,9 @@ extension ShardMerge {
         return former
     }
 
-    private func read(_ list: FormerOutputs, in folder: Directory) throws(RunError) {
-        let isRead = try runError { () throws(FileError) in try list.read(in: folder) }
-        if !isRead { throw .unreadable(folder.path(of: FormerOutputs.fileName)) }
-    }
-
     /// Removes the former statuses of the revision: each shard has an answer now. And what is left of other revisions.
     func settleFormers() throws(RunError) {
-        try runError { () throws(FileError) in
-            try ifExists { () throws(FileError) in
-                try shared.removeTree(RunRevision.formerName)
-            }
-        }
+        try revision.removeFormer()
         FaultPoint.mergeSettled.pass()
         try revision.removeOthers()
     }
@@ -131,6 +122,12 @@ extension ShardMerge {
 }
 
 extension FormerOutputs {
+    /// Adds what the list in a folder has.
+    func require(in folder: Directory) throws(RunError) {
+        let isRead = try runError { () throws(FileError) in try read(in: folder) }
+        if !isRead { throw .unreadable(folder.path(of: Self.fileName)) }
+    }
+
     /// Removes a file if it is one of these, and the folders of templates that are empty then.
     func removeFile(_ file: String, in outputs: Directory) throws(FileError) -> Bool {
         guard try has(file, in: outputs) else { return false }

@@ -82,10 +82,7 @@ package struct ShardMerge {
         guard let shards = plan.shards else { throw .notDivided(path) }
         self.shards = shards
         revision = try RunRevision(plan, in: root)
-        guard prunes else { return }
-        for (shard, folder) in try revision.shards() where SpoolLock.isHeld(folder) {
-            throw .inUse(folder: "\(shard) in \(path)", holder: SpoolLock.holder(folder))
-        }
+        if prunes { try revision.requireRest(of: path) }
     }
 
     /// - Parameter progress: receives the number of images that have been looked at, and of all.
