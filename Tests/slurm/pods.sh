@@ -175,9 +175,8 @@ errors_are_told_by_exit_code() {
     check "without an index: wrong usage" exits_with 64 confined env --unset=JOB_COMPLETION_INDEX \
         LD_LIBRARY_PATH="$stage/lib" "$stage/darkroom" run "${at[@]}" --shard auto/4
     check "an index beyond the count: wrong usage" exits_with 64 pod 4
-    check "another count: another plan" exits_with 65 pod 0 -- run "${at[@]}" --shard auto/5
     { cat "$work/pictures/trip.yaml"; echo "  - {name: more, source: star.png}"; } >"$work/pictures/more.yaml"
-    check "another manifest: another plan" exits_with 65 \
+    check "a manifest of another name is refused" exits_with 65 \
         pod 0 -- run "$work/pictures/more.yaml" "${at[@]:1}" --shard auto/4
     check "a missing manifest" exits_with 66 pod 0 -- run "$work/pictures/none.yaml" "${at[@]:1}" --shard auto/4
     check "a variable of a service named darkroom is refused, so the file has none" \
@@ -185,6 +184,8 @@ errors_are_told_by_exit_code() {
     printf 'images:\n  - {name: absent, source: absent.png}\n' >"$work/pictures/absent.yaml"
     check "a picture with an error" exits_with 3 \
         pod 0 -- run "$work/pictures/absent.yaml" --output "$work/shared/absent" --shard auto/1 --quiet
+    check "another count before a merge is refused" exits_with 65 \
+        pod 0 -- run "$work/pictures/absent.yaml" --output "$work/shared/absent" --shard auto/5 --quiet
 }
 
 # The line of the document, with this machine as the only host: a colon is one without ssh.
