@@ -115,6 +115,7 @@ extension SourceReference {
         case .local(let local):
             ByteString(FilePath(local.path).removingLastComponent().string)
         case .remote(let url): ByteString("//" + (Origin(url: url)?.host.description ?? ""))
+        case .refused: text
         }
     }
 }
