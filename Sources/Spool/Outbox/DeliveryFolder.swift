@@ -177,7 +177,7 @@ package struct DeliveryFolder {
         case folder(FileError)
     }
 
-    private func refusal(_ error: FileError, of output: Output) -> Refusal {
+    func refusal(_ error: FileError, of output: Output) -> Refusal {
         if error.path == output.folders.spool.active.path(of: output.source) {
             return .source(error)
         }

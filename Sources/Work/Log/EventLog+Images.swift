@@ -109,6 +109,7 @@ extension EventLog {
     }
 
     /// A folder to which outputs are delivered has refused one.
+    ///
     /// - Parameter isOfAll: whether all outputs wait, and not some of them alone.
     func deliveryWaits(_ failure: Failure, to folder: String, isOfAll: Bool = true) {
         let outputs = isOfAll ? "outputs" : "some outputs"

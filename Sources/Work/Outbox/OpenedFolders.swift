@@ -1,3 +1,4 @@
+import DarkroomBoard
 import DarkroomManifest
 import DarkroomSpool
 

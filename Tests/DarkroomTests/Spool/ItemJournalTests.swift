@@ -31,7 +31,7 @@ import Testing
             .moving(
                 source: "./é.jpg",
                 OriginalPromise(
-                    name: "%C3%A9.jpg", path: "/d/é.jpg", folder: .max, isCopy: true,
+                    name: "%C3%A9.jpg", path: "/d/é.jpg", folder: "1-2-3.4", copy: ".darkroom-1",
                     isPlaced: true)),
             .moving(source: "./é.jpg", nil), .commanded(command), record(2),
             .reopened(ReopenedRecord(of: "then", retries: 2, commands: [command])),
