@@ -182,7 +182,8 @@ import Testing
     /// The hidden copy is lost after its promise: the output is delivered again, or the status tells.
     @Test(
         .enabled(if: SmallDisk.isAvailable, "only root can mount another file system"),
-        arguments: Loss.allCases) func aLostCopyIsNotSilent(loss: Loss) async throws {
+        arguments: Loss.allCases) func aLostCopyIsNotSilent(loss: Loss) async throws
+    {
         func mountDisk() { #expect(mount("tmpfs", web, "tmpfs", 0, "size=1m") == 0) }
         if loss == .disk { mountDisk() }
         defer { if loss == .disk { umount2(web, CInt(MNT_DETACH)) } }

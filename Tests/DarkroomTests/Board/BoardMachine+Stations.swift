@@ -112,8 +112,10 @@ extension BoardMachine {
         var outcomes: [ByteString: OriginalOutcome] = [:]
         for source in batch.status.images.compactMap(\.source) {
             outcomes[ByteString(source)] =
-                chance(30) ? .stays("full") : chance(20)
-                ? .isAnother : chance(20) ? .isLost(to: "/d/o") : .moved(to: "/d/o")
+                chance(30)
+                ? .stays("full")
+                : chance(20)
+                    ? .isAnother : chance(20) ? .isLost(to: "/d/o") : .moved(to: "/d/o")
         }
         note("originals of \(key)")
         see(cancelled.contains(key) ? "originals of a cancelled batch" : "originals moved")

@@ -35,7 +35,8 @@ import Testing
             ImageStatus.Output(
                 file: "a.png", format: .png, sha256: SHA256Digest.hex(of: bytes),
                 bytes: bytes.count,
-                width: 1, height: 1, depth: 8, channels: 3), existing, copy: copy.map { FileName($0) })
+                width: 1, height: 1, depth: 8, channels: 3), existing,
+            copy: copy.map { FileName($0) })
     }
 
     private func put(_ name: String, _ text: String) throws {
@@ -89,7 +90,8 @@ import Testing
         // The promise was kept: the own file, a changed one, or none any more.
         Cell(copy: .missing, promise: "a.png", taken: "a picture", existing: .fail, found: .placed),
         // Nobody can tell: somebody took or changed the file, or cleared the copy.
-        Cell(copy: .missing, promise: "a.png", taken: "x", existing: .number, found: .perhapsPlaced),
+        Cell(
+            copy: .missing, promise: "a.png", taken: "x", existing: .number, found: .perhapsPlaced),
         Cell(copy: .missing, promise: "a.png", existing: .number, found: .perhapsPlaced),
         Cell(copy: .missing, promise: "a.png", existing: .replace, found: .perhapsPlaced),
         // The copy was cleared before this daemon began to rename it.
@@ -223,7 +225,8 @@ import Testing
         try FileManager.default.makeFolder(atPath: "\(place.path)/2026/v1.0")
         try put("2026/v1.0/a.png", "x")
         let folder = try open()
-        let preparation = try folder.prepare(output, nil, isPromised: false, mayBePlaced: false, besides: [])
+        let preparation = try folder.prepare(
+            output, nil, isPromised: false, mayBePlaced: false, besides: [])
         if existing == .fail {
             #expect(found(preparation) == .taken)
             return
@@ -232,14 +235,19 @@ import Testing
         #expect(promise.name == (existing == .number ? "2026/v1.0/a-2.png" : "2026/v1.0/a.png"))
         try folder.sync(copyOf: output)
         #expect(
-            found(try open().prepare(output, promise, isPromised: true, mayBePlaced: true, besides: [])) == .promised)
+            found(
+                try open().prepare(
+                    output, promise, isPromised: true, mayBePlaced: true, besides: [])) == .promised
+        )
         #expect(try folder.place(output, promise))
         try folder.sync(foldersOf: output)
         try folder.sync()
         let text = try String(contentsOfFile: "\(place.path)/\(promise.name)", encoding: .utf8)
         #expect(text == "a picture")
         #expect(
-            found(try open().prepare(output, promise, isPromised: true, mayBePlaced: true, besides: [])) == .placed)
+            found(
+                try open().prepare(
+                    output, promise, isPromised: true, mayBePlaced: true, besides: [])) == .placed)
         output.facts.file = "link/a.png"
         #expect(symlink(scratch.path, "\(place.path)/link") == 0)
         #expect(throws: DeliveryFolder.Refusal.self) {
