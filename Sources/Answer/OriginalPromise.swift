@@ -4,27 +4,31 @@ package struct OriginalPromise: Codable, Sendable, Equatable {
     package var name: String
     /// The absolute path with this name, for the status.
     package var path: String
-    /// The inode of the folder: in another one, a missing copy proves nothing.
-    package var folder: UInt64
-    /// Whether a complete copy in the folder gets the name, and not the original itself.
-    package var isCopy: Bool
+    /// The folder (`Directory.mark`).
+    package var folder: String
+    /// The hidden name of the complete copy in the folder that gets the name; nil if the original itself gets it.
+    package var copy: String?
     /// Whether the copy has the name, so that the original is removed next.
     package var isPlaced: Bool
 
     package init(
-        name: String, path: String, folder: UInt64, isCopy: Bool, isPlaced: Bool = false
+        name: String, path: String, folder: String, copy: String?, isPlaced: Bool = false
     ) {
         self.name = name
         self.path = path
         self.folder = folder
-        self.isCopy = isCopy
+        self.copy = copy
         self.isPlaced = isPlaced
     }
+
+    package var isCopy: Bool { copy != nil }
 }
 
 /// What has become of the original of a picture.
 package enum OriginalOutcome: Sendable, Equatable {
     case moved(to: String)
+    /// The same, as far as the journal tells; but it is neither there nor in its folder.
+    case isLost(to: String)
     /// It is in its folder no more, or is another file now.
     case isAnother
     /// It stays where it is, for this reason.

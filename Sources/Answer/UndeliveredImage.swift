@@ -5,16 +5,18 @@ package struct UndeliveredImage: Codable, Sendable, Equatable {
     /// nil before it has a copy in the folder.
     package var promise: Promise?
 
-    /// A complete copy is in the folder under its hidden name, and gets this name next. If the copy is not there any
-    /// more, it has got the name, whatever has become of the file since.
+    /// A complete copy is in the folder under its hidden name, and gets this name next.
     package struct Promise: Codable, Sendable, Equatable {
         /// From the folder of the delivery: it may begin with folders.
         package var name: String
-        /// The inode of the folder in which it is: in another one, a missing copy proves nothing.
-        package var folder: UInt64
+        /// The hidden name, which is a name of its folder.
+        package var copy: String
+        /// The folder in which both are (`Directory.mark`): in another one, a missing copy proves nothing.
+        package var folder: String
 
-        package init(name: String, folder: UInt64) {
+        package init(name: String, copy: String, folder: String) {
             self.name = name
+            self.copy = copy
             self.folder = folder
         }
     }

@@ -39,6 +39,15 @@ extension Batch {
             else { continue }
             switch outcome {
             case .moved(let path): image.originalAt = path
+            case .isLost(let path):
+                image.originalAt = path
+                outcomes[source] = .moved(to: path)
+                // Once for all variants of the picture.
+                image.warnings =
+                    (image.warnings ?? []) + [
+                        "darkroomd was interrupted while it moved its original to \(path), and now no file has the name and "
+                            + "its content; somebody has taken or changed it"
+                    ]
             case .isAnother: continue
             case .stays(let reason):
                 // Once for all variants of the picture.

@@ -124,6 +124,14 @@ int64_t darkroom_filesystem_type(int fd)
     return (int64_t)s.f_type;
 }
 
+uint64_t darkroom_filesystem_id(int fd)
+{
+    struct statfs s;
+    if (fstatfs(fd, &s) != 0)
+        return 0;
+    return (uint64_t)(uint32_t)s.f_fsid.__val[0] << 32 | (uint32_t)s.f_fsid.__val[1];
+}
+
 bool darkroom_is_on_device(uint64_t st_dev)
 {
     return major((dev_t)st_dev) != 0;

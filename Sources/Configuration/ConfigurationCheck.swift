@@ -40,7 +40,7 @@ package struct ConfigurationCheck {
             }
         }
         for place in configuration.places {
-            if let words = immovable(place.folder, under: unit) {
+            if let words = undeliverable(place.folder, under: unit) {
                 let rest = "batches wait until their originals can be moved there"
                 warnings.append(("folders", "\(words); \(rest)"))
             }
@@ -240,12 +240,15 @@ package struct ConfigurationCheck {
         }
     }
 
-    /// Why nothing can be delivered to a folder now; nil if it can.
+    /// Why nothing can be delivered, and no original moved, to a folder now; nil if it can.
     private func undeliverable(_ path: String, under unit: ServiceUnit?) -> String? {
         let obstacle: String?
         do throws(FileError) {
-            _ = try Directory(path: path)
-            obstacle = unit == nil ? FolderAccess.toWriteInto(path) : nil
+            let folder = try Directory(path: path)
+            let way = FolderWay(to: try folder.information(), for: unit?.userID ?? geteuid())
+            obstacle =
+                (unit == nil ? FolderAccess.toWriteInto(path) : nil)
+                ?? way.problem(folder).map { "\(path): \($0)" }
         } catch  where error.errno == .permissionDenied && unit != nil {
             // The user of the service may see more than this one.
             obstacle = nil
@@ -253,15 +256,6 @@ package struct ConfigurationCheck {
             obstacle = error.message
         }
         return obstacle
-    }
-
-    /// Why no original can be moved to a folder now; nil if it can.
-    private func immovable(_ path: String, under unit: ServiceUnit?) -> String? {
-        if let words = undeliverable(path, under: unit) { return words }
-        guard let folder = try? Directory(path: path), let information = try? folder.information()
-        else { return nil }
-        let way = FolderWay(to: information, for: unit?.userID ?? geteuid())
-        return way.problem(folder).map { "\(path): \($0)" }
     }
 
     private func stopTimeout(under unit: ServiceUnit) -> String? {

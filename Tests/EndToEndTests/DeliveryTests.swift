@@ -79,7 +79,9 @@ import Testing
     }
 
     /// Folders of `output.name` are made in the folder, at each step of a kill.
-    @Test(arguments: kills) func deliversIntoFolders(point: FaultPoint) async throws {
+    @Test(arguments: kills + [.outputFolderMade])
+    func deliversIntoFolders(point: FaultPoint) async throws {
+        #expect(chmod(web, 0o755) == 0)
         func drop() throws {
             try fixture.drop(
                 "b",
@@ -96,6 +98,9 @@ import Testing
         #expect(status.images.map(\.deliveredTo) == ["a", "b"].map { "\(web)/2026/\($0).png" })
         #expect(list("\(web)/2026") == ["a.png", "b.png"])
         #expect(content("\(web)/2026/a.png") == (try output("b", "2026/a.png")))
+        var made = stat()
+        #expect(stat("\(web)/2026", &made) == 0 && made.st_mode & 0o777 == 0o755)
+        #expect(stat("\(web)/2026/a.png", &made) == 0 && made.st_mode & 0o777 == 0o644)
         #expect(try await second.stop() == .exited(0))
     }
 
@@ -165,10 +170,77 @@ import Testing
         let second = try await run()
         let status = try await fixture.complete("b", second)
         #expect(status.images[0].deliveredTo == "\(web)/a.png")
+        #expect((status.images[0].warnings != nil) == (taken != nil))
         #expect(list() == (taken == nil ? ["a.png"] : []))
         let delivered = try taken ?? Array(Data(contentsOf: URL(filePath: "\(web)/a.png")))
         #expect(try delivered == spool.bytes("outbox/b/a.png"))
         #expect(try await second.stop() == .exited(0))
+    }
+
+    enum Loss: CaseIterable { case copy, folder, disk }
+
+    /// The hidden copy is lost after its promise: the output is delivered again, or the status tells.
+    @Test(
+        .enabled(if: SmallDisk.isAvailable, "only root can mount another file system"),
+        arguments: Loss.allCases) func aLostCopyIsNotSilent(loss: Loss) async throws
+    {
+        func mountDisk() { #expect(mount("tmpfs", web, "tmpfs", 0, "size=1m") == 0) }
+        if loss == .disk { mountDisk() }
+        defer { if loss == .disk { umount2(web, CInt(MNT_DETACH)) } }
+        let first = try await run(fault: .deliveryPromised)
+        try drop("b")
+        #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
+        let copy = try #require(list().first)
+        #expect(list().count == 1 && copy.hasPrefix(".darkroom-"))
+        switch loss {
+        case .copy: try FileManager.default.removeItem(atPath: "\(web)/\(copy)")
+        case .folder:
+            #expect(rename(web, "\(web)-old") == 0)
+            try FileManager.default.makeFolder(atPath: web)
+        case .disk:
+            // The roots of both have the same inode.
+            #expect(umount(web) == 0)
+            mountDisk()
+        }
+        let second = try await run()
+        let image = try await fixture.complete("b", second).images[0]
+        #expect(image.deliveredTo == "\(web)/a.png")
+        #expect(list() == (loss == .copy ? [] : ["a.png"]))
+        #expect(
+            image.warnings?.contains { $0.contains("interrupted while it delivered") }
+                == (loss == .copy ? true : nil))
+        #expect(try await second.stop() == .exited(0))
+    }
+
+    /// An output that cannot get its name keeps neither the others of its batch nor other batches waiting, and no other
+    /// status names it.
+    @Test(.enabled(if: SmallDisk.isAvailable, "only root can mount"))
+    func anOutputThatIsRefusedWaitsAlone() async throws {
+        try put("a.png")
+        try put("mounted")
+        // Nobody can replace the place of a mount.
+        #expect(mount("\(web)/mounted", "\(web)/a.png", nil, UInt(MS_BIND), nil) == 0)
+        defer { umount2("\(web)/a.png", CInt(MNT_DETACH)) }
+        var daemon = try await run()
+        try drop("b", ifExists: "replace", images: ["a", "b"])
+        let reason = try await waiting("b", daemon)
+        #expect(reason.message.contains("a waits to be delivered: "))
+        #expect(reason.message.contains("to \(web)/a.png: Device or resource busy"))
+        try await daemon.says("\(web): some outputs cannot be delivered there")
+        try drop("c", ifExists: "replace", images: ["c"])
+        _ = try await fixture.complete("c", daemon)
+        _ = try await spool.waitForStatus(of: "b", daemon, "the other one") {
+            $0.images[1].deliveredTo != nil
+        }
+        #expect(list().filter { !$0.hasPrefix(".") } == ["a.png", "b.png", "c.png", "mounted"])
+        #expect(try await daemon.stop() == .exited(0))
+        daemon = try await run()
+        _ = try await waiting("b", daemon)
+        #expect(umount2("\(web)/a.png", CInt(MNT_DETACH)) == 0)
+        _ = try await fixture.complete("b", daemon)
+        #expect(list() == ["a.png", "b.png", "c.png", "mounted"])
+        #expect(content("\(web)/a.png") == (try output("b")))
+        #expect(try await daemon.stop() == .exited(0))
     }
 
     /// A folder that is away keeps its images waiting, and no others; a restart keeps what was filtered.

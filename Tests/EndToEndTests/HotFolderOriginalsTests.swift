@@ -123,7 +123,7 @@ import Testing
         try fixture.put("a.png", 1)
         let folder = try Directory(path: fixture.folder)
         let identity = try #require(try folder.droppedIdentity(of: "a.png"))
-        let hidden = ".darkroom-\(identity)~"
+        let hidden = ".darkroom-\(identity)"
         try fixture.put(hidden, 2)
         let daemon = try await fixture.run()
         try await fixture.expectAnswers(["a.png"], daemon)
@@ -144,7 +144,7 @@ import Testing
         try fixture.put("a.png", 1)
         let identity = try #require(
             try Directory(path: fixture.folder).droppedIdentity(of: "a.png"))
-        #expect(link(fixture.path("a.png"), fixture.path(".darkroom-\(identity)~")) == 0)
+        #expect(link(fixture.path("a.png"), fixture.path(".darkroom-\(identity)")) == 0)
         let daemon = try await fixture.run()
         try await fixture.expectAnswers(["a.png"], daemon)
         try await fixture.waitForNoRecords(daemon)

@@ -66,6 +66,9 @@ int64_t darkroom_copy_range(int in, int64_t in_place, int out, int64_t out_place
 /* statfs(2)'s f_type of an open descriptor, or -1. */
 int64_t darkroom_filesystem_type(int fd);
 
+/* statfs(2)'s f_fsid of an open descriptor; 0 where the file system has none, or if the call fails. */
+uint64_t darkroom_filesystem_id(int fd);
+
 /* Whether files with this st_dev are on a device. Those of /proc and /sys never are: the kernel numbers such
  * file systems itself, with the major number 0. Neither are those of a network or of tmpfs. */
 bool darkroom_is_on_device(uint64_t st_dev);

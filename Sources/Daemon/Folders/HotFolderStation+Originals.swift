@@ -15,7 +15,7 @@ import SystemPackage
 /// | `move`: copied to `hot/KEY/original`, compared with what | the restart copies it again                         |
 /// | was taken, synced                                        |                                                     |
 /// | `move`: renamed to `outbox/ID/NAME.original.EXT`, synced | the restart finds it there                          |
-/// | read; renamed in its folder to `.darkroom-IDENTITY~`     | the restart finds this name, and continues or gives |
+/// | read; renamed in its folder to `.darkroom-IDENTITY`      | the restart finds this name, and continues or gives |
 /// |                                                          | a file that is not the picture its name back        |
 /// | removed                                                  | the restart finds nothing left to remove            |
 /// | `hot/KEY/NAME.batch` removed, when all pictures are done | nothing to do                                       |

@@ -2,7 +2,8 @@ import DarkroomCore
 import Glibc
 import SystemPackage
 
-/// The original of a picture in its folder, under its name or under the hidden name `.darkroom-IDENTITY~`.
+/// The original of a picture in its folder, under its name or under the hidden name `.darkroom-IDENTITY`. It does not end
+/// with `~`: cleaners remove such files.
 ///
 /// It gets the hidden name before it is removed or moved: somebody could put another file under its name between a look
 /// at it and that step. It is read too, because whoever may write to a picture can give it back its size and time after
@@ -19,7 +20,7 @@ package struct HotOriginal {
     }
 
     private var name: FileName { picture.path.name }
-    package var hiddenName: FileName { FileName(".darkroom-\(picture.stamp.identity)~") }
+    package var hiddenName: FileName { FileName(".darkroom-\(picture.stamp.identity)") }
 
     /// Opens it under its name, or under the hidden one after a crash; nil if neither is the picture.
     package func open() throws(FileError) -> Descriptor? {

@@ -8,41 +8,39 @@ import SystemPackage
 extension OriginalsFolder {
     // MARK: Copies
 
-    /// Only this picture of this batch has it, after each restart.
-    func copyName(of picture: TakenPicture) -> FileName {
-        let key = "\(folders.spool.root.path)\n\(folders.id)\n\(picture.source)\noriginal"
-        return FileName(".darkroom-\(SHA256Digest.hex(of: Array(key.utf8)).prefix(32))~")
-    }
-
-    func discardCopy(of picture: TakenPicture, in place: Directory) throws(FileError) {
-        let name = copyName(of: picture)
-        // It is not opened: somebody could have given the name to another file of the daemon.
-        if try place.exists(name) { try place.remove(name) }
+    /// The name of the copy, or that which it gets if it can.
+    func copyName(of picture: TakenPicture, _ promise: OriginalPromise?) -> FileName {
+        if let copy = promise?.copy { return FileName(copy) }
+        return CopyName.first(
+            "\(folders.spool.root.path)\n\(folders.id)\n\(picture.source)\noriginal")
     }
 
     /// Removes what is left of an original that stays, as far as it can be reached.
-    package func giveUp(_ picture: TakenPicture) {
+    ///
+    /// - Parameter promise: the last one.
+    package func giveUp(_ picture: TakenPicture, _ promise: OriginalPromise?) {
         show(picture)
         if let place = try? place(for: picture, makes: false) {
-            try? discardCopy(of: picture, in: place)
+            try? place.remove(copyName(of: picture, promise))
         }
     }
 
     /// Copies an original, with its mode and its time, and waits until the copy is on the disk.
     ///
-    /// - Returns: false if it has another content than was read. Then there is no copy.
+    /// - Parameter promise: the last one.
+    /// - Returns: the name of the copy; nil if the original has another content than was read. Then there is no copy.
     func copy(
-        _ file: borrowing Descriptor, of picture: TakenPicture, _ shown: String, to place: Directory
-    ) throws(FileError) -> Bool {
-        let name = copyName(of: picture)
+        _ file: borrowing Descriptor, of picture: TakenPicture, _ shown: String,
+        to place: Directory, _ promise: OriginalPromise?
+    ) throws(FileError) -> FileName? {
+        let name = CopyName.free(copyName(of: picture, promise), in: place)
         let path = place.path(of: name)
-        try discardCopy(of: picture, in: place)
         let copy = try place.create(name, mode: 0o600)
         do throws(FileError) {
             let isSame = try fill(copy, path, from: file, shown, of: picture)
             guard isSame else {
                 try place.remove(name)
-                return false
+                return nil
             }
             // A file system without modes or times has its own.
             let information = try file.information(path: shown)
@@ -57,7 +55,7 @@ extension OriginalsFolder {
         }
         try sync(place)
         FaultPoint.placeCopied.pass()
-        return true
+        return name
     }
 
     /// - Returns: whether the content is that of the picture.
@@ -109,7 +107,7 @@ extension OriginalsFolder {
         guard let name = promise.fileName else { return .again }
         if promise.isPlaced { return try removeOriginal(of: picture, promise) }
         return promise.isCopy
-            ? try placeCopy(of: picture, name) : try rename(picture, name, promise)
+            ? try placeCopy(of: picture, name, promise) : try rename(picture, name, promise)
     }
 
     private func rename(
@@ -145,10 +143,10 @@ extension OriginalsFolder {
     }
 
     private func placeCopy(
-        of picture: TakenPicture, _ name: FileName
+        of picture: TakenPicture, _ name: FileName, _ promise: OriginalPromise
     ) throws(FileError) -> Placement {
         let place = try self.place(for: picture, makes: false)
-        let copyName = self.copyName(of: picture)
+        let copyName = self.copyName(of: picture, promise)
         do throws(FileError) {
             if try place.exists(copyName) {
                 try place.rename(

@@ -15,7 +15,8 @@ import SystemPackage
 /// | ended    | NAME               | –                | –                   | begins                                   |
 /// | hidden   | the hidden name    | –                | –                   | goes on with the hidden file             |
 /// | promised | the hidden name    | –                | with the name       | renames the hidden file                  |
-/// | placed   | –                  | NAME             | with the name       | finds no original, so it was renamed     |
+/// | placed   | –                  | NAME             | with the name       | finds NAME with these bytes; if it does  |
+/// |          |                    |                  |                     | not, the image has a warning             |
 ///
 /// From one file system, or mount, to another:
 ///
@@ -37,6 +38,8 @@ import SystemPackage
 ///
 /// The copy and its name are synced whatever `durability` says, because the original is removed next. An original that
 /// waits has its own name: whoever looks into the hot folder sees it.
+///
+/// The name of a copy is that of `DeliveryFolder`: one that nobody can guess, if somebody else has the first one.
 ///
 /// | in the hot folder is                                 | then                                                   |
 /// |------------------------------------------------------|--------------------------------------------------------|
@@ -131,17 +134,17 @@ package struct OriginalsFolder {
         }
         let place = try self.place(for: picture, makes: true)
         guard let name = try freeName(for: picture, in: place, besides: promised) else {
-            giveUp(picture)
+            giveUp(picture, promise)
             let shown = place.path(of: picture.path.name)
             return .ended(.stays("\(shown): a file has this name already (ifExists: fail)"))
         }
         let here = try original.folder.information()
         let there = try place.information()
-        let isCopy = copies || here.st_dev != there.st_dev
-        if isCopy {
-            guard
-                try copy(file, of: picture, original.folder.path(of: picture.path.name), to: place)
-            else { return .ended(.isAnother) }
+        var copy: FileName?
+        if copies || here.st_dev != there.st_dev {
+            let shown = original.folder.path(of: picture.path.name)
+            copy = try self.copy(file, of: picture, shown, to: place, promise)
+            if copy == nil { return .ended(.isAnother) }
         } else {
             switch try original.hide() {
             case .hidden: break
@@ -155,7 +158,7 @@ package struct OriginalsFolder {
         return .promise(
             OriginalPromise(
                 name: RelativePath.word(name.bytes), path: place.path(of: name),
-                folder: UInt64(there.st_ino), isCopy: isCopy))
+                folder: try place.mark(), copy: copy?.text))
     }
 
     /// The original in its folder; nil if there is no such folder any more.
@@ -183,11 +186,12 @@ package struct OriginalsFolder {
         if !promise.isCopy {
             if try original?.open() != nil {
                 let place = try self.place(for: picture, makes: true)
-                return UInt64(try place.information().st_ino) == promise.folder ? .promised : nil
+                return try place.mark() == promise.folder ? .promised : nil
             }
+            if try isPlaced(picture, promise) { return .ended(.moved(to: promise.path)) }
             try requireSameFolder(as: picture)
             let isOther = try original?.showOther() ?? false
-            return .ended(isOther ? .isAnother : .moved(to: promise.path))
+            return .ended(isOther ? .isAnother : .isLost(to: promise.path))
         }
         if promise.isPlaced { return .promised }
         let place: Directory
@@ -196,9 +200,18 @@ package struct OriginalsFolder {
         } catch  where error.errno == .noSuchFileOrDirectory {
             return nil
         }
-        if try holds(picture, as: copyName(of: picture), in: place) { return .promised }
+        if try holds(picture, as: copyName(of: picture, promise), in: place) { return .promised }
         guard let name = promise.fileName else { return nil }
         return try holds(picture, as: name, in: place) ? .promised : nil
+    }
+
+    private func isPlaced(
+        _ picture: TakenPicture, _ promise: OriginalPromise
+    ) throws(FileError) -> Bool {
+        guard let name = promise.fileName else { return false }
+        return try ifExists { () throws(FileError) in
+            try holds(picture, as: name, in: place(for: picture, makes: false))
+        } ?? false
     }
 
     func holds(

@@ -13,12 +13,24 @@ import SystemPackage
 /// | kept     | `output-N`  | it is away, or refuses    | without a name        | tries again                         |
 /// | copied   | `output-N`  | a hidden copy, synced     | –, or without a name  | copies again, over the former copy  |
 /// | promised | `output-N`  | the copy                  | with the name         | renames the copy                    |
-/// | placed   | `output-N`  | a file NAME, synced       | with the name         | finds no copy, so it was renamed    |
+/// | placed   | `output-N`  | a file NAME, synced       | with the name         | finds the file; see below           |
 /// | ended    | –           | NAME                      | `ended`               | the output is in the outbox         |
 ///
-/// The promise decides: with it, a copy that is not there any more has got its name, so somebody who takes the file away
-/// at once does not get a second one. A missing copy in another folder proves nothing; then a file with the name and the
-/// bytes of the output is it, and otherwise it is copied again.
+/// | a promised copy is missing, and                                   | the image                                  |
+/// |-------------------------------------------------------------------|--------------------------------------------|
+/// | NAME has the bytes of the output                                  | is delivered                               |
+/// | the folder is another one, as far as `Directory.mark` tells       | is copied again                            |
+/// | this daemon has promised it, and has not begun to rename it       | is copied again                            |
+/// | otherwise: somebody has taken the file, or has cleared the copy   | is delivered, with a warning               |
+///
+/// In the last case a second file would be worse: whoever takes files away at once would process it twice.
+///
+/// The name of the copy is the same after a restart, so that one that a killed daemon has left is found again. Others can
+/// compute it. So if what has this name cannot be removed, the copy gets a name that nobody can guess, and the promise
+/// has it. Only such a copy, made before a kill and not yet promised, stays in the folder.
+///
+/// A copy can be read by those who may list the folder, and a folder that is made has the mode of the one in which it is.
+/// A made folder is empty and has mode 0700 until then, so one that a killed daemon has left is finished later.
 ///
 /// | the name is taken by          | `number`            | `replace`       | `fail`          |
 /// |-------------------------------|---------------------|-----------------|-----------------|
@@ -38,24 +50,37 @@ package struct DeliveryFolder {
     ///   its files would be taken as pictures again.
     package init(
         _ delivery: Delivery, of owner: UInt32?, _ rules: DeliveryRules
-    ) throws(FileError) {
-        func refuse(_ words: String) -> FileError {
-            FileError(.use, delivery.folder, .notPermitted, detail: "it (\(words))")
-        }
-        if let words = rules.problem(with: delivery, of: owner) { throw refuse(words) }
-        if !delivery.isOfRecipe, let root = rules.root(of: delivery.folder) {
-            let way = FilePath(delivery.folder).components.dropFirst(
-                FilePath(root).components.count)
-            let names = way.reduce(RelativePath.root) { $0.appending(FileName($1.string)) }
-            folder = try Directory(path: root).folder(beneath: names)
-        } else {
-            folder = try Directory(path: delivery.folder)
-            if let words = FolderWay(to: try folder.information()).problem(folder) {
-                throw refuse(words)
-            }
+    ) throws(Refusal) {
+        if let words = rules.problem(with: delivery, of: owner) {
+            // Images of others may be allowed there.
+            throw .output(Self.refusal(delivery.folder, words))
         }
         taken = rules.taken
-        try refuseLoops(to: folder)
+        do throws(FileError) {
+            if !delivery.isOfRecipe, let root = rules.root(of: delivery.folder) {
+                let way = FilePath(delivery.folder).components.dropFirst(
+                    FilePath(root).components.count)
+                let names = way.reduce(RelativePath.root) { $0.appending(FileName($1.string)) }
+                folder = try Self.open(root).folder(beneath: names)
+            } else {
+                folder = try Self.open(delivery.folder)
+            }
+            try refuseLoops(to: folder)
+        } catch {
+            throw .folder(error)
+        }
+    }
+
+    private static func open(_ path: String) throws(FileError) -> Directory {
+        let folder = try Directory(path: path)
+        if let words = FolderWay(to: try folder.information()).problem(folder) {
+            throw refusal(path, words)
+        }
+        return folder
+    }
+
+    private static func refusal(_ path: String, _ words: String) -> FileError {
+        FileError(.use, path, .notPermitted, detail: "it (\(words))")
     }
 
     private func refuseLoops(to place: Directory) throws(FileError) {
@@ -73,14 +98,32 @@ package struct DeliveryFolder {
     /// The folder in which an output is placed: one beneath this if its name has folders.
     private func place(of output: Output, isMade: Bool) throws(FileError) -> Directory {
         guard output.isInFolder else { return folder }
-        let place = try folder.place(ofOutput: output.facts.file, isMade: isMade).folder
+        var place = folder
+        for name in OutputPath.components(of: output.facts.file).dropLast() {
+            let name = FileName(name.string)
+            if isMade { try make(name, in: place) }
+            place = try Directory(name, in: place)
+        }
         // This folder may contain a hot folder.
         try refuseLoops(to: place)
         return place
     }
 
-    private func inode(of place: Directory) throws(FileError) -> UInt64 {
-        UInt64(try place.information().st_ino)
+    private func make(_ name: FileName, in place: Directory) throws(FileError) {
+        do throws(FileError) {
+            try place.makeDirectory(name, mode: 0o700)
+            FaultPoint.outputFolderMade.pass()
+        } catch  where error.errno == .fileExists {
+            // It may be one that is not finished, or no folder.
+        }
+        let made = try Directory(name, in: place)
+        let found = try made.information()
+        guard found.st_uid == geteuid(), found.st_mode & 0o777 == 0o700 else { return }
+        let bits = S_ISVTX | 0o777
+        let mode = try place.information().st_mode & bits
+        guard mode != found.st_mode & bits, try made.names(atMost: 1).isEmpty else { return }
+        // A file system without modes has its own.
+        _ = fchmod(made.number, mode | found.st_mode & (S_ISUID | S_ISGID))
     }
 
     /// An output that is to be placed.
@@ -89,21 +132,21 @@ package struct DeliveryFolder {
         package let index: Int
         package var facts: ImageStatus.Output
         package let existing: Delivery.Existing
+        /// The name of the copy.
+        package let copyName: FileName
 
+        /// - Parameter copy: the name that the copy has if it was made; nil before.
         package init(
             _ folders: BatchFolders, index: Int, _ facts: ImageStatus.Output,
-            _ existing: Delivery.Existing
+            _ existing: Delivery.Existing, copy: FileName? = nil
         ) {
             self.folders = folders
             self.index = index
             self.facts = facts
             self.existing = existing
-        }
-
-        /// The name of the copy. Only this image of this spool has it, after each restart.
-        package var copyName: FileName {
-            let key = "\(folders.spool.root.path)\n\(folders.id)\n\(index)"
-            return FileName(".darkroom-\(SHA256Digest.hex(of: Array(key.utf8)).prefix(32))~")
+            copyName =
+                copy
+                ?? CopyName.first("\(folders.spool.root.path)\n\(folders.id)\n\(index)")
         }
 
         fileprivate var isInFolder: Bool { facts.file.utf8.contains(UInt8(ascii: "/")) }
@@ -116,17 +159,39 @@ package struct DeliveryFolder {
         case copied(UndeliveredImage.Promise)
         /// The promised copy is there.
         case promised
-        /// The promise was kept under a previous daemon.
-        case placed
+        /// The promise was kept before.
+        ///
+        /// - Parameter isCertain: whether the file is there.
+        case placed(isCertain: Bool)
         /// A file has the name, so the image fails.
         case taken(String)
     }
 
-    /// Why a copy cannot be made.
+    /// Why an output is not placed.
     package enum Refusal: Error {
-        /// The output cannot be read.
+        /// It cannot be read.
+        case source(FileError)
+        /// It cannot be written, or cannot get its name. Others may.
         case output(FileError)
+        /// Nothing can be placed in the folder. The error names only the folder: images of others wait for this reason.
         case folder(FileError)
+    }
+
+    func refusal(_ error: FileError, of output: Output) -> Refusal {
+        if error.path == output.folders.spool.active.path(of: output.source) {
+            return .source(error)
+        }
+        // Another file system may be mounted on a folder of its name.
+        return output.isInFolder ? .output(error) : refusal(error) ?? .output(error)
+    }
+
+    /// nil if the error may concern one output only.
+    private func refusal(_ error: FileError) -> Refusal? {
+        let errors: [Errno] = [
+            .readOnlyFileSystem, .staleNFSFileHandle, .ioError, .operationNotSupportedByDevice,
+        ]
+        guard errors.contains(error.errno) else { return nil }
+        return .folder(FileError(error.step, folder.path, error.errno))
     }
 
     /// Makes the copy of an output, unless it was promised a name.
@@ -134,36 +199,47 @@ package struct DeliveryFolder {
     /// - Parameters:
     ///   - promise: that of the journal, if its name may still be free.
     ///   - isPromised: whether the journal has any promise. Then a copy that is there stays.
+    ///   - mayBePlaced: whether somebody may have begun to give the copy this name.
     ///   - promised: names that other outputs get next.
     package func prepare(
         _ output: Output, _ promise: UndeliveredImage.Promise?, isPromised: Bool,
-        besides promised: Set<ByteString>
+        mayBePlaced: Bool, besides promised: Set<ByteString>
     ) throws(Refusal) -> Preparation {
         do throws(FileError) {
             let place = try place(of: output, isMade: true)
-            if let promise, let found = try look(for: output, promise, in: place) { return found }
+            if let promise,
+                let found = try look(for: output, promise, mayBePlaced: mayBePlaced, in: place)
+            {
+                return found
+            }
+            var copyName = output.copyName
             var hasCopy = false
             if isPromised, promise == nil { hasCopy = try self.hasCopy(of: output, in: place) }
-            if !hasCopy { try discard(output, in: place) }
+            if !hasCopy { copyName = CopyName.free(copyName, in: place) }
             guard let name = try freeName(for: output, besides: promised) else {
                 return .taken(folder.path(of: FileName(output.facts.file)))
             }
-            if !hasCopy { try copy(output, to: place) }
-            return .copied(UndeliveredImage.Promise(name: name, folder: try inode(of: place)))
+            if !hasCopy { try copy(output, to: place, as: copyName) }
+            return .copied(
+                UndeliveredImage.Promise(
+                    name: name, copy: copyName.text, folder: try place.mark()))
         } catch {
-            let isOfSpool = error.path == output.folders.spool.active.path(of: output.source)
-            throw isOfSpool ? .output(error) : .folder(error)
+            throw refusal(error, of: output)
         }
     }
 
-    /// What has become of a promise; nil if that cannot be known.
+    /// What has become of a promise; nil if it is copied again.
     private func look(
-        for output: Output, _ promise: UndeliveredImage.Promise, in place: Directory
+        for output: Output, _ promise: UndeliveredImage.Promise, mayBePlaced: Bool,
+        in place: Directory
     ) throws(FileError) -> Preparation? {
         if try hasCopy(of: output, in: place) { return .promised }
         if try place.exists(output.copyName) { return nil }
-        if promise.folder == (try inode(of: place)) { return .placed }
-        return try holds(output.facts, as: promise.fileName, in: place) ? .placed : nil
+        if try holds(output.facts, as: promise.fileName, in: place) {
+            return .placed(isCertain: true)
+        }
+        guard mayBePlaced, promise.folder == (try place.mark()) else { return nil }
+        return .placed(isCertain: false)
     }
 
     private func hasCopy(of output: Output, in place: Directory) throws(FileError) -> Bool {
@@ -209,13 +285,18 @@ package struct DeliveryFolder {
         return "\(folder)\(stem)-\(number).\(ending)"
     }
 
-    private func copy(_ output: Output, to place: Directory) throws(FileError) {
+    private func copy(
+        _ output: Output, to place: Directory, as name: FileName
+    ) throws(FileError) {
         let active = output.folders.spool.active
         let source = try active.open(output.source)
         let from = active.path(of: output.source)
-        let (name, path) = (output.copyName, place.path(of: output.copyName))
-        let copy = try place.create(name)
+        let path = place.path(of: name)
+        let readers = try place.information().st_mode & 0o044
+        let copy = try place.create(name, mode: 0o600)
         do throws(FileError) {
+            // A file system without modes has its own.
+            _ = fchmod(copy.number, 0o600 | readers)
             while true {
                 let piece = try source.readPiece(upTo: 1 << 20, path: from)
                 if piece.isEmpty { break }
@@ -229,25 +310,50 @@ package struct DeliveryFolder {
         }
     }
 
-    /// Waits until copies and their names are on the disk. After the first one, the others mostly are.
-    package func sync(copiesOf outputs: [Output]) throws(FileError) {
-        for output in outputs {
+    /// Waits until a copy is on the disk. After the first one, the others mostly are.
+    package func sync(copyOf output: Output) throws(Refusal) {
+        do throws(FileError) {
             let place = try place(of: output, isMade: false)
             try place.open(output.copyName).sync(path: place.path(of: output.copyName))
+        } catch {
+            throw refusal(error, of: output)
         }
-        try sync(namesOf: outputs)
+    }
+
+    /// Waits until the names in the folders on the way to an output are on the disk.
+    package func sync(foldersOf output: Output) throws(Refusal) {
+        do throws(FileError) {
+            try orServerDecides { () throws(FileError) in
+                try folder.sync(outputFolders: OutputPath.folders(of: output.facts.file))
+            }
+        } catch {
+            throw refusal(error, of: output)
+        }
+    }
+
+    /// Waits until the names in the folder are on the disk.
+    package func sync() throws(Refusal) {
+        do throws(FileError) {
+            try orServerDecides { () throws(FileError) in try folder.sync() }
+        } catch {
+            throw .folder(error)
+        }
+    }
+
+    /// A network file system may not be able to sync a folder.
+    private func orServerDecides(_ sync: () throws(FileError) -> Void) throws(FileError) {
+        do throws(FileError) {
+            try sync()
+        } catch  where [.invalidArgument, .notSupported].contains(error.errno) {
+            // Its server decides.
+        }
     }
 
     /// Removes a copy that gets no name.
     package func discard(_ output: Output) throws(FileError) {
         try ifExists { () throws(FileError) in
-            try discard(output, in: place(of: output, isMade: false))
+            try place(of: output, isMade: false).remove(output.copyName)
         }
-    }
-
-    private func discard(_ output: Output, in place: Directory) throws(FileError) {
-        // It is not opened: somebody could have given the name to another file of the daemon.
-        if try place.exists(output.copyName) { try place.remove(output.copyName) }
     }
 
     /// Gives the copy its name.
@@ -255,8 +361,8 @@ package struct DeliveryFolder {
     /// - Returns: false if somebody else has taken the name since, or the copy. Then it is prepared again.
     package func place(
         _ output: Output, _ promise: UndeliveredImage.Promise
-    ) throws(FileError) -> Bool {
-        do {
+    ) throws(Refusal) -> Bool {
+        do throws(FileError) {
             let place = try place(of: output, isMade: false)
             try place.rename(
                 output.copyName, to: place, as: promise.fileName,
@@ -264,17 +370,8 @@ package struct DeliveryFolder {
             return true
         } catch  where [.fileExists, .noSuchFileOrDirectory].contains(error.errno) {
             return false
-        }
-    }
-
-    /// Waits until the names are on the disk. A network file system may not be able to.
-    package func sync(namesOf outputs: [Output]) throws(FileError) {
-        let inner = Set(outputs.flatMap { OutputPath.folders(of: $0.facts.file) })
-        do {
-            try folder.sync(outputFolders: inner.sorted())
-            try folder.sync()
-        } catch  where [.invalidArgument, .notSupported].contains(error.errno) {
-            // Its server decides.
+        } catch {
+            throw refusal(error, of: output)
         }
     }
 }

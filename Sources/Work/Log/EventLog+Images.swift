@@ -109,11 +109,14 @@ extension EventLog {
     }
 
     /// A folder to which outputs are delivered has refused one.
-    func deliveryWaits(_ failure: Failure, to folder: String) {
+    ///
+    /// - Parameter isOfAll: whether all outputs wait, and not some of them alone.
+    func deliveryWaits(_ failure: Failure, to folder: String, isOfAll: Bool = true) {
+        let outputs = isOfAll ? "outputs" : "some outputs"
         say(
             .deliveryWaits,
-            "\(folder): outputs cannot be delivered there: \(failure.message); their images wait, and darkroomd tries "
-                + "again regularly", [.error: failure.code, .file: folder])
+            "\(folder): \(outputs) cannot be delivered there: \(failure.message); their images wait, and darkroomd "
+                + "tries again regularly", [.error: failure.code, .file: folder])
     }
 
     func deliveryWorksAgain(_ failure: Failure, to folder: String, since: String) {

@@ -23,9 +23,22 @@ final class Deliveries: Sendable {
         let changed: @Sendable () -> Void
         /// Whether a restart knows that it is to be delivered.
         var isKept = false
-        /// Whether the journal has a promise for it, so that a missing copy would mean that it is placed.
+        /// Whether the journal has a promise for it, so that a missing copy may mean that it is placed.
         var isPromised = false
+        /// Whether this daemon or a former one may have begun to keep the promise.
+        var mayBePlaced = false
+        /// The name of its copy, if there may be one.
+        var copy: FileName?
         var hasEnded = false
+        /// The folder has refused this image, and not all: since when, and its next attempt.
+        var trouble: Trouble?
+
+        struct Trouble: Sendable {
+            let since: String
+            /// In seconds.
+            let delay: Double
+            let next: UInt64
+        }
     }
 
     struct Reason: Sendable, Equatable {
@@ -66,18 +79,25 @@ final class Deliveries: Sendable {
         func reasons(of key: BatchKey) -> [Int: Reason] { waiting.withLock { $0[key] ?? [:] } }
     }
 
+    /// Recipes may name a folder by another way than manifests (`DeliveryFolder`), so one may be refused and the other not.
+    private struct Place: Hashable {
+        let folder: ByteString
+        let isOfRecipe: Bool
+    }
+
     private let shared: Shared
-    private let stations = Mutex<[ByteString: DeliveryStation]>([:])
+    private let stations = Mutex<[Place: DeliveryStation]>([:])
 
     init(committer: Committer, log: EventLog, time: TimeSource) {
         shared = Shared(committer: committer, log: log, time: time)
     }
 
     func add(_ job: Job) {
-        let folder = job.job.delivery.folder
+        let delivery = job.job.delivery
+        let place = Place(folder: ByteString(delivery.folder), isOfRecipe: delivery.isOfRecipe)
         stations.withLock { stations in
-            let station = stations[ByteString(folder)] ?? DeliveryStation(folder, shared)
-            stations[ByteString(folder)] = station
+            let station = stations[place] ?? DeliveryStation(delivery.folder, shared)
+            stations[place] = station
             return station
         }.add(job)
     }
@@ -109,7 +129,8 @@ final class Deliveries: Sendable {
 extension Deliveries.Job {
     var output: DeliveryFolder.Output? {
         job.image.status.output.map {
-            DeliveryFolder.Output(folders, index: job.index, $0, job.delivery.existing)
+            DeliveryFolder.Output(
+                folders, index: job.index, $0, job.delivery.existing, copy: copy)
         }
     }
 

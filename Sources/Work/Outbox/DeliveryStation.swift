@@ -10,18 +10,24 @@ import SystemPackage
 ///
 /// | phase    | an image                        | until                                                        |
 /// |----------|---------------------------------|--------------------------------------------------------------|
-/// | works    | is delivered with the next pass | the folder, or what is written there, is refused             |
+/// | works    | is delivered with the next pass | the folder refuses everything                                |
 /// | waits    | is kept, and a restart finds it | the time of the next attempt, twice as long after each one   |
 ///
-/// A pass copies up to 64 outputs, has the committer write their promises, and gives the copies their names.
+/// | an image is refused                              | then                                                      |
+/// |--------------------------------------------------|-----------------------------------------------------------|
+/// | because the folder cannot be opened, or is       | the folder waits; all images have this reason, which      |
+/// | broken (`DeliveryFolder.Refusal.folder`)         | names no output                                           |
+/// | for its name, its space, its rights              | it waits alone, twice as long after each attempt          |
+/// | because no attempt can help                      | it fails                                                  |
+///
+/// A pass copies up to 64 outputs, whose owners take turns, has the committer write their promises, and gives the copies
+/// their names.
 final class DeliveryStation: @unchecked Sendable {
     // @unchecked: the stored variables are used on `queue` only.
 
     private static let mostOfPass = 64
-    /// In seconds.
-    private static let firstDelay = 1.0
-    private static let longestDelay = 60.0
-    private struct Trouble {
+
+    struct Trouble {
         let failure: Failure
         let since: String
         let delay: Double
@@ -29,18 +35,25 @@ final class DeliveryStation: @unchecked Sendable {
         var isWaiting = true
     }
 
-    private let path: String
-    private let shared: Deliveries.Shared
-    private let queue = DispatchQueue(label: "darkroom.delivery", qos: .utility)
-    private var pending: [Deliveries.Job] = []
+    let path: String
+    let shared: Deliveries.Shared
+    let queue = DispatchQueue(label: "darkroom.delivery", qos: .utility)
+    var pending = DeliveryTurns<Deliveries.Job> { $0.job.owner }
+    /// Those that wait alone.
+    var alone: [Deliveries.Job] = []
+    /// How many images wait alone or try again, and the first reason.
+    var refusedAlone: (count: Int, failure: Failure, since: String)?
     /// Those whose promises are in the journal.
     private var promised: [Deliveries.Job] = []
     /// The names that outputs get next.
     private var names: Set<ByteString> = []
-    private var trouble: Trouble?
+    var trouble: Trouble?
+    /// Why the folder has refused everything during this pass.
+    var refusal: Failure?
     private var passIsSet = false
     private var placingIsSet = false
-    private var attempt = PlannedTick()
+    var attempt = PlannedTick()
+    var attemptAlone = PlannedTick()
 
     init(_ path: String, _ shared: Deliveries.Shared) {
         self.path = path
@@ -50,7 +63,7 @@ final class DeliveryStation: @unchecked Sendable {
     func add(_ job: Deliveries.Job) {
         queue.async { [self] in
             if let trouble, trouble.isWaiting {
-                wait(job, trouble.failure)
+                keepWaiting(job, trouble.failure, since: trouble.since)
             } else {
                 pending.append(job)
                 passSoon()
@@ -61,16 +74,21 @@ final class DeliveryStation: @unchecked Sendable {
     func tryAgain() {
         queue.async { [self] in
             trouble?.isWaiting = false
+            for job in alone { pending.append(job) }
+            alone = []
             passSoon()
         }
     }
 
     /// Keeps nothing any more.
     func leave() {
-        queue.async { [self] in (pending, promised) = ([], []) }
+        queue.async { [self] in
+            _ = pending.removeAll { _ in true }
+            (alone, promised) = ([], [])
+        }
     }
 
-    private func passSoon() {
+    func passSoon() {
         guard !passIsSet, !pending.isEmpty else { return }
         passIsSet = true
         queue.async { [self] in
@@ -85,12 +103,9 @@ final class DeliveryStation: @unchecked Sendable {
         guard !shared.stopped.isSet else { return }
         endCancelled()
         if trouble?.isWaiting == true || pending.isEmpty { return }
-        let jobs = Array(pending.prefix(Self.mostOfPass))
-        pending.removeFirst(jobs.count)
         var copied: [Deliveries.Job] = []
-        var refusal: Failure?
-        var opened = OpenedFolder()
-        for var job in jobs {
+        var opened = OpenedFolders()
+        for var job in pending.next(atMost: Self.mostOfPass) {
             guard let output = job.output else {
                 giveUp(job, .unexpected("an image without an output is delivered"))
                 continue
@@ -98,70 +113,82 @@ final class DeliveryStation: @unchecked Sendable {
             do throws(DeliveryFolder.Refusal) {
                 let folder = try opened.folder(for: job)
                 let preparation = try folder.prepare(
-                    output, job.job.image.promise, isPromised: job.isPromised, besides: names)
+                    output, job.job.image.promise, isPromised: job.isPromised,
+                    mayBePlaced: job.mayBePlaced, besides: names)
                 switch preparation {
                 case .copied(let promise):
                     job.job.image.promise = promise
+                    job.copy = FileName(promise.copy)
+                    job.mayBePlaced = false
                     names.insert(ByteString(promise.name))
                     copied.append(job)
                 case .promised: promised.append(job)
-                case .placed:
+                case .placed(let isCertain):
                     // The end may have come before the sync.
-                    try sync(folder, names: [output])
-                    delivered(job)
+                    if let job = synced([job], &opened, copies: false).first {
+                        delivered(job, isCertain: isCertain)
+                    }
                 case .taken(let place): giveUp(job, .taken(place))
                 }
-            } catch  where error.isOfOutput {
-                giveUp(job, Failure(error.error))
             } catch {
-                refusal = Failure(error.error)
-                wait(job, Failure(error.error))
+                refuse(job, error)
             }
         }
         if !copied.isEmpty { FaultPoint.deliveryCopied.pass() }
-        refusal = promise(copied, &opened) ?? refusal
+        promise(copied, &opened)
         placeSoon()
-        if let refusal { refused(refusal) } else { passSoon() }
+        endPass()
     }
 
-    private func sync(
-        _ folder: DeliveryFolder, copies: [DeliveryFolder.Output] = [],
-        names: [DeliveryFolder.Output] = []
-    ) throws(DeliveryFolder.Refusal) {
-        guard shared.durably else { return }
-        do throws(FileError) {
-            try copies.isEmpty ? folder.sync(namesOf: names) : folder.sync(copiesOf: copies)
-        } catch {
-            throw .folder(error)
+    private func endPass() {
+        if let failure = refusal.take() { refused(failure) } else { passSoon() }
+    }
+
+    /// Waits until copies, or names, are on the disk.
+    ///
+    /// - Returns: the images of those that are.
+    private func synced(
+        _ jobs: [Deliveries.Job], _ opened: inout OpenedFolders, copies: Bool
+    ) -> [Deliveries.Job] {
+        guard shared.durably else { return jobs }
+        var synced: [Deliveries.Job] = []
+        var folders: Set<ByteString> = []
+        for job in jobs {
+            guard let output = job.output else { continue }
+            do throws(DeliveryFolder.Refusal) {
+                let folder = try opened.folder(for: job)
+                if copies { try folder.sync(copyOf: output) }
+                let inner = OutputPath.folders(of: output.facts.file)
+                if !folders.isSuperset(of: inner) {
+                    try folder.sync(foldersOf: output)
+                    folders.formUnion(inner)
+                }
+                synced.append(job)
+            } catch {
+                refuse(job, error, forgetting: copies)
+            }
         }
+        guard let first = synced.first else { return [] }
+        do throws(DeliveryFolder.Refusal) {
+            try opened.folder(for: first).sync()
+        } catch {
+            for job in synced { refuse(job, error, forgetting: copies) }
+            return []
+        }
+        return synced
     }
 
     /// Has the promises of copies written, when the outputs and the copies are on the disk.
-    ///
-    /// - Returns: why that is not so.
-    private func promise(
-        _ copied: [Deliveries.Job], _ opened: inout OpenedFolder
-    ) -> Failure? {
-        guard let first = copied.first else { return nil }
-        do throws(DeliveryFolder.Refusal) {
-            try sync(opened.folder(for: first), copies: copied.compactMap(\.output))
-        } catch {
-            let failure = Failure(error.error)
-            for var job in copied {
-                forget(&job)
-                wait(job, failure)
-            }
-            return failure
-        }
-        var refusal: Failure?
+    private func promise(_ copied: [Deliveries.Job], _ opened: inout OpenedFolders) {
+        let copied = synced(copied, &opened, copies: true)
+        guard let first = copied.first else { return }
         let areKept =
             shared.durably && copied.count > 1 && first.folders.spool.syncTogether()
         for var job in copied {
             if areKept { job.isKept = true }
             if let failure = keep(&job) {
                 forget(&job)
-                refusal = failure
-                wait(job, failure)
+                waitAlone(job, failure)
                 continue
             }
             if job.hasEnded { continue }
@@ -173,13 +200,12 @@ final class DeliveryStation: @unchecked Sendable {
                 }
             }
         }
-        return refusal
     }
 
     /// Makes sure that the output outlives a power failure. If it cannot be read, the image ends.
     ///
     /// - Returns: why that is not known; nil if it is.
-    private func keep(_ job: inout Deliveries.Job) -> Failure? {
+    func keep(_ job: inout Deliveries.Job) -> Failure? {
         if job.isKept { return nil }
         do throws(FileError) {
             if shared.durably { try job.syncFiles() }
@@ -210,164 +236,60 @@ final class DeliveryStation: @unchecked Sendable {
         let jobs = promised
         promised = []
         var placed: [Deliveries.Job] = []
-        var refusal: Failure?
-        var opened = OpenedFolder()
+        var opened = OpenedFolders()
         for var job in jobs {
             guard let output = job.output, let promise = job.job.image.promise else { continue }
             do throws(DeliveryFolder.Refusal) {
                 let folder = try opened.folder(for: job)
-                do throws(FileError) {
-                    if job.cancellation.isSet {
-                        giveUp(job, .cancelled)
-                    } else if try folder.place(output, promise) {
-                        FaultPoint.deliveryPlaced.pass()
-                        placed.append(job)
-                    } else {
-                        forget(&job)
-                        pending.append(job)
-                    }
-                } catch {
-                    throw .folder(error)
+                if job.cancellation.isSet {
+                    giveUp(job, .cancelled)
+                    continue
                 }
-            } catch  where error.isOfOutput {
-                giveUp(job, Failure(error.error))
+                job.mayBePlaced = true
+                if try folder.place(output, promise) {
+                    FaultPoint.deliveryPlaced.pass()
+                    placed.append(job)
+                } else {
+                    forget(&job)
+                    pending.append(job)
+                }
             } catch {
-                refusal = Failure(error.error)
-                wait(job, Failure(error.error))
+                refuse(job, error)
             }
         }
-        if let first = placed.first {
-            do throws(DeliveryFolder.Refusal) {
-                try sync(opened.folder(for: first), names: placed.compactMap(\.output))
-            } catch {
-                refusal = Failure(error.error)
-                for job in placed { wait(job, Failure(error.error)) }
-                placed = []
-            }
-        }
+        placed = synced(placed, &opened, copies: false)
         if !placed.isEmpty { FaultPoint.deliverySynced.pass() }
-        for job in placed { delivered(job) }
-        if let refusal { refused(refusal) } else { passSoon() }
+        for job in placed { delivered(job, isCertain: true) }
+        endPass()
     }
 
-    private func delivered(_ job: Deliveries.Job) {
+    private func delivered(_ job: Deliveries.Job, isCertain: Bool) {
         var job = job
         guard let promise = job.job.image.promise else { return }
         var image = job.job.image.status
-        image.deliveredTo = "\(path == "/" ? "" : path)/\(promise.name)"
+        let place = "\(path == "/" ? "" : path)/\(promise.name)"
+        image.deliveredTo = place
+        if !isCertain { image.warnings = (image.warnings ?? []) + [Self.warning(of: place)] }
         forget(&job)
         if let trouble = trouble.take() {
             shared.log.deliveryWorksAgain(trouble.failure, to: path, since: trouble.since)
         }
+        if job.trouble != nil, let refusedAlone, refusedAlone.count == 1 {
+            shared.log.deliveryWorksAgain(
+                refusedAlone.failure, to: path, since: refusedAlone.since)
+        }
         end(job, .success(image))
     }
 
+    private static func warning(of place: String) -> String {
+        "\(place): darkroomd was interrupted while it delivered this file, and now the file is missing or has another "
+            + "content; somebody has taken or changed it, or its hidden copy was removed before it got its name"
+    }
+
     /// The name is free for other outputs.
-    private func forget(_ job: inout Deliveries.Job) {
+    func forget(_ job: inout Deliveries.Job) {
         if let promise = job.job.image.promise { names.remove(ByteString(promise.name)) }
         job.job.image.promise = nil
-    }
-
-    // MARK: Waiting
-
-    /// Keeps an image until the next attempt. A restart continues with it.
-    private func wait(_ job: Deliveries.Job, _ failure: Failure) {
-        var job = job
-        if job.cancellation.isSet { return giveUp(job, .cancelled) }
-        if !job.isKept, keep(&job) == nil {
-            if job.hasEnded { return }
-            shared.committer.record(job.record, of: job.folders) {}
-        }
-        let reason = Deliveries.Reason(
-            image: job.job.image.status.name, message: failure.message,
-            since: trouble?.since ?? Clock.timestamp)
-        if shared.note(reason, for: job.job) { job.changed() }
-        pending.append(job)
-    }
-
-    /// The folder has refused something, so that images wait.
-    private func refused(_ failure: Failure) {
-        if trouble == nil { shared.log.deliveryWaits(failure, to: path) }
-        let delay = trouble.map { min($0.delay * 2, Self.longestDelay) } ?? Self.firstDelay
-        trouble = Trouble(
-            failure: failure, since: trouble?.since ?? Clock.timestamp, delay: delay)
-        let moment = shared.time.now.saturatingAdd(UInt64(delay * 1e9))
-        guard let tick = attempt.plan(at: moment) else { return }
-        shared.time.call(at: moment, on: queue) { [weak self] in
-            guard let self, attempt.hasCome(tick) else { return }
-            trouble?.isWaiting = false
-            passSoon()
-        }
-    }
-
-    private func endCancelled() {
-        let cancelled = pending.filter(\.cancellation.isSet)
-        if cancelled.isEmpty { return }
-        pending.removeAll(where: \.cancellation.isSet)
-        for job in cancelled { giveUp(job, .cancelled) }
-    }
-
-    /// Fails an image. Its copy is removed when no promise says any more that a missing copy is placed.
-    private func giveUp(_ job: Deliveries.Job, _ failure: Failure) {
-        var job = job
-        forget(&job)
-        guard job.isPromised else { return remove(job, failure) }
-        shared.committer.record(job.record, of: job.folders) { [self, job] in
-            queue.async { [self] in remove(job, failure) }
-        }
-    }
-
-    private func remove(_ job: Deliveries.Job, _ failure: Failure) {
-        // If the folder is away, a copy may stay in it.
-        var opened = OpenedFolder()
-        if let output = job.output, let folder = try? opened.folder(for: job) {
-            try? folder.discard(output)
-        }
-        end(job, .failure(failure))
-    }
-
-    private func end(_ job: Deliveries.Job, _ result: Result<ImageStatus, Failure>) {
-        _ = shared.note(nil, for: job.job)
-        job.ended(result)
-    }
-}
-
-/// The folder of a pass. It is opened and checked once for all outputs that go there alike.
-private struct OpenedFolder {
-    private var last: (delivery: Delivery, owner: UInt32?, folder: DeliveryFolder)?
-
-    mutating func folder(
-        for job: Deliveries.Job
-    ) throws(DeliveryFolder.Refusal) -> DeliveryFolder {
-        let (delivery, owner) = (job.job.delivery, job.job.owner)
-        if let last, last.delivery == delivery, last.owner == owner { return last.folder }
-        do throws(FileError) {
-            let folder = try DeliveryFolder(delivery, of: owner, job.rules())
-            last = (delivery, owner, folder)
-            return folder
-        } catch {
-            throw .folder(error)
-        }
-    }
-}
-
-extension DeliveryFolder.Refusal {
-    /// Whether it concerns an output or its name, and not the folder or the machine.
-    fileprivate var isOfOutput: Bool {
-        switch self {
-        case .output(let error): error.fault == nil
-        case .folder(let error):
-            [
-                .fileNameTooLong, .isDirectory, .fileTooLarge, .invalidArgument,
-                .illegalByteSequence,
-            ].contains(error.errno)
-        }
-    }
-
-    fileprivate var error: FileError {
-        switch self {
-        case .output(let error), .folder(let error): error
-        }
     }
 }
 

@@ -182,7 +182,7 @@ final class OriginalStation: @unchecked Sendable {
                 case .ended(let outcome): work.outcomes[picture.source] = outcome
                 }
             } catch  where OriginalsFolder.concernsOnlyOne(error) {
-                folder.giveUp(picture)
+                folder.giveUp(picture, promise)
                 work.outcomes[picture.source] = .stays(error.message)
             } catch {
                 if shared.stopped.isSet { return nil }
@@ -281,7 +281,7 @@ final class OriginalStation: @unchecked Sendable {
             return nil
         } catch  where OriginalsFolder.concernsOnlyOne(error) {
             names.remove(ByteString(promise.path))
-            folder.giveUp(picture)
+            folder.giveUp(picture, promise)
             works[key]?.outcomes[picture.source] = .stays(error.message)
             return nil
         } catch {
@@ -344,7 +344,7 @@ final class OriginalStation: @unchecked Sendable {
                 // Only the original could not be removed.
                 work.outcomes[picture.source] = .moved(to: promise.path)
             } else {
-                opened?.giveUp(picture)
+                opened?.giveUp(picture, promise)
                 work.outcomes[picture.source] = .stays(reason)
             }
         }

@@ -97,6 +97,7 @@ extension Scheduler {
     }
 
     private func deliver(_ job: DeliveryJob) {
+        let promise = job.image.promise
         deliveries.add(
             Deliveries.Job(
                 job: job, folders: folders(of: job.id),
@@ -105,7 +106,8 @@ extension Scheduler {
                 ended: { [self] result in
                     advance { $0.deliveryEnded(job.key, job.index, result) }
                 }, changed: { [self] in statusChanged(job.key) },
-                isKept: job.image.promise != nil, isPromised: job.image.promise != nil))
+                isKept: promise != nil, isPromised: promise != nil, mayBePlaced: promise != nil,
+                copy: promise.map { FileName($0.copy) }))
     }
 
     private func moveOriginals(_ key: BatchKey, _ folders: BatchFolders) {

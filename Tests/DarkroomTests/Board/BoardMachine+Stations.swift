@@ -112,7 +112,10 @@ extension BoardMachine {
         var outcomes: [ByteString: OriginalOutcome] = [:]
         for source in batch.status.images.compactMap(\.source) {
             outcomes[ByteString(source)] =
-                chance(30) ? .stays("full") : chance(20) ? .isAnother : .moved(to: "/d/o")
+                chance(30)
+                ? .stays("full")
+                : chance(20)
+                    ? .isAnother : chance(20) ? .isLost(to: "/d/o") : .moved(to: "/d/o")
         }
         note("originals of \(key)")
         see(cancelled.contains(key) ? "originals of a cancelled batch" : "originals moved")
@@ -122,7 +125,8 @@ extension BoardMachine {
             try require(image.state == states[index], "\(key)/\(index) has another state")
             let outcome = image.source.flatMap { outcomes[ByteString($0)] }
             try require(
-                (image.originalAt == "/d/o") == (outcome == .moved(to: "/d/o")),
+                (image.originalAt == "/d/o")
+                    == (outcome == .moved(to: "/d/o") || outcome == .isLost(to: "/d/o")),
                 "\(key)/\(index) says \(image.originalAt ?? "nothing") of its original")
         }
         return true

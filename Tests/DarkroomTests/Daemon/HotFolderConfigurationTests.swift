@@ -293,6 +293,15 @@ import Testing
         #expect(
             ConfigurationCheck(exposed, unit: nil).warnings.first?.contains(
                 "everybody may write to \(open.path), and put another folder in its place") == true)
+        // The same holds for outputs.
+        for text in [
+            "deliver.roots: [ROOT/open/done]",
+            "folders: [{path: ROOT/scans, recipe: web, deliver: ROOT/open/done}]",
+        ] {
+            #expect(
+                ConfigurationCheck(try load(text), unit: nil).warnings.first?.contains(
+                    "put another folder in its place; images wait until their results") == true)
+        }
     }
 
     /// A batch has no more pictures than a manifest with all their variants.

@@ -1,6 +1,7 @@
 import DarkroomAnswer
 import Foundation
 import Glibc
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -26,13 +27,16 @@ import Testing
         return try DeliveryFolder(Delivery(to: place.path), of: nil, rules)
     }
 
-    private func output(_ existing: Delivery.Existing = .number) -> DeliveryFolder.Output {
+    private func output(
+        _ existing: Delivery.Existing = .number, copy: String? = nil
+    ) -> DeliveryFolder.Output {
         DeliveryFolder.Output(
             folders, index: 0,
             ImageStatus.Output(
                 file: "a.png", format: .png, sha256: SHA256Digest.hex(of: bytes),
                 bytes: bytes.count,
-                width: 1, height: 1, depth: 8, channels: 3), existing)
+                width: 1, height: 1, depth: 8, channels: 3), existing,
+            copy: copy.map { FileName($0) })
     }
 
     private func put(_ name: String, _ text: String) throws {
@@ -45,13 +49,13 @@ import Testing
 
     enum Copy: CaseIterable { case whole, damaged, missing }
 
-    enum Found: Equatable { case copied(String), promised, placed, taken }
+    enum Found: Equatable { case copied(String), promised, placed, perhapsPlaced, taken }
 
     private func found(_ preparation: DeliveryFolder.Preparation) -> Found {
         switch preparation {
         case .copied(let promise): .copied(promise.name)
         case .promised: .promised
-        case .placed: .placed
+        case .placed(let isCertain): isCertain ? .placed : .perhapsPlaced
         case .taken: .taken
         }
     }
@@ -61,6 +65,8 @@ import Testing
         /// Whether the journal has a promise, and whether the folder is the one of the promise.
         let promise: String?
         var isSameFolder = true
+        /// Whether somebody may have begun to keep the promise.
+        var mayBePlaced = true
         /// What has the name `a.png`.
         var taken: String?
         let existing: Delivery.Existing
@@ -83,8 +89,21 @@ import Testing
         Cell(copy: .damaged, promise: "a.png", existing: .number, found: .copied("a.png")),
         // The promise was kept: the own file, a changed one, or none any more.
         Cell(copy: .missing, promise: "a.png", taken: "a picture", existing: .fail, found: .placed),
-        Cell(copy: .missing, promise: "a.png", taken: "x", existing: .number, found: .placed),
-        Cell(copy: .missing, promise: "a.png", existing: .number, found: .placed),
+        // Nobody can tell: somebody took or changed the file, or cleared the copy.
+        Cell(
+            copy: .missing, promise: "a.png", taken: "x", existing: .number, found: .perhapsPlaced),
+        Cell(copy: .missing, promise: "a.png", existing: .number, found: .perhapsPlaced),
+        Cell(copy: .missing, promise: "a.png", existing: .replace, found: .perhapsPlaced),
+        // The copy was cleared before this daemon began to rename it.
+        Cell(
+            copy: .missing, promise: "a.png", mayBePlaced: false, existing: .fail,
+            found: .copied("a.png")),
+        Cell(
+            copy: .missing, promise: "a.png", mayBePlaced: false, taken: "x", existing: .number,
+            found: .copied("a-2.png")),
+        Cell(
+            copy: .missing, promise: "a.png", mayBePlaced: false, taken: "a picture",
+            existing: .number, found: .placed),
         // Another folder has the path, for example the mount point of a share.
         Cell(
             copy: .missing, promise: "a.png", isSameFolder: false, existing: .number,
@@ -106,18 +125,20 @@ import Testing
         case .missing: break
         }
         if let taken = cell.taken { try put("a.png", taken) }
-        let inode = UInt64(try Directory(path: place.path).information().st_ino)
+        let mark = try Directory(path: place.path).mark()
         let promise = cell.promise.map {
-            UndeliveredImage.Promise(name: $0, folder: cell.isSameFolder ? inode : inode + 1)
+            UndeliveredImage.Promise(
+                name: $0, copy: output.copyName.text, folder: cell.isSameFolder ? mark : "another")
         }
         let preparation = try open().prepare(
-            output, promise, isPromised: promise != nil, besides: [])
+            output, promise, isPromised: promise != nil, mayBePlaced: cell.mayBePlaced,
+            besides: [])
         #expect(found(preparation) == cell.found)
-        let hasCopy = cell.found != .placed && cell.found != .taken
+        let hasCopy = ![.placed, .perhapsPlaced, .taken].contains(cell.found)
         #expect(try names.contains(output.copyName.text) == hasCopy)
         guard case .copied(let promise) = preparation else { return }
-        #expect(promise.folder == inode)
-        try open().sync(copiesOf: [output])
+        #expect(promise.folder == mark && promise.copy == output.copyName.text)
+        try open().sync(copyOf: output)
         #expect(try open().place(output, promise))
         let text = try String(contentsOfFile: "\(place.path)/\(promise.name)", encoding: .utf8)
         #expect(text == "a picture")
@@ -131,21 +152,22 @@ import Testing
         let folder = try open()
         guard
             case .copied(let promise) = try folder.prepare(
-                output, nil, isPromised: false, besides: [])
+                output, nil, isPromised: false, mayBePlaced: false, besides: [])
         else { throw Unexpected() }
         try put("a.png", "x")
         #expect(try folder.place(output, promise) == (existing == .replace))
         if existing == .replace { return }
         // Its copy is not made again: without it, a restart would take the promise for kept.
         try folders.active().remove(BatchFile.output(0))
-        let next = try folder.prepare(output, nil, isPromised: true, besides: [])
+        let next = try folder.prepare(
+            output, nil, isPromised: true, mayBePlaced: true, besides: [])
         #expect(found(next) == (existing == .number ? .copied("a-2.png") : .taken))
         #expect(try names.contains(output.copyName.text))
     }
 
     @Test func numbersGoAroundPromisedNames() throws {
         let preparation = try open().prepare(
-            output(), nil, isPromised: false, besides: ["a.png", "a-2.png"])
+            output(), nil, isPromised: false, mayBePlaced: false, besides: ["a.png", "a-2.png"])
         #expect(found(preparation) == .copied("a-3.png"))
     }
 
@@ -154,7 +176,7 @@ import Testing
         let victim = "\(scratch.path)/victim"
         try "precious".write(toFile: victim, atomically: false, encoding: .utf8)
         #expect(link(victim, "\(place.path)/\(output().copyName.text)") == 0)
-        _ = try open().prepare(output(), nil, isPromised: false, besides: [])
+        _ = try open().prepare(output(), nil, isPromised: false, mayBePlaced: false, besides: [])
         #expect(try String(contentsOfFile: victim, encoding: .utf8) == "precious")
     }
 
@@ -162,9 +184,9 @@ import Testing
     @Test func saysWhatIsRefused() throws {
         try folders.active().remove(BatchFile.output(0))
         let error = #expect(throws: DeliveryFolder.Refusal.self) {
-            try open().prepare(output(), nil, isPromised: false, besides: [])
+            try open().prepare(output(), nil, isPromised: false, mayBePlaced: false, besides: [])
         }
-        guard case .output(let error) = error else { throw Unexpected() }
+        guard case .source(let error) = error else { throw Unexpected() }
         #expect(error.errno == .noSuchFileOrDirectory)
         #expect(try names == [])
     }
@@ -183,10 +205,16 @@ import Testing
             _ = try DeliveryFolder(delivery, of: nil, rules)
             return
         }
-        let error = #expect(throws: FileError.self) {
+        let error = #expect(throws: DeliveryFolder.Refusal.self) {
             try DeliveryFolder(delivery, of: nil, rules)
         }
-        #expect(error?.message.contains(words) == true)
+        // What is not allowed to one may be allowed to another.
+        switch error {
+        case .output(let error):
+            #expect(error.message.contains(words) && words == "deliver.roots")
+        case .folder(let error): #expect(error.message.contains(words))
+        default: throw Unexpected()
+        }
     }
 
     /// An output whose name has folders is placed beneath the folder, and not in a hot folder there, nor through a link.
@@ -197,26 +225,33 @@ import Testing
         try FileManager.default.makeFolder(atPath: "\(place.path)/2026/v1.0")
         try put("2026/v1.0/a.png", "x")
         let folder = try open()
-        let preparation = try folder.prepare(output, nil, isPromised: false, besides: [])
+        let preparation = try folder.prepare(
+            output, nil, isPromised: false, mayBePlaced: false, besides: [])
         if existing == .fail {
             #expect(found(preparation) == .taken)
             return
         }
         guard case .copied(let promise) = preparation else { throw Unexpected() }
         #expect(promise.name == (existing == .number ? "2026/v1.0/a-2.png" : "2026/v1.0/a.png"))
-        try folder.sync(copiesOf: [output])
+        try folder.sync(copyOf: output)
         #expect(
-            found(try open().prepare(output, promise, isPromised: true, besides: [])) == .promised)
+            found(
+                try open().prepare(
+                    output, promise, isPromised: true, mayBePlaced: true, besides: [])) == .promised
+        )
         #expect(try folder.place(output, promise))
-        try folder.sync(namesOf: [output])
+        try folder.sync(foldersOf: output)
+        try folder.sync()
         let text = try String(contentsOfFile: "\(place.path)/\(promise.name)", encoding: .utf8)
         #expect(text == "a picture")
         #expect(
-            found(try open().prepare(output, promise, isPromised: true, besides: [])) == .placed)
+            found(
+                try open().prepare(
+                    output, promise, isPromised: true, mayBePlaced: true, besides: [])) == .placed)
         output.facts.file = "link/a.png"
         #expect(symlink(scratch.path, "\(place.path)/link") == 0)
         #expect(throws: DeliveryFolder.Refusal.self) {
-            try open().prepare(output, nil, isPromised: false, besides: [])
+            try open().prepare(output, nil, isPromised: false, mayBePlaced: false, besides: [])
         }
         var rules = DeliveryRules()
         rules.roots = [place.path]
@@ -224,7 +259,7 @@ import Testing
         output.facts.file = "2026/b.png"
         let around = try DeliveryFolder(Delivery(to: place.path), of: nil, rules)
         #expect(throws: DeliveryFolder.Refusal.self) {
-            try around.prepare(output, nil, isPromised: false, besides: [])
+            try around.prepare(output, nil, isPromised: false, mayBePlaced: false, besides: [])
         }
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: "\(place.path)/2026") == ["v1.0"])
@@ -239,10 +274,113 @@ import Testing
         var rules = DeliveryRules()
         rules.taken = [(place.path, "the hot folder")]
         for path in [inner.path, "\(way)/inner", place.path, way] {
-            let error = #expect(throws: FileError.self) {
+            let refusal = #expect(throws: DeliveryFolder.Refusal.self) {
                 try DeliveryFolder(Delivery(to: path, isOfRecipe: true), of: nil, rules)
             }
-            #expect(error?.message.contains("is in the hot folder") == true)
+            #expect(message(refusal).contains("is in the hot folder"))
+        }
+    }
+
+    private func message(_ refusal: DeliveryFolder.Refusal?) -> String {
+        switch refusal {
+        case .source(let error), .output(let error), .folder(let error): error.message
+        case nil: ""
+        }
+    }
+
+    /// Somebody has the name of the copy, and it cannot be removed, like a file of another user in a sticky folder.
+    @Test func aTakenNameOfTheCopyIsNoObstacle() throws {
+        let output = output()
+        #expect(!output.copyName.text.hasSuffix("~"))
+        try FileManager.default.makeFolder(atPath: "\(place.path)/\(output.copyName.text)")
+        let first = try open().prepare(
+            output, nil, isPromised: false, mayBePlaced: false, besides: [])
+        let second = try open().prepare(
+            output, nil, isPromised: false, mayBePlaced: false, besides: [])
+        guard case .copied(let a) = first, case .copied(let b) = second else { throw Unexpected() }
+        #expect(Set([a.copy, b.copy, output.copyName.text]).count == 3)
+        // The promise has the name, so a restart finds the copy.
+        let found = self.output(copy: b.copy)
+        let again = try open().prepare(found, b, isPromised: true, mayBePlaced: true, besides: [])
+        #expect(self.found(again) == .promised)
+        #expect(try open().place(found, b))
+        #expect(try names.contains("a.png"))
+    }
+
+    struct Mode: Sendable {
+        let folder: mode_t
+        let copy: mode_t
+    }
+
+    /// Whoever may list the folder may read what is delivered, whatever the file mode mask is.
+    @Test(arguments: [
+        Mode(folder: 0o755, copy: 0o644), Mode(folder: 0o750, copy: 0o640),
+        Mode(folder: 0o2770, copy: 0o640), Mode(folder: 0o700, copy: 0o600),
+        Mode(folder: 0o711, copy: 0o600), Mode(folder: 0o1777, copy: 0o644),
+    ]) func theModeFollowsTheFolder(mode: Mode) throws {
+        #expect(chmod(place.path, mode.folder) == 0)
+        var output = output()
+        output.facts.file = "2026/v1/a.png"
+        // One that a killed daemon has left, and one that somebody has made so.
+        #expect(mkdir("\(place.path)/2026", 0o700) == 0)
+        #expect(mkdir("\(place.path)/own", 0o700) == 0)
+        try put("own/b.png", "x")
+        for file in ["2026/v1/a.png", "own/a.png"] {
+            output.facts.file = file
+            let preparation = try open().prepare(
+                output, nil, isPromised: false, mayBePlaced: false, besides: [])
+            guard case .copied(let promise) = preparation else { throw Unexpected() }
+            #expect(try open().place(output, promise))
+        }
+        func found(_ path: String) -> mode_t {
+            var information = stat()
+            #expect(stat("\(place.path)/\(path)", &information) == 0)
+            return information.st_mode & 0o7777
+        }
+        #expect(found("2026") == mode.folder && found("2026/v1") == mode.folder)
+        #expect(found("2026/v1/a.png") == mode.copy)
+        #expect(found("own") == mode.folder & 0o2000 | 0o700 && found("own/a.png") == 0o600)
+        #expect(chmod(place.path, 0o700) == 0)
+    }
+
+    /// A root whose parent belongs to somebody else can be exchanged by a link.
+    @Test(.enabled(if: geteuid() == 0, "only root can give a folder away"))
+    func refusesARootThatOthersCanExchange() throws {
+        let parent = place.url.appending(path: "home")
+        try FileManager.default.makeFolder(at: parent.appending(path: "out"))
+        #expect(chown(parent.path, 64001, 64001) == 0)
+        var rules = DeliveryRules()
+        rules.roots = ["\(parent.path)/out"]
+        let refusal = #expect(throws: DeliveryFolder.Refusal.self) {
+            try DeliveryFolder(Delivery(to: "\(parent.path)/out"), of: nil, rules)
+        }
+        guard case .folder = refusal else { throw Unexpected() }
+        #expect(message(refusal).contains("who could put another folder in its place"))
+        // He may open his own folder to others.
+        #expect(chown("\(parent.path)/out", 64001, 64001) == 0)
+        _ = try DeliveryFolder(Delivery(to: "\(parent.path)/out"), of: nil, rules)
+    }
+
+    static let errors: [(Errno, String, Bool)] = [
+        (.readOnlyFileSystem, "a.png", true), (.staleNFSFileHandle, "a.png", true),
+        (.ioError, "a.png", true), (.operationNotSupportedByDevice, "a.png", true),
+        (.ioError, "2026/a.png", false), (.notPermitted, "a.png", false),
+        (.permissionDenied, "a.png", false), (.fileExists, "a.png", false),
+        (.noSpace, "a.png", false), (.diskQuotaExceeded, "a.png", false),
+    ]
+
+    /// What concerns all outputs names none; what may concern one only does not keep the others waiting.
+    @Test(arguments: errors.indices) func tellsWhomAnErrorConcerns(number: Int) throws {
+        let (errno, file, isOfFolder) = Self.errors[number]
+        var output = output()
+        output.facts.file = file
+        let error = FileError(.rename, "\(place.path)/secret", errno, detail: "to secret")
+        switch try open().refusal(error, of: output) {
+        case .folder(let error):
+            #expect(isOfFolder)
+            #expect(error.path == place.path && !error.message.contains("secret"))
+        case .output: #expect(!isOfFolder)
+        case .source: throw Unexpected()
         }
     }
 }

@@ -23,14 +23,15 @@ import Testing
         let first = [record(3), record(1, .failed)]
         let command = ControlRecord(.hold, time: "now", uid: 4_294_967_294)
         let image = ImageStatus(name: "é", state: .filtered)
-        let promise = UndeliveredImage.Promise(name: "é-2.png", folder: .max)
+        let promise = UndeliveredImage.Promise(
+            name: "é-2.png", copy: ".darkroom-1", folder: "1-2-3.4")
         let second: [JournalRecord] = [
             .delivering(index: 6, UndeliveredImage(image)),
             .delivering(index: 6, UndeliveredImage(image, promise: promise)), .cancelled,
             .moving(
                 source: "./é.jpg",
                 OriginalPromise(
-                    name: "%C3%A9.jpg", path: "/d/é.jpg", folder: .max, isCopy: true,
+                    name: "%C3%A9.jpg", path: "/d/é.jpg", folder: "1-2-3.4", copy: ".darkroom-1",
                     isPlaced: true)),
             .moving(source: "./é.jpg", nil), .commanded(command), record(2),
             .reopened(ReopenedRecord(of: "then", retries: 2, commands: [command])),

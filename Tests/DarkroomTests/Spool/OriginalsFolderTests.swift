@@ -151,7 +151,11 @@ import Testing
         case .promised:
             #expect(try move(picture, promise, again) == .moved(to: promise.path))
         case .ended(let outcome):
-            #expect(outcome == .moved(to: promise.path) && !copies)
+            // Nothing tells whether somebody has taken the file, or has cleared the hidden one away.
+            #expect(
+                outcome
+                    == (state == .taken ? .isLost(to: promise.path) : .moved(to: promise.path)))
+            #expect(!copies)
         case .promise(let promise):
             // Nothing shows that the copy was whole, so the original is not removed without another one.
             #expect(state == .taken && copies)
@@ -180,21 +184,36 @@ import Testing
         var promise = try promise(open(copies: true).prepare(picture, nil, besides: []))
         let copy = try #require(names("\(done)/sub").first)
         #expect(unlink("\(done)/sub/\(copy)") == 0)
-        promise.folder += 1
+        let folder = promise.folder
+        promise.folder = "another"
         guard case .promise(let new) = try open(copies: true).prepare(picture, promise, besides: [])
         else { throw Unexpected() }
-        #expect(new.folder == promise.folder - 1 && new.path == promise.path)
+        #expect(new.folder == folder && new.path == promise.path)
         for name in names("\(done)/sub") { #expect(unlink("\(done)/sub/\(name)") == 0) }
         #expect(names("\(hot)/sub") == ["a.png"])
         // The same of the hot folder.
         #expect(rename(hot, "\(hot)-away") == 0)
         try FileManager.default.makeFolder(atPath: hot)
-        for promise in [nil, OriginalPromise(name: "a.png", path: "/", folder: 1, isCopy: false)] {
+        for promise in [nil, OriginalPromise(name: "a.png", path: "/", folder: "", copy: nil)] {
             let error = #expect(throws: FileError.self) {
                 try open().prepare(picture, promise, besides: [])
             }
             #expect(error?.message.contains("not the folder from which") == true)
         }
+    }
+
+    /// Somebody has the name of the copy, and it cannot be removed: the copy gets another one.
+    @Test func aTakenNameOfTheCopyIsNoObstacle() throws {
+        let picture = try picture()
+        let first = try promise(open(copies: true).prepare(picture, nil, besides: []))
+        let copy = try #require(first.copy)
+        #expect(unlink("\(done)/sub/\(copy)") == 0)
+        try FileManager.default.makeFolder(atPath: "\(done)/sub/\(copy)")
+        let folder = try open(copies: true)
+        let promise = try promise(folder.prepare(picture, nil, besides: []))
+        #expect(promise.copy != copy)
+        #expect(try move(picture, promise, folder) == .moved(to: promise.path))
+        #expect(names("\(done)/sub") == [copy, "a.png"])
     }
 
     enum Change: CaseIterable { case gone, other, size, content }

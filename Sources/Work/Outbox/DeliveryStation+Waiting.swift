@@ -1,0 +1,161 @@
+import DarkroomAnswer
+import DarkroomBoard
+import DarkroomCore
+import DarkroomManifest
+import DarkroomSpool
+import Dispatch
+import SystemPackage
+
+/// Images that wait, and the ends of all.
+extension DeliveryStation {
+    /// In seconds.
+    private static let firstDelay = 1.0
+    private static let longestDelay = 60.0
+
+    /// An image waits, alone or with all others, or fails.
+    ///
+    /// - Parameter forgetting: whether its promise is not in the journal.
+    func refuse(
+        _ job: Deliveries.Job, _ refusal: DeliveryFolder.Refusal, forgetting: Bool = false
+    ) {
+        var job = job
+        if forgetting { forget(&job) }
+        let failure = Failure(refusal.error)
+        if refusal.endsImage { return giveUp(job, failure) }
+        guard case .folder = refusal else { return waitAlone(job, failure) }
+        self.refusal = failure
+        keepWaiting(job, failure, since: trouble?.since ?? Clock.timestamp)
+    }
+
+    /// Keeps an image until the next attempt of all. A restart continues with it.
+    func keepWaiting(_ job: Deliveries.Job, _ failure: Failure, since: String) {
+        if let job = waiting(job, failure, since: since) { pending.append(job) }
+    }
+
+    /// Keeps an image until its own next attempt. A restart continues with it.
+    func waitAlone(_ job: Deliveries.Job, _ failure: Failure) {
+        var job = job
+        let delay = job.trouble.map { min($0.delay * 2, Self.longestDelay) } ?? Self.firstDelay
+        let trouble = Deliveries.Job.Trouble(
+            since: job.trouble?.since ?? Clock.timestamp, delay: delay,
+            next: shared.time.now.saturatingAdd(UInt64(delay * 1e9)))
+        guard let kept = waiting(job, failure, since: trouble.since) else { return }
+        let isFirst = job.trouble == nil
+        job = kept
+        job.trouble = trouble
+        alone.append(job)
+        if isFirst { countAlone(failure, since: trouble.since) }
+        if attemptAlone.time.map({ trouble.next < $0 }) ?? true { planAlone(at: trouble.next) }
+    }
+
+    private func countAlone(_ failure: Failure, since: String) {
+        if refusedAlone == nil {
+            shared.log.deliveryWaits(failure, to: path, isOfAll: false)
+            refusedAlone = (0, failure, since)
+        }
+        refusedAlone?.count += 1
+    }
+
+    private func planAlone(at time: UInt64?) {
+        guard let tick = attemptAlone.plan(at: time) else { return }
+        shared.time.call(at: tick.time, on: queue) { [weak self] in
+            guard let self, attemptAlone.hasCome(tick) else { return }
+            let now = max(shared.time.now, tick.time)
+            for job in alone where job.isDue(at: now) { pending.append(job) }
+            alone.removeAll { $0.isDue(at: now) }
+            planAlone(at: alone.lazy.compactMap(\.trouble?.next).min())
+            passSoon()
+        }
+    }
+
+    /// Makes sure that a restart knows of an image that waits, and that its status says why; nil if it does not wait.
+    private func waiting(
+        _ job: Deliveries.Job, _ failure: Failure, since: String
+    ) -> Deliveries.Job? {
+        var job = job
+        if job.cancellation.isSet {
+            giveUp(job, .cancelled)
+            return nil
+        }
+        if !job.isKept, keep(&job) == nil {
+            if job.hasEnded { return nil }
+            shared.committer.record(job.record, of: job.folders) {}
+        }
+        let reason = Deliveries.Reason(
+            image: job.job.image.status.name, message: failure.message, since: since)
+        if shared.note(reason, for: job.job) { job.changed() }
+        return job
+    }
+
+    /// The folder has refused everything, so that images wait.
+    func refused(_ failure: Failure) {
+        if trouble == nil { shared.log.deliveryWaits(failure, to: path) }
+        let delay = trouble.map { min($0.delay * 2, Self.longestDelay) } ?? Self.firstDelay
+        trouble = Trouble(
+            failure: failure, since: trouble?.since ?? Clock.timestamp, delay: delay)
+        let moment = shared.time.now.saturatingAdd(UInt64(delay * 1e9))
+        guard let tick = attempt.plan(at: moment) else { return }
+        shared.time.call(at: moment, on: queue) { [weak self] in
+            guard let self, attempt.hasCome(tick) else { return }
+            trouble?.isWaiting = false
+            passSoon()
+        }
+    }
+
+    func endCancelled() {
+        for job in pending.removeAll(where: \.cancellation.isSet) { giveUp(job, .cancelled) }
+    }
+
+    /// Fails an image. Its copy is removed when no promise says any more that a missing copy may be placed.
+    func giveUp(_ job: Deliveries.Job, _ failure: Failure) {
+        var job = job
+        forget(&job)
+        guard job.isPromised else { return remove(job, failure) }
+        shared.committer.record(job.record, of: job.folders) { [self, job] in
+            queue.async { [self] in remove(job, failure) }
+        }
+    }
+
+    private func remove(_ job: Deliveries.Job, _ failure: Failure) {
+        // If the folder is away, a copy may stay in it.
+        var opened = OpenedFolders()
+        if let output = job.output, let folder = try? opened.folder(for: job) {
+            try? folder.discard(output)
+        }
+        end(job, .failure(failure))
+    }
+
+    func end(_ job: Deliveries.Job, _ result: Result<ImageStatus, Failure>) {
+        _ = shared.note(nil, for: job.job)
+        if job.trouble != nil {
+            refusedAlone?.count -= 1
+            if refusedAlone?.count == 0 { refusedAlone = nil }
+        }
+        job.ended(result)
+    }
+}
+
+extension Deliveries.Job {
+    fileprivate func isDue(at time: UInt64) -> Bool { trouble.map { $0.next <= time } ?? true }
+}
+
+extension DeliveryFolder.Refusal {
+    /// Whether no other attempt can help.
+    fileprivate var endsImage: Bool {
+        switch self {
+        case .source(let error): error.fault == nil
+        case .output(let error):
+            [
+                .fileNameTooLong, .isDirectory, .fileTooLarge, .invalidArgument,
+                .illegalByteSequence,
+            ].contains(error.errno)
+        case .folder: false
+        }
+    }
+
+    fileprivate var error: FileError {
+        switch self {
+        case .source(let error), .output(let error), .folder(let error): error
+        }
+    }
+}
