@@ -38,7 +38,7 @@ extension Batch {
                 let outcome = outcomes[source]
             else { continue }
             switch outcome {
-            case .moved(let path): image.originalAt = path
+            case .moved(let path): image.originalAt = RareText(path)
             case .isAnother: continue
             case .stays(let reason):
                 // Once for all variants of the picture.

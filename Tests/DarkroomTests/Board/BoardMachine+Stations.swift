@@ -123,7 +123,7 @@ extension BoardMachine {
             let outcome = image.source.flatMap { outcomes[ByteString($0)] }
             try require(
                 (image.originalAt == "/d/o") == (outcome == .moved(to: "/d/o")),
-                "\(key)/\(index) says \(image.originalAt ?? "nothing") of its original")
+                "\(key)/\(index) says \(image.originalAt?.text ?? "nothing") of its original")
         }
         return true
     }
