@@ -32,7 +32,7 @@ extension ImageStatus {
         var isComplete = false
         scanner.whole { scanner in
             let attempts = scanner.int("attempts")
-            image.deliveredTo = scanner.string("deliveredTo")
+            image.deliveredTo = scanner.string("deliveredTo").map { RareText($0) }
             image.download = scanner.object("download") { Download(scanning: &$0) } ?? nil
             image.error = scanner.object("error") { Failure(scanning: &$0) } ?? nil
             image.from = scanner.string("from")
@@ -45,7 +45,7 @@ extension ImageStatus {
             image.metadata = scanner.strings("metadata")
             let milliseconds = scanner.object("milliseconds") { Milliseconds(scanning: &$0) } ?? nil
             let name = scanner.string("name")
-            image.originalAt = scanner.string("originalAt")
+            image.originalAt = scanner.string("originalAt").map { RareText($0) }
             image.output = scanner.object("output") { Output(scanning: &$0) } ?? nil
             image.published = scanner.bool("published")
             image.settingsSHA256 = scanner.string("settingsSha256")

@@ -53,9 +53,9 @@ package struct ImageStatus: Codable, Sendable, Equatable {
     /// The file beside status.json, or in a folder beside it, when the image is filtered.
     package var output: Output?
     /// Where the output was placed too, an absolute path; absent if the manifest has no `deliver`.
-    package var deliveredTo: String?
+    package var deliveredTo: RareText?
     /// Where the original of its picture was moved, an absolute path; absent if it was not (`HotFolder.place`).
-    package var originalAt: String?
+    package var originalAt: RareText?
     /// false if the image has no output, because its pixels are only for other images; absent otherwise.
     package var published: Bool?
     /// How often work on the image began.

@@ -38,9 +38,9 @@ extension Batch {
                 let outcome = outcomes[source]
             else { continue }
             switch outcome {
-            case .moved(let path): image.originalAt = path
+            case .moved(let path): image.originalAt = RareText(path)
             case .isLost(let path):
-                image.originalAt = path
+                image.originalAt = RareText(path)
                 outcomes[source] = .moved(to: path)
                 // Once for all variants of the picture.
                 image.warnings =

@@ -182,7 +182,8 @@ struct HotFolderRun {
             outputs.insert(image.output?.sha256)
             if let folder = moving.first(where: { image.name.hasPrefix($0.mark) }) {
                 if image.originalAt != "\(folder.done.path)/\(image.name).png" {
-                    differing.append("originalAt of \(image.name): \(image.originalAt ?? "none")")
+                    differing.append(
+                        "originalAt of \(image.name): \(image.originalAt?.text ?? "none")")
                 }
             } else if try spool.outboxFile(id, FileName("\(image.name).original.png")) != picture {
                 differing.append("the original of \(image.name) in \(id.text)")

@@ -68,7 +68,7 @@ import Testing
             return try String(contentsOf: page, encoding: .utf8)
         }
         let first = try String(contentsOf: page, encoding: .utf8)
-        #expect(first.contains("<img src=\"beach-400.jpg\" srcset=\"beach-400.jpg 400w"))
+        #expect(first.contains("<img src=\"beach-400.jpg\" srcset=\"beach-400.jpg 80w"))
         func written() throws -> Date? {
             try FileManager.default.attributesOfItem(atPath: page.path)[.modificationDate] as? Date
         }

@@ -66,7 +66,7 @@ import Testing
         let all = try await fixture.expectAnswers(
             ["a.png", "a.png", "broken.png", "sub-deep-b é.png"], daemon)
         #expect(
-            Set(all.compactMap(\.image.originalAt))
+            Set(all.compactMap(\.image.originalAt?.text))
                 == Set(["a.png", "a-2.png", "sub/deep/b é.png"].map { "\(fixture.done)/\($0)" }))
         #expect(try await daemon.stop() == .exited(0))
     }

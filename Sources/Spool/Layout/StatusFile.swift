@@ -131,9 +131,21 @@ package struct StatusFile: Sendable {
 
     private func placeSizes() throws(FileError) {
         guard try active.exists(sizesName) else { return }
-        try active.rename(
-            sizesName, to: folders.restoredOutbox(), as: ResultSizes.fileName, replacing: true)
+        let outbox = try folders.restoredOutbox()
+        // A file with the same text keeps its time, for programs that look at it, such as make.
+        if try hasSameSizes(outbox) { return try active.remove(sizesName) }
+        try active.rename(sizesName, to: outbox, as: ResultSizes.fileName, replacing: true)
         FaultPoint.sizesMoved.pass()
+    }
+
+    private func hasSameSizes(_ outbox: Directory) throws(FileError) -> Bool {
+        guard let present = try outbox.information(of: ResultSizes.fileName),
+            present.isRegularFile,
+            try active.information(of: sizesName)?.length == present.length
+        else { return false }
+        let (path, other) = (active.path(of: sizesName), outbox.path(of: ResultSizes.fileName))
+        return try active.open(sizesName).sha256(path: path)
+            == outbox.open(ResultSizes.fileName).sha256(path: other)
     }
 
     private func pass() { (isFinal ? FaultPoint.finalStatusMoved : .statusMoved).pass() }

@@ -14,8 +14,9 @@ import Testing
             written: "w",
             folders: [
                 .init(
-                    path: "/a", recipe: "web", originals: .keep, state: .missing, message: "m",
-                    since: "s", remembered: 1, batches: 2, counts: counts, files: [file])
+                    path: "/a", recipe: "web", originals: .move, originalsTo: "/b", state: .missing,
+                    message: "m", since: "s", remembered: 1, batches: 2, counts: counts,
+                    files: [file])
             ])
         #expect(FoldersReport(decoding: report.encoded()) == report)
         let members = try JSONSchema(file: "folders.schema.json").members
@@ -23,7 +24,7 @@ import Testing
         for (path, words) in [
             ("folders.files.reason", HotFileReason.allCases.map(\.rawValue)),
             ("folders.state", FoldersReport.State.allCases.map(\.rawValue)),
-            ("folders.originals", HotFolder.Originals.allCases.map(\.rawValue)),
+            ("folders.originals", HotFolder.Originals.words.map(\.rawValue)),
         ] {
             #expect(members[path]?["enum"] as? [String] == words)
         }

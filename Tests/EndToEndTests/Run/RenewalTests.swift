@@ -611,7 +611,7 @@ import Testing
         #expect(killed.exit == 137, "\(killed)")
         let plan = try await darkroom("plan")
         #expect(
-            plan.exit == 0 && plan.output.contains("a run has not ended: it has made "), "\(plan)")
+            plan.exit == 0 && plan.output.contains("a run has not ended: it has done "), "\(plan)")
         #expect(try await darkroom("plan", ["--json"]).output.contains(#""unfinished":"#))
         #expect(try await darkroom("run").exit == 0)
         #expect(try await !darkroom("plan").output.contains("a run has not ended"))

@@ -410,7 +410,7 @@ import Testing
             exit: 73,
             errors: """
                 darkroom: out/status.json: no run in this folder has written this file
-                darkroom: Name another folder with -o.
+                darkroom: Name another folder with -o. If an earlier run has written it, the hidden folder .darkroom is missing: put it back, or remove the file to make all anew.
 
                 """)
         #expect(fixture.list("out") == ["status.json"])
@@ -424,7 +424,7 @@ import Testing
         #expect(
             result.errors == """
                 darkroom: a: out/a.png: another file is in the place of this output; move it away [file-exists]
-                darkroom: First move that file away. Then the same command with --retry repeats the failed images.
+                darkroom: First move that file away, or give the results other names if another image has it. Then the same command with --retry repeats the failed images.
 
                 """)
         #expect(try fixture.bytes("out/a.png") == Array("mine".utf8))
@@ -442,7 +442,7 @@ import Testing
         #expect(
             result.errors == """
                 darkroom: out/manifest.yaml: no run in this folder has written this file
-                darkroom: Name another folder with -o.
+                darkroom: Name another folder with -o. If an earlier run has written it, the hidden folder .darkroom is missing: put it back, or remove the file to make all anew.
 
                 """)
         #expect(try fixture.bytes("out/manifest.yaml") == Array("images: []\n".utf8))
@@ -475,7 +475,7 @@ import Testing
                 exit: 65,
                 errors: """
                     darkroom: out/a.png: it was changed: \(message)
-                    darkroom: Move it away. Then the same command makes it again.
+                    darkroom: Move it away. Then the same command makes it again. If there are more, darkroom verify lists them all.
 
                     """)
             #expect(try fixture.bytes("out/a.png") == changed)

@@ -169,7 +169,7 @@ import Testing
 
     private static let unreadable = """
         it is not what this version of darkroom can read
-        darkroom: It is damaged, or a newer version has written it. A retry alone does not help.
+        darkroom: It is damaged, or a newer version has written it. A retry alone does not help. Restore it, or remove the folder to make all anew.
 
         """
     private static let link = """

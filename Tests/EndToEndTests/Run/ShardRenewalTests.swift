@@ -235,7 +235,7 @@ import Testing
             environment: [FaultPoint.variable: FaultPoint.filterBegan.rawValue])
         #expect(killed.exit == 137 || other.exit == 137)
         let begun = try await plan(nil)
-        #expect(begun.last?.contains("a run has not ended: it has made ") == true, "\(begun)")
+        #expect(begun.last?.contains("a run has not ended: it has done ") == true, "\(begun)")
     }
 
     @Test func makesEverythingAgainWithAnotherVersion() async throws {
