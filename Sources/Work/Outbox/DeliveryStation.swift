@@ -268,7 +268,7 @@ final class DeliveryStation: @unchecked Sendable {
         guard let promise = job.job.image.promise else { return }
         var image = job.job.image.status
         let place = "\(path == "/" ? "" : path)/\(promise.name)"
-        image.deliveredTo = place
+        image.deliveredTo = RareText(place)
         if !isCertain { image.warnings = (image.warnings ?? []) + [Self.warning(of: place)] }
         forget(&job)
         if let trouble = trouble.take() {
