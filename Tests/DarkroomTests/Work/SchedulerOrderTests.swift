@@ -40,7 +40,7 @@ import Testing
         let order = fixture.filteredBatches
         let high = order.indices.filter { order[$0] == "high" }
         let most = images - 20
-        #expect(order[..<high[most]].count { $0 == "low" } < most / 2)
+        #expect(order[..<high[most]].count { $0 == "low" } < most * 3 / 4)
         #expect(fixture.finishedOrder == ["high", "low"])
     }
 
