@@ -64,7 +64,11 @@ package struct ImageStatus: Codable, Sendable, Equatable {
     /// When its steps began; absent if none has begun, or if an older version wrote it.
     package var times: Times?
     /// The download of its source; absent if nothing is downloaded, or before it begins.
-    package var download: Download?
+    package var download: Download? {
+        get { rareDownload?.value }
+        set { rareDownload = newValue.map { Rare($0) } }
+    }
+    private var rareDownload: Rare<Download>?
     package var error: Failure?
     /// Problems that did not make the image fail.
     package var warnings: [String]?
@@ -81,7 +85,8 @@ package struct ImageStatus: Codable, Sendable, Equatable {
         case settingsSHA256 = "settingsSha256"
         case versionsSHA256 = "versionsSha256"
         case from, made, variantOf, state, output, deliveredTo, originalAt, published, attempts
-        case milliseconds, times, download, error
+        case milliseconds, times, error
+        case rareDownload = "download"
         case warnings, metadata
     }
 

@@ -224,7 +224,7 @@ import Testing
         #expect(many.exit == 65)
         #expect(
             many.errors
-                == "x:3:13: images: 3 images; the limit is 2 [too-many-images]\n")
+                == "x: images: 3 images; the limit is 2 [too-many-images]\n")
         #expect(fixture.spool.list("inbox") == [])
     }
 
