@@ -95,7 +95,8 @@ import Testing
         #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
         let second = try await run()
         let status = try await fixture.complete("b", second)
-        #expect(status.images.map(\.deliveredTo?.text) == ["a", "b"].map { "\(web)/2026/\($0).png" })
+        #expect(
+            status.images.map(\.deliveredTo?.text) == ["a", "b"].map { "\(web)/2026/\($0).png" })
         #expect(list("\(web)/2026") == ["a.png", "b.png"])
         #expect(content("\(web)/2026/a.png") == (try output("b", "2026/a.png")))
         var made = stat()
@@ -303,7 +304,8 @@ import Testing
         let status = try await fixture.complete("b", daemon)
         #expect(list(disk.root.path).filter { $0 != "filler" } == ["a.png", "b.png"])
         #expect(
-            status.images.map(\.deliveredTo?.text) == ["a", "b"].map { "\(disk.root.path)/\($0).png" })
+            status.images.map(\.deliveredTo?.text)
+                == ["a", "b"].map { "\(disk.root.path)/\($0).png" })
         #expect(try await daemon.stop() == .exited(0))
     }
 
