@@ -197,7 +197,7 @@ import Testing
             look(at: content.value, name)
         }
         look(at: Self.full, "full")
-        #expect(present.contains("ImageStatus.download") && present.contains("Status.waiting"))
+        #expect(present.contains("ImageStatus.rareDownload") && present.contains("Status.waiting"))
         // An image is made from another one or has a source, so each member is in one of the images. The fault is not
         // written.
         #expect(missing.subtracting(present) == ["Failure.fault"])
