@@ -222,7 +222,8 @@ struct ImageComparison {
         case .none, .gone, .unreadable: break
         case .remote: looks.ask(index)
         case .file(let information):
-            if readsAll || former.sourceIdentity != SourceIdentity(information).text {
+            if readsAll || former.sourceIdentity.flatMap({ SourceIdentity($0) }) != SourceIdentity(information)
+            {
                 looks.suspect(index, image)
             }
         }

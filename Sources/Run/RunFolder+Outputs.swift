@@ -58,11 +58,17 @@ struct OutputLook {
     ) throws(RunError) -> [Int] {
         var missing: [Int] = []
         var suspects: [ImageOutline.Output] = []
-        for (index, image) in images.enumerated() where image.state == .filtered {
-            guard let output = image.output else { continue }
-            let found = try runError { () throws(FileError) in
-                try outputs.information(ofOutput: output.file)
+        let outputs = outputs
+        let made = images.enumerated().compactMap { index, image in
+            image.state == .filtered ? image.output.map { (index: index, output: $0) } : nil
+        }
+        let looks = concurrentMap(made) { image in
+            Result { () throws(FileError) in
+                try outputs.information(ofOutput: image.output.file)
             }
+        }
+        for ((index, output), look) in zip(made, looks) {
+            let found = try runError { () throws(FileError) in try look.get() }
             guard let found else {
                 missing.append(index)
                 continue

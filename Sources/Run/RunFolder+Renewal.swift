@@ -60,7 +60,9 @@ extension RunFolder {
     ///
     /// - Parameter fresh: images that this process has just made.
     func renew(fresh: Set<Int> = []) throws(RunError) -> Finding {
-        let status = try runError { () throws(FileError) in try Status(in: answer) }
+        let status = try runError { () throws(FileError) in
+            try job.prefetch?.take(in: answer) ?? Status(in: answer)
+        }
         guard let status else { throw RunError(unreadableStatusIn: answer) }
         let isSame = try isOfThis(status, in: answer)
         let copy = try requireCopies(of: status)

@@ -45,6 +45,8 @@ package struct RunJob: Sendable {
     var remote: RemoteLook?
     /// The limits of now; nil if nobody knows them.
     var settings: BatchSettings?
+    /// The status of the former run in the folder; nil to read it when it is needed.
+    package var prefetch: StatusPrefetch?
     /// Where sources are looked for; nil for any file.
     var localSources: LocalSources?
 

@@ -71,7 +71,7 @@ struct SourceLooks {
         guard case .file(let information) = presence(of: source.text, path) else { return false }
         if former.error?.code == FetchError.Code.sourceMissing.rawValue { return true }
         if let known = former.sourceIdentity {
-            return known != SourceIdentity(information).text
+            return SourceIdentity(known) != SourceIdentity(information)
         }
         let tried =
             former.times?.filtering ?? former.times?.downloading

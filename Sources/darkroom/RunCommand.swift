@@ -92,7 +92,9 @@ struct RunCommand: ParsableCommand {
             Console.complain(error)
         }
         var loaded = try arguments.engine.load()
-        let job = try RunPreparation(arguments, shard: shard, loaded).job()
+        let prefetch = shard == nil ? StatusPrefetch(of: arguments.output) : nil
+        var job = try RunPreparation(arguments, shard: shard, loaded).job()
+        job.prefetch = prefetch
         loaded.configuration.downloads.headers = try arguments.headers.adding(
             to: loaded.configuration.downloads.headers, for: job.manifest,
             isOthers: !arguments.isOfPictures)
