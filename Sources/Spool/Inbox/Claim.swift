@@ -43,7 +43,7 @@ package struct ClaimedManifest: Sendable {
 
 /// Takes manifests from the inbox: the first two steps of the table in `Spool`.
 ///
-/// Several manifests are taken together, so that they share the syncs.
+/// Several manifests are taken together, so that they share the syncs, also with their receipts (`Acceptance`).
 package struct Claim {
     let spool: Spool
     let inbox: Directory
@@ -62,8 +62,6 @@ package struct Claim {
         package var claimed: [ClaimedManifest] = []
         /// Candidates that cannot be taken because of a problem of their own.
         package var refused: [(name: FileName, error: FileError)] = []
-        /// Manifests that are in `active`, but may not be on the disk; they get no receipt yet.
-        package var unsynced: [ClaimedManifest] = []
         /// The IDs of manifests that could neither be read nor be put back. `Recovery` handles them.
         package var stranded: [String] = []
         /// Why no manifest at all can be taken.
@@ -71,7 +69,7 @@ package struct Claim {
     }
 
     /// Moves each candidate to a new folder in `active` and makes the daemon's own copy there. A candidate that cannot
-    /// be moved stays in the inbox and does not affect the others.
+    /// be moved stays in the inbox and does not affect the others. Nothing of it need be on the disk yet (`sync`).
     package func take(_ candidates: [Candidate]) -> Outcome {
         var outcome = Outcome()
         for candidate in candidates where outcome.failure == nil {
@@ -87,48 +85,52 @@ package struct Claim {
                 outcome.failure = error
             }
         }
-        do {
-            if durably { try sync(outcome.claimed) }
-        } catch {
-            outcome.failure = error
-            outcome.unsynced = outcome.claimed
-            outcome.claimed = []
-        }
         return outcome
     }
 
-    /// Waits until the claims are on the disk, for several at once if possible. Receipts are written only after this: otherwise, after a power cut,
-    /// there could be a receipt, and the manifest could be in the inbox again and get a second answer.
-    package func sync(_ claimed: [ClaimedManifest]) throws(FileError) {
-        guard !claimed.isEmpty else { return }
-        let hasFolder = claimed.contains(where: \.isFolder)
-        if claimed.count > 1 || hasFolder, spool.syncTogether() {
-            for _ in claimed { FaultPoint.claimFolderSynced.pass() }
-            FaultPoint.claimActiveSynced.pass()
-            return FaultPoint.claimInboxSynced.pass()
-        }
-        for manifest in claimed {
-            do {
-                let folder = try manifest.folders.active()
-                if manifest.reading.bytes != nil {
-                    let name = BatchFile.manifest(manifest.format)
+    /// Waits until what was claimed is on the disk, except for the folders of the spool (`syncFolders`). Receipts go into
+    /// the outbox only after both: otherwise, after a power cut, there could be a receipt, and the manifest could be in the
+    /// inbox again and get a second answer.
+    package func sync(_ manifest: ClaimedManifest) throws(FileError) {
+        do {
+            let folder = try manifest.folders.active()
+            let name = BatchFile.manifest(manifest.format)
+            if manifest.reading.bytes == nil {
+                // The submitted file is the only one. Its name alone does not justify a sync.
+                try SubmittedFile(in: folder)?.folder.sync()
+            } else {
+                // The copy of a rejected manifest is in its receipt.
+                try ifExists { () throws(FileError) in
                     try folder.open(name).sync(path: folder.path(of: name))
-                } else if let submitted = try SubmittedFile(in: folder) {
-                    // The submitted file is the only one. Its name alone does not justify a sync.
-                    try submitted.folder.sync()
                 }
-                // A receipt promises that the pictures of a folder are there too.
-                if manifest.isFolder { try SubmittedFile(in: folder)?.syncPictures() }
-                try folder.sync()
-                FaultPoint.claimFolderSynced.pass()
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                // Someone has removed it; this is noticed when it gets its answer.
             }
+            // A receipt promises that the pictures of a folder are there too.
+            if manifest.isFolder { try SubmittedFile(in: folder)?.syncPictures() }
+            try folder.sync()
+            FaultPoint.claimFolderSynced.pass()
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // Someone has removed it; this is noticed when it gets its answer.
         }
+    }
+
+    /// Waits until the names in the folders from and to which claims were moved are on the disk.
+    package func syncFolders() throws(FileError) {
         try spool.active.sync()
         FaultPoint.claimActiveSynced.pass()
         try inbox.sync()
         FaultPoint.claimInboxSynced.pass()
+    }
+
+    /// Waits for claims and everything else in the spool at once.
+    ///
+    /// - Returns: false if this cannot be done, or is not worth its price for a single file.
+    package func syncTogether(_ claimed: [ClaimedManifest]) -> Bool {
+        guard claimed.count > 1 || claimed.contains(where: \.isFolder), spool.syncTogether()
+        else { return false }
+        for _ in claimed { FaultPoint.claimFolderSynced.pass() }
+        FaultPoint.claimActiveSynced.pass()
+        FaultPoint.claimInboxSynced.pass()
+        return true
     }
 
     private func take(

@@ -113,7 +113,10 @@ package struct Recovery: Sendable {
             let claim = Claim(
                 spool: spool, inbox: try spool.openInbox(), examination: examination,
                 durably: durably)
-            try claim.sync([claimed])
+            if !claim.syncTogether([claimed]) {
+                try claim.sync(claimed)
+                try claim.syncFolders()
+            }
         }
         return try resume(claimed, nil, active)
     }

@@ -8,13 +8,14 @@ import SystemPackage
 ///
 /// | step                                                                | after a crash                           |
 /// |---------------------------------------------------------------------|-----------------------------------------|
-/// | `Claim`: renamed into `active/ID`, copied, and synced               | in the inbox, or its claim is completed |
-/// | the receipts built in `active/ID`, and synced                       | the receipt is built again              |
+/// | `Claim`: renamed into `active/ID`, and copied                       | in the inbox, or its claim is completed |
+/// | the receipt built in `active/ID`                                    | both are done again                     |
+/// | claim and receipt synced                                            | the receipt is built again              |
 /// | renamed into the outbox, which is synced                            | either state                            |
 /// | the submitted file removed; of a rejected manifest also `active/ID` | the leftovers are removed               |
 ///
 /// This is not part of the passes of the `Committer`:
-/// - A manifest waits for the disk three times in a row, a pass twice. In passes, it would wait behind those of others
+/// - A manifest waits for the disk twice in a row, as a pass does. In passes, it would wait behind those of others
 ///   each time, of which each may write the last statuses of thousands of images. So a receipt would come later, and a
 ///   control file for its batch, which waits for it, too.
 /// - The intake takes the next manifest only when it knows what has become of this one: whether its owner has room for
@@ -66,8 +67,7 @@ package struct Acceptance {
         let claims = claim.take(candidates)
         if let failure = claims.failure { storage.writeRefused(failure) }
         var outcome = Outcome(
-            unreadable: claims.refused, unanswered: claims.unsynced, stranded: claims.stranded,
-            hasLeft: claims.failure != nil)
+            unreadable: claims.refused, stranded: claims.stranded, hasLeft: claims.failure != nil)
         issueReceipts(for: claims.claimed, &outcome)
         return outcome
     }
@@ -75,17 +75,11 @@ package struct Acceptance {
     /// Answers manifests that could not be answered before. Their claims may not be on the disk either.
     package func answer(_ unanswered: [ClaimedManifest]) -> Outcome {
         var outcome = Outcome()
-        do {
-            if durably { try claim.sync(unanswered) }
-            issueReceipts(for: unanswered, &outcome)
-        } catch {
-            storage.writeRefused(error)
-            outcome.unanswered = unanswered
-        }
+        issueReceipts(for: unanswered, &outcome)
         return outcome
     }
 
-    /// Gives receipts to manifests whose claims are on the disk.
+    /// Gives receipts to manifests that are in `active`.
     private func issueReceipts(for claimed: [ClaimedManifest], _ outcome: inout Outcome) {
         let answered = issue(claimed, &outcome)
         // If this sync fails, a power failure may destroy a receipt, which is then written again at the next start.
@@ -115,7 +109,6 @@ package struct Acceptance {
 
     /// Builds the receipts, waits until they are on the disk, and moves them to the outbox.
     private func issue(_ claimed: [ClaimedManifest], _ outcome: inout Outcome) -> [Answered] {
-        let isTogether = durably && claimed.count > 1
         let built = carryOut(claimed, { $0 }, &outcome) {
             manifest throws(FileError) -> Answered in
             try stop.check(.answer, manifest.id)
@@ -124,23 +117,10 @@ package struct Acceptance {
             try Receipt.build(
                 status, manifest: manifest.reading.bytes, copy,
                 hasSources: manifest.reading.sourceRecord != nil, in: manifest.folders,
-                durably: durably && !isTogether, stop: stop)
+                durably: false, stop: stop)
             return (manifest, status)
         }
-        var synced = built
-        if isTogether, spool.syncTogether() {
-            for answered in built {
-                if answered.status.manifest.redacted != nil {
-                    FaultPoint.exactManifestSynced.pass()
-                }
-                FaultPoint.receiptSynced.pass()
-            }
-        } else if isTogether {
-            synced = carryOut(built, \.manifest, &outcome) { built throws(FileError) in
-                try Receipt.sync(built.status, built.manifest.folders)
-                return built
-            }
-        }
+        let synced = durably ? sync(built, &outcome) : built
         return carryOut(synced, \.manifest, &outcome) { built throws(FileError) -> Answered in
             do throws(FileError) {
                 try Receipt.place(built.manifest.folders)
@@ -149,6 +129,34 @@ package struct Acceptance {
                 return try Receipt.issue(
                     for: try built.manifest.moved(), durably: durably, stop: stop)
             }
+        }
+    }
+
+    /// Waits until claims and receipts are on the disk, for several manifests at once if possible. Nothing is written in
+    /// between, so that the file system has to write its journal only once.
+    private func sync(_ built: [Answered], _ outcome: inout Outcome) -> [Answered] {
+        guard !built.isEmpty else { return [] }
+        if claim.syncTogether(built.map(\.manifest)) {
+            for answered in built {
+                if answered.status.manifest.redacted != nil {
+                    FaultPoint.exactManifestSynced.pass()
+                }
+                FaultPoint.receiptSynced.pass()
+            }
+            return built
+        }
+        let synced = carryOut(built, \.manifest, &outcome) { built throws(FileError) in
+            try claim.sync(built.manifest)
+            try Receipt.sync(built.status, built.manifest.folders)
+            return built
+        }
+        do {
+            try claim.syncFolders()
+            return synced
+        } catch {
+            storage.writeRefused(error)
+            outcome.unanswered.insert(contentsOf: synced.map(\.manifest), at: 0)
+            return []
         }
     }
 
