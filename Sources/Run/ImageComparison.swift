@@ -222,8 +222,8 @@ struct ImageComparison {
         case .none, .gone, .unreadable: break
         case .remote: looks.ask(index)
         case .file(let information):
-            if readsAll || former.sourceIdentity.flatMap({ SourceIdentity($0) }) != SourceIdentity(information)
-            {
+            let known = former.sourceIdentity.flatMap { SourceIdentity($0) }
+            if readsAll || known != SourceIdentity(information) {
                 looks.suspect(index, image)
             }
         }
