@@ -42,7 +42,7 @@ import Testing
 
     static func noise(_ count: Int, values: UInt64 = 256, seed: UInt64 = 1) -> [UInt8] {
         var random = SplitMix64(seed: seed)
-        return (0..<count).map { _ in UInt8(random.next() % values) }
+        return random.bytes(count, below: values)
     }
 
     @Test func runsOfEveryLength() throws {
@@ -265,7 +265,7 @@ import Testing
         while bytes.count < count {
             let length = Int(random.next() % longest) + 1
             let values = 1 + random.next() % 256
-            bytes += (0..<length).map { _ in UInt8(random.next() % values) }
+            bytes += random.bytes(length, below: values)
             let distance = 1 + Int(random.next() % UInt64(bytes.count))
             for _ in 0..<length { bytes.append(bytes[bytes.count - distance]) }
         }

@@ -10,13 +10,7 @@ import Testing
     static func noise(
         width: Int, height: Int, channels: Int, depth: Int, seed: UInt64 = 3
     ) -> ReferencePicture {
-        var random = SplitMix64(seed: seed)
-        let mask = UInt16(truncatingIfNeeded: 1 << depth - 1)
-        return ReferencePicture(
-            layout: PixelLayout(width: width, height: height, channels: channels, depth: depth),
-            samples: (0..<width * height * channels).map { _ in
-                UInt16(truncatingIfNeeded: random.next()) & mask
-            })
+        .noise(width: width, height: height, channels: channels, depth: depth, seed: seed)
     }
 
     static func write(

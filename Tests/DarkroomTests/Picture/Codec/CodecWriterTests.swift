@@ -60,7 +60,7 @@ import Testing
                     layout: reader.layout, bytes: try reader.allBytes())
                 let expected = Self.expected(picture, way)
                 #expect(found.layout == expected.layout)
-                #expect(Self.difference(found, expected) <= way.difference)
+                #expect(found.difference(from: expected) <= way.difference)
                 #expect(reader.warnings == [])
                 if way.options.format == .avif {
                     #expect(reader.storedDepth == way.options.depth(of: picture.layout))
@@ -98,12 +98,7 @@ import Testing
             let found = ReferencePicture(layout: reader.layout, bytes: try reader.allBytes())
             let expected = Self.expected(picture, way)
             #expect(found.layout == expected.layout)
-            var squares = 0.0
-            for (one, other) in zip(found.samples, expected.samples) {
-                squares += (Double(one) - Double(other)) * (Double(one) - Double(other))
-            }
-            let full = Double(1 << expected.layout.depth - 1)
-            let error = (squares / Double(expected.samples.count)) / (full * full)
+            let error = found.meanSquareError(from: expected)
             // 10^-3.4.
             #expect(error <= 0.000398, "\(channels) channels")
         }
@@ -283,13 +278,9 @@ import Testing
     static func noise(
         _ width: Int, _ height: Int, _ channels: Int, _ depth: Int
     ) -> ReferencePicture {
-        var random = SplitMix64(seed: UInt64(width * 31 + height * 7 + channels))
-        let layout = PixelLayout(width: width, height: height, channels: channels, depth: depth)
-        return ReferencePicture(
-            layout: layout,
-            samples: (0..<width * height * channels).map { _ in
-                UInt16.random(in: 0...UInt16(1 << depth - 1), using: &random)
-            })
+        .noise(
+            width: width, height: height, channels: channels, depth: depth,
+            seed: UInt64(width * 31 + height * 7 + channels))
     }
 
     static func write(
@@ -306,32 +297,9 @@ import Testing
 
     /// The samples with the depth and the channels of the file, as they are read.
     static func expected(_ picture: ReferencePicture, _ way: Way) -> ReferencePicture {
-        let from = picture.layout
-        var layout = from
-        layout.channels = way.channels(from)
-        layout.depth = way.options.depth(of: from) > 8 ? 16 : 8
-        var samples: [UInt16] = []
-        for pixel in 0..<from.width * from.height {
-            let values = picture.samples[pixel * from.channels..<(pixel + 1) * from.channels].map {
-                Self.scaled(Int($0), from: from.depth, to: layout.depth)
-            }
-            let colours = values.prefix(from.colourChannels)
-            let isSpread = layout.colourChannels > from.colourChannels
-            samples += isSpread ? Array(repeating: values[0], count: 3) : Array(colours)
-            if from.hasAlpha { samples.append(values[from.channels - 1]) }
-        }
-        return ReferencePicture(layout: layout, samples: samples)
-    }
-
-    private static func scaled(_ value: Int, from: Int, to: Int) -> UInt16 {
-        if from == to { return UInt16(value) }
-        let (full, most) = (1 << from - 1, 1 << to - 1)
-        return UInt16((value * most + full / 2) / full)
-    }
-
-    private static func difference(_ a: ReferencePicture, _ b: ReferencePicture) -> Int {
-        guard a.samples.count == b.samples.count else { return Int.max }
-        return zip(a.samples, b.samples).reduce(0) { max($0, abs(Int($1.0) - Int($1.1))) }
+        picture.converted(
+            channels: way.channels(picture.layout),
+            depth: way.options.depth(of: picture.layout) > 8 ? 16 : 8)
     }
 }
 
