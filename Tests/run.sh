@@ -3,7 +3,7 @@
 #   bash Tests/run.sh [lint|unit|exact|instructions|e2e|faults|tsan|fuzz|outside|package|systemd|slurm|suite]...
 #
 # Without arguments, everything but `suite`, which reads the test pictures of another project and downloads them first.
-# FUZZ_SECONDS is how long each of Tests/fuzz runs, by itself 30 for a codec and 10 for others; FAULT_KILLS how often a
+# FUZZ_SECONDS is how long each of Tests/fuzz runs, by itself 15 for a codec and 5 for others; FAULT_KILLS how often a
 # daemon is killed at a random moment, 100 by itself; DAMAGED_PICTURES how many of each codec a daemon gets, 100 by itself;
 # MANY_PICTURES how many sound ones go through one daemon, 2000 by itself. With REPRODUCE=1, the Debian package is built
 # again in another folder and compared byte for byte, which takes as long as a release.
@@ -450,8 +450,8 @@ fuzz() {
         mkdir -p "$work/corpus/$name"
         seeds=()
         [ "$name" != codec-heif ] || seeds=(Tests/Codecs/heic)
-        seconds=10
-        [[ $name != codec-* ]] || seconds=30
+        seconds=5
+        [[ $name != codec-* ]] || seconds=15
         # libheif makes the canvas of an overlay before its pictures: gigabytes, which the limit of a child refuses.
         memory=2048
         [ "$name" != codec-heif ] || memory=4096
