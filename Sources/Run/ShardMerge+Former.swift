@@ -16,13 +16,11 @@ extension ShardMerge {
         var known = before.all + work.formerOutputs
         work.formerOutputs = []
         // What was not beside an image of the manifest.
-        while let text = work.nextFormer() {
-            if let entry = ImageOutline(text)?.entry { known.append(entry) }
-        }
-        for shard in try revision.shards() {
-            let own = FormerOutputs()
-            try own.require(in: revision.folder(of: shard))
-            known += own.all
+        while true {
+            var texts: [ArraySlice<UInt8>] = []
+            while texts.count < Self.chunk, let text = work.nextFormer() { texts.append(text) }
+            if texts.isEmpty { break }
+            known += concurrentMap(texts) { ImageOutline($0)?.entry }.compactMap(\.self)
         }
         let former = FormerOutputs()
         func add(_ entries: [FormerOutputs.Entry]) {
