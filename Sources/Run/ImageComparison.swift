@@ -300,9 +300,7 @@ extension Manifest.Image {
         let path = outputFile(width: output.width, height: output.height, sha256: output.sha256)
         return ByteString(path) == ByteString(output.file)
     }
-}
 
-extension Manifest.Image {
     /// Whether its server did not give the source, so that nobody knows whether it would now. A limit of the configuration
     /// is no such reason.
     fileprivate func wasUnfetched(_ former: ImageStatus) -> Bool {

@@ -39,7 +39,7 @@ extension ShardMerge {
     }
 
     /// Removes the former statuses of the revision: each shard has an answer now. And what is left of other revisions.
-    func settleFormers() throws(RunError) {
+    func removeFormerStatuses() throws(RunError) {
         try revision.removeFormer()
         FaultPoint.mergeSettled.pass()
         try revision.removeOthers()
