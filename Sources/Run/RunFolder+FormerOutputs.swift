@@ -93,7 +93,7 @@ extension RunFolder {
                 changes.withLock { changes in
                     changes?.stood(after: reason)
                     changes?.alone[cause, default: []].append(name)
-                    if [.settings, .versions].contains(reason) { changes?.outdated += 1 }
+                    if reason == .settings { changes?.outdated += 1 }
                 }
             }
         }

@@ -285,5 +285,6 @@ extension RunChanges {
             }
         }
         keepsAll = result.keepsAll
+        outdated = result.outdated
     }
 }
