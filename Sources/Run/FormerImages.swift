@@ -50,7 +50,7 @@ struct FormerImages {
     /// The images of `records` by their files.
     private var owners: [ByteString: ByteString] = [:]
     /// The former outputs with these paths, or all of them.
-    private(set) var outputs: Set<FormerOutputs.Entry> = []
+    let outputs = FormerOutputs()
 
     /// - Parameters:
     ///   - part: the images of which results are wanted: some or all of `manifest`.
@@ -89,9 +89,9 @@ struct FormerImages {
     /// The same for images that have ended since the status that was read last.
     mutating func read(_ images: [ImageStatus]) {
         for image in images {
-            let name = ByteString(image.name)
-            let entry = image.output.map { FormerOutputs.Entry($0, of: name) }
-            add(name, image.state, entry, .image(image), max(0, frames.count - 1))
+            let entry = image.output.map { FormerOutputs.Entry($0, of: image) }
+            add(
+                ByteString(image.name), image.state, entry, .image(image), max(0, frames.count - 1))
         }
     }
 
@@ -111,13 +111,13 @@ struct FormerImages {
     }
 
     /// Notes a file of the list of a former run.
-    mutating func noteFile(_ entry: FormerOutputs.Entry) {
+    func noteFile(_ entry: FormerOutputs.Entry) {
         let isWanted =
             notesAll || files.contains(entry.file)
             || allNames.map { allNames in
                 entry.image.map { names.contains($0) || !allNames.contains($0) } ?? true
             } ?? false
-        if isWanted { outputs.insert(entry) }
+        if isWanted { outputs.add(entry) }
     }
 
     private mutating func lose(_ name: ByteString) {

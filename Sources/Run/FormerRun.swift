@@ -17,7 +17,7 @@ struct FormerRun {
     let unfinished: (ended: Int, total: Int)?
     /// Whether shards have worked in the folder.
     let isDivided: Bool
-    private let listed: [FormerOutputs.Entry]
+    private let listed: FormerOutputs
 
     /// nil if no run has worked in the folder, or it has made nothing.
     ///
@@ -74,7 +74,7 @@ struct FormerRun {
             && status.recipes == job.manifest.recipeReferences
         let former = FormerOutputs()
         try former.require(in: root)
-        listed = former.all
+        listed = former
     }
 
     private static func applyJournal(
@@ -113,7 +113,11 @@ struct FormerRun {
         let isCountMeant = job.shard?.isCountWritten ?? false
         let whole = try job.takePart(next ?? shards)
         var former = FormerImages(of: job.manifest, in: whole, notesAll: true)
+        // What a status says of a source is newer than what the lists say.
         let listed = FormerOutputs()
+        try listed.require(in: root)
+        for shard in try revision.shards() { try listed.require(in: revision.folder(of: shard)) }
+        for entry in listed.all { former.noteFile(entry) }
         var counts = (ended: 0, total: 0)
         for place in try revision.formerStatuses(outputs) { _ = try former.read(place) }
         for shard in try revision.shards() {
@@ -128,17 +132,14 @@ struct FormerRun {
                 counts.ended += frame.state.isFinal ? frame.counts.total : ended.count
                 if !frame.state.isFinal { former.read(ended) }
             }
-            try listed.require(in: folder)
         }
-        try listed.require(in: root)
-        for entry in listed.all { former.noteFile(entry) }
         former.end(whole)
         guard let status = former.status(of: job.manifest, id: plan.id, shards: nil) else {
             return nil
         }
         self.outputs = outputs
         self.status = status
-        self.listed = Array(former.outputs)
+        self.listed = former.outputs
         isDivided = true
         isSameManifest =
             plan.conflict(with: own, in: job.folder, isCountMeant: isCountMeant) == nil
@@ -149,7 +150,8 @@ struct FormerRun {
     func gone(
         _ job: RunJob, _ result: ImageComparison.Result
     ) throws(RunError) -> [String] {
-        var entries = Dictionary(grouping: listed, by: \.file).mapValues { Set($0) }
+        let entries = FormerOutputs()
+        for entry in listed.all { entries.add(entry) }
         var images: [ImageStatus] = []
         var gone: Set<ByteString> = []
         for (index, image) in job.manifest.images.enumerated() {
@@ -170,12 +172,10 @@ struct FormerRun {
         }
         for image in status.images {
             guard let output = image.output else { continue }
-            let name = ByteString(image.name)
-            entries[ByteString(output.file), default: []].insert(
-                .init(output, of: name, isGone: gone.contains(name)).with(sourceOf: image))
+            entries.add(.init(output, of: image, isGone: gone.contains(ByteString(image.name))))
         }
         return try FormerFiles(
-            entries, outputs: outputs, manifest: job.manifest, images: images,
+            entries.byFile, outputs: outputs, manifest: job.manifest, images: images,
             sources: job.sources
         ).gone.map(\.string)
     }

@@ -93,17 +93,15 @@ extension ImageComparison {
             guard let source = manifest.images[index].source, !places.contains(source.place) else {
                 continue
             }
-            if let path = source.localPath {
-                if hasLocal {
-                    let identity = result.former[index]?.sourceIdentity
-                    if sources.mayBeUnmounted(path, formerly: identity) {
-                        result.verdicts[index] = .standsAlone(.unreadable)
-                    }
-                    continue
-                }
+            guard hasLocal, let path = source.localPath else {
+                result.verdicts[index] = .standsAlone(.gone)
+                result.keepsAll = true
+                continue
             }
-            result.verdicts[index] = .standsAlone(.gone)
-            result.keepsAll = true
+            let identity = result.former[index]?.sourceIdentity
+            if sources.mayBeUnmounted(path, formerly: identity) {
+                result.verdicts[index] = .standsAlone(.unreadable)
+            }
         }
     }
 }

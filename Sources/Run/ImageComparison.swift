@@ -70,6 +70,8 @@ struct ImageComparison {
         var former: [ImageStatus?] = []
         /// The former images whose outputs are not there.
         fileprivate(set) var missing: Set<Int> = []
+        /// How many results stand although the filters, the options or the path of the output are others now.
+        fileprivate(set) var outdated = 0
         /// Whether an image that stands has another status than before.
         var isAmended = false
         /// Whether all sources are gone, so that `--prune` makes no image `gone`.
@@ -112,6 +114,7 @@ struct ImageComparison {
         if isStopped() { return nil }
         propagate(in: manifest, &result.verdicts)
         keepUnmakeable(in: manifest, &result)
+        countOutdated(in: manifest, settings, &result)
         noteFormers(of: manifest, &result)
         fillImages(initial, settings, manifest, looks, &result)
         return result
@@ -205,8 +208,7 @@ struct ImageComparison {
         case .unreadable: return .standsAlone(.unreadable)
         case .none, .file, .remote: break
         }
-        let isSame = former.settingsSHA256.map { $0 == settings } ?? isSameManifest
-        guard isSame, image.isFile(of: former.output) else { return .made(.settings) }
+        guard isAsAsked(former, image, settings) else { return .made(.settings) }
         guard versions.made(former, image) else { return .made(.versions) }
         if former.state == .failed {
             if let limits = former.limitsSHA256, let present = self.settings,
@@ -228,6 +230,25 @@ struct ImageComparison {
             }
         }
         return .stands
+    }
+
+    /// Whether a former image has the filters, the options and the path of now.
+    private func isAsAsked(
+        _ former: ImageStatus, _ image: Manifest.Image, _ settings: String
+    ) -> Bool {
+        let isSame = former.settingsSHA256.map { $0 == settings } ?? isSameManifest
+        return isSame && image.isFile(of: former.output)
+    }
+
+    private func countOutdated(
+        in manifest: Manifest, _ settings: [String], _ result: inout Result
+    ) {
+        for (index, image) in manifest.images.enumerated() {
+            guard case .standsAlone = result.verdicts[index], let former = result.former[index],
+                !isAsAsked(former, image, settings[index])
+            else { continue }
+            result.outdated += 1
+        }
     }
 
     /// Has images made that need others which are made.
@@ -301,9 +322,7 @@ extension Manifest.Image {
         let path = outputFile(width: output.width, height: output.height, sha256: output.sha256)
         return ByteString(path) == ByteString(output.file)
     }
-}
 
-extension Manifest.Image {
     /// Whether its server did not give the source, so that nobody knows whether it would now. A limit of the configuration
     /// is no such reason.
     fileprivate func wasUnfetched(_ former: ImageStatus) -> Bool {

@@ -14,6 +14,7 @@ struct ImageOutline: Decodable, Sendable {
     let error: Cause?
     let warnings: [String]?
     let source: String?
+    let sourceIdentity: String?
     let deliveredTo: String?
     let sourceSHA256: String?
 
@@ -31,7 +32,7 @@ struct ImageOutline: Decodable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case name, state, output, error, warnings, source, deliveredTo
+        case name, state, output, error, warnings, source, sourceIdentity, deliveredTo
         case sourceSHA256 = "sourceSha256"
     }
 
@@ -48,7 +49,8 @@ struct ImageOutline: Decodable, Sendable {
     var entry: FormerOutputs.Entry? {
         output.map {
             FormerOutputs.Entry(
-                file: ByteString($0.file), bytes: $0.bytes, sha256: $0.sha256, image: name)
+                file: ByteString($0.file), bytes: $0.bytes, sha256: $0.sha256, image: name
+            ).with(source: source, sourceIdentity)
         }
     }
 

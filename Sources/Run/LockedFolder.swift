@@ -2,8 +2,8 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomSpool
 
-/// The lock of `.darkroom` during a merge or a change of the plan, so that there is one of these at a time. On a file system that is mounted read-only, a
-/// merge still finds out what is missing.
+/// The lock of `.darkroom` during a merge or a change of the plan, so that there is one of these at a time. On a file
+/// system that is mounted read-only, a merge still finds out what is missing.
 final class LockedFolder: Sendable {
     private let descriptor: Descriptor
 

@@ -50,6 +50,8 @@ package struct MergeReport: Sendable, Equatable {
     package internal(set) var lostCount = 0
     /// The files of former outputs whose images fail now.
     package internal(set) var stale: [String] = []
+    /// The files of former outputs whose images are gone because a file system is not mounted.
+    package internal(set) var away: [String] = []
     /// The files of former outputs that no image has any more.
     package internal(set) var gone: [String] = []
     /// How many such files were removed.

@@ -1,6 +1,5 @@
 import DarkroomAnswer
 import DarkroomCore
-import DarkroomFetch
 import DarkroomSpool
 import Synchronization
 
@@ -23,9 +22,8 @@ extension RunFolder {
             guard let output = image.output, !kept.contains(ByteString(output.file)) else {
                 continue
             }
-            let name = ByteString(image.name)
             formerOutputs.add(
-                .init(output, of: name, isGone: gone.contains(name)).with(sourceOf: image))
+                .init(output, of: image, isGone: gone.contains(ByteString(image.name))))
         }
         try runError { () throws(FileError) in
             try formerOutputs.write(in: spool.root, durably: durably)
@@ -39,35 +37,16 @@ extension RunFolder {
         if before.isEmpty { return }
         let found = try FormerFiles(
             before, outputs: outputs, manifest: job.manifest, images: images, sources: job.sources)
-        for file in found.settled {
-            if job.prunes, !spool.isReadOnly {
-                // A run was killed after it had removed the file.
-                try runError { () throws(FileError) in
-                    try outputs.removeEmptyFolders(ofOutput: file.string)
-                }
-            }
-            formerOutputs.remove(file)
-        }
-        var gone = found.gone
-        var removed = 0
-        if job.prunes {
-            for file in gone {
-                // A file that somebody has put there meanwhile stays.
-                let isRemoved = try runError { () throws(FileError) in
-                    try formerOutputs.removeFile(file.string, in: outputs)
-                }
-                if isRemoved { removed += 1 }
-                formerOutputs.remove(file)
-            }
-            gone = []
-        }
+        try formerOutputs.settle(
+            found.settled, in: outputs, removesFolders: job.prunes && !spool.isReadOnly)
+        let removed = job.prunes ? try formerOutputs.prune(found.gone, in: outputs) : 0
         if !spool.isReadOnly, removed > 0 || formerOutputs.byFile != before {
             try runError { () throws(FileError) in
                 try formerOutputs.write(in: spool.root, durably: durably)
             }
         }
         // A shard does not know whether another one has such a file now. `ShardMerge` tells it.
-        let left = shard == nil ? gone.map(\.string) : []
+        let left = shard == nil && !job.prunes ? found.gone.map(\.string) : []
         changes.withLock { changes in
             if changes == nil { changes = RunChanges() }
             changes?.gone = left
@@ -93,28 +72,9 @@ extension RunFolder {
                 changes.withLock { changes in
                     changes?.stood(after: reason)
                     changes?.alone[cause, default: []].append(name)
-                    if [.settings, .versions].contains(reason) { changes?.outdated += 1 }
+                    if reason == .settings { changes?.outdated += 1 }
                 }
             }
         }
-    }
-}
-
-extension FormerOutputs.Entry {
-    /// - Parameter isGone: whether the source of the image is gone.
-    init(_ output: ImageStatus.Output, of image: ByteString, isGone: Bool = false) {
-        self.init(
-            file: ByteString(output.file), bytes: output.bytes, sha256: output.sha256, image: image,
-            isGone: isGone)
-    }
-
-    /// The same with the local source of its image.
-    func with(sourceOf image: ImageStatus) -> Self {
-        guard let source = image.source, !source.contains("://"),
-            let identity = image.sourceIdentity, SourceIdentity.device(of: identity) != nil
-        else { return self }
-        var entry = self
-        (entry.source, entry.sourceIdentity) = (ByteString(source), identity)
-        return entry
     }
 }

@@ -102,7 +102,10 @@ extension RunFolder {
     /// Whether somebody has removed one of the files that a run writes beside its status.
     private func lacksFile(beside status: Status) throws(FileError) -> Bool {
         var names = [BatchFile.manifest(job.format), BatchFile.progress]
-        if ResultSizes.areUseful(for: status.images) { names.append(ResultSizes.fileName) }
+        // That of shards is written by their merge.
+        if shard == nil, ResultSizes.areUseful(for: status.images) {
+            names.append(ResultSizes.fileName)
+        }
         for name in names where try !answer.exists(name) { return true }
         return false
     }
@@ -284,5 +287,6 @@ extension RunChanges {
             }
         }
         keepsAll = result.keepsAll
+        outdated = result.outdated
     }
 }

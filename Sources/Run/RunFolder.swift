@@ -238,6 +238,7 @@ package final class RunFolder: Sendable {
             if let formerPlan { try beginAnother(than: formerPlan) }
             return try findWithoutStatus()
         }
+        // A shard has its copies from what all shards share, so they are mended in each state.
         if shard != nil { try mendCopies() }
         let isInWork = try isInWork()
         if status.state.isFinal {
@@ -249,7 +250,7 @@ package final class RunFolder: Sendable {
             try endOther()
             return try renew()
         }
-        try mendCopies()
+        if shard == nil { try mendCopies() }
         let finding = try recover()
         guard case .finished = finding else { return finding }
         return try renew()

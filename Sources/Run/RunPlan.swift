@@ -95,7 +95,7 @@ package struct RunPlan: Codable, Sendable, Equatable {
         self.shards = shards
         self.format = shards == nil ? nil : format?.rawValue
         pictures = isOfPictures ? true : nil
-        schemaVersion = shards == nil ? 1 : 3
+        schemaVersion = expectedVersion
     }
 
     /// The same plan, which takes the place of another one.

@@ -32,17 +32,16 @@ struct ShardBeginning {
         let statuses = try revision.formerStatuses(outputs)
         if statuses.isEmpty { return }
         var former = FormerImages(of: part, in: manifest)
-        for place in statuses { try former.read(place) }
+        // What a status says of a source is newer than what the list says.
         let listed = FormerOutputs()
         try listed.require(in: revision.root)
         for entry in listed.all { former.noteFile(entry) }
+        for place in statuses { try former.read(place) }
         former.end(manifest)
-        let own = FormerOutputs()
-        for entry in former.outputs { own.add(entry) }
         let shards = Status.Shards(count: shard.count, number: shard.number)
         let status = former.status(of: part, id: folders.id, shards: shards)
         try runError { () throws(FileError) in
-            try own.write(in: root, durably: durably)
+            try former.outputs.write(in: root, durably: durably)
             guard let status else { return }
             try root.write(to: Self.newStatus, replacing: true, durably: durably) {
                 write throws(FileError) in

@@ -16,13 +16,11 @@ extension ShardMerge {
         var known = before.all + work.formerOutputs
         work.formerOutputs = []
         // What was not beside an image of the manifest.
-        while let text = work.nextFormer() {
-            if let entry = ImageOutline(text)?.entry { known.append(entry) }
-        }
-        for shard in try revision.shards() {
-            let own = FormerOutputs()
-            try own.require(in: revision.folder(of: shard))
-            known += own.all
+        while true {
+            var texts: [ArraySlice<UInt8>] = []
+            while texts.count < Self.chunk, let text = work.nextFormer() { texts.append(text) }
+            if texts.isEmpty { break }
+            known += concurrentMap(texts) { ImageOutline($0)?.entry }.compactMap(\.self)
         }
         let former = FormerOutputs()
         func add(_ entries: [FormerOutputs.Entry]) {
@@ -34,6 +32,12 @@ extension ShardMerge {
         for place in try revision.formerStatuses(outputs) where place.folder.path != outputs.path {
             _ = try place.read { images in add(images.compactMap(\.image.entry)) }
         }
+        // What they say of the sources is the newest.
+        for shard in try revision.shards() {
+            let own = FormerOutputs()
+            try own.require(in: revision.folder(of: shard))
+            add(own.all)
+        }
         if former.byFile != before.byFile {
             try runError { () throws(FileError) in try former.write(in: root, durably: true) }
         }
@@ -41,7 +45,7 @@ extension ShardMerge {
     }
 
     /// Removes the former statuses of the revision: each shard has an answer now. And what is left of other revisions.
-    func settleFormers() throws(RunError) {
+    func removeFormerStatuses() throws(RunError) {
         try revision.removeFormer()
         FaultPoint.mergeSettled.pass()
         try revision.removeOthers()
@@ -53,18 +57,15 @@ extension ShardMerge {
     ) throws(RunError) {
         let before = former.byFile
         if before.isEmpty { return }
-        var isThere = false
+        var lost: [ByteString] = []
         for file in before.keys {
             let found = try runError { () throws(FileError) in
                 try outputs.information(ofOutput: file.string)
             }
-            if found != nil {
-                isThere = true
-            } else {
-                former.remove(file)
-            }
+            if found == nil { lost.append(file) }
         }
-        if isThere { try judge(former, bytes, status, &report) }
+        try former.settle(lost, in: outputs, removesFolders: prunes)
+        if !former.isEmpty { try judge(former, bytes, status, &report) }
         if former.byFile != before {
             try runError { () throws(FileError) in try former.write(in: root, durably: false) }
         }
@@ -89,22 +90,16 @@ extension ShardMerge {
         let found = try FormerFiles(
             former.byFile, outputs: outputs, manifest: manifest, results: results,
             sources: sources)
-        for file in found.settled { former.remove(file) }
+        try former.settle(found.settled, in: outputs, removesFolders: prunes)
         report.stale = found.stale.map(\.string)
+        report.away = found.away.map(\.string)
         report.gone = found.gone.map(\.string)
         guard prunes, !found.gone.isEmpty else { return }
         guard Self.hasSource(manifest, sources) else {
             report.keepsAll = true
             return
         }
-        for file in found.gone {
-            // A file that somebody has put there meanwhile stays.
-            let isRemoved = try runError { () throws(FileError) in
-                try former.removeFile(file.string, in: outputs)
-            }
-            if isRemoved { report.removed += 1 }
-            former.remove(file)
-        }
+        report.removed = try former.prune(found.gone, in: outputs)
         report.gone = []
     }
 
@@ -118,22 +113,5 @@ extension ShardMerge {
             hasLocal = true
         }
         return !hasLocal
-    }
-}
-
-extension FormerOutputs {
-    /// Adds what the list in a folder has.
-    func require(in folder: Directory) throws(RunError) {
-        let isRead = try runError { () throws(FileError) in try read(in: folder) }
-        if !isRead { throw .unreadable(folder.path(of: Self.fileName)) }
-    }
-
-    /// Removes a file if it is one of these, and the folders of templates that are empty then.
-    func removeFile(_ file: String, in outputs: Directory) throws(FileError) -> Bool {
-        guard try has(file, in: outputs) else { return false }
-        try outputs.remove(output: file)
-        FaultPoint.formerRemoved.pass()
-        try outputs.removeEmptyFolders(ofOutput: file)
-        return true
     }
 }

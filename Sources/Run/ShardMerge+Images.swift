@@ -65,6 +65,13 @@ extension ShardMerge {
         let expected: Expected
         let shard: Int
         let text: ArraySlice<UInt8>
+        /// The image of the former status at this place; nil if there is none, and for a copy.
+        let former: ArraySlice<UInt8>?
+
+        /// The same if it has another text.
+        var changedFormer: ImageOutline? {
+            former.flatMap { $0 == text ? nil : ImageOutline($0) }
+        }
 
         /// Whether another shard's answer is taken.
         var isCopy: Bool { shard != Int(expected.shard) }
@@ -97,13 +104,12 @@ extension ShardMerge {
         let (head, tail) = status.writtenNow.encodedFrame()
         var bytes = head
         for start in stride(from: 0, to: work.expected.count, by: Self.chunk) {
-            let formers = (start..<min(start + Self.chunk, work.expected.count)).map { _ in
-                work.nextFormer()
-            }
             let items = try take(start, &work, &report)
-            let findings = concurrentMap(items) { [check] in Self.finding(of: $0, check) }
+            let findings = concurrentMap(items) { [check] in
+                (Self.finding(of: $0, check), $0.changedFormer)
+            }
             var answer: ImageOutline?
-            for (item, finding) in zip(items, findings) {
+            for (item, (finding, former)) in zip(items, findings) {
                 note(finding, item, &work, &report)
                 if work.copies[item.place] != nil {
                     let own = ImageOutline(item.text)
@@ -115,9 +121,7 @@ extension ShardMerge {
                 }
                 if case .good(let state, _, _, _, let file) = finding {
                     if let file { work.files.insert(file.hashValue) }
-                    if let text = formers[item.place - start], text != item.text,
-                        let former = ImageOutline(text)
-                    {
+                    if let former {
                         if let entry = former.entry { work.formerOutputs.append(entry) }
                         if state != .filtered { compare(item, former, &report) }
                     }
@@ -191,10 +195,14 @@ extension ShardMerge {
         items.reserveCapacity(Self.chunk)
         for place in start..<min(start + Self.chunk, work.expected.count) {
             let expected = work.expected[place]
+            let former = work.nextFormer()
             for shard in [Int(expected.shard)] + (work.copies[place] ?? []) {
                 guard !work.foreign.contains(shard) else { continue }
                 if let text = try next(of: shard, &work, &report) {
-                    items.append(Item(place: place, expected: expected, shard: shard, text: text))
+                    items.append(
+                        Item(
+                            place: place, expected: expected, shard: shard, text: text,
+                            former: shard == Int(expected.shard) ? former : nil))
                 } else if work.foreign.insert(shard).inserted {
                     report.add(
                         .init(

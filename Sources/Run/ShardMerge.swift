@@ -131,7 +131,7 @@ package struct ShardMerge {
         }
         let former = try formerOutputs(&work)
         try publish(status, manifest: bytes, record, outputBytes: outputBytes)
-        try settleFormers()
+        try removeFormerStatuses()
         report.status = status
         try settle(former, bytes, status, &report)
         return report

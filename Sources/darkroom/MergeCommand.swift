@@ -18,8 +18,8 @@ struct MergeCommand: ParsableCommand {
             that are in work. It may be repeated at any time, also while shards run.
 
             The status.json of an earlier merge is replaced. Outputs that no image has any more are listed, and --prune \
-            removes them; while a shard works, --prune is refused. A file that somebody has changed stays. Nothing is \
-            removed if all sources are gone at once.
+            removes them; while a shard works, --prune is refused. A file that somebody has changed stays, and so does \
+            one whose source was on a disk that is away. Nothing is removed if all sources are gone at once.
 
             Examples:
               darkroom merge out/
@@ -139,10 +139,15 @@ struct MergeCommand: ParsableCommand {
 
     /// Says what has no image any more.
     private func tellFormer(_ report: MergeReport) {
-        let (stale, gone) = (report.stale, report.gone)
+        let (stale, away, gone) = (report.stale, report.away, report.gone)
         if !stale.isEmpty {
             Console.complain(
                 "\(Words.count(stale.count, "file")) of an earlier run \(stale.count == 1 ? "stays, although its image fails" : "stay, although their images fail") now: \(Self.shortened(stale, of: stale.count))"
+            )
+        }
+        if !away.isEmpty {
+            Console.complain(
+                "\(Words.count(away.count, "file")) of an earlier run \(away.count == 1 ? "stays" : "stay"), because \(away.count == 1 ? "its source" : "their sources") cannot be looked for: is a file system not mounted? \(Self.shortened(away, of: away.count))"
             )
         }
         guard !gone.isEmpty else { return }
@@ -178,9 +183,9 @@ struct MergeCommand: ParsableCommand {
             "type": "merge", "id": report.id, "folder": report.folder, "shards": report.shards,
             "state": report.status?.state, "counts": report.status?.counts, "missing": missing,
             "failed": report.failed, "lost": report.lost, "stale": report.stale,
-            "withoutImage": report.gone, "removed": report.removed, "keepsAll": report.keepsAll,
-            "array": report.idle.isEmpty ? nil : report.idleTasks, "faults": faults,
-            "exit": exit.rawValue, "page": page,
+            "away": report.away, "withoutImage": report.gone, "removed": report.removed,
+            "keepsAll": report.keepsAll, "array": report.idle.isEmpty ? nil : report.idleTasks,
+            "faults": faults, "exit": exit.rawValue, "page": page,
         ]
     }
 }

@@ -43,6 +43,11 @@ package final class FormerOutputs: Sendable {
             self.image = image
             self.isGone = isGone ? true : nil
         }
+
+        fileprivate func isSameOutput(as other: Entry) -> Bool {
+            file == other.file && bytes == other.bytes && sha256 == other.sha256
+                && image == other.image && isGone == other.isGone
+        }
     }
 
     private struct File: Codable {
@@ -62,12 +67,31 @@ package final class FormerOutputs: Sendable {
             .sorted { ($0.file, $0.sha256) < ($1.file, $1.sha256) }
     }
 
+    /// Of entries that differ only in what the source was, the one that comes last counts. One without a source replaces
+    /// none.
     package func add(_ entry: Entry) {
-        entries.withLock { _ = $0[entry.file, default: []].insert(entry) }
+        entries.withLock { entries in
+            let known = entries[entry.file]?.first { $0.isSameOutput(as: entry) }
+            if let known {
+                if entry.source == nil || known == entry { return }
+                entries[entry.file]?.remove(known)
+            }
+            entries[entry.file, default: []].insert(entry)
+        }
     }
 
     /// Removes all entries of a file.
     package func remove(_ file: ByteString) { entries.withLock { $0[file] = nil } }
+
+    /// Removes an entry, whatever its source was.
+    package func remove(_ entry: Entry) {
+        entries.withLock { entries in
+            guard let known = entries[entry.file]?.first(where: { $0.isSameOutput(as: entry) })
+            else { return }
+            entries[entry.file]?.remove(known)
+            if entries[entry.file]?.isEmpty == true { entries[entry.file] = nil }
+        }
+    }
 
     /// All entries by their files.
     package var byFile: [ByteString: Set<Entry>] { entries.withLock(\.self) }
