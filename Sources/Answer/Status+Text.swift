@@ -106,7 +106,7 @@ extension ControlRecord {
 extension ImageStatus {
     package func write(_ writer: inout JSONWriter) {
         writer.add("attempts", attempts)
-        writer.add("deliveredTo", deliveredTo?.text)
+        writer.add("deliveredTo", deliveredTo?.value)
         writer.add("download", download) { writer, download in
             writer.add("attempts", download.attempts)
             writer.add("bytes", download.bytes)
@@ -127,7 +127,7 @@ extension ImageStatus {
             writer.add("waited", milliseconds.waited)
         }
         writer.add("name", name)
-        writer.add("originalAt", originalAt?.text)
+        writer.add("originalAt", originalAt?.value)
         writer.add("output", output) { writer, output in
             writer.add("bytes", output.bytes)
             writer.add("channels", output.channels)

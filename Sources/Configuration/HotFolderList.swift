@@ -166,25 +166,16 @@ extension Configuration {
                 }
             }
         }
-        return problems + deliveryProblems + placeProblems
+        // Originals keep the folders in a hot folder, so a place of theirs must not contain one either.
+        return problems
+            + overlaps(of: deliveries, "outputs would be taken again", mayContain: true)
+            + overlaps(of: self.places, "originals would be taken again", mayContain: false)
     }
 
     /// Where originals move, with the words for who says it.
     var places: [(folder: String, who: String)] {
         folders.compactMap { folder in
             folder.place.map { ($0.folder, "originals of \(folder.path)") }
-        }
-    }
-
-    /// What is wrong with these. They keep the folders in a hot folder, so they must not contain one either.
-    private var placeProblems: [String] {
-        places.flatMap { moved in
-            let place = Self.real(moved.folder)
-            return deliveryRules.taken.compactMap { path, what -> String? in
-                guard let overlap = Self.overlap(place, Self.real(path)) else { return nil }
-                return
-                    "\(moved.who): \(moved.folder) \(overlap) \(what), \(path): originals would be taken again"
-            }
         }
     }
 
@@ -200,15 +191,19 @@ extension Configuration {
             }
     }
 
-    /// What is wrong with these.
-    private var deliveryProblems: [String] {
-        deliveries.flatMap { delivery in
-            let place = Self.real(delivery.folder)
+    /// Folders in which files are placed, and that are part of one from which Darkroom takes files, or of one of its own.
+    ///
+    /// - Parameter mayContain: whether they may contain one.
+    private func overlaps(
+        of folders: [(folder: String, who: String)], _ consequence: String, mayContain: Bool
+    ) -> [String] {
+        folders.flatMap { folder, who in
+            let place = Self.real(folder)
             return deliveryRules.taken.compactMap { path, what -> String? in
-                let overlap = Self.overlap(place, Self.real(path))
-                guard let overlap, overlap != "contains" else { return nil }
-                return
-                    "\(delivery.who): \(delivery.folder) \(overlap) \(what), \(path): outputs would be taken again"
+                guard let overlap = Self.overlap(place, Self.real(path)),
+                    !mayContain || overlap != "contains"
+                else { return nil }
+                return "\(who): \(folder) \(overlap) \(what), \(path): \(consequence)"
             }
         }
     }

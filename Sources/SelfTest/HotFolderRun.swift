@@ -39,6 +39,11 @@ struct HotFolderRun {
     private static let recipe = "self-test"
     /// The number of new pictures for each kill; a batch has half of them.
     private static let pictures = 4
+    /// How the names of the pictures begin whose originals move into the answers.
+    private static let mark = "scan"
+    /// The folder of originals on another file system.
+    private static let farParent = "/dev/shm"
+    private static let farName = FileName("darkroom-self-test-\(getpid())")
 
     /// - Parameter folder: the folder of the self-test, which has its pictures.
     init(in folder: Directory, program: String) throws(SelfTestError) {
@@ -74,16 +79,16 @@ struct HotFolderRun {
     /// A folder on this file system, and one on another one if there is one.
     private static func movingFolders(in folder: Directory) throws(FileError) -> [Moving] {
         func make(_ mark: String, _ parent: Directory, isFar: Bool) throws(FileError) -> Moving {
-            let (scans, done) = (FileName("\(mark)-scans"), FileName("\(mark)-done"))
+            let scans = FileName("\(mark)-scans")
             try folder.makeDirectory(scans)
-            let name = isFar ? FileName("darkroom-self-test-\(getpid())") : done
+            let name = isFar ? farName : FileName("\(mark)-done")
             try parent.makeDirectory(name, mode: 0o700)
             return Moving(
                 mark: mark, scans: try Directory(scans, in: folder),
                 done: try Directory(name, in: parent), isFar: isFar)
         }
         var moving = [try make("near", folder, isFar: false)]
-        if let memory = try? Directory(path: "/dev/shm"), memory.isUsable,
+        if let memory = try? Directory(path: farParent), memory.isUsable,
             try memory.information().st_dev != folder.information().st_dev
         {
             moving.append(try make("far", memory, isFar: true))
@@ -93,10 +98,8 @@ struct HotFolderRun {
 
     /// Removes what is not in the folder of the self-test.
     private func removeFarFolders() {
-        for folder in moving where folder.isFar {
-            try? Directory(path: "/dev/shm").removeTree(
-                FileName("darkroom-self-test-\(getpid())"))
-        }
+        guard moving.contains(where: \.isFar) else { return }
+        try? Directory(path: Self.farParent).removeTree(Self.farName)
     }
 
     var pictureCount: Int { sources.count }
@@ -140,7 +143,7 @@ struct HotFolderRun {
 
     /// Renames pictures into the hot folders, as a scanner does.
     private mutating func scan() throws(SelfTestError) {
-        for (folder, mark) in [(scans, "scan")] + moving.map({ ($0.scans, $0.mark) }) {
+        for (folder, mark) in [(scans, Self.mark)] + moving.map({ ($0.scans, $0.mark) }) {
             for _ in 0..<Self.pictures {
                 let name = "\(mark)-\(sources.count).png"
                 try onFiles { () throws(FileError) in
@@ -183,7 +186,7 @@ struct HotFolderRun {
             if let folder = moving.first(where: { image.name.hasPrefix($0.mark) }) {
                 if image.originalAt != "\(folder.done.path)/\(image.name).png" {
                     differing.append(
-                        "originalAt of \(image.name): \(image.originalAt?.text ?? "none")")
+                        "originalAt of \(image.name): \(image.originalAt?.value ?? "none")")
                 }
             } else if try spool.outboxFile(id, FileName("\(image.name).original.png")) != picture {
                 differing.append("the original of \(image.name) in \(id.text)")
@@ -203,7 +206,7 @@ struct HotFolderRun {
             for name in left { lost.append("\(name.text) is still in its folder") }
         }
         let files = try onFiles { () throws(FileError) in try delivered.names() }
-        let count = sources.count { $0.hasPrefix("./scan-") }
+        let count = sources.count { $0.hasPrefix("./\(Self.mark)-") }
         if files.count != count {
             differing.append("\(files.count) files are delivered for \(count) pictures")
         }

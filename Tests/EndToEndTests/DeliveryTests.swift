@@ -96,7 +96,7 @@ import Testing
         let second = try await run()
         let status = try await fixture.complete("b", second)
         #expect(
-            status.images.map(\.deliveredTo?.text) == ["a", "b"].map { "\(web)/2026/\($0).png" })
+            status.images.map(\.deliveredTo?.value) == ["a", "b"].map { "\(web)/2026/\($0).png" })
         #expect(list("\(web)/2026") == ["a.png", "b.png"])
         #expect(content("\(web)/2026/a.png") == (try output("b", "2026/a.png")))
         var made = stat()
@@ -133,7 +133,7 @@ import Testing
         try drop("b", ifExists: taken.ifExists)
         let status = try await spool.finish("b", daemon)
         let image = status.images[0]
-        #expect(image.deliveredTo?.text == taken.name.map { "\(web)/\($0)" })
+        #expect(image.deliveredTo?.value == taken.name.map { "\(web)/\($0)" })
         #expect(image.error?.code == taken.error)
         #expect(image.state == (taken.error == nil ? .filtered : .failed))
         #expect(list() == Set(["a.png", "a-2.png"] + (taken.name.map { [$0] } ?? [])).sorted())
@@ -304,7 +304,7 @@ import Testing
         let status = try await fixture.complete("b", daemon)
         #expect(list(disk.root.path).filter { $0 != "filler" } == ["a.png", "b.png"])
         #expect(
-            status.images.map(\.deliveredTo?.text)
+            status.images.map(\.deliveredTo?.value)
                 == ["a", "b"].map { "\(disk.root.path)/\($0).png" })
         #expect(try await daemon.stop() == .exited(0))
     }

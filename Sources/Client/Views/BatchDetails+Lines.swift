@@ -202,8 +202,8 @@ extension BatchDetails {
         guard let file = image.output?.file else {
             return image.published == false ? "not published" : "-"
         }
-        let delivered = image.deliveredTo.map { ", \($0.text.visible)" } ?? ""
-        let original = image.originalAt.map { ", original: \($0.text.visible)" } ?? ""
+        let delivered = image.deliveredTo.map { ", \($0.value.visible)" } ?? ""
+        let original = image.originalAt.map { ", original: \($0.value.visible)" } ?? ""
         return file + delivered + original
     }
 

@@ -15,7 +15,7 @@ import SystemPackage
 /// | `move`: copied to `hot/KEY/original`, compared with what | the restart copies it again                         |
 /// | was taken, synced                                        |                                                     |
 /// | `move`: renamed to `outbox/ID/NAME.original.EXT`, synced | the restart finds it there                          |
-/// | read; renamed in its folder to `.darkroom-IDENTITY`      | the restart finds this name, and continues or gives |
+/// | read; renamed in its folder to its hidden name           | the restart finds this name, and continues or gives |
 /// |                                                          | a file that is not the picture its name back        |
 /// | removed                                                  | the restart finds nothing left to remove            |
 /// | `hot/KEY/NAME.batch` removed, when all pictures are done | nothing to do                                       |
@@ -81,6 +81,9 @@ extension HotFolderStation {
                 picture.path, .originalKept,
                 "batch \(id) has its outputs, but the original stays: \(why)")
         }
+        func original(_ picture: TakenPicture, _ folder: Directory) -> HotOriginal {
+            HotOriginal(picture, in: folder, batch.hidingKey, stop: stopped)
+        }
         let moved = batch.originals == .place ? batch.moved(by: status) : []
         var folders: [RelativePath: Directory] = [:]
         for picture in pictures {
@@ -106,7 +109,8 @@ extension HotFolderStation {
                 var isAnswered = true
                 if batch.originals == .move {
                     let name = batch.outputName(of: picture, in: status)
-                    isAnswered = try answerOriginal(picture, name, folder, answer, station)
+                    isAnswered = try place(
+                        original(picture, folder), as: name, in: answer, station)
                     if isStopped { return false }
                 }
                 switch try isAnswered ? original(picture, folder).remove() : .hasChanged {
@@ -136,19 +140,15 @@ extension HotFolderStation {
         return isDone
     }
 
-    private func original(_ picture: TakenPicture, _ folder: Directory) -> HotOriginal {
-        HotOriginal(picture, in: folder, stop: stopped)
-    }
-
     /// Copies an original into the answer, unless it is there.
     ///
     /// - Returns: false if its content is another one now. If it is not in its folder, there is nothing to copy.
-    private func answerOriginal(
-        _ picture: TakenPicture, _ name: String, _ folder: Directory, _ answer: Directory,
-        _ station: Directory
+    private func place(
+        _ original: HotOriginal, as name: String, in answer: Directory, _ station: Directory
     ) throws(FileError) -> Bool {
-        guard let file = try original(picture, folder).open() else { return true }
-        let shown = folder.path(of: picture.path.name)
+        guard let file = try original.open() else { return true }
+        let picture = original.picture
+        let shown = original.folder.path(of: picture.path.name)
         guard let target = try picture.free(name, in: answer) else { return true }
         let copy = try station.create(Self.copyName, replacing: true)
         let place = station.path(of: Self.copyName)

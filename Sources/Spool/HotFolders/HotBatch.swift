@@ -28,6 +28,8 @@ package struct HotBatch: Sendable, Equatable {
     /// The identity of the folder, by which its answer is found (`DroppedFile`).
     package var identity: String
     package var pictures: [TakenPicture]
+    /// nil in the record of a daemon whose hidden names could be guessed.
+    package var hidingKey: HidingKey?
 
     private static let suffix = ".batch"
     private static let newName: FileName = "batch.new"
@@ -35,8 +37,10 @@ package struct HotBatch: Sendable, Equatable {
     private var recordName: FileName { FileName(name + Self.suffix) }
 
     private var text: String {
-        let head = ["batch", RelativePath.word(name.utf8), originals.rawValue, identity]
-        return (["\(head.joined(separator: " "))"] + pictures.map(\.line) + ["end", ""])
+        let head =
+            ["batch", RelativePath.word(name.utf8), originals.rawValue, identity]
+            + (hidingKey.map { [$0.word] } ?? [])
+        return ([head.joined(separator: " ")] + pictures.map(\.line) + ["end", ""])
             .joined(separator: "\n")
     }
 
@@ -47,10 +51,12 @@ package struct HotBatch: Sendable, Equatable {
             return nil
         }
         let head = lines[0].split(separator: " ")
-        guard head.count == 4, head[0] == "batch",
+        guard [4, 5].contains(head.count), head[0] == "batch",
             let name = RelativePath.bytes(ofWord: head[1]),
             let originals = HotFolder.Originals(rawValue: String(head[2]))
         else { return nil }
+        let key = head.count > 4 ? HidingKey(word: String(head[4])) : nil
+        guard (key != nil) == (head.count > 4) else { return nil }
         let pictures = lines[1..<(lines.count - 2)].map { line in
             TakenPicture(line: line.split(separator: " ", omittingEmptySubsequences: false)[...])
         }
@@ -59,6 +65,7 @@ package struct HotBatch: Sendable, Equatable {
         self.originals = originals
         identity = String(head[3])
         self.pictures = pictures.compactMap(\.self)
+        hidingKey = key
     }
 
     /// Reads the record of a batch; nil if it is not whole.
@@ -68,12 +75,14 @@ package struct HotBatch: Sendable, Equatable {
     }
 
     package init(
-        name: String, originals: HotFolder.Originals, identity: String, pictures: [TakenPicture]
+        name: String, originals: HotFolder.Originals, identity: String,
+        pictures: [TakenPicture], hidingKey: HidingKey? = HidingKey()
     ) {
         self.name = name
         self.originals = originals
         self.identity = identity
         self.pictures = pictures
+        self.hidingKey = hidingKey
     }
 
     /// Takes the pictures: writes the record. The caller syncs the folder.

@@ -2,8 +2,8 @@ import DarkroomCore
 import Glibc
 import SystemPackage
 
-/// The original of a picture in its folder, under its name or under the hidden name `.darkroom-IDENTITY`. It does not end
-/// with `~`: cleaners remove such files.
+/// The original of a picture in its folder, under its name or under a hidden name, which nobody can guess (`HidingKey`). It
+/// does not end with `~`: cleaners remove such files.
 ///
 /// It gets the hidden name before it is removed or moved: somebody could put another file under its name between a look
 /// at it and that step. It is read too, because whoever may write to a picture can give it back its size and time after
@@ -11,16 +11,21 @@ import SystemPackage
 package struct HotOriginal {
     package let picture: TakenPicture
     package let folder: Directory
+    package let hiddenName: FileName
     private let stop: CancellationFlag
 
-    package init(_ picture: TakenPicture, in folder: Directory, stop: CancellationFlag) {
+    /// - Parameter key: that of the picture's batch.
+    package init(
+        _ picture: TakenPicture, in folder: Directory, _ key: HidingKey?, stop: CancellationFlag
+    ) {
+        let identity = picture.stamp.identity
         self.picture = picture
         self.folder = folder
         self.stop = stop
+        hiddenName = key?.name(of: identity) ?? FileName(".darkroom-\(identity)")
     }
 
     private var name: FileName { picture.path.name }
-    package var hiddenName: FileName { FileName(".darkroom-\(picture.stamp.identity)") }
 
     /// Opens it under its name, or under the hidden one after a crash; nil if neither is the picture.
     package func open() throws(FileError) -> Descriptor? {
@@ -52,7 +57,7 @@ package struct HotOriginal {
     package func hide() throws(FileError) -> Hiding {
         let isNamed = try folder.information(of: name).map(picture.stamp.matches) ?? false
         if let former = try folder.information(of: hiddenName), isNamed {
-            // The name can be known beforehand. A former daemon would have left the picture under one of both names.
+            // It can be seen while the picture has it. A former daemon would have left the picture under one of both names.
             guard picture.stamp.matches(former) else { return .nameIsTaken }
             // A file system that cannot refuse to replace leaves both names (`renameByLink`).
             try folder.remove(hiddenName)

@@ -53,7 +53,7 @@ extension OriginalsFolder {
             try? place.remove(name)
             throw error
         }
-        try sync(place)
+        try place.syncNames()
         FaultPoint.placeCopied.pass()
         return name
     }
@@ -77,15 +77,6 @@ extension OriginalsFolder {
         }
         if written < done { try copy.truncate(to: done, path: path) }
         return ByteString(digest.hex()) == picture.sha256
-    }
-
-    /// Waits until the names are on the disk. A network file system may not be able to.
-    func sync(_ folder: Directory) throws(FileError) {
-        do {
-            try folder.sync()
-        } catch  where [.invalidArgument, .notSupported].contains(error.errno) {
-            // Its server decides.
-        }
     }
 
     // MARK: The move
@@ -113,7 +104,7 @@ extension OriginalsFolder {
     private func rename(
         _ picture: TakenPicture, _ name: FileName, _ promise: OriginalPromise
     ) throws(FileError) -> Placement {
-        guard let original = try self.original(of: picture) else { return .again }
+        guard let original = try hot.original(of: picture) else { return .again }
         // Its content was read before it was promised.
         if try !original.isHidden() {
             switch try original.hide() {
@@ -135,8 +126,8 @@ extension OriginalsFolder {
         }
         FaultPoint.placeRenamed.pass()
         if isDurable {
-            try sync(place)
-            try sync(original.folder)
+            try place.syncNames()
+            try original.folder.syncNames()
         }
         FaultPoint.placeSynced.pass()
         return .ended(.moved(to: promise.path))
@@ -152,13 +143,13 @@ extension OriginalsFolder {
                 try place.rename(
                     copyName, to: place, as: name, replacing: existing == .replace, rivals: .some)
                 FaultPoint.placeRenamed.pass()
-            } else if try !holds(picture, as: name, in: place) {
+            } else if try !picture.isHeld(by: place, as: name) {
                 return .again
             }
         } catch  where [.fileExists, .noSuchFileOrDirectory].contains(error.errno) {
             return .again
         }
-        try sync(place)
+        try place.syncNames()
         FaultPoint.placeSynced.pass()
         return .placed
     }
@@ -167,34 +158,15 @@ extension OriginalsFolder {
     private func removeOriginal(
         of picture: TakenPicture, _ promise: OriginalPromise
     ) throws(FileError) -> Placement {
-        if let original = try self.original(of: picture) {
+        if let original = try hot.original(of: picture) {
             _ = try original.remove()
-            if isDurable { try sync(original.folder) }
+            if isDurable { try original.folder.syncNames() }
         }
         return .ended(.moved(to: promise.path))
     }
 
-    /// Gives originals that wait, or that do not move any more, their names back, as far as they can be reached.
-    ///
-    /// - Returns: the sources of those that had the hidden name.
-    @discardableResult
-    package static func show(
-        _ pictures: some Sequence<TakenPicture>, in path: String, stop: CancellationFlag
-    ) -> [ByteString] {
-        guard let hot = try? Directory(path: path) else { return [] }
-        return pictures.filter { Self.show($0, in: hot, stop) }.map(\.source)
-    }
-
-    package func show(_ picture: TakenPicture) { _ = Self.show(picture, in: hot, stop) }
-
-    private static func show(
-        _ picture: TakenPicture, in hot: Directory, _ stop: CancellationFlag
-    ) -> Bool {
-        guard let folder = try? hot.folder(beneath: picture.path.folder) else { return false }
-        let original = HotOriginal(picture, in: folder, stop: stop)
-        guard (try? original.isHidden()) == true else { return false }
-        return (try? original.show()) != nil
-    }
+    /// Gives an original that waits its name back, as far as it can be reached.
+    package func show(_ picture: TakenPicture) { _ = hot.show(picture) }
 }
 
 extension OriginalPromise {

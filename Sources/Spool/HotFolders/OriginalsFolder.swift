@@ -52,59 +52,37 @@ import SystemPackage
 /// | a file               | NAME-2, NAME-3, …   | replaces it        | the original stays |
 /// | a folder             | NAME-2, NAME-3, …   | the original stays | the original stays |
 package struct OriginalsFolder {
-    let hot: Directory
+    let hot: Hot
     let target: Directory
     let existing: Delivery.Existing
     let folders: BatchFolders
-    let stop: CancellationFlag
     let isDurable: Bool
     /// Whether the two are known to be on different mounts.
     let copies: Bool
 
+    var stop: CancellationFlag { hot.stop }
+
     /// Opens both folders.
     ///
-    /// - Parameter taken: the folders from which Darkroom takes files, or which are its own.
+    /// - Parameters:
+    ///   - key: that of the batch.
+    ///   - taken: the folders from which Darkroom takes files, or which are its own.
     /// - Throws: also if others could put another folder in the place of one of them, or if originals would be taken as
     ///   pictures again.
     package init(
-        from path: String, to place: Delivery, of folders: BatchFolders,
-        taken: [(path: String, what: String)], durably: Bool, copies: Bool, stop: CancellationFlag
+        from path: String, to place: Delivery, of folders: BatchFolders, _ key: HidingKey?,
+        taken: TakenFolders, durably: Bool, copies: Bool, stop: CancellationFlag
     ) throws(FileError) {
-        hot = try Self.open(path)
-        target = try Self.open(place.folder)
-        for (path, what) in taken {
-            // A folder that cannot be opened takes nothing.
-            guard let taken = try? Directory(path: path) else { continue }
-            if SpoolLoop.contains(target, taken) || SpoolLoop.contains(taken, target) {
-                throw Self.refusal(
-                    place.folder,
-                    "it is in \(what), \(path), or contains it: originals would be taken again")
-            }
+        hot = Hot(folder: try PlaceFolder.open(path), key: key, stop: stop)
+        target = try PlaceFolder.open(place.folder)
+        if let words = taken.above(target) ?? taken.beneath(target) {
+            throw PlaceFolder.refusal(
+                place.folder, "it is in \(words), or contains it: originals would be taken again")
         }
         existing = place.existing
         self.folders = folders
-        self.stop = stop
         isDurable = durably
         self.copies = copies
-    }
-
-    private static func open(_ path: String) throws(FileError) -> Directory {
-        let folder = try Directory(path: path)
-        if let words = FolderWay(to: try folder.information()).problem(folder) {
-            throw refusal(path, words)
-        }
-        return folder
-    }
-
-    private static func refusal(_ path: String, _ words: String) -> FileError {
-        FileError(.use, path, .notPermitted, detail: "it (\(words))")
-    }
-
-    /// Whether an error is about the name of one original, and not about a folder or the machine.
-    package static func concernsOnlyOne(_ error: FileError) -> Bool {
-        [
-            .fileNameTooLong, .isDirectory, .fileTooLarge, .invalidArgument, .illegalByteSequence,
-        ].contains(error.errno)
     }
 
     // MARK: The promise
@@ -125,10 +103,10 @@ package struct OriginalsFolder {
     package func prepare(
         _ picture: TakenPicture, _ promise: OriginalPromise?, besides promised: Set<ByteString>
     ) throws(FileError) -> Preparation {
-        let original = try self.original(of: picture)
+        let original = try hot.original(of: picture)
         if let promise, let found = try look(for: original, picture, promise) { return found }
         guard let original, let file = try original.open() else {
-            try requireSameFolder(as: picture)
+            try hot.requireSameFolder(as: picture)
             try original?.showOther()
             return .ended(.isAnother)
         }
@@ -161,24 +139,6 @@ package struct OriginalsFolder {
                 folder: try place.mark(), copy: copy?.text))
     }
 
-    /// The original in its folder; nil if there is no such folder any more.
-    func original(of picture: TakenPicture) throws(FileError) -> HotOriginal? {
-        do throws(FileError) {
-            let folder = try hot.folder(beneath: picture.path.folder)
-            return HotOriginal(picture, in: folder, stop: stop)
-        } catch  where [.noSuchFileOrDirectory, .notDirectory].contains(error.errno) {
-            return nil
-        }
-    }
-
-    /// A missing original in another folder at the same path, such as an empty one on which a share is to be mounted,
-    /// proves nothing.
-    private func requireSameFolder(as picture: TakenPicture) throws(FileError) {
-        let inode = UInt64(try hot.information().st_ino)
-        if inode == picture.stamp.folder.inode { return }
-        throw Self.refusal(hot.path, "it is not the folder from which the pictures were taken")
-    }
-
     /// What has become of a promise; nil if that cannot be known.
     private func look(
         for original: HotOriginal?, _ picture: TakenPicture, _ promise: OriginalPromise
@@ -189,7 +149,7 @@ package struct OriginalsFolder {
                 return try place.mark() == promise.folder ? .promised : nil
             }
             if try isPlaced(picture, promise) { return .ended(.moved(to: promise.path)) }
-            try requireSameFolder(as: picture)
+            try hot.requireSameFolder(as: picture)
             let isOther = try original?.showOther() ?? false
             return .ended(isOther ? .isAnother : .isLost(to: promise.path))
         }
@@ -200,28 +160,20 @@ package struct OriginalsFolder {
         } catch  where error.errno == .noSuchFileOrDirectory {
             return nil
         }
-        if try holds(picture, as: copyName(of: picture, promise), in: place) { return .promised }
+        let copy = copyName(of: picture, promise)
+        if try picture.isHeld(by: place, as: copy) { return .promised }
         guard let name = promise.fileName else { return nil }
-        return try holds(picture, as: name, in: place) ? .promised : nil
+        return try picture.isHeld(by: place, as: name) ? .promised : nil
     }
 
-    private func isPlaced(
+    /// Whether the promised file has its name.
+    package func isPlaced(
         _ picture: TakenPicture, _ promise: OriginalPromise
     ) throws(FileError) -> Bool {
         guard let name = promise.fileName else { return false }
         return try ifExists { () throws(FileError) in
-            try holds(picture, as: name, in: place(for: picture, makes: false))
+            try picture.isHeld(by: place(for: picture, makes: false), as: name)
         } ?? false
-    }
-
-    func holds(
-        _ picture: TakenPicture, as name: FileName, in folder: Directory
-    ) throws(FileError) -> Bool {
-        guard let found = try folder.information(of: name), found.isRegularFile,
-            found.length == picture.stamp.size
-        else { return false }
-        let digest = try folder.open(name).sha256(path: folder.path(of: name))
-        return ByteString(digest) == picture.sha256
     }
 
     // MARK: Names
@@ -230,30 +182,16 @@ package struct OriginalsFolder {
     ///
     /// - Parameter makes: whether it is made if it is missing, with the mode of that of the original.
     func place(for picture: TakenPicture, makes: Bool) throws(FileError) -> Directory {
-        var (place, source) = (target, hot)
+        var (place, source) = (target, hot.folder)
         for name in picture.path.folder.names {
             if makes {
                 source = try Directory(name, in: source)
-                try make(name, in: place, like: source)
+                place = try place.makeFolder(name, like: source, durably: true)
+            } else {
+                place = try Directory(name, in: place)
             }
-            place = try Directory(name, in: place)
         }
         return place
-    }
-
-    private func make(
-        _ name: FileName, in place: Directory, like source: Directory
-    ) throws(FileError) {
-        do throws(FileError) {
-            try place.makeDirectory(name, mode: 0o700)
-        } catch  where error.errno == .fileExists {
-            return
-        }
-        let made = try Directory(name, in: place)
-        // A file system without modes has its own.
-        let own = try made.information().st_mode & 0o7000
-        _ = fchmod(made.number, own | (try source.information().st_mode & 0o777))
-        try sync(place)
     }
 
     /// nil if the original stays because its name is taken.
@@ -261,20 +199,19 @@ package struct OriginalsFolder {
         for picture: TakenPicture, in place: Directory, besides promised: Set<ByteString>
     ) throws(FileError) -> FileName? {
         let name = picture.path.name
-        func isTaken(_ name: FileName) throws(FileError) -> Bool {
+        return try existing.free(name) {
+            name.numbered($0)
+        } isTaken: { name throws(FileError) in
             if promised.contains(ByteString(place.path(of: name))) { return true }
             return try place.exists(name)
         }
-        switch existing {
-        case .replace: return name
-        case .fail: return try isTaken(name) ? nil : name
-        case .number:
-            guard try isTaken(name) else { return name }
-            let number = try FreeNumber.search(from: 2) { number throws(FileError) in
-                try isTaken(name.numbered(number))
-            }
-            return name.numbered(number)
-        }
+    }
+}
+
+extension TakenPicture {
+    /// Whether a file of a folder has the content that was read.
+    func isHeld(by folder: Directory, as name: FileName) throws(FileError) -> Bool {
+        try folder.holds(name, bytes: stamp.size, sha256: sha256)
     }
 }
 

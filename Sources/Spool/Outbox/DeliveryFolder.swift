@@ -41,29 +41,32 @@ import SystemPackage
 /// Before a promised copy is removed, because its image fails, a record without a promise takes the promise back.
 package struct DeliveryFolder {
     private let folder: Directory
-    private let taken: [(path: String, what: String)]
+    private let taken: TakenFolders
 
     /// Opens the folder.
     ///
-    /// - Parameter owner: of the manifest.
+    /// - Parameters:
+    ///   - owner: of the manifest.
+    ///   - taken: those of the rules, if they are open.
     /// - Throws: also if the configuration does not allow it now, if others could put another folder in its place, or if
     ///   its files would be taken as pictures again.
     package init(
-        _ delivery: Delivery, of owner: UInt32?, _ rules: DeliveryRules
+        _ delivery: Delivery, of owner: UInt32?, _ rules: DeliveryRules,
+        _ taken: TakenFolders? = nil
     ) throws(Refusal) {
         if let words = rules.problem(with: delivery, of: owner) {
             // Images of others may be allowed there.
-            throw .output(Self.refusal(delivery.folder, words))
+            throw .output(PlaceFolder.refusal(delivery.folder, words))
         }
-        taken = rules.taken
+        self.taken = taken ?? TakenFolders(rules.taken)
         do throws(FileError) {
             if !delivery.isOfRecipe, let root = rules.root(of: delivery.folder) {
                 let way = FilePath(delivery.folder).components.dropFirst(
                     FilePath(root).components.count)
                 let names = way.reduce(RelativePath.root) { $0.appending(FileName($1.string)) }
-                folder = try Self.open(root).folder(beneath: names)
+                folder = try PlaceFolder.open(root).folder(beneath: names)
             } else {
-                folder = try Self.open(delivery.folder)
+                folder = try PlaceFolder.open(delivery.folder)
             }
             try refuseLoops(to: folder)
         } catch {
@@ -71,28 +74,10 @@ package struct DeliveryFolder {
         }
     }
 
-    private static func open(_ path: String) throws(FileError) -> Directory {
-        let folder = try Directory(path: path)
-        if let words = FolderWay(to: try folder.information()).problem(folder) {
-            throw refusal(path, words)
-        }
-        return folder
-    }
-
-    private static func refusal(_ path: String, _ words: String) -> FileError {
-        FileError(.use, path, .notPermitted, detail: "it (\(words))")
-    }
-
     private func refuseLoops(to place: Directory) throws(FileError) {
-        for (path, what) in taken {
-            // A folder that cannot be opened takes nothing.
-            guard let taken = try? Directory(path: path), SpoolLoop.contains(place, taken) else {
-                continue
-            }
-            throw FileError(
-                .use, place.path, .notPermitted,
-                detail: "it (it is in \(what), \(path): outputs would be taken again)")
-        }
+        guard let words = taken.above(place) else { return }
+        throw PlaceFolder.refusal(
+            place.path, "it is in \(words): outputs would be taken again")
     }
 
     /// The folder in which an output is placed: one beneath this if its name has folders.
@@ -101,29 +86,15 @@ package struct DeliveryFolder {
         var place = folder
         for name in OutputPath.components(of: output.facts.file).dropLast() {
             let name = FileName(name.string)
-            if isMade { try make(name, in: place) }
-            place = try Directory(name, in: place)
+            // `sync(foldersOf:)` waits for its name.
+            place =
+                isMade
+                ? try place.makeFolder(name, like: place, durably: false)
+                : try Directory(name, in: place)
         }
         // This folder may contain a hot folder.
         try refuseLoops(to: place)
         return place
-    }
-
-    private func make(_ name: FileName, in place: Directory) throws(FileError) {
-        do throws(FileError) {
-            try place.makeDirectory(name, mode: 0o700)
-            FaultPoint.outputFolderMade.pass()
-        } catch  where error.errno == .fileExists {
-            // It may be one that is not finished, or no folder.
-        }
-        let made = try Directory(name, in: place)
-        let found = try made.information()
-        guard found.st_uid == geteuid(), found.st_mode & 0o777 == 0o700 else { return }
-        let bits = S_ISVTX | 0o777
-        let mode = try place.information().st_mode & bits
-        guard mode != found.st_mode & bits, try made.names(atMost: 1).isEmpty else { return }
-        // A file system without modes has its own.
-        _ = fchmod(made.number, mode | found.st_mode & (S_ISUID | S_ISGID))
     }
 
     /// An output that is to be placed.
@@ -249,10 +220,7 @@ package struct DeliveryFolder {
     private func holds(
         _ facts: ImageStatus.Output, as name: FileName, in place: Directory
     ) throws(FileError) -> Bool {
-        guard let found = try place.information(of: name), found.isRegularFile,
-            found.length == facts.bytes
-        else { return false }
-        return try place.open(name).sha256(path: place.path(of: name)) == facts.sha256
+        try place.holds(name, bytes: facts.bytes, sha256: ByteString(facts.sha256))
     }
 
     /// nil if the image fails because its name is taken.
@@ -260,19 +228,11 @@ package struct DeliveryFolder {
         for output: Output, besides promised: Set<ByteString>
     ) throws(FileError) -> String? {
         let name = output.facts.file
-        func isTaken(_ name: String) throws(FileError) -> Bool {
+        return try output.existing.free(name) {
+            Self.name(name, number: $0)
+        } isTaken: { name throws(FileError) in
             if promised.contains(ByteString(name)) { return true }
             return try folder.information(ofOutput: name) != nil
-        }
-        switch output.existing {
-        case .replace: return name
-        case .fail: return try isTaken(name) ? nil : name
-        case .number:
-            guard try isTaken(name) else { return name }
-            let number = try FreeNumber.search(from: 2) { number throws(FileError) in
-                try isTaken(Self.name(name, number: number))
-            }
-            return Self.name(name, number: number)
         }
     }
 
@@ -323,9 +283,13 @@ package struct DeliveryFolder {
     /// Waits until the names in the folders on the way to an output are on the disk.
     package func sync(foldersOf output: Output) throws(Refusal) {
         do throws(FileError) {
-            try orServerDecides { () throws(FileError) in
-                try folder.sync(outputFolders: OutputPath.folders(of: output.facts.file))
+            var place = folder
+            for name in OutputPath.components(of: output.facts.file).dropLast() {
+                place = try Directory(FileName(name.string), in: place)
+                try place.syncNames()
             }
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            // Somebody has removed it.
         } catch {
             throw refusal(error, of: output)
         }
@@ -334,18 +298,9 @@ package struct DeliveryFolder {
     /// Waits until the names in the folder are on the disk.
     package func sync() throws(Refusal) {
         do throws(FileError) {
-            try orServerDecides { () throws(FileError) in try folder.sync() }
+            try folder.syncNames()
         } catch {
             throw .folder(error)
-        }
-    }
-
-    /// A network file system may not be able to sync a folder.
-    private func orServerDecides(_ sync: () throws(FileError) -> Void) throws(FileError) {
-        do throws(FileError) {
-            try sync()
-        } catch  where [.invalidArgument, .notSupported].contains(error.errno) {
-            // Its server decides.
         }
     }
 

@@ -102,6 +102,11 @@ extension DeliveryStation {
         }
     }
 
+    func worksAgain() {
+        guard let trouble = trouble.take() else { return }
+        shared.log.deliveryWorksAgain(trouble.failure, to: path, since: trouble.since)
+    }
+
     func endCancelled() {
         for job in pending.removeAll(where: \.cancellation.isSet) { giveUp(job, .cancelled) }
     }
@@ -144,11 +149,7 @@ extension DeliveryFolder.Refusal {
     fileprivate var endsImage: Bool {
         switch self {
         case .source(let error): error.fault == nil
-        case .output(let error):
-            [
-                .fileNameTooLong, .isDirectory, .fileTooLarge, .invalidArgument,
-                .illegalByteSequence,
-            ].contains(error.errno)
+        case .output(let error): PlaceFolder.concernsOneName(error)
         case .folder: false
         }
     }

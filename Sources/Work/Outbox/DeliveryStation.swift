@@ -47,6 +47,7 @@ final class DeliveryStation: @unchecked Sendable {
     private var promised: [Deliveries.Job] = []
     /// The names that outputs get next.
     private var names: Set<ByteString> = []
+    /// The outage of the folder, from its report until something shows its end, or nothing waits any more.
     var trouble: Trouble?
     /// Why the folder has refused everything during this pass.
     var refusal: Failure?
@@ -102,7 +103,10 @@ final class DeliveryStation: @unchecked Sendable {
     private func pass() {
         guard !shared.stopped.isSet else { return }
         endCancelled()
+        // Nobody waits for the end of an outage.
+        if pending.isEmpty, promised.isEmpty { trouble = nil }
         if trouble?.isWaiting == true || pending.isEmpty { return }
+        var isOpen = false
         var copied: [Deliveries.Job] = []
         var opened = OpenedFolders()
         for var job in pending.next(atMost: Self.mostOfPass) {
@@ -112,6 +116,7 @@ final class DeliveryStation: @unchecked Sendable {
             }
             do throws(DeliveryFolder.Refusal) {
                 let folder = try opened.folder(for: job)
+                isOpen = true
                 let preparation = try folder.prepare(
                     output, job.job.image.promise, isPromised: job.isPromised,
                     mayBePlaced: job.mayBePlaced, besides: names)
@@ -135,6 +140,8 @@ final class DeliveryStation: @unchecked Sendable {
             }
         }
         if !copied.isEmpty { FaultPoint.deliveryCopied.pass() }
+        // What is copied or promised tells more.
+        if isOpen, refusal == nil, copied.isEmpty, promised.isEmpty { worksAgain() }
         promise(copied, &opened)
         placeSoon()
         endPass()
@@ -271,9 +278,7 @@ final class DeliveryStation: @unchecked Sendable {
         image.deliveredTo = RareText(place)
         if !isCertain { image.warnings = (image.warnings ?? []) + [Self.warning(of: place)] }
         forget(&job)
-        if let trouble = trouble.take() {
-            shared.log.deliveryWorksAgain(trouble.failure, to: path, since: trouble.since)
-        }
+        worksAgain()
         if job.trouble != nil, let refusedAlone, refusedAlone.count == 1 {
             shared.log.deliveryWorksAgain(
                 refusedAlone.failure, to: path, since: refusedAlone.since)

@@ -20,13 +20,9 @@ final class OriginalStation: @unchecked Sendable {
     // @unchecked: the stored variables are used on `queue` only.
 
     private static let mostOfPass = 64
-    /// In seconds.
-    private static let firstDelay = 1.0
-    private static let longestDelay = 60.0
 
-    private struct Trouble {
+    struct Trouble {
         let failure: Failure
-        let target: String
         let since: String
         let delay: Double
         /// Whether the time of the next attempt has not come.
@@ -34,8 +30,9 @@ final class OriginalStation: @unchecked Sendable {
     }
 
     /// A batch, and what is left of it.
-    private struct Work {
+    struct Work {
         let job: OriginalMoves.Job
+        let hidingKey: HidingKey?
         var pending: [TakenPicture]
         /// Those of the journal, by the sources of the pictures.
         var promises: [ByteString: OriginalPromise]
@@ -43,8 +40,6 @@ final class OriginalStation: @unchecked Sendable {
         /// Those whose promises are being written, or are to be kept.
         var promised: [TakenPicture] = []
         var unwritten = 0
-        /// Why the last attempt failed.
-        var failure: Failure?
         /// Whether no hidden original of a former daemon is left in the hot folder.
         var isShown = false
 
@@ -53,17 +48,18 @@ final class OriginalStation: @unchecked Sendable {
     }
 
     /// The name of `hot/KEY`.
-    private let key: FileName
-    private let shared: OriginalMoves.Shared
-    private let queue = DispatchQueue(label: "darkroom.originals", qos: .utility)
-    private var works: [BatchKey: Work] = [:]
+    let key: FileName
+    let shared: OriginalMoves.Shared
+    let queue = DispatchQueue(label: "darkroom.originals", qos: .utility)
+    var works: [BatchKey: Work] = [:]
     /// The paths that originals get next.
-    private var names: Set<ByteString> = []
-    private var trouble: Trouble?
+    var names: Set<ByteString> = []
+    /// The outage of the two folders, from its report until a move shows its end, or nothing waits any more.
+    var trouble: Trouble?
     /// Whether the two folders are known to be on different mounts of a file system.
     private var copies = false
     private var passIsSet = false
-    private var attempt = PlannedTick()
+    var attempt = PlannedTick()
 
     init(_ key: FileName, _ shared: OriginalMoves.Shared) {
         self.key = key
@@ -78,7 +74,8 @@ final class OriginalStation: @unchecked Sendable {
             guard let status = job.status() else { return job.ended([:]) }
             let moved = batch.moved(by: status)
             let pictures = batch.done(by: status).filter { !moved.contains($0.source) }
-            works[job.key] = Work(job: job, pending: pictures, promises: promises)
+            works[job.key] = Work(
+                job: job, hidingKey: batch.hidingKey, pending: pictures, promises: promises)
             if let trouble, trouble.isWaiting { wait(job.key, trouble.failure) }
             passSoon()
         }
@@ -96,7 +93,7 @@ final class OriginalStation: @unchecked Sendable {
         queue.async { [self] in works = [:] }
     }
 
-    private func passSoon() {
+    func passSoon() {
         guard !passIsSet, !works.isEmpty else { return }
         passIsSet = true
         queue.async { [self] in
@@ -109,52 +106,71 @@ final class OriginalStation: @unchecked Sendable {
 
     private func pass() {
         var refusal: (failure: Failure, target: String)?
+        // The folders, if they have refused nothing to a batch that waits for no promise, which could tell more.
+        var working: (path: String, target: String)?
         for key in works.keys.sorted() {
             if shared.stopped.isSet { return }
             guard let work = works[key], !work.isInPass else { continue }
             if trouble?.isWaiting == true, !work.job.cancellation.isSet { continue }
             let rules = work.job.rules()
             guard let (folder, place) = rule(for: work, rules) else {
-                stay(key, in: nil, "the configuration does not move it any more")
+                stay(key, "the configuration does not move it any more")
                 continue
             }
             do throws(FileError) {
                 let opened = try open(folder, place, for: work, rules)
-                if let failure = prepare(key, opened) { refusal = (failure, place.folder) }
+                if let failure = prepare(key, opened) {
+                    refusal = (failure, place.folder)
+                } else if works[key]?.isInPass == false {
+                    working = (folder.path, place.folder)
+                }
             } catch {
                 refusal = (Failure(error), place.folder)
                 refuse(key, Failure(error), in: folder.path)
             }
             end(key)
         }
-        if let refusal { refused(refusal.failure, refusal.target) } else { passSoonIfDue() }
+        if let refusal { return refused(refusal.failure, refusal.target) }
+        if let working, trouble?.isWaiting != true { worksAgain(working.path, working.target) }
+        passSoonIfDue()
     }
 
-    /// Whether something is left that need not wait.
+    /// Begins another pass if something is left that need not wait.
     private func passSoonIfDue() {
+        if works.isEmpty { trouble = nil }
         guard trouble?.isWaiting != true else { return }
         if works.values.contains(where: { !$0.isInPass && !$0.isDone }) { passSoon() }
     }
 
+    /// The hot folder; nil if there is none any more.
+    func folder(of rules: OriginalMoves.Rules) -> HotFolder? {
+        rules.folders.first { HotStations.key($0.path) == key }
+    }
+
     /// The hot folder, and where its originals move; nil if they do not.
-    private func rule(
+    func rule(
         for work: Work, _ rules: OriginalMoves.Rules
     ) -> (HotFolder, Delivery)? {
-        let folder = rules.folders.first { HotStations.key($0.path) == key }
-        guard let folder else { return nil }
+        guard let folder = folder(of: rules) else { return nil }
         guard folder.originals == .place, let place = folder.place else {
-            OriginalsFolder.show(work.pending, in: folder.path, stop: shared.stopped)
+            hot(folder.path, of: work)?.show(work.pending)
             return nil
         }
         return (folder, place)
     }
 
-    private func open(
+    func open(
         _ folder: HotFolder, _ place: Delivery, for work: Work, _ rules: OriginalMoves.Rules
     ) throws(FileError) -> OriginalsFolder {
         try OriginalsFolder(
-            from: folder.path, to: place, of: work.job.folders, taken: rules.taken,
-            durably: rules.isDurable, copies: copies, stop: shared.stopped)
+            from: folder.path, to: place, of: work.job.folders, work.hidingKey,
+            taken: TakenFolders(rules.taken), durably: rules.isDurable, copies: copies,
+            stop: shared.stopped)
+    }
+
+    /// The hot folder alone; nil if it cannot be opened.
+    func hot(_ path: String, of work: Work) -> OriginalsFolder.Hot? {
+        OriginalsFolder.Hot(path, work.hidingKey, stop: shared.stopped)
     }
 
     /// Prepares some originals of a batch, and has their promises written.
@@ -164,7 +180,7 @@ final class OriginalStation: @unchecked Sendable {
         guard var work = works[key] else { return nil }
         let pictures = Array(work.pending.prefix(Self.mostOfPass))
         work.pending.removeFirst(pictures.count)
-        work.failure = nil
+        var failure: Failure?
         var refused: [TakenPicture] = []
         var new: [(TakenPicture, OriginalPromise)] = []
         for picture in pictures where !shared.stopped.isSet {
@@ -181,13 +197,13 @@ final class OriginalStation: @unchecked Sendable {
                     work.promised.append(picture)
                 case .ended(let outcome): work.outcomes[picture.source] = outcome
                 }
-            } catch  where OriginalsFolder.concernsOnlyOne(error) {
+            } catch  where PlaceFolder.concernsOneName(error) {
                 folder.giveUp(picture, promise)
                 work.outcomes[picture.source] = .stays(error.message)
             } catch {
                 if shared.stopped.isSet { return nil }
                 folder.show(picture)
-                work.failure = Failure(error)
+                failure = Failure(error)
                 refused.append(picture)
             }
         }
@@ -197,7 +213,6 @@ final class OriginalStation: @unchecked Sendable {
             work.promises[picture.source] = promise
             work.promised.append(picture)
         }
-        let failure = work.failure
         works[key] = work
         for (picture, promise) in new { write(promise, of: picture, key) }
         if new.isEmpty, !work.promised.isEmpty { keepPromises(key) }
@@ -279,7 +294,7 @@ final class OriginalStation: @unchecked Sendable {
             works[key]?.pending.append(picture)
             works[key]?.isShown = false
             return nil
-        } catch  where OriginalsFolder.concernsOnlyOne(error) {
+        } catch  where PlaceFolder.concernsOneName(error) {
             names.remove(ByteString(promise.path))
             folder.giveUp(picture, promise)
             works[key]?.outcomes[picture.source] = .stays(error.message)
@@ -294,10 +309,7 @@ final class OriginalStation: @unchecked Sendable {
     private func giveBack(_ pictures: [TakenPicture], of key: BatchKey, _ path: String?) {
         guard let work = works[key] else { return }
         works[key]?.pending += pictures
-        let shown = path.map {
-            OriginalsFolder.show(pictures, in: $0, stop: shared.stopped)
-        }
-        for source in shown ?? [] {
+        for source in path.flatMap({ hot($0, of: work) })?.show(pictures) ?? [] {
             guard let promise = work.promises[source], !promise.isCopy else { continue }
             names.remove(ByteString(promise.path))
             works[key]?.promises[source] = nil
@@ -305,85 +317,5 @@ final class OriginalStation: @unchecked Sendable {
                 .moving(source: source.string, nil), of: work.job.folders
             ) {}
         }
-    }
-
-    // MARK: Waiting
-
-    /// A batch waits, or its originals stay if it was cancelled.
-    private func refuse(_ key: BatchKey, _ failure: Failure, in path: String?) {
-        guard let work = works[key] else { return }
-        if work.job.cancellation.isSet { return stay(key, in: path, failure.message) }
-        if !work.isShown, let path {
-            works[key]?.isShown = true
-            OriginalsFolder.show(work.pending, in: path, stop: shared.stopped)
-        }
-        wait(key, failure)
-    }
-
-    private func wait(_ key: BatchKey, _ failure: Failure) {
-        guard let work = works[key] else { return }
-        let count = work.pending.count
-        guard count > 0 else { return }
-        let reason = Status.Waiting(
-            .originals,
-            message: "\(Words.count(count, "original")) cannot be moved: \(failure.message)",
-            since: trouble?.since ?? Clock.timestamp)
-        if shared.note(reason, for: key) { work.job.changed() }
-    }
-
-    /// The originals of a batch that are left stay where they are.
-    private func stay(_ key: BatchKey, in path: String?, _ reason: String) {
-        guard var work = works[key], !work.isInPass else { return }
-        if let path { OriginalsFolder.show(work.pending, in: path, stop: shared.stopped) }
-        let rules = work.job.rules()
-        let opened = rule(for: work, rules).flatMap { try? open($0.0, $0.1, for: work, rules) }
-        for picture in work.pending {
-            let promise = work.promises[picture.source]
-            if let promise { names.remove(ByteString(promise.path)) }
-            if let promise, promise.isPlaced {
-                // Only the original could not be removed.
-                work.outcomes[picture.source] = .moved(to: promise.path)
-            } else {
-                opened?.giveUp(picture, promise)
-                work.outcomes[picture.source] = .stays(reason)
-            }
-        }
-        work.pending = []
-        works[key] = work
-        end(key)
-    }
-
-    /// Hands a batch back of which nothing is left.
-    private func end(_ key: BatchKey) {
-        guard let work = works[key], work.isDone, !shared.stopped.isSet else { return }
-        works[key] = nil
-        _ = shared.note(nil, for: key)
-        work.job.ended(work.outcomes)
-    }
-
-    /// A folder has refused something, so that batches wait.
-    private func refused(_ failure: Failure, _ target: String) {
-        guard !works.isEmpty else { return }
-        let path = works.values.first?.job.rules().folders.first {
-            HotStations.key($0.path) == key
-        }?.path
-        if trouble == nil { shared.log.originalsWait(failure, of: path ?? key.text, to: target) }
-        let delay = trouble.map { min($0.delay * 2, Self.longestDelay) } ?? Self.firstDelay
-        trouble = Trouble(
-            failure: failure, target: target, since: trouble?.since ?? Clock.timestamp,
-            delay: delay)
-        let moment = shared.time.now.saturatingAdd(UInt64(delay * 1e9))
-        guard let tick = attempt.plan(at: moment) else { return }
-        shared.time.call(at: moment, on: queue) { [weak self] in
-            guard let self, attempt.hasCome(tick) else { return }
-            trouble?.isWaiting = false
-            passSoon()
-        }
-    }
-
-    private func worksAgain(_ path: String, _ target: String) {
-        guard let trouble = trouble.take() else { return }
-        shared.log.originalsMoveAgain(
-            trouble.failure, of: path, to: target, since: trouble.since)
     }
 }

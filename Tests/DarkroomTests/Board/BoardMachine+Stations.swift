@@ -127,7 +127,7 @@ extension BoardMachine {
             try require(
                 (image.originalAt == "/d/o")
                     == (outcome == .moved(to: "/d/o") || outcome == .isLost(to: "/d/o")),
-                "\(key)/\(index) says \(image.originalAt?.text ?? "nothing") of its original")
+                "\(key)/\(index) says \(image.originalAt?.value ?? "nothing") of its original")
         }
         return true
     }

@@ -257,15 +257,19 @@ import Testing
 
     /// `deliver.roots`, and what is said of folders to which nothing can be delivered.
     @Test func readsRootsOfDeliveries() throws {
-        let loaded = try load("deliver.roots: [ROOT/scans//, ROOT/gone]")
+        let loaded = try load("deliver.roots: [ROOT/scans//, ROOT/gone, ROOT/darkroomd.yaml]")
         #expect(
             loaded.configuration.deliveryRules.roots
-                == ["\(scratch.path)/scans", "\(scratch.path)/gone"])
+                == ["scans", "gone", "darkroomd.yaml"].map { "\(scratch.path)/\($0)" })
+        let reasons = [
+            ("gone", "No such file or directory"), ("darkroomd.yaml", "Not a directory"),
+        ]
         #expect(
-            ConfigurationCheck(loaded, unit: nil).warnings == [
-                "\(scratch.path)/darkroomd.yaml:2: deliver.roots: \(scratch.path)/gone: cannot open: "
-                    + "No such file or directory; images wait until their results can be delivered there"
-            ])
+            ConfigurationCheck(loaded, unit: nil).warnings
+                == reasons.map { name, reason in
+                    "\(scratch.path)/darkroomd.yaml:2: deliver.roots: \(scratch.path)/\(name): "
+                        + "cannot open: \(reason); images wait until their results can be delivered there"
+                })
         for wrong in ["[a]", "[/a/../b]"] {
             let error = #expect(throws: ConfigurationError.self) {
                 try load("deliver.roots: \(wrong)")

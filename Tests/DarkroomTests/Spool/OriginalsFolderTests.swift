@@ -12,6 +12,7 @@ import Testing
 @Suite final class OriginalsFolderTests: SpoolSuite {
     private let bytes = Array("a picture".utf8)
     private let place: ScratchDirectory
+    private let key = HidingKey()
     private var hot: String { "\(place.path)/hot" }
     private var done: String { "\(place.path)/done" }
 
@@ -30,8 +31,8 @@ import Testing
         taken: [(path: String, what: String)] = []
     ) throws -> OriginalsFolder {
         try OriginalsFolder(
-            from: hot, to: Delivery(to: done, existing), of: folders, taken: taken, durably: true,
-            copies: copies, stop: CancellationFlag())
+            from: hot, to: Delivery(to: done, existing), of: folders, key,
+            taken: TakenFolders(taken), durably: true, copies: copies, stop: CancellationFlag())
     }
 
     private func picture(_ path: String = "sub/a.png") throws -> TakenPicture {
@@ -223,8 +224,6 @@ import Testing
     func anotherFileDoesNotMove(change: Change, copies: Bool) throws {
         let picture = try picture()
         let path = "\(hot)/sub/a.png"
-        var before = stat()
-        #expect(stat(path, &before) == 0)
         switch change {
         case .gone: #expect(unlink(path) == 0)
         case .other:
@@ -232,10 +231,7 @@ import Testing
             #expect(rename("\(path)-new", path) == 0)
         case .size: try put(path, "a picture with more")
         case .content:
-            let file = Glibc.open(path, O_WRONLY)
-            #expect(write(file, "b", 1) == 1)
-            #expect(futimens(file, [before.st_atim, before.st_mtim]) == 0)
-            close(file)
+            try FileManager.default.exchange(contentOf: path, with: Data("b picture".utf8))
         }
         let left = text(path)
         let preparation = try open(copies: copies).prepare(picture, nil, besides: [])
@@ -243,6 +239,68 @@ import Testing
         #expect(text(path) == left)
         #expect(names("\(hot)/sub") == (change == .gone ? [] : ["a.png"]))
         #expect(names("\(done)/sub") == [])
+    }
+
+    enum Missing: CaseIterable { case there, hidden, renamed, other, folder, hot, unmounted }
+
+    /// What is known of an original when it does not move any more.
+    @Test(arguments: Missing.allCases) func knowsWhatIsLacking(missing: Missing) throws {
+        let picture = try picture()
+        let path = "\(hot)/sub/a.png"
+        switch missing {
+        case .there: break
+        case .hidden: _ = try promise(open().prepare(picture, nil, besides: []))
+        case .renamed: #expect(rename(path, "\(hot)/sub/b.png") == 0)
+        case .other: try put(path, "another picture")
+        case .folder: #expect(rename("\(hot)/sub", "\(hot)/other") == 0)
+        case .hot, .unmounted: #expect(rename(hot, "\(hot)-away") == 0)
+        }
+        if missing == .unmounted { try FileManager.default.makeFolder(atPath: hot) }
+        let found = OriginalsFolder.Hot(hot, key, stop: CancellationFlag())
+        let isLacking = [.renamed, .other, .folder].contains(missing)
+        #expect(found?.lacks(picture) == (missing == .hot ? nil : isLacking))
+    }
+
+    /// A name that a former daemon would have used, and one that can be seen while the original has it.
+    @Test(arguments: [false, true]) func hidesUnderANameOfItsOwn(isLink: Bool) throws {
+        let picture = try picture()
+        let folder = try Directory(path: "\(hot)/sub")
+        let original = HotOriginal(picture, in: folder, key, stop: CancellationFlag())
+        let former = HotOriginal(picture, in: folder, nil, stop: CancellationFlag())
+        let other = HotOriginal(picture, in: folder, HidingKey(), stop: CancellationFlag())
+        #expect(former.hiddenName.text == ".darkroom-\(picture.stamp.identity)")
+        #expect(Set([original, former, other].map(\.hiddenName)).count == 3)
+        try put("\(hot)/sub/\(former.hiddenName.text)", "x")
+        let hidden = "\(hot)/sub/\(original.hiddenName.text)"
+        if isLink {
+            // As a crash leaves it on a file system that cannot refuse to replace.
+            #expect(link("\(hot)/sub/a.png", hidden) == 0)
+        } else {
+            try put(hidden, "x")
+        }
+        let removal = try original.remove()
+        guard isLink else {
+            guard case .nameIsTaken = removal else { throw Unexpected() }
+            #expect(text("\(hot)/sub/a.png") == "a picture" && text(hidden) == "x")
+            let outcome = try open().prepare(picture, nil, besides: [])
+            guard case .ended(.stays(let reason)) = outcome else { throw Unexpected() }
+            #expect(
+                reason
+                    == "its folder contains \(original.hiddenName.text), which is another file")
+            return
+        }
+        guard case .removed(isLast: true) = removal else { throw Unexpected() }
+        #expect(names("\(hot)/sub") == [former.hiddenName.text])
+    }
+
+    /// A folder that a killed daemon has left gets its mode.
+    @Test(arguments: [false, true]) func completesAFolder(copies: Bool) throws {
+        #expect(chmod("\(hot)/sub", 0o2750) == 0)
+        #expect(mkdir("\(done)/sub", 0o700) == 0)
+        _ = try open(copies: copies).prepare(picture(), nil, besides: [])
+        var information = stat()
+        #expect(stat("\(done)/sub", &information) == 0)
+        #expect(information.st_mode & 0o7777 == 0o750)
     }
 
     /// It changes between the promise and the move: the copy of what was read moves, and the new one stays.

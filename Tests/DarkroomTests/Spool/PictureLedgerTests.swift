@@ -136,12 +136,32 @@ import Testing
         try folder.makeDirectory("scans-2")
         try batch.record(in: folder, durably: true)
         #expect(try HotBatch.recover(in: folder) == [batch])
+        #expect(batch.hidingKey != nil)
         // What has no record is not taken.
         #expect(Set(try folder.names()) == ["scans-1", "scans-1.batch"])
         let file = scratch.url.appending(path: "scans-1.batch")
         try Data(contentsOf: file).dropLast(2).write(to: file)
         #expect(try HotBatch.recover(in: folder) == [])
         #expect(try folder.names() == [])
+    }
+
+    /// The record of a former daemon has no key, and a key that is damaged is none.
+    @Test(arguments: [
+        ("", true), (" 00112233445566778899aabbccddeeff", true), (" 0011", false),
+        (" 00112233445566778899aabbccddeefg", false),
+        (" 00112233445566778899aabbccddeeff x", false),
+    ]) func aRecordMayHaveAKey(end: String, isWhole: Bool) throws {
+        var batch = HotBatch(
+            name: "scans-1", originals: .move, identity: "5-6.7", pictures: [Self.picture()],
+            hidingKey: nil)
+        try batch.record(in: folder, durably: false)
+        let file = scratch.url.appending(path: "scans-1.batch")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(text.hasPrefix("batch scans-1 move 5-6.7\n"))
+        try text.replacing("5-6.7\n", with: "5-6.7\(end)\n").write(
+            to: file, atomically: false, encoding: .utf8)
+        batch.hidingKey = HidingKey(word: String(end.dropFirst()))
+        #expect(try HotBatch.recover(in: folder) == (isWhole ? [batch] : []))
     }
 
     /// What could not be recorded is removed at once, and what is recorded stays.
