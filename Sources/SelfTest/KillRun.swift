@@ -174,8 +174,10 @@ package struct KillRun {
     /// - Returns: false if the daemon stopped before it was killed.
     private mutating func dieAtRandom() throws(SelfTestError) -> Bool {
         try dropSome()
-        let daemon = try spool.start(
-            settings: Bool.random(using: &random) ? Self.keepingOriginals : [:])
+        // A store that only some daemons have: what it gives is compared with what the others make.
+        var settings = Bool.random(using: &random) ? Self.keepingOriginals : [:]
+        if Bool.random(using: &random) { settings.merge(spool.storingResults) { $1 } }
+        let daemon = try spool.start(settings: settings)
         defer { daemon.end() }
         var wishes = try randomWishes()
         var signals: [CInt] = []

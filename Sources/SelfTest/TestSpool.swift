@@ -78,6 +78,11 @@ package final class TestSpool {
         }
     }
 
+    /// The settings of a daemon with a store of results, which all such daemons of this spool share.
+    package var storingResults: [String: String] {
+        ["results.maxBytes": "4MiB", "results.folder": "\(path).results"]
+    }
+
     /// A text quoted so that YAML accepts any content.
     static func quoted(_ text: String) -> String {
         "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
