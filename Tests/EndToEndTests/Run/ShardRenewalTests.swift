@@ -137,6 +137,43 @@ import Testing
         try await compare()
     }
 
+    /// The second run of a shard compares, and has nothing to write: not even its status, although it has no `sizes.json`.
+    @Test func writesNothingWhereNothingHasChanged() async throws {
+        // A source that was changed a moment ago has no identity, which the second run would note.
+        try fixture.shell("sleep 2.1")
+        try await night(2)
+        #expect(try await merge().exit == 0)
+        func identities() -> [String: String] {
+            ["out", "out/.darkroom/shard-1-of-2", "out/.darkroom/shard-2-of-2"].reduce(into: [:]) {
+                for (name, identity) in fixture.identities(of: fixture.list($1), in: $1)
+                where !["attempts", "lock"].contains(name) {
+                    $0["\($1)/\(name)"] = identity
+                }
+            }
+        }
+        let before = identities()
+        #expect(before.keys.contains("out/sizes.json"))
+        #expect(try await night(2) == 0)
+        #expect(identities() == before)
+    }
+
+    /// What lies in the folder of a shard, or beside the outputs, is written again, and no output is.
+    @Test(arguments: [
+        "status.json", "sizes.json", "progress.json", "manifest.yaml",
+        ".darkroom/manifest.yaml", ".darkroom/shard-1-of-2/manifest.yaml",
+        ".darkroom/shard-1-of-2/progress.json", ".darkroom/shard-1-of-2/status.json",
+    ]) func writesRemovedFilesAgain(file: String) async throws {
+        try await night(2)
+        #expect(try await merge().exit == 0)
+        let former = fixture.identities(of: RenewalTests.outputs)
+        try fixture.shell("rm out/\(file)")
+        #expect(try await night(2) == 0)
+        #expect(try await merge().exit == 0)
+        #expect(fixture.exists("out/\(file)"))
+        #expect(fixture.identities(of: RenewalTests.outputs) == former)
+        try await compare()
+    }
+
     /// Another count of shards takes the merged results, whatever has changed; without a merge, it is refused.
     @Test(arguments: [1, 2, 5]) func takesAnotherCount(count: Int) async throws {
         try await night(3)
