@@ -110,26 +110,9 @@ import Testing
         #expect(fixture.list("out") == files)
         let result = try await darkroom("run")
         #expect(result.exit == 0, "\(result)")
-        let after = fixture.identities(of: Self.outputs)
         let isSilent = change.made.isEmpty && change.gone.isEmpty
         #expect(result.output.contains("; nothing to do") == change.made.isEmpty, "\(result)")
-        let status = try #require(try fixture.status())
-        for image in status.images {
-            guard let file = image.output?.file else { continue }
-            let isMade = change.made.contains(file)
-            #expect(
-                (before[file] == nil || before[file] != after[file]) == isMade
-                    || !Self.outputs.contains(file), "\(file)")
-            let isPlanned = plan.output.contains("\"file\":\"\(file)\",\"name\"")
-            #expect(isPlanned == isMade, "\(file) \(plan.output)")
-        }
-        for file in change.gone {
-            #expect(
-                plan.output.contains(#"{"action":"leave","file":"\#(file)","type":"file"}"#),
-                "\(plan)")
-            #expect(result.errors.contains("no image any more: \(file)\n"), "\(result)")
-            #expect(fixture.exists("out/\(file)"))
-        }
+        try fixture.check(change, since: before, plan: plan.output, told: result.errors)
         let pruned = try await darkroom("run", ["--prune"])
         #expect(pruned.exit == 0 && pruned.output.contains("; nothing to do"), "\(pruned)")
         #expect(pruned.output.contains("removed") == !change.gone.isEmpty || isSilent, "\(pruned)")

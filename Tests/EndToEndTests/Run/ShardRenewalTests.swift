@@ -70,10 +70,6 @@ import Testing
         var made: Int { unchanged ? 0 : changes?.made ?? counts.total }
     }
 
-    private func isPicture(_ name: String) -> Bool {
-        name.hasSuffix(".png") || name.hasSuffix(".jpg")
-    }
-
     /// The merged folder is that of one run in a new folder, and each output is what the status says.
     private func compare(
         and others: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
@@ -112,24 +108,7 @@ import Testing
         #expect((made == 0) == change.made.isEmpty)
         let merged = try await merge()
         #expect(merged.exit == 0, "\(merged)")
-        let after = fixture.identities(of: RenewalTests.outputs)
-        let status = try #require(try fixture.status())
-        for image in status.images {
-            guard let file = image.output?.file else { continue }
-            let isMade = change.made.contains(file)
-            #expect(
-                (before[file] == nil || before[file] != after[file]) == isMade
-                    || !RenewalTests.outputs.contains(file), "\(file)")
-            let isPlanned = plan.output.contains("\"file\":\"\(file)\",\"name\"")
-            #expect(isPlanned == isMade, "\(file) \(plan.output)")
-        }
-        for file in change.gone {
-            #expect(
-                plan.output.contains(#"{"action":"leave","file":"\#(file)","type":"file"}"#),
-                "\(plan)")
-            #expect(merged.errors.contains("no image any more: \(file)\n"), "\(merged)")
-            #expect(fixture.exists("out/\(file)"))
-        }
+        try fixture.check(change, since: before, plan: plan.output, told: merged.errors)
         #expect(try await night(3) == 0)
         let pruned = try await merge("--prune")
         #expect(pruned.exit == 0, "\(pruned)")
