@@ -71,6 +71,30 @@ import Testing
         #expect(try found([entry("b.png", of: "b", isGone: true)], fails: true).gone == ["b.png"])
     }
 
+    /// What is known last of a source decides whether it can be looked for.
+    @Test func theLastSourceCounts() throws {
+        let information = try outputs.information()
+        let here = "\(information.st_dev)-1-1-1.0-1.0"
+        let elsewhere = "\(information.st_dev + 1)-1-1-1.0-1.0"
+        let entry = entry("old.png", of: "old")
+        let cases: [(identities: [String?], isAway: Bool)] = [
+            ([nil], false), ([here], false), ([elsewhere, here], false), ([elsewhere], true),
+            ([here, elsewhere], true), ([nil, elsewhere], true), ([elsewhere, nil], true),
+        ]
+        for (identities, isAway) in cases {
+            let former = FormerOutputs()
+            for identity in identities { former.add(entry.with(source: "gone.png", identity)) }
+            let found = try found(former.all)
+            #expect(found.away == (isAway ? ["old.png"] : []), "\(identities)")
+            #expect(found.gone == (isAway ? [] : ["old.png"]), "\(identities)")
+            former.remove(entry)
+            #expect(former.isEmpty, "\(identities)")
+        }
+        // The identity of a URL is none of a device.
+        #expect(entry.with(source: "https://a.test/b", here) == entry)
+        #expect(entry.with(source: "gone.png", "\"tag\"") == entry)
+    }
+
     /// Ten thousand are as fast as one by one.
     @Test func entriesLeaveTheList() throws {
         let former = FormerOutputs()

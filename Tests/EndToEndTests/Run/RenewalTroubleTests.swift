@@ -62,19 +62,85 @@ import Testing
         #expect(results == former.filter { $0 != "b.png" })
     }
 
+    /// The same for shards: their merge tells such files, and removes them when the disk is there again and has no such
+    /// pictures.
+    @Test(
+        .enabled(if: SmallDisk.isAvailable, "only root can mount"),
+        arguments: ["run p", "run m.yaml"])
+    func aMergePrunesNothingOfADiskThatIsAway(command: String) async throws {
+        try fixture.shell("mkdir -p tmpfs p/disk; cp large.png p/large.png")
+        func write(_ images: String) throws {
+            let all = "images:\n- {name: large, source: p/large.png}\n" + images
+            try fixture.write(all, to: "m.yaml")
+        }
+        try write("- {name: a, source: p/disk/a.png}\n- {name: b, source: p/disk/b.png}\n")
+        let (tmpfs, disk) = (fixture.url("tmpfs").path, fixture.url("p/disk").path)
+        try #require(mount("tmpfs", tmpfs, "tmpfs", 0, "size=1m") == 0)
+        defer { umount2(tmpfs, CInt(MNT_DETACH)) }
+        try #require(mount(tmpfs, disk, nil, UInt(MS_BIND), nil) == 0)
+        defer { umount2(disk, CInt(MNT_DETACH)) }
+        func night() async throws {
+            for number in 1...2 {
+                let result = try await end("\(command) -o out --shard \(number)/2")
+                #expect(result.exit == 0, "\(result)")
+            }
+        }
+        try fixture.shell("cp small.png p/disk/a.png; cp gray.png p/disk/b.png; sleep 2.1")
+        try await night()
+        #expect(try await end("merge out").exit == 0)
+        #expect(results == ["a.png", "b.png", "large.png"])
+        // A picture that is really gone is told from one that is away. A manifest without it says so as a folder does.
+        try fixture.shell("rm p/disk/b.png")
+        try write("- {name: a, source: p/disk/a.png}\n")
+        try await night()
+        let pruned = try await end("merge out --prune")
+        #expect(pruned.exit == 0 && pruned.output.contains("1 output removed"), "\(pruned)")
+        #expect(results == ["a.png", "large.png"])
+        try #require(umount(disk) == 0)
+        try write("")
+        try await night()
+        for _ in 0..<2 {
+            let away = try await end("merge out --prune")
+            #expect(away.exit == 0 && !away.output.contains("removed"), "\(away)")
+            #expect(
+                away.errors
+                    == "darkroom: 1 file of an earlier run stays, because its source cannot be looked for: is a file system not mounted? a.png\n",
+                "\(away)")
+        }
+        let json = try await end("merge out --prune --json")
+        #expect(
+            json.exit == 0 && json.output.contains(#""away":["a.png"]"#)
+                && json.output.contains(#""withoutImage":[]"#), "\(json)")
+        #expect(results == ["a.png", "large.png"])
+        try #require(mount(tmpfs, disk, nil, UInt(MS_BIND), nil) == 0)
+        try fixture.shell("rm p/disk/a.png")
+        let last = try await end("merge out --prune")
+        #expect(last.output.contains("1 output removed") && last.errors == "", "\(last)")
+        #expect(results == ["large.png"])
+    }
+
     // MARK: Kills
 
     /// A kill between a file and its folders leaves no folder for ever.
-    @Test func removesEmptyFoldersAfterAKill() async throws {
+    @Test(arguments: [false, true]) func removesEmptyFoldersAfterAKill(isDivided: Bool) async throws
+    {
+        func night() async throws {
+            for number in 1...2 where isDivided {
+                let result = try await end("run m.yaml -o out --shard \(number)/2")
+                #expect(result.exit == 0, "\(result)")
+            }
+        }
+        let prune = isDivided ? "merge out --prune" : "run m.yaml -o out --prune"
         let image = "{name: a, source: small.png, output: {name: g/h/x.png}}"
         try fixture.write("images: [gray.png, \(image)]\n", to: "m.yaml")
-        #expect(try await end("run m.yaml -o out").exit == 0)
+        try await night()
+        #expect(try await end(prune).exit == 0)
         try fixture.write("images: [gray.png]\n", to: "m.yaml")
-        let killed = try await end(
-            "run m.yaml -o out --prune", environment: ["DARKROOM_FAULT": "former-removed"])
-        #expect(killed.exit != 0)
-        #expect(fixture.list("out").contains("g"))
-        #expect(try await end("run m.yaml -o out --prune").exit == 0)
+        try await night()
+        let killed = try await end(prune, environment: ["DARKROOM_FAULT": "former-removed"])
+        #expect(killed.exit == 137, "\(killed)")
+        #expect(fixture.list("out/g") == ["h"] && fixture.list("out/g/h") == [])
+        #expect(try await end(prune).exit == 0)
         #expect(!fixture.list("out").contains("g"))
         #expect(try await end("verify out").exit == 0)
     }
