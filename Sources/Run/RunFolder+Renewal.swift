@@ -60,8 +60,9 @@ extension RunFolder {
     ///
     /// - Parameter fresh: images that this process has just made.
     func renew(fresh: Set<Int> = []) throws(RunError) -> Finding {
-        let status = try runError { () throws(FileError) in
-            try job.prefetch?.take(in: answer) ?? Status(in: answer)
+        let status = try runError { () throws(FileError) -> Status? in
+            if let status = job.prefetch?.take(in: answer) { return status }
+            return try Status(in: answer)
         }
         guard let status else { throw RunError(unreadableStatusIn: answer) }
         let isSame = try isOfThis(status, in: answer)

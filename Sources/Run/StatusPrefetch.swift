@@ -1,5 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
+import DarkroomSpool
 import Dispatch
 import Synchronization
 import SystemPackage
