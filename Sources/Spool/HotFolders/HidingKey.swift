@@ -7,14 +7,13 @@ package struct HidingKey: Sendable, Equatable {
     let word: String
 
     package init() {
-        let parts = (0..<2).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }
-        word = parts.map { String(repeating: "0", count: 16 - $0.utf8.count) + $0 }.joined()
+        word = Hexadecimal.text(of: (0..<16).map { _ in UInt8.random(in: 0 ... .max) })
     }
 
     /// nil if the text is none.
     init?(word: String) {
-        let isHexadecimal = word.utf8.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
-        guard word.utf8.count == 32, isHexadecimal else { return nil }
+        guard word.utf8.count == 32, word.utf8.allSatisfy({ Hexadecimal.value(of: $0) != nil })
+        else { return nil }
         self.word = word
     }
 
