@@ -41,7 +41,7 @@ if [ "${1:-}" = jpeg ]; then
     mkdir -p .build/benchmark
     "$clang" -std=gnu11 -Wall -Wextra -O2 -ISources/CShims/include -ISources/CJpeg/include \
         -ISources/CPixels/include -ISources/CCodecWire/include -o .build/benchmark/jpeg Tests/Benchmark/jpeg.c \
-        Sources/CShims/jpeg_*.c Sources/CJpeg/*.c Sources/CPixels/cpu.c Sources/CCodecWire/quality.c -ljpeg || exit 1
+        Sources/CShims/{jpeg_*,remarks}.c Sources/CJpeg/*.c Sources/CPixels/cpu.c Sources/CCodecWire/quality.c -ljpeg || exit 1
     exec .build/benchmark/jpeg "$@"
 fi
 if [ "${1:-}" = codec ]; then
