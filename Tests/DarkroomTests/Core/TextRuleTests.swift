@@ -58,6 +58,7 @@ import Testing
         "SelfTest/ChildDaemon.swift": "the environment",
         "SelfTest/HotFolderRun.swift": "keys of settings",
         "SelfTest/SpoolAudit.swift": "manifests of our own",
+        "SelfTest/SpoolAudit+Reference.swift": "manifests of our own",
         "SelfTest/TestSpool.swift": "manifests of our own",
         "Spool/Crashes/CrashRecord.swift": "paths of control groups, from the kernel",
         "Spool/Crashes/CrashRecords.swift": "paths of control groups, from the kernel",
