@@ -70,6 +70,25 @@ import Testing
 
     private static let all = ["small", "large", "url"]
 
+    /// A variant that fails is not in the store. Its error is its own, also if all others are copied.
+    @Test func aFailureBesideCopiesIsThatOfItsImage() async throws {
+        let daemon = try await run()
+        let manifest = """
+            {"filters": ["flop"], "images": ["small.png"], "variants": [
+                {"suffix": "a", "filters": ["sepia"]}, {"suffix": "b", "filters": ["mono"]},
+                {"suffix": "c", "filters": [{"crop": {"x": 0, "y": 0, "width": 300, "height": 300}}]}
+            ]}
+            """
+        for (id, made) in [("one", []), ("two", ["smalla", "smallb"])] {
+            try fixture.spool.drop("\(id).json", manifest)
+            let status = try await fixture.spool.finish(id, daemon)
+            #expect(stored(status) == made)
+            #expect(status.images.map(\.state) == [.filtered, .filtered, .failed])
+            #expect(status.images[2].error?.code == "filter-outside")
+        }
+        #expect(try await daemon.stop() == .exited(0))
+    }
+
     @Test func theSameManifestIsCopied() async throws {
         let daemon = try await run()
         let first = try await finish("one", daemon)

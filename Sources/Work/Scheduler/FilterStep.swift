@@ -123,12 +123,18 @@ struct FilterStep {
             }
             let missing = pictures.indices.filter { pictures[$0] == nil }
             if !missing.isEmpty {
-                switch try make(missing.map { files[$0] }, input, digest, admit, checkpoint) {
-                case .needs(let bytes): return .needs(bytes: bytes)
-                case .made(let (made, isSame)):
-                    for (index, picture) in zip(missing, made) {
-                        pictures[index] = (picture, isSame ? keys[index] : nil)
+                do {
+                    switch try make(missing.map { files[$0] }, input, digest, admit, checkpoint) {
+                    case .needs(let bytes): return .needs(bytes: bytes)
+                    case .made(let (made, isSame)):
+                        for (index, picture) in zip(missing, made) {
+                            pictures[index] = (picture, isSame ? keys[index] : nil)
+                        }
                     }
+                } catch {
+                    // What the store has is not concerned.
+                    let failure = Failure(erasing: error)
+                    for index in missing { pictures[index] = (.failure(failure), nil) }
                 }
             }
             return .made(pictures.compactMap(\.self))
