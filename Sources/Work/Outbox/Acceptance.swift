@@ -132,8 +132,7 @@ package struct Acceptance {
         }
     }
 
-    /// Waits until claims and receipts are on the disk, for several manifests at once if possible. Nothing is written in
-    /// between, so that the file system has to write its journal only once.
+    /// Waits until claims and receipts are on the disk, for several manifests at once if possible.
     private func sync(_ built: [Answered], _ outcome: inout Outcome) -> [Answered] {
         guard !built.isEmpty else { return [] }
         if claim.syncTogether(built.map(\.manifest)) {
