@@ -1,5 +1,6 @@
 import DarkroomAnswer
 import DarkroomCore
+import DarkroomFetch
 import DarkroomSpool
 import Dispatch
 import Synchronization
@@ -13,8 +14,7 @@ package final class StatusPrefetch: Sendable {
     private struct Found: Sendable {
         let status: Status
         /// Of the file, before it was read.
-        let identity: FileIdentity
-        let changed: Double
+        let identity: SourceIdentity
     }
 
     private let found = Mutex<Found?>(nil)
@@ -28,9 +28,7 @@ package final class StatusPrefetch: Sendable {
                 let status = try? Status(in: answer)
             else { return }
             found.withLock {
-                $0 = Found(
-                    status: status, identity: FileIdentity(information),
-                    changed: information.statusChanged)
+                $0 = Found(status: status, identity: SourceIdentity(information))
             }
         }
     }
@@ -42,8 +40,7 @@ package final class StatusPrefetch: Sendable {
         reading.wait()
         guard let found = found.withLock({ $0.take() }),
             let information = try? answer.information(of: BatchFile.status),
-            FileIdentity(information) == found.identity,
-            information.statusChanged == found.changed
+            SourceIdentity(information) == found.identity
         else { return nil }
         return found.status
     }
