@@ -10,29 +10,8 @@ import Testing
     private let fixture: RunFixture
 
     init() throws {
-        fixture = try Self.fixture()
+        fixture = try Renewal.fixture()
     }
-
-    /// With a manifest that uses a recipe.
-    static func fixture() throws -> RunFixture {
-        let fixture = try RunFixture()
-        try fixture.write(manifest, to: "m.yaml")
-        try fixture.write("filters: [mono]\n", to: "recipes/old.yaml")
-        try fixture.write("{}\n", to: "darkroomd.yaml")
-        return fixture
-    }
-
-    static let manifest = """
-        recipe: old
-        images:
-          a: small.png
-          b: {source: gray.png, variants: [{suffix: -1, filters: flip}, {suffix: -2, filters: flop}]}
-          c: {from: a, filters: flip}
-          d: {source: large.png, filters: [{overlay: {from: e}}]}
-          e: {source: alpha.png, publish: false}
-
-        """
-    static let outputs = ["a.png", "b-1.png", "b-2.png", "c.png", "d.png"]
 
     private func darkroom(
         _ command: String, _ others: [String] = [], to folder: String = "out",
@@ -51,59 +30,13 @@ import Testing
 
     private func digests(_ folder: String) throws -> [String] { try fixture.digests(folder) }
 
-    /// A change, and the outputs that are made because of it.
-    struct Change: Sendable, CustomTestStringConvertible {
-        let command: String
-        let made: [String]
-        /// Files that no image has any more.
-        var gone: [String] = []
-
-        var testDescription: String { command }
-    }
-
-    static let changes = [
-        Change(command: "true", made: []),
-        Change(command: "touch small.png", made: []),
-        Change(command: "cp small.png n; mv n small.png", made: []),
-        Change(command: "chmod 600 small.png gray.png", made: []),
-        Change(command: "cp deep.png small.png", made: ["a.png", "c.png"]),
-        Change(command: "cp deep.png n; mv n gray.png", made: ["b-1.png", "b-2.png"]),
-        Change(command: "mv gray.png n; ln -s n gray.png", made: []),
-        Change(command: "rm gray.png; ln -s small.png gray.png", made: ["b-1.png", "b-2.png"]),
-        Change(command: "cp gray.png alpha.png", made: ["d.png"]),
-        Change(command: "rm out/a.png", made: ["a.png"]),
-        Change(command: "echo '# other text' >> m.yaml", made: []),
-        Change(
-            command: "sed -i 's/suffix: -1, filters: flip/suffix: -1, filters: mono/' m.yaml",
-            made: ["b-1.png"]),
-        Change(
-            command: "sed -i 's/  a: small.png/  a: {source: small.png, filters: flip}/' m.yaml",
-            made: ["a.png", "c.png"]),
-        Change(
-            command: "sed -i 's/  c: .*/  f: deep.png/' m.yaml", made: ["f.png"], gone: ["c.png"]),
-        Change(
-            command:
-                "sed -i 's/  c: .*/  c: {from: a, filters: flip, output: {format: jpeg}}/' m.yaml",
-            made: ["c.jpg"], gone: ["c.png"]),
-        Change(
-            command:
-                #"sed -i 's/  c: .*/  c: {from: a, filters: flip, output: {name: "s\/{name}"}}/' m.yaml"#,
-            made: ["s/c.png"], gone: ["c.png"]),
-        // Another order.
-        Change(
-            command:
-                "sed -i '/  d: /d; s/^images:/images:\\n  d: {source: large.png, filters: [{overlay: {from: e}}]}/' m.yaml",
-            made: []),
-        Change(command: "echo 'filters: mono' > recipes/old.yaml", made: []),
-        Change(command: "echo 'filters: [sepia]' > recipes/old.yaml", made: outputs),
-    ]
-
     /// Whatever has changed: the plan tells it, the run makes that and nothing else, and the folder is then what a run in a
     /// new one makes.
-    @Test(arguments: changes) func makesWhatHasChanged(change: Change) async throws {
+    @Test(arguments: Renewal.changes) func makesWhatHasChanged(change: Renewal.Change) async throws
+    {
         #expect(try await darkroom("run").exit == 0)
         try shell(change.command)
-        let before = fixture.identities(of: Self.outputs)
+        let before = fixture.identities(of: Renewal.outputs)
         let files = fixture.list("out")
         let plan = try await darkroom("plan", ["--json"])
         #expect(plan.exit == 0 && plan.errors == "", "\(plan)")
@@ -178,7 +111,7 @@ import Testing
         #expect(try fixture.bytes("out/c.png") == Array("mine".utf8))
         try fixture.checkOutcome(and: ["c.png", "mine.png"])
         // It is in the way of an image that comes back.
-        try fixture.write(Self.manifest, to: "m.yaml")
+        try fixture.write(Renewal.manifest, to: "m.yaml")
         let result = try await darkroom("run")
         #expect(
             result.exit == 3
@@ -269,7 +202,7 @@ import Testing
     @Test(arguments: ["status.json", "sizes.json", "progress.json", "manifest.yaml"])
     func writesRemovedFilesAgain(file: String) async throws {
         #expect(try await darkroom("run").exit == 0)
-        let (former, digests) = (fixture.identities(of: Self.outputs), try digests("out"))
+        let (former, digests) = (fixture.identities(of: Renewal.outputs), try digests("out"))
         let bytes = try fixture.bytes("out/\(file)")
         try shell("rm out/\(file)")
         let result = try await darkroom("run")
@@ -279,7 +212,7 @@ import Testing
         if ["sizes.json", "manifest.yaml"].contains(file) {
             #expect(try fixture.bytes("out/\(file)") == bytes)
         }
-        #expect(fixture.identities(of: Self.outputs) == former)
+        #expect(fixture.identities(of: Renewal.outputs) == former)
         #expect(try self.digests("out") == digests)
         try fixture.checkOutcome()
     }
@@ -716,30 +649,19 @@ import Testing
         .treeEntryRemoved, .activeRemoved, .formerRemoved,
     ]
 
-    static let changed = """
-        recipe: old
-        images:
-          e: {source: alpha.png, publish: false}
-          a: {source: small.png, filters: sepia}
-          b: {source: gray.png, variants: [{suffix: -1, filters: flip}, {suffix: -2, filters: flop}]}
-          d: {source: large.png, filters: [{overlay: {from: e}}]}
-          f: deep.png
-
-        """
-
     /// At each point, the next run has this manifest or the former one, and ends as in a new folder.
     @Test(arguments: [true, false]) func continuesAfterEachPoint(goesBack: Bool) async throws {
         #expect(try await darkroom("run", to: "old").exit == 0)
-        try fixture.write(Self.changed, to: "m.yaml")
+        try fixture.write(Renewal.changed, to: "m.yaml")
         #expect(try await darkroom("run", to: "new").exit == 0)
         let reference = try digests(goesBack ? "old" : "new")
         for point in Self.points {
             try shell("rm -rf out; cp -a old out")
-            try fixture.write(Self.changed, to: "m.yaml")
+            try fixture.write(Renewal.changed, to: "m.yaml")
             let killed = try await darkroom(
                 "run", ["--prune"], environment: [FaultPoint.variable: point.rawValue])
             #expect(killed.exit == 137, "\(point.rawValue): \(killed)")
-            if goesBack { try fixture.write(Self.manifest, to: "m.yaml") }
+            if goesBack { try fixture.write(Renewal.manifest, to: "m.yaml") }
             let result = try await darkroom("run", ["--prune"])
             #expect(result.exit == 0, "\(point.rawValue): \(result)")
             #expect(try digests("out") == reference, "\(point.rawValue)")
@@ -777,16 +699,16 @@ import Testing
     @Test(arguments: [FaultPoint.planMoved, .retryBuilt, .retryMoved, .receiptManifestWritten])
     func continuesAfterTwoKills(second: FaultPoint) async throws {
         #expect(try await darkroom("run").exit == 0)
-        try fixture.write(Self.changed, to: "m.yaml")
+        try fixture.write(Renewal.changed, to: "m.yaml")
         let first = try await darkroom(
             "run", environment: [FaultPoint.variable: FaultPoint.receiptManifestMoved.rawValue])
         #expect(first.exit == 137, "\(first)")
-        let third = Self.changed + "  g: gray.png\n"
+        let third = Renewal.changed + "  g: gray.png\n"
         try fixture.write(third, to: "m.yaml")
         let killed = try await darkroom(
             "run", environment: [FaultPoint.variable: second.rawValue])
         #expect(killed.exit == 137, "\(killed)")
-        for text in [third, Self.manifest] {
+        for text in [third, Renewal.manifest] {
             try fixture.write(text, to: "m.yaml")
             let result = try await darkroom("run", ["--prune"])
             #expect(result.exit == 0, "\(result)")
@@ -818,7 +740,7 @@ import Testing
 
     /// Kills at random while the manifest goes to and fro. What stands is never touched.
     @Test func continuesAfterRandomKills() async throws {
-        let texts = [Self.manifest, Self.changed]
+        let texts = [Renewal.manifest, Renewal.changed]
         var references: [[String]] = []
         for (number, text) in texts.enumerated() {
             try fixture.write(text, to: "m.yaml")

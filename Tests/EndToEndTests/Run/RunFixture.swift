@@ -119,39 +119,6 @@ final class RunFixture: Sendable {
             sourceLocation: sourceLocation)
     }
 
-    /// What must hold when a change has been made: what it makes is another file than before, all else is the same one, and
-    /// the plan has said so. Files that no image has any more are told, and there.
-    ///
-    /// - Parameters:
-    ///   - before: the identities of the outputs before it.
-    ///   - plan: the objects of `plan --json`.
-    ///   - told: the standard error of the run, or of the merge.
-    func check(
-        _ change: RenewalTests.Change, since before: [String: String], plan: String, told: String,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) throws {
-        let outputs = RenewalTests.outputs
-        let after = identities(of: outputs)
-        let status = try #require(try status(), sourceLocation: sourceLocation)
-        for file in status.images.compactMap(\.output?.file) {
-            let isMade = change.made.contains(file)
-            #expect(
-                (before[file] == nil || before[file] != after[file]) == isMade
-                    || !outputs.contains(file), "\(file)", sourceLocation: sourceLocation)
-            let isPlanned = plan.contains("\"file\":\"\(file)\",\"name\"")
-            #expect(isPlanned == isMade, "\(file) \(plan)", sourceLocation: sourceLocation)
-        }
-        for file in change.gone {
-            #expect(
-                plan.contains(#"{"action":"leave","file":"\#(file)","type":"file"}"#),
-                "\(plan)", sourceLocation: sourceLocation)
-            #expect(
-                told.contains("no image any more: \(file)\n"), "\(told)",
-                sourceLocation: sourceLocation)
-            #expect(exists("out/\(file)"), sourceLocation: sourceLocation)
-        }
-    }
-
     /// Which file each name in a folder is, and when it was written.
     func identities(of names: [String], in folder: String = "out") -> [String: String] {
         var found: [String: String] = [:]

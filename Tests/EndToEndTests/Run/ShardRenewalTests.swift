@@ -10,7 +10,7 @@ import Testing
     private let fixture: RunFixture
 
     init() throws {
-        fixture = try RenewalTests.fixture()
+        fixture = try Renewal.fixture()
     }
 
     private func darkroom(
@@ -92,12 +92,12 @@ import Testing
     // MARK: What has changed
 
     /// Merged before or not, whatever has changed: the plan tells it, the shards make that and nothing else.
-    @Test(arguments: RenewalTests.changes, [true, false])
-    func makesWhatHasChanged(change: RenewalTests.Change, isMerged: Bool) async throws {
+    @Test(arguments: Renewal.changes, [true, false])
+    func makesWhatHasChanged(change: Renewal.Change, isMerged: Bool) async throws {
         try await night(3)
         if isMerged { #expect(try await merge().exit == 0) }
         try fixture.shell(change.command)
-        let before = fixture.identities(of: RenewalTests.outputs)
+        let before = fixture.identities(of: Renewal.outputs)
         let files = fixture.list("out") + fixture.list("out/.darkroom")
         let plan = try await darkroom([
             "plan", "m.yaml", "-o", "out", "--config", "darkroomd.yaml", "--json",
@@ -144,12 +144,12 @@ import Testing
     ]) func writesRemovedFilesAgain(file: String) async throws {
         try await night(2)
         #expect(try await merge().exit == 0)
-        let former = fixture.identities(of: RenewalTests.outputs)
+        let former = fixture.identities(of: Renewal.outputs)
         try fixture.shell("rm out/\(file)")
         #expect(try await night(2) == 0)
         #expect(try await merge().exit == 0)
         #expect(fixture.exists("out/\(file)"))
-        #expect(fixture.identities(of: RenewalTests.outputs) == former)
+        #expect(fixture.identities(of: Renewal.outputs) == former)
         try await compare()
     }
 
@@ -163,10 +163,10 @@ import Testing
                     "out has a run in 3 shards that are not merged, and this one is in")
                 && refused.errors.contains("darkroom merge out first"), "\(refused)")
         #expect(try await merge().exit == 0)
-        let before = fixture.identities(of: RenewalTests.outputs)
+        let before = fixture.identities(of: Renewal.outputs)
         #expect(try await night(count) == 0)
         #expect(try await merge().exit == 0)
-        #expect(fixture.identities(of: RenewalTests.outputs) == before)
+        #expect(fixture.identities(of: Renewal.outputs) == before)
         try await compare()
         try fixture.shell("cp deep.png small.png")
         #expect(try await night(3) == 2)
@@ -186,7 +186,7 @@ import Testing
                 ])
         }
         for id in [10, 12, 14] { #expect(try await task(id).exit == 0) }
-        try fixture.write(RenewalTests.changed, to: "m.yaml")
+        try fixture.write(Renewal.changed, to: "m.yaml")
         #expect(try await task(12).exit == 0)
         let first = try await merge()
         #expect(first.exit == 8 && first.output == "--array=10,14\n", "\(first)")
@@ -198,7 +198,7 @@ import Testing
     /// Shards that begin at once with another manifest have one plan, and nobody is refused.
     @Test func shardsBeginSideBySideWithAnotherManifest() async throws {
         try await night(2)
-        for (round, text) in [RenewalTests.changed, RenewalTests.manifest, RenewalTests.changed]
+        for (round, text) in [Renewal.changed, Renewal.manifest, Renewal.changed]
             .enumerated()
         {
             try fixture.write(text, to: "m.yaml")
@@ -367,12 +367,12 @@ import Testing
     @Test func takesTheMergedResultsAfterALoss() async throws {
         try await night(3)
         #expect(try await merge().exit == 0)
-        let before = fixture.identities(of: RenewalTests.outputs)
+        let before = fixture.identities(of: Renewal.outputs)
         try fixture.shell("rm -r out/.darkroom/shard-2-of-3 out/.darkroom/shard-1-of-3")
         let lacking = try await merge()
         #expect(lacking.exit == 8 && lacking.output == "--array=1,2\n", "\(lacking)")
         #expect(try await night(3) == 0)
-        #expect(fixture.identities(of: RenewalTests.outputs) == before)
+        #expect(fixture.identities(of: Renewal.outputs) == before)
         #expect(try await merge().exit == 0)
         try await compare()
     }
@@ -381,7 +381,7 @@ import Testing
     @Test func asksForShardsThatDidNotRun() async throws {
         try await night(2)
         #expect(try await merge().exit == 0)
-        try fixture.write(RenewalTests.changed, to: "m.yaml")
+        try fixture.write(Renewal.changed, to: "m.yaml")
         #expect(try await darkroom(command(1, 2)).exit == 0)
         let status = try fixture.bytes("out/status.json")
         for _ in 0..<2 {
@@ -389,7 +389,7 @@ import Testing
             #expect(lacking.exit == 8 && lacking.output == "--array=2\n", "\(lacking)")
         }
         #expect(try fixture.bytes("out/status.json") == status)
-        try fixture.write(RenewalTests.manifest, to: "m.yaml")
+        try fixture.write(Renewal.manifest, to: "m.yaml")
         #expect(try await darkroom(command(2, 2)).exit == 0)
         let other = try await merge()
         #expect(other.exit == 8 && other.output == "--array=1\n", "\(other)")
@@ -475,14 +475,14 @@ import Testing
         var seen: Set<FaultPoint> = []
         for point in Self.shardPoints {
             try fixture.shell("rm -rf out; cp -a old out")
-            try fixture.write(RenewalTests.changed, to: "m.yaml")
+            try fixture.write(Renewal.changed, to: "m.yaml")
             for number in 1...2 {
                 let killed = try await darkroom(
                     command(number, 2), environment: [FaultPoint.variable: point.rawValue])
                 #expect([0, 137].contains(killed.exit), "\(point.rawValue): \(killed)")
                 if killed.exit == 137 { seen.insert(point) }
             }
-            if goesBack { try fixture.write(RenewalTests.manifest, to: "m.yaml") }
+            if goesBack { try fixture.write(Renewal.manifest, to: "m.yaml") }
             try await night(2)
             #expect(try await night(2) == 0, "\(point.rawValue)")
             let merged = try await merge("--prune")
@@ -498,17 +498,17 @@ import Testing
     @Test(arguments: [true, false]) func mergesAfterEachPoint(goesBack: Bool) async throws {
         try await night(2)
         #expect(try await merge().exit == 0)
-        try fixture.write(RenewalTests.changed, to: "m.yaml")
+        try fixture.write(Renewal.changed, to: "m.yaml")
         try await night(2)
         try fixture.shell("mv out old")
         for point in Self.mergePoints {
             try fixture.shell("rm -rf out; cp -a old out")
-            try fixture.write(RenewalTests.changed, to: "m.yaml")
+            try fixture.write(Renewal.changed, to: "m.yaml")
             let killed = try await merge(
                 "--prune", environment: [FaultPoint.variable: point.rawValue])
             #expect(killed.exit == 137, "\(point.rawValue): \(killed)")
             if goesBack {
-                try fixture.write(RenewalTests.manifest, to: "m.yaml")
+                try fixture.write(Renewal.manifest, to: "m.yaml")
                 try await night(2)
             } else {
                 #expect(try await night(2) == 0, "\(point.rawValue)")
@@ -521,7 +521,7 @@ import Testing
 
     /// Shards side by side and merges beside them, killed at random, while the manifest goes to and fro.
     @Test func continuesAfterRandomKills() async throws {
-        let texts = [RenewalTests.manifest, RenewalTests.changed]
+        let texts = [Renewal.manifest, Renewal.changed]
         var kills = 0
         while kills < 20 {
             for _ in 0..<Int.random(in: 1...3) {
