@@ -102,10 +102,22 @@ package struct PictureSource: Sendable, Equatable {
     /// elsewhere.
     static func absolute(_ path: String, in folder: String) -> String {
         let whole = path.utf8.first == UInt8(ascii: "/") ? path : folder + "/" + path
+        if isNormal(whole.utf8) { return whole }
         let parts = whole.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
             .filter { $0 != "." }
         let joined = "/" + parts.joined(separator: "/")
         return parts.contains("..") ? joined.realPath ?? joined : joined
+    }
+
+    /// Whether a path has no part that is empty or begins with a dot.
+    private static func isNormal(_ path: String.UTF8View) -> Bool {
+        let slash = UInt8(ascii: "/")
+        var previous: UInt8 = 0
+        for byte in path {
+            if previous == slash, byte == slash || byte == UInt8(ascii: ".") { return false }
+            previous = byte
+        }
+        return previous != slash
     }
 
     private static func requireFile(_ path: String, _ argument: String) throws(ClientError) {

@@ -26,6 +26,11 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
     package static func whole(_ source: String) -> String { redact(source[...].unicodeScalars) }
 
     package init(_ source: String) {
+        // Most paths have nothing to hide.
+        if source.utf8.count <= Self.maximumScalars, source.isPrintableASCII(without: ":?%") {
+            shown = ByteString(source)
+            return
+        }
         let shown = Self.whole(source)
         var printable = String.UnicodeScalarView()
         for scalar in shown.unicodeScalars.prefix(Self.maximumScalars) {

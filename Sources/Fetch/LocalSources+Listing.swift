@@ -180,7 +180,7 @@ extension LocalSources {
                 return true
             }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { buffer in
-                FileName(bytes: buffer.prefix { $0 != 0 })
+                FileName(bytes: Array(buffer.prefix { $0 != 0 }))
             }
             guard body(name, Int(entry.pointee.d_type)) else { return false }
         }

@@ -30,8 +30,7 @@ extension LocalSources {
                     guard name.bytes.first != UInt8(ascii: "."), !ignored.contains(name) else {
                         return true
                     }
-                    let path =
-                        folder == "." ? name : FileName(bytes: folder.bytes + [slash] + name.bytes)
+                    let path = folder == "." ? name : folder / name
                     switch Self.kind(of: name, type, in: place.number) {
                     case .folder: pending.append(path)
                     case .file where matches(name):
@@ -65,5 +64,3 @@ extension LocalSources {
     /// 160 bytes for each of 100,000 pictures.
     fileprivate static let mostPathBytes = 16 << 20
 }
-
-private let slash = UInt8(ascii: "/")

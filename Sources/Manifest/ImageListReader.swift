@@ -43,6 +43,7 @@ package struct ImageListReader {
         switch node.value {
         case .list(let list):
             guard admits(list.items.count, node, at: path, &reader) else { return }
+            drafts.reserveCapacity(list.items.count)
             for (index, item) in list.items.enumerated() {
                 if reader.stop?.isSet == true { return }
                 readItem(item, at: .index(path, index), &reader)

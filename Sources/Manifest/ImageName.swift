@@ -76,11 +76,14 @@ package enum ImageName {
         {
             component = component.dropLast(utf8: ending.utf8.count)
         }
-        var scalars = component.unicodeScalars.map { scalar -> Unicode.Scalar in
-            scalar.isControl || scalar == "/" || scalar == "\u{FFFD}" ? "_" : scalar
+        var name = component
+        if name.utf8.first == UInt8(ascii: ".") || !name.isPrintableASCII(without: "/") {
+            var scalars = name.unicodeScalars.map { scalar -> Unicode.Scalar in
+                scalar.isControl || scalar == "/" || scalar == "\u{FFFD}" ? "_" : scalar
+            }
+            if scalars.first == "." { scalars[0] = "_" }
+            name = String(String.UnicodeScalarView(scalars))
         }
-        if scalars.first == "." { scalars[0] = "_" }
-        var name = String(String.UnicodeScalarView(scalars))
         if name.isEmpty { name = "image" }
         name = name.prefix(utf8: maximumBytes)
         let derived = ByteString(name)

@@ -5,6 +5,7 @@ package enum ManifestText {
     /// In double quotes, with the escapes that JSON and YAML share. YAML does not allow all characters of JSON without
     /// an escape.
     package static func quoted(_ text: ByteString) -> String {
+        if text.string.isPrintableASCII(without: "\"\\") { return "\"\(text.string)\"" }
         var quoted = "\""
         for scalar in text.string.unicodeScalars {
             switch scalar {
