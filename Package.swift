@@ -6,16 +6,13 @@ import PackageDescription
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 /// The stations: what a file uses it imports, so that its imports say what it depends on.
 let station = strict + [.enableUpcomingFeature("MemberImportVisibility")]
-/// Tests/run.sh builds the tests for release, too. It leaves out the optimisation of what is neither engine nor pictures,
-/// which would take longer than the tests run. A package with such flags cannot be a dependency, so they are there on
-/// demand only.
+/// Tests/run.sh builds the tests for release, too, with the programs that are packaged. It leaves out the optimisation of
+/// tests and tools, which would take longer than they run. A package with such flags cannot be a dependency, so they are
+/// there on demand only.
 let isForTests = Context.environment["DARKROOM_TESTS_UNOPTIMIZED"] != nil
-let unoptimized: [SwiftSetting] =
-    isForTests ? [.unsafeFlags(["-Onone"], .when(configuration: .release))] : []
-/// The stations around the engine.
-let outer = station + unoptimized
-/// Programs and tools.
-let tool = strict + unoptimized
+/// Tools of the tests.
+let tool =
+    isForTests ? strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))] : strict
 /// Without optimisation, files need not be compiled as a whole: several processes take some files each.
 let batches = [
     "-no-whole-module-optimization", "-enable-batch-mode", "-driver-batch-size-limit", "20",
@@ -209,7 +206,7 @@ let package = Package(
                 "DarkroomAnswer", "DarkroomSpool",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Sources/Page", swiftSettings: outer),
+            path: "Sources/Page", swiftSettings: station),
         // What a client program does with a spool: find it, drop files, find and read answers.
         .target(
             name: "DarkroomClient",
@@ -219,7 +216,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Yams", package: "Yams"),
             ],
-            path: "Sources/Client", swiftSettings: outer),
+            path: "Sources/Client", swiftSettings: station),
         // The work itself: operations on queues, publication.
         .target(
             name: "DarkroomWork",
@@ -243,7 +240,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Yams", package: "Yams"),
             ],
-            path: "Sources/Configuration", swiftSettings: outer),
+            path: "Sources/Configuration", swiftSettings: station),
         // One batch in a folder of its own, by the same engine, in a process that ends with it.
         .target(
             name: "DarkroomRun",
@@ -254,7 +251,7 @@ let package = Package(
                 "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Sources/Run", swiftSettings: outer),
+            path: "Sources/Run", swiftSettings: station),
         // Inbox, signals, notification, metrics; wires the stations together.
         .target(
             name: "DarkroomDaemon",
@@ -268,7 +265,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Sources/Daemon", swiftSettings: outer),
+            path: "Sources/Daemon", swiftSettings: station),
         // `darkroomd --self-test`: checks of a mount, daemons that are killed, the audit of what is left.
         .target(
             name: "DarkroomSelfTest",
@@ -278,7 +275,7 @@ let package = Package(
                 "CDarkroomShims",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Sources/SelfTest", swiftSettings: outer),
+            path: "Sources/SelfTest", swiftSettings: station),
         // What comes before anything else of the program: keeps the arguments, fills closed standard streams, blocks the
         // control signals of a daemon.
         .target(name: "CDarkroomEntry", path: "Sources/CEntry"),
@@ -289,7 +286,7 @@ let package = Package(
                 "CDarkroomEntry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            path: "Sources/darkroomd", swiftSettings: tool),
+            path: "Sources/darkroomd", swiftSettings: strict),
 
         // The program, and the command for people and scripts.
         .executableTarget(
@@ -303,7 +300,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            swiftSettings: tool),
+            swiftSettings: strict),
 
         // What the tests share: scratch folders, made pictures, an origin, the daemon as a process. Making pictures takes long
         // without optimisation.

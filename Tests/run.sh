@@ -25,9 +25,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 readonly LOGS=.build/test-logs
 # A report names lines: more for a debugger would take longer to build.
 readonly LINES=(-Xswiftc -gline-tables-only)
-# The engine as it is released: filters without optimisation would take most of the tests' time.
-readonly TESTED=.build-tests TESTED_BUILD=(--configuration release -Xswiftc -enable-testing "${LINES[@]}")
-readonly TSAN=.build-tsan TSAN_BUILD=(--sanitize=thread -Xcc -O1 "${LINES[@]}")
+readonly TSAN=.build-tsan TSAN_BUILD=(--scratch-path .build-tsan --sanitize=thread -Xcc -O1 "${LINES[@]}")
 readonly PACKAGES=.build/packages
 passed=0 failed=0 skipped=0
 # What goes on beside, by its name: the process, which leads a group of its own.
@@ -76,6 +74,7 @@ is_wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 # First what the others wait for.
 quiet_parts() {
     ! is_wanted tsan || build_tsan
+    await_tested
     ! needs_packages || build_packages systemd
     ! is_wanted fuzz || build_fuzz
     run lint exact instructions outside package
@@ -318,15 +317,15 @@ compile_for_arm64() {
 # Many compute without a pause. If all began at once, one that waits would have its turn after all the others.
 part_unit() {
     local -x SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16
-    build_tested unit && run_suites unit '^DarkroomTests\.' "$TESTED" "${TESTED_BUILD[@]}"
+    build_tested unit && run_suites unit '^DarkroomTests\.' "${RELEASE_OPTIONS[@]}"
 }
 
 # Colour filters for every colour there is, in a build for release; and under sanitizers the paths of each
 # kernel against each other at odd sizes, and the codecs with samples of each kind.
 part_exact() {
     local kernels=.build/kernels-sanitized name
-    if build exact build build_release exact; then
-        run_lines exact "checks of every colour" "$(release_products)/exact"
+    if [ -e "$LOGS/built-tested" ] || build exact build build_release exact; then
+        run_lines exact "checks of every colour" "$(tested_products)/exact"
     fi
     if build exact-kernels build clang_of_swift -std=c11 -O1 -g -Wall -Wextra -Werror -fuse-ld=lld \
         -fsanitize=address,undefined -fno-sanitize-recover=all -ISources/CPixels/include \
@@ -352,7 +351,7 @@ part_instructions() {
 }
 
 part_e2e() {
-    build_tested e2e && run_suites e2e '^EndToEndTests\.' "$TESTED" "${TESTED_BUILD[@]}"
+    build_tested e2e && run_suites e2e '^EndToEndTests\.' "${RELEASE_OPTIONS[@]}"
 }
 
 # The daemon's self-test, as an administrator may run it, with more kills; then calls that fail, full disks
@@ -412,7 +411,7 @@ tests_left_out() { bash Tests/tagged.sh concurrency --others | paste -sd :; }
 tsan_suites() {
     local -x DARKROOM_TESTS_LEFT_OUT
     DARKROOM_TESTS_LEFT_OUT=$(tests_left_out)
-    build_suites tsan "$TSAN" "${TSAN_BUILD[@]}" &&
+    build_suites tsan "${TSAN_BUILD[@]}" &&
         build tsan "Tests/tsan/mutex.c" clang_of_swift -std=c11 -Wall -Wextra -Werror -O1 \
             -shared -fPIC -o "$TSAN/mutex.so" Tests/tsan/mutex.c
 }
@@ -428,7 +427,7 @@ run_under_sanitizer() {
     local tests
     DARKROOM_TESTS_LEFT_OUT=$(tests_left_out)
     tests=$(bash Tests/tagged.sh concurrency) || { check tsan-tests "the tests to run are known" false; return; }
-    run_suites tsan "$tests" "$scratch" "${TSAN_BUILD[@]}" --no-parallel
+    run_suites tsan "$tests" "${TSAN_BUILD[@]}" --no-parallel
 }
 
 no_reports() { [ -z "$(ls -A "$1")" ] || { cat "$1"/*; return 1; }; }
@@ -586,13 +585,15 @@ in_releases() {
         bash Tests/package/releases.sh "$PWD/${packages[0]}" etc/Containerfile
 }
 
-package_again() { bash etc/package.sh --output "$1"; }
+package_again() { DARKROOM_IS_COMPILED=1 bash etc/package.sh --output "$1"; }
 
 build_packages() { once packages both_packages "$1"; } # PART
 
 # The packages, and those of the same programs with a higher version for them to be upgraded to.
 both_packages() { # PART
     local packages version
+    local -x DARKROOM_IS_COMPILED=
+    [ ! -e "$LOGS/built-tested" ] || DARKROOM_IS_COMPILED=1
     rm -rf "$PACKAGES"
     mkdir -p "$PACKAGES"
     build "$1" etc/package.sh bash etc/package.sh --output "$PACKAGES" || return
@@ -747,29 +748,36 @@ stage_programs() {
 
 # --- Swift Testing ---------------------------------------------------------------------------
 
-build_tested() { build_suites "$1" "$TESTED" "${TESTED_BUILD[@]}"; } # PART
+build_tested() { once tested build_suites "$1" "${RELEASE_OPTIONS[@]}"; } # PART
+
+# Beside other parts: the first of those builds it.
+await_tested() {
+    if is_wanted unit || is_wanted e2e || is_wanted faults; then
+        until [ -e "$LOGS/built-tested" ] || [ -e "$LOGS/failed-tested" ]; do sleep 1; done
+    fi
+}
 
 # The package manager for a build whose tests are not optimised, see Package.swift.
 swift_for_tests() { DARKROOM_TESTS_UNOPTIMIZED=1 swift "$@"; }
 
 # Prints the folder of the programs that are tested.
-tested_products() { swift_for_tests build --scratch-path "$TESTED" "${TESTED_BUILD[@]}" --show-bin-path; }
+tested_products() { echo "$PWD/$RELEASE/release"; }
 
-# build_suites PART SCRATCH [OPTION]...: builds all programs and tests, once in a run.
+# build_suites PART [OPTION]...: builds all programs and tests.
 build_suites() {
-    local part=$1 scratch=$2
-    shift 2
-    once "suites${scratch#.build}" build "$part" "build" build_tests --scratch-path "$scratch" "$@"
+    local part=$1
+    shift
+    build "$part" "build" build_tests "$@"
 }
 
-# run_suites PART FILTER SCRATCH [OPTION]...: runs the suites whose names match, and counts.
+# run_suites PART FILTER [OPTION]...: runs the suites whose names match, and counts.
 run_suites() {
-    local part=$1 filter=$2 scratch=$3
-    shift 3
+    local part=$1 filter=$2
+    shift 2
     local log=$LOGS/$part.log results=$LOGS/$part.xml
     rm -f "$results"
     # Where something hangs, that is to be told of, too.
-    DARKROOM_TESTS_UNOPTIMIZED=1 clocked "$part" timeout --kill-after=30 1200 swift test --skip-build --disable-xctest --scratch-path "$scratch" "$@" \
+    DARKROOM_TESTS_UNOPTIMIZED=1 clocked "$part" timeout --kill-after=30 1200 swift test --skip-build --disable-xctest "$@" \
         --filter "$filter" --xunit-output "$results" >"$log" 2>&1
     local status=$?
     count_results "$part" "$status" "$log" "$results"

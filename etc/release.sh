@@ -1,29 +1,43 @@
 # shellcheck shell=bash
-# How a release is built, wherever one is: by etc/package.sh, and by Tests/run.sh, which thus tests what is
-# packaged and builds it once. Sourced in the repository's top folder; does nothing by itself.
+# How a release is built, wherever one is: by etc/package.sh, and by Tests/run.sh, which compiles it once for the tests
+# and the packages, so that what is tested is what is packaged. Sourced in the repository's top folder; does nothing by
+# itself.
 
 # A folder of its own, for the package manager builds one thing at a time in each.
 readonly RELEASE=.build-release
 
-# Swift's libraries are linked in, for Debian has no package of them; all others stay shared. Nothing of the result
-# may depend on where it was built: paths are mapped, and the linker leaves out the symbols of the object files.
-# Relocations are packed, which spares 2 MB (Debian 12 has the first C library that reads them), and no symbol is
-# exported, which spares as much: nobody loads the program as a library.
+# What is compiled for the tests as well, which see what is internal. The linker would keep that; it drops what nobody
+# uses, since each function has a section of its own, which spares a megabyte. Nothing of the result may depend on where
+# it was built, so paths are mapped.
 readonly RELEASE_OPTIONS=(
-    --configuration release --scratch-path "$RELEASE" --static-swift-stdlib --disable-local-rpath
-    -debug-info-format none
+    --configuration release --scratch-path "$RELEASE" -debug-info-format none
+    -Xswiftc -enable-testing -Xswiftc -Xfrontend -Xswiftc -function-sections
     -Xswiftc -file-prefix-map -Xswiftc "$PWD=." -Xcc "-ffile-prefix-map=$PWD=."
-    -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-export-dynamic
-    -Xlinker --strip-all -Xlinker --build-id=sha1 -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 )
 
+# Swift's libraries are linked in, for Debian has no package of them; all others stay shared. The linker leaves out the
+# symbols of the object files. Relocations are packed, which spares 2 MB (Debian 12 has the first C library that reads
+# them), and no symbol is exported, which spares as much: nobody loads the program as a library.
+readonly LINK_OPTIONS=(
+    -static-stdlib -use-ld=lld -Xlinker --gc-sections -Xlinker -z -Xlinker pack-relative-relocs
+    -Xlinker --no-export-dynamic -Xlinker --strip-all -Xlinker --build-id=sha1
+    -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
+)
+
+# Compiles what a program is made of. The package manager links it, too, with Swift's libraries shared.
 build_release() { # PRODUCT
     swift build "${RELEASE_OPTIONS[@]}" --product "$1"
 }
 
-# Prints the folder of what has been built.
-release_products() {
-    swift build "${RELEASE_OPTIONS[@]}" --show-bin-path
+# Links the program into FILE, as it is packaged, from what has been compiled.
+link_release() { # FILE
+    local libraries
+    read -r -a libraries < <(pkg-config --libs libsystemd libcrypto libcurl) || return
+    # The last libraries are those of Foundation that the objects, which were compiled for shared ones, do not name.
+    "$(dirname "$(command -v swift)")/swiftc" -emit-executable -module-name darkroom "${LINK_OPTIONS[@]}" \
+        -Xlinker --defsym -Xlinker main=darkroom_main "@$RELEASE/release/darkroom.product/Objects.LinkFileList" \
+        "${libraries[@]}" -lpng16 -lz -ljpeg -ldeflate \
+        -lCoreFoundation -l_FoundationCShims -l_FoundationCollections -l_FoundationICU -o "$1"
 }
 
 # --- The codec programs ------------------------------------------------------------------------
