@@ -56,9 +56,8 @@ import Testing
     ) throws -> (exif: [UInt8]?, report: PictureReport) {
         let options = OutputOptions(
             format: way.to, metadata: keepsExif ? .exifCopy : .none)
-        let (file, report) = try PicturePipelineTests.run(
-            source(way.from, tiff), autoOrient: autoOrient, options: options,
-            stage: FilterStage.make)
+        let (file, report) = try PictureSteps(autoOrient: autoOrient, options: options).run(
+            source(way.from, tiff))
         return (try exif(of: file, way.to), report)
     }
 

@@ -14,15 +14,13 @@ import Testing
 
     @Test func aFileOfAnotherFormatKeepsThatOfItsName() throws {
         let png = PNGMaker.noise(width: 9, height: 5, colourType: .rgb, depth: 8)
-        let (file, report) = try PicturePipelineTests.run(
-            png.encoded, options: Self.options("in.jpg"))
+        let (file, report) = try PictureSteps(options: Self.options("in.jpg")).run(png.encoded)
         #expect(InputFormat(prefix: file) == .jpeg && report.format == .jpeg)
         #expect(
             report.warnings == [
                 "this is a PNG picture, but its name is that of a JPEG picture; the result is JPEG, as its name says"
             ])
-        let (same, usual) = try PicturePipelineTests.run(
-            png.encoded, options: Self.options("in.PNG"))
+        let (same, usual) = try PictureSteps(options: Self.options("in.PNG")).run(png.encoded)
         #expect(try PNGDecoder.decode(same) == png.reference && usual.warnings == [])
     }
 
@@ -31,7 +29,7 @@ import Testing
         let refusal =
             "‘format: source’: the source is a GIF picture by its name, and darkroom does not write GIF; name another format, such as png or webp"
         let error = #expect(throws: PictureError.self) {
-            try PicturePipelineTests.run(CodecSamples.gif, options: Self.options("in.gif"))
+            try PictureSteps(options: Self.options("in.gif")).run(CodecSamples.gif)
         }
         #expect(error?.description == "in.png: \(refusal) [format-not-written]")
         let source = try UnnamedFile(CodecSamples.gif)

@@ -124,16 +124,6 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
         #expect(reader.warnings == [])
     }
 
-    @Test func saysWhyAFileCannotBeRead() throws {
-        let folder = try FileDescriptor.open("/", .readOnly)
-        defer { try? folder.close() }
-        let error = try #require(throws: PictureError.self) {
-            try JPEGReader(PictureDecoder.Input(.file(folder), name: "x.jpg"))
-        }
-        #expect(error.kind == .readFailed && error.isTransient)
-        #expect(error.message == "x.jpg: reading the header: Is a directory")
-    }
-
     @Test(arguments: JPEGMaker.Scans.allCases)
     func stopsWhereItIsToldTo(scans: JPEGMaker.Scans) throws {
         var maker = JPEGMaker.noise(width: 8, height: 900, channels: 3)
@@ -149,8 +139,9 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
                     asked += 1
                     return asked < questions
                 }))
-        let error = #expect(throws: PictureError.self) { try reader.nextBand() }
-        #expect(error == PictureError(.cancelled, "x.jpg: cancelled while reading"))
+        #expect(throws: PictureError(.cancelled, "x.jpg: cancelled while reading")) {
+            try reader.nextBand()
+        }
         #expect(asked == questions)
     }
 

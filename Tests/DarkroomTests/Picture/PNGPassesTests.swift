@@ -57,8 +57,7 @@ import Testing
     /// perhaps a line more: libpng asks for data that are not there before it has taken all that zlib can give.
     @Test(arguments: [(11, 9), (4, 1), (1, 6)])
     func endsEarlyAsLibpngDoes(size: (Int, Int)) throws {
-        var limits = PictureLimits()
-        limits.damaged = .keep
+        let limits = PictureLimits { $0.damaged = .keep }
         for kind in Self.kinds where kind.colourType != .palette {
             var maker = kind.noise(width: size.0, height: size.1)
             maker.bytesPerIDAT = 40
@@ -84,8 +83,7 @@ import Testing
 
     /// Each pixel of a damaged picture that is kept is that of the picture or gray, never an index.
     @Test func earlierPassesOfAPaletteAreColours() throws {
-        var limits = PictureLimits()
-        limits.damaged = .keep
+        let limits = PictureLimits { $0.damaged = .keep }
         let kind = PixelKind(colourType: .palette, depth: 8, interlaced: true)
         var maker = kind.noise(width: 40, height: 40)
         maker.bytesPerIDAT = 64

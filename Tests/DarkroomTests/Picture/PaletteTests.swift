@@ -21,16 +21,8 @@ import Testing
         _ file: [UInt8], _ filters: [Filter], _ options: OutputOptions = OutputOptions(),
         asColours: Bool = false
     ) throws -> (file: [UInt8], report: PictureReport) {
-        let (source, target, pixels) = (try UnnamedFile(file), try UnnamedFile(), try UnnamedFile())
-        let report = try PicturePipeline.run(
-            PictureConversion(
-                "in.png", PictureSteps(filters: filters, options: options),
-                to: PictureResult(
-                    target.descriptor, name: "out.png",
-                    handOver: asColours
-                        ? HandOverFile(file: pixels.descriptor, name: "pixels") : nil)),
-            .file(source.descriptor))
-        return (try target.contents(), report)
+        try PictureSteps(filters: filters, options: options)
+            .run(file, handOver: asColours ? UnnamedFile() : nil)
     }
 
     /// The byte of IHDR with the kind of colours, and the one with the bits.

@@ -106,18 +106,14 @@ import Testing
                 let outcome = try PeakMemory.outcome(
                     of: header.source(for: PictureSteps(filters: filters, autoOrient: autoOrient)),
                     PictureSteps(filters: filters, autoOrient: autoOrient, options: options))
-                let input = try UnnamedFile(file.bytes)
-                let output = try UnnamedFile()
-                let report = try PicturePipeline.run(
-                    PictureConversion(
-                        "a",
-                        PictureSteps(filters: filters, autoOrient: autoOrient, options: options),
-                        to: PictureResult(output.descriptor, name: "b")), .file(input.descriptor))
+                let (output, report) = try PictureSteps(
+                    filters: filters, autoOrient: autoOrient, options: options
+                ).run(file.bytes)
                 let layout = try #require(outcome.layout)
                 #expect(outcome.isExact && outcome.failure == nil)
                 #expect(layout.width == report.width && layout.height == report.height)
                 #expect(layout.channels == report.channels && layout.depth == report.depth)
-                let written = try PictureHeader(output.contents(), name: "b")
+                let written = try PictureHeader(output, name: "b")
                 #expect(
                     written
                         == PictureHeader(
@@ -136,21 +132,15 @@ import Testing
         filters: [Filter], options: OutputOptions
     ) throws {
         let file = Self.files[2]
-        func run() throws {
-            let input = try UnnamedFile(file.bytes)
-            let output = try UnnamedFile()
-            _ = try PicturePipeline.run(
-                PictureConversion(
-                    "a", PictureSteps(filters: filters, options: options),
-                    to: PictureResult(output.descriptor, name: "b")), .file(input.descriptor))
+        let error = try #require(throws: PictureError.self) {
+            try PictureSteps(filters: filters, options: options).run(file.bytes)
         }
-        let error = try #require(throws: PictureError.self) { try run() }
         let foreseen = try #require(throws: PictureError.self) {
             _ = try PeakMemory.outcome(
                 of: try file.header.source(for: PictureSteps(filters: filters)),
-                PictureSteps(filters: filters, options: options), outputName: "b")
+                PictureSteps(filters: filters, options: options), outputName: "out.png")
         }
-        #expect(foreseen.naming("a", or: ["b"]) == error)
+        #expect(foreseen.naming("in.png", or: ["out.png"]) == error)
     }
 }
 

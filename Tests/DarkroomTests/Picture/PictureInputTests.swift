@@ -1,3 +1,4 @@
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -16,9 +17,7 @@ import Testing
         init(_ input: PictureInput, divisor: Int = 1) {
             do throws(PictureError) {
                 let reader = try PictureDecoder.reader(
-                    of: PictureDecoder.Input(
-                        input, name: "x", limits: PictureLimits(), divisor: { _, _, _ in divisor },
-                        checkpoint: { true }))
+                    of: PictureDecoder.Input(input, name: "x", divisor: { _, _, _ in divisor }))
                 layout = reader.layout
                 (bytes, error) = reader.bytesUntilError()
                 warnings = reader.warnings
@@ -44,6 +43,22 @@ import Testing
         return found
     }
 
+    @Test func saysWhyAFileCannotBeRead() throws {
+        let folder = try FileDescriptor.open("/", .readOnly)
+        defer { try? folder.close() }
+        let input = PictureDecoder.Input(.file(folder), name: "x")
+        let errors = try [
+            #require(throws: PictureError.self) { try PNGReader(input) },
+            #require(throws: PictureError.self) { try JPEGReader(input) },
+        ]
+        #expect(errors.allSatisfy { $0.kind == .readFailed && $0.isTransient })
+        #expect(
+            errors.map(\.message) == [
+                "x: reading the first bytes: Is a directory",
+                "x: reading the header: Is a directory",
+            ])
+    }
+
     @Test(arguments: PixelKind.all) func aPNGIsReadAsItsFile(kind: PixelKind) throws {
         var maker = kind.noise(width: 48, height: 24)
         maker.bytesPerIDAT = 150
@@ -65,11 +80,7 @@ import Testing
     /// For most of them libjpeg takes over in the midst of the data, and reads them again.
     @Test(arguments: JPEGDamageTests.damages, [1, 8])
     func aBrokenJPEGFailsAsItsFile(damage: JPEGDamageTests.Damage, divisor: Int) throws {
-        var maker = JPEGDamageTests.maker(damage.scans, channels: damage.channels)
-        damage.prepare(&maker)
-        var file = maker.encoded
-        damage.change(&file)
-        #expect(try compare(file, divisor: divisor).error != nil)
+        #expect(try compare(damage.file, divisor: divisor).error != nil)
     }
 
     @Test func everyTruncationFailsAsItsFile() throws {

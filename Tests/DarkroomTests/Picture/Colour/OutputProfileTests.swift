@@ -177,8 +177,7 @@ import Testing
     static func made(
         _ file: [UInt8], _ options: OutputOptions, _ filters: [Filter] = []
     ) throws -> (file: [UInt8], report: PictureReport) {
-        try PicturePipelineTests.run(
-            file, filters: filters, options: options, stage: FilterStage.make)
+        try PictureSteps(filters: filters, options: options).run(file)
     }
 
     private static func isNear(_ one: [Int], _ other: [Int], _ tolerance: Int) -> Bool {
@@ -305,15 +304,8 @@ import Testing
             case "Adobe RGB": [Self.number("gAMA", 45455), Self.adobePrimaries]
             default: []
             }
-        let logo = Self.png([192, 32, 32], [])
-        var steps = PictureSteps([.overlay(Filter.Overlay(from: "logo"))])
-        steps.openImage = { name throws(PictureError) in try OtherPictures.open(logo, name) }
-        let result = try UnnamedFile()
-        let source = try UnnamedFile(Self.png([10, 200, 30], chunks))
-        let conversion = PictureConversion(
-            "x", steps, to: PictureResult(result.descriptor, name: "y"))
-        _ = try PicturePipeline.run(conversion, .file(source.descriptor))
-        let made = try result.contents()
+        let made = try PictureSteps.laying(Self.png([192, 32, 32], []))
+            .run(Self.png([10, 200, 30], chunks)).file
         let (kept, _) = try read(made)
         #expect(space == "sRGB" ? kept == [192, 32, 32] : kept != [192, 32, 32])
         let (again, _) = try Self.made(made, OutputOptions(profile: .srgb))
@@ -335,13 +327,7 @@ import Testing
             #expect((report.libraries?["icc"] != nil) == item.hasPart, "case \(number)")
         }
         for (logo, hasPart) in [(strange, true), (Self.png([1, 2, 3], []), false)] {
-            var steps = PictureSteps([.overlay(Filter.Overlay(from: "logo"))])
-            steps.openImage = { name throws(PictureError) in try OtherPictures.open(logo, name) }
-            let result = try UnnamedFile()
-            let conversion = PictureConversion(
-                "x", steps, to: PictureResult(result.descriptor, name: "y"))
-            let source = try UnnamedFile(Self.png([10, 200, 30], []))
-            let report = try PicturePipeline.run(conversion, .file(source.descriptor))
+            let report = try PictureSteps.laying(logo).run(Self.png([10, 200, 30], [])).report
             #expect((report.libraries?["icc"] != nil) == hasPart)
         }
     }

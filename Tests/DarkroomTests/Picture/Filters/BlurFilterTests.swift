@@ -1,5 +1,6 @@
 import CDarkroomPixels
 import Glibc
+import TestSupport
 import Testing
 
 @testable import DarkroomPicture
@@ -92,40 +93,11 @@ import Testing
         }
     }
 
-    /// The picture that is worst of all: black where the kernel weighs more than the Gaussian, white
-    /// elsewhere. In its middle all differences add up.
-    @Test(arguments: [2.2, 16, 16.01, 30], [8, 16])
-    func blurIsRightInTheWorstPicture(sigma: Double, depth: Int) throws {
-        let own = BlurReference.kernel(sigma, depth == 8 ? .bytes : .words)
-        let gaussian = BlurReference.gaussian(sigma, reach: 8)
-        let (radius, reach) = (own.count / 2, gaussian.count / 2)
-        let side = own.count + 2
-        let white: UInt16 = depth == 8 ? 255 : 65535
-        let at = { (distance: Int) in
-            abs(distance) <= radius ? own[distance + radius] : 0
-        }
-        let weighsMore = { (x: Int, y: Int) in
-            at(x) * at(y) > gaussian[x + reach] * gaussian[y + reach]
-        }
-        let grid = PixelGrid(side, side, channels: 1, depth: depth) { x, y, _ in
-            weighsMore(x - radius - 1, y - radius - 1) ? 0 : white
-        }
-        let middle = side / 2
-        let result = try grid.developed(.blur(sigma: sigma))
-        var expected = 0.0
-        for y in -reach...reach {
-            for x in -reach...reach where abs(x) > radius || abs(y) > radius || !weighsMore(x, y) {
-                expected += gaussian[x + reach] * gaussian[y + reach] * Double(white)
-            }
-        }
-        #expect(abs(Double(result[middle, middle, 0]) - expected) <= 1)
-    }
-
     /// Rounding errors stay in the sums for good. A long way further an even colour is exact all the same.
     @Test(arguments: [true, false])
     func largeBlurForgetsWhatLiesBehind(isTall: Bool) throws {
         let (length, even) = (6000, 5000)
-        var noise = PixelNoise(state: 9)
+        var noise = SplitMix64(seed: 9)
         let grid = PixelGrid(isTall ? 1 : length, isTall ? length : 1, channels: 3, depth: 16) {
             x, y, c in
             max(x, y) < even ? UInt16(truncatingIfNeeded: noise.next()) : UInt16(20_001 + c)

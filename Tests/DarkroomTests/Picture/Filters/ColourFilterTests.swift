@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import DarkroomPicture
@@ -86,7 +87,7 @@ import Testing
 
     @Test(arguments: filters)
     func agreesWithTheDefinitionAt16Bits(_ filter: Filter) throws {
-        var noise = PixelNoise(state: 16)
+        var noise = SplitMix64(seed: 16)
         var colours = (0..<4000).map { _ in
             (0..<3).map { _ in UInt16(truncatingIfNeeded: noise.next()) }
         }

@@ -43,6 +43,15 @@ enum OtherPictures {
     }
 }
 
+extension PictureSteps {
+    /// Lays this picture over others.
+    static func laying(_ logo: [UInt8]) -> PictureSteps {
+        PictureSteps(
+            filters: [.overlay(Filter.Overlay(from: "logo"))],
+            openImage: { name throws(PictureError) in try OtherPictures.open(logo, name) })
+    }
+}
+
 extension FilterStage {
     /// A stage, or several, of a picture of its own.
     static func make(

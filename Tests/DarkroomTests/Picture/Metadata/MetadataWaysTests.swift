@@ -32,9 +32,9 @@ import Testing
         _ filters: [Filter] = []
     ) throws -> Result {
         let options = OutputOptions(format: way.to, metadata: choice)
-        let (file, report) = try PicturePipelineTests.run(
-            source, autoOrient: autoOrient, filters: filters, options: options,
-            stage: FilterStage.make)
+        let (file, report) = try PictureSteps(
+            filters: filters, autoOrient: autoOrient, options: options
+        ).run(source)
         let made = try UnnamedFile(file)
         let reader = try PictureDecoder.reader(
             of: PictureDecoder.Input(.file(made.descriptor), name: "x"))
