@@ -32,18 +32,6 @@ import Testing
         #expect(try JPEGReader.pixels(of: gray).reader.layout.channels == 1)
     }
 
-    @Test func compressionChangesNoPixels() throws {
-        let maker = PNGMaker.noise(width: 30, height: 20, colourType: .rgb, depth: 8)
-        let all: [OutputOptions] = [
-            .init(compression: .fast), .init(compression: .balanced), .init(compression: .small),
-        ]
-        for options in all {
-            #expect(
-                try PNGDecoder.decode(PictureSteps(options: options).run(maker.encoded).file)
-                    == maker.reference)
-        }
-    }
-
     // MARK: What becomes of the rest
 
     @Test func profileAndDensityGoBothWays() throws {

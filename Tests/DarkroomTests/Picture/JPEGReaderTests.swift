@@ -113,17 +113,6 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
         #expect(largestDifference(bytes, expected) <= 2)
     }
 
-    @Test func readsFromAPipeAndStopsAtTheEnd() throws {
-        let maker = JPEGMaker.noise(width: 30, height: 20, channels: 1)
-        let (out, into) = try FileDescriptor.pipe()
-        defer { try? out.close() }
-        try into.writeAll(maker.encoded)
-        try into.close()
-        let reader = try JPEGReader(PictureDecoder.Input(.file(out), name: "pipe"))
-        #expect(largestDifference(try reader.allBytes(), maker.samples) <= 2)
-        #expect(reader.warnings == [])
-    }
-
     @Test(arguments: JPEGMaker.Scans.allCases)
     func stopsWhereItIsToldTo(scans: JPEGMaker.Scans) throws {
         var maker = JPEGMaker.noise(width: 8, height: 900, channels: 3)

@@ -255,6 +255,15 @@ import Testing
         }
     }
 
+    private func expectTheChecksumIsCompared(_ maker: PNGMaker) throws {
+        let stream = maker.stream(of: maker.filteredRows(), adlerError: 1)
+        let (good, wrong) = (maker.encoded, PNGChunk.file(maker.chunks(around: stream)))
+        for decoder in PNGReader.Decoder.allCases {
+            #expect(try PNGReader.pixels(of: good, decoder: decoder).picture == maker.reference)
+            #expect(Self.failure(of: wrong, decoder: decoder)?.kind == .pngAdler)
+        }
+    }
+
     /// The compressed data's last bytes, each in a chunk of its own or two together: libpng by
     /// itself looks at no more than one chunk after the last row and would not see the checksum.
     @Test(arguments: [1, 2, 3, 5], Deflater.Method.allCases)
@@ -262,13 +271,7 @@ import Testing
         var maker = Self.maker()
         maker.method = method
         maker.bytesPerIDAT = bytes
-        let rows = maker.filteredRows()
-        let good = PNGChunk.file(maker.chunks(around: maker.stream(of: rows)))
-        let wrong = PNGChunk.file(maker.chunks(around: maker.stream(of: rows, adlerError: 1)))
-        for decoder in PNGReader.Decoder.allCases {
-            #expect(try PNGReader.pixels(of: good, decoder: decoder).picture == maker.reference)
-            #expect(Self.failure(of: wrong, decoder: decoder)?.kind == .pngAdler)
-        }
+        try expectTheChecksumIsCompared(maker)
     }
 
     /// The same where the data are long and end anywhere about the size of the reader's pieces.
@@ -283,14 +286,8 @@ import Testing
             maker.method = .stored
             return maker
         }()
-        let rows = maker.filteredRows()
-        #expect(maker.stream(of: rows).count == streamBytes)
-        let good = maker.encoded
-        let wrong = PNGChunk.file(maker.chunks(around: maker.stream(of: rows, adlerError: 1)))
-        for decoder in PNGReader.Decoder.allCases {
-            #expect(try PNGReader.pixels(of: good, decoder: decoder).picture == maker.reference)
-            #expect(Self.failure(of: wrong, decoder: decoder)?.kind == .pngAdler)
-        }
+        #expect(maker.stream(of: maker.filteredRows()).count == streamBytes)
+        try expectTheChecksumIsCompared(maker)
     }
 
     @Test(arguments: PixelKind.all.filter { $0.depth >= 8 })
@@ -343,21 +340,16 @@ import Testing
         #expect(try PNGReader.pixels(of: maker.encoded).picture == maker.reference)
     }
 
-    @Test(arguments: [
-        ("side", 24), ("pixels", 576), ("wholePictureBytes", 1728),
-    ])
-    func limitsAreExact(name: String, value: Int) throws {
+    @Test func limitsAreExact() throws {
         let file = Self.maker(interlaced: true).encoded
-        func limits(_ value: Int) -> PictureLimits {
-            var limits = PictureLimits()
-            switch name {
-            case "side": limits.side = value
-            case "pixels": limits.pixels = value
-            default: limits.wholePictureBytes = value
-            }
-            return limits
+        let limits: [(WritableKeyPath<PictureLimits, Int>, Int)] = [
+            (\.side, 24), (\.pixels, 576), (\.wholePictureBytes, 1728),
+        ]
+        for (limit, value) in limits {
+            _ = try PNGReader.pixels(
+                of: file, limits: PictureLimits { $0[keyPath: limit] = value })
+            let less = PictureLimits { $0[keyPath: limit] = value - 1 }
+            #expect(Self.failure(of: file, limits: less)?.kind == .tooManyPixels)
         }
-        _ = try PNGReader.pixels(of: file, limits: limits(value))
-        #expect(Self.failure(of: file, limits: limits(value - 1))?.kind == .tooManyPixels)
     }
 }

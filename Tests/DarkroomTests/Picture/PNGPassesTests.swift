@@ -28,12 +28,9 @@ import Testing
         var random = SplitMix64(seed: 32)
         for _ in 0..<60 {
             let maker = Self.maker(kind, &random)
-            let (file, reference) = (maker.encoded, maker.reference)
-            for way in DecodingWay.all {
-                #expect(
-                    try way.pixels(of: file).picture == reference,
-                    "\(maker.width) × \(maker.height), \(maker.rowFilter), \(way.testDescription)")
-            }
+            try DecodingWay.expectAll(
+                maker.encoded, maker.reference,
+                "\(maker.width) × \(maker.height), \(maker.rowFilter)")
         }
     }
 
@@ -43,12 +40,8 @@ import Testing
         for width in 1...9 {
             for height in 1...9 {
                 let maker = kind.noise(width: width, height: height)
-                let (file, reference) = (maker.encoded, maker.reference)
-                for way in DecodingWay.all {
-                    #expect(
-                        try way.pixels(of: file).picture == reference,
-                        "\(width) × \(height), \(way.testDescription)")
-                }
+                try DecodingWay.expectAll(
+                    maker.encoded, maker.reference, "\(width) × \(height)")
             }
         }
     }

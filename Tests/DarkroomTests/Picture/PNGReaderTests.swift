@@ -47,12 +47,7 @@ import Testing
             var maker = kind.noise(width: 67, height: 35)
             maker.samples = maker.samples.indices.map { UInt16($0 % 67 / 3 + $0 / 200 % 5) }
             maker.rowFilter = filter
-            let (file, reference) = (maker.encoded, maker.reference)
-            for way in DecodingWay.all {
-                #expect(
-                    try way.pixels(of: file).picture == reference,
-                    "\(filter), \(way.testDescription)")
-            }
+            try DecodingWay.expectAll(maker.encoded, maker.reference, "\(filter)")
         }
     }
 
@@ -119,9 +114,7 @@ import Testing
     func readsWhatEncodersMake(depth: Int, alpha: Bool) throws {
         let stars = Starfield(width: 300, height: 200, seed: 9).picture(depth: depth, alpha: alpha)
         let (file, _) = try OutputOptions().write(ArrayStage(stars))
-        for way in DecodingWay.all {
-            #expect(try way.pixels(of: file).picture == stars, "\(way.testDescription)")
-        }
+        try DecodingWay.expectAll(file, stars)
     }
 
     /// libpng by itself would give black for them.
@@ -149,9 +142,7 @@ import Testing
         var maker = PixelKind(colourType: .palette, depth: 8, interlaced: false)
             .noise(width: 256, height: 2)
         maker.samples = (0..<512).map { UInt16($0 % 256) }
-        for way in DecodingWay.all {
-            #expect(try way.pixels(of: maker.encoded).picture == maker.reference)
-        }
+        try DecodingWay.expectAll(maker.encoded, maker.reference)
     }
 
     @Test(arguments: [(1, 5000), (70_000, 1), (70_000, 3), (300, 400)], [false, true])
@@ -171,9 +162,7 @@ import Testing
         var maker = PNGMaker.noise(width: 21, height: 20, colourType: .rgb, depth: 8)
         maker.method = method
         maker.bytesPerIDAT = bytes
-        for way in DecodingWay.all {
-            #expect(try way.pixels(of: maker.encoded).picture == maker.reference)
-        }
+        try DecodingWay.expectAll(maker.encoded, maker.reference)
     }
 
     @Test func emptyDataChunksCountForNothing() throws {
@@ -182,9 +171,7 @@ import Testing
         let data = try #require(chunks.firstIndex { $0.type == "IDAT" })
         chunks.insert(PNGChunk("IDAT"), at: data)
         chunks.insert(PNGChunk("IDAT"), at: data + 2)
-        for way in DecodingWay.all {
-            #expect(try way.pixels(of: PNGChunk.file(chunks)).picture == maker.reference)
-        }
+        try DecodingWay.expectAll(PNGChunk.file(chunks), maker.reference)
     }
 
     /// What follows IEND, be it in the piece of the file that was read with it or not, is warned of.

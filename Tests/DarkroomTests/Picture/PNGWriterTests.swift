@@ -31,12 +31,6 @@ import Testing
         }
     }
 
-    @Test func starsSurvive() throws {
-        let picture = Starfield(width: 300, height: 200, seed: 5).picture(depth: 16, alpha: true)
-        let (file, _) = try OutputOptions().write(ArrayStage(picture))
-        #expect(try PNGDecoder.decode(file) == picture)
-    }
-
     @Test func aRowMayBeLargerThanAStrip() throws {
         var picture = ReferencePicture(
             layout: PixelLayout(width: 1_000_000, height: 2, channels: 4, depth: 16),

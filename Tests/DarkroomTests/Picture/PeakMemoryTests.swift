@@ -131,28 +131,20 @@ import Testing
 
     /// Noise, which is as large as can be when it is compressed.
     static func file(_ source: Job.Source) throws -> UnnamedFile {
-        let file: UnnamedFile
+        let bytes: [UInt8]
         switch source {
         case .png(let layout):
-            file = try UnnamedFile()
-            _ = try PNGWriter.write(
-                PictureEncoder.Input(
-                    NoiseStage(layout), to: file.descriptor, name: "made",
-                    OutputOptions(compression: .fast)))
+            bytes = try OutputOptions(compression: .fast).write(NoiseStage(layout)).file
         case .jpeg(let layout, let progressive):
-            file = try UnnamedFile()
-            _ = try JPEGWriter.write(
-                PictureEncoder.Input(
-                    NoiseStage(layout), to: file.descriptor, name: "made",
-                    OutputOptions(format: .jpeg, quality: 95, progressive: progressive)))
+            bytes = try OutputOptions(format: .jpeg, quality: 95, progressive: progressive)
+                .write(NoiseStage(layout)).file
         case .interlaced(let width, let height):
-            file = try UnnamedFile(
+            bytes =
                 PNGMaker.noise(
                     width: width, height: height, colourType: .rgb, depth: 8, interlaced: true
-                ).encoded)
+                ).encoded
         }
-        try file.descriptor.seek(offset: 0, from: .start)
-        return file
+        return try UnnamedFile(bytes)
     }
 
     private static func bound(

@@ -31,79 +31,55 @@ import Testing
         }
     }
 
-    @Test(arguments: PictureOutput.PNGCompression.allCases)
-    func writesWhatThePipelineWrites(compression: PictureOutput.PNGCompression) throws {
+    /// Each kind of file, as the pipeline writes it.
+    @Test(arguments: [
+        (PictureOutput.png(compression: .small), OutputOptions(compression: .small)),
+        (.jpeg(quality: 85, progressive: true), .init(format: .jpeg, progressive: true)),
+        (.webp(lossless: true, effort: 1), .init(format: .webp, lossless: true, effort: 1)),
+        (.tiff(), .init(format: .tiff)),
+    ]) func writesWhatThePipelineWrites(output: PictureOutput, options: OutputOptions) throws {
         let folder = try Folder()
-        let converter = PictureConverter(
-            filters: [.sepia(intensity: 0.8)], output: .png(compression: compression))
-        let report = try converter.convert(folder.source, to: folder.result)
+        let report = try PictureConverter(filters: [.sepia(intensity: 0.8)], output: output)
+            .convert(folder.source, to: folder.result)
         let (expected, expectedReport) = try PictureSteps(
-            filters: [.sepia(intensity: 0.8)], options: OutputOptions(compression: compression)
+            filters: [.sepia(intensity: 0.8)], options: options
         ).run(Self.maker.encoded)
         #expect(try folder.bytes(of: folder.result) == expected)
-        #expect(report == expectedReport)
-        #expect(report.format == .png)
+        #expect(report == expectedReport && report.format == options.format)
+        #expect(report.sha256 == SHA256Digest.hex(of: expected))
         #expect(try folder.list() == ["result", "source.png"])
     }
 
-    @Test func writesJPEG() throws {
-        let folder = try Folder()
-        for (quality, progressive) in [(1, false), (85, true), (100, false)] {
-            let report = try PictureConverter(
-                output: .jpeg(quality: quality, progressive: progressive)
-            ).convert(folder.source, to: folder.result)
-            let (expected, _) = try PictureSteps(
-                options: OutputOptions(format: .jpeg, quality: quality, progressive: progressive)
-            ).run(Self.maker.encoded)
-            #expect(try folder.bytes(of: folder.result) == expected)
-            #expect(report.format == .jpeg)
-            #expect(report.sha256 == SHA256Digest.hex(of: expected))
-        }
+    @Test func outputsAreOptions() throws {
+        let outputs: [(PictureOutput, OutputOptions)] = [
+            (.png(), OutputOptions()), (.png(compression: .fast), .init(compression: .fast)),
+            (.png(compression: .balanced), .init(compression: .balanced)),
+            (.png(keepsExif: true), .init(metadata: .exifCopy)),
+            (.jpeg(), .init(format: .jpeg)), (.jpeg(quality: 1), .init(format: .jpeg, quality: 1)),
+            (.jpeg(quality: 100), .init(format: .jpeg, quality: 100)),
+            (.jpeg(keepsExif: true), .init(format: .jpeg, metadata: .exifCopy)),
+            (.webp(), .init(format: .webp)), (.avif(), .init(format: .avif)),
+            (
+                .avif(quality: 40, effort: 1, depth: 12, chroma: .full),
+                .init(format: .avif, quality: 40, effort: 1, depth: 12, chroma: .full)
+            ),
+            (
+                .tiff(compression: .lzw, depth: 8),
+                .init(format: .tiff, tiffCompression: .lzw, depth: 8)
+            ),
+            (.jpegXL(), .init(format: .jpegXL)),
+        ]
+        for (output, options) in outputs { #expect(try output.checked() == options) }
         #expect(PictureOutput.jpeg() == .jpeg(quality: OutputOptions().quality))
         #expect(PictureOutput.png() == .png(compression: OutputOptions().compression))
     }
 
-    @Test(arguments: [0, 101, .min, .max]) func refusesAQualityOutOfRange(quality: Int) throws {
-        let folder = try Folder()
-        let message = "jpeg: quality must be 1 to 100, not \(quality)"
-        #expect(throws: PictureError(.invalidArguments, message)) {
-            try PictureConverter(output: .jpeg(quality: quality))
-                .convert(folder.source, to: folder.result)
-        }
-        #expect(try folder.list() == ["source.png"])
-    }
-
-    @Test func writesEachFormat() throws {
-        let folder = try Folder()
-        let outputs: [(PictureOutput, OutputOptions)] = [
-            (.webp(), OutputOptions(format: .webp)),
-            (.webp(lossless: true, effort: 1), .init(format: .webp, lossless: true, effort: 1)),
-            (.avif(), OutputOptions(format: .avif)),
-            (
-                .avif(quality: 40, effort: 1, depth: 12, chroma: .full),
-                OutputOptions(format: .avif, quality: 40, effort: 1, depth: 12, chroma: .full)
-            ),
-            (.tiff(), OutputOptions(format: .tiff)),
-            (
-                .tiff(compression: .lzw, depth: 8),
-                OutputOptions(format: .tiff, tiffCompression: .lzw, depth: 8)
-            ),
-            (.jpegXL(), OutputOptions(format: .jpegXL)),
-        ]
-        for (output, options) in outputs {
-            let report = try PictureConverter(output: output)
-                .convert(folder.source, to: folder.result)
-            let (expected, expectedReport) = try PictureSteps(options: options).run(
-                Self.maker.encoded)
-            let bytes = try folder.bytes(of: folder.result)
-            #expect(bytes == expected)
-            #expect(report == expectedReport)
-            #expect(report.sha256 == SHA256Digest.hex(of: bytes))
-        }
-    }
-
     @Test(arguments: [
-        (PictureOutput.webp(quality: 0), "webp: quality must be 1 to 100, not 0"),
+        (PictureOutput.jpeg(quality: 0), "jpeg: quality must be 1 to 100, not 0"),
+        (.jpeg(quality: 101), "jpeg: quality must be 1 to 100, not 101"),
+        (.jpeg(quality: .min), "jpeg: quality must be 1 to 100, not \(Int.min)"),
+        (.jpeg(quality: .max), "jpeg: quality must be 1 to 100, not \(Int.max)"),
+        (.webp(quality: 0), "webp: quality must be 1 to 100, not 0"),
         (.avif(quality: 101), "avif: quality must be 1 to 100, not 101"),
         (.webp(effort: 11), "webp: effort must be 0 to 10, not 11"),
         (.jpegXL(effort: -1), "jxl: effort must be 0 to 10, not -1"),
@@ -147,20 +123,6 @@ import Testing
         #expect(
             report.warnings
                 == ["the colour profile is dropped: \(format.title) has none for gray pictures"])
-    }
-
-    @Test func keepsExifIfItIsAsked() throws {
-        var maker = JPEGMaker.gradient(width: 16, height: 8, channels: 3)
-        maker.early = [.exif(orientation: 1)]
-        let folder = try Folder(maker.encoded)
-        for (output, fate) in [
-            (PictureOutput.jpeg(), "dropped"), (.jpeg(keepsExif: true), "kept"),
-            (.png(), "dropped"), (.png(keepsExif: true), "kept"),
-        ] {
-            let report = try PictureConverter(output: output)
-                .convert(folder.source, to: folder.result)
-            #expect(report.metadata["Exif"] == fate)
-        }
     }
 
     @Test func turnsUprightUnlessItIsTold() throws {

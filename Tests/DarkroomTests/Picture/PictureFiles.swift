@@ -138,6 +138,18 @@ struct DecodingWay: Sendable, CustomTestStringConvertible {
         return (result.picture, result.reader)
     }
 
+    /// Checks what each way makes of a file.
+    static func expectAll(
+        _ file: [UInt8], _ picture: ReferencePicture, _ comment: String = "",
+        location: SourceLocation = #_sourceLocation
+    ) throws {
+        for way in all {
+            #expect(
+                try way.pixels(of: file).picture == picture, "\(way.testDescription) \(comment)",
+                sourceLocation: location)
+        }
+    }
+
     /// What leaves the lock; nobody else holds the reader.
     private struct Decoded: @unchecked Sendable {
         let picture: ReferencePicture

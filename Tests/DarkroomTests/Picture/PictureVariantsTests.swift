@@ -29,11 +29,8 @@ import Testing
     ).encoded
 
     private static func open(_ name: String) throws(PictureError) -> OtherImage {
-        guard name == "logo", let file = try? UnnamedFile(logo) else {
-            return try StageContext.noImage(name)
-        }
-        let path = "/proc/self/fd/\(file.descriptor.rawValue)"
-        return OtherImage(try PicturePath.openForReading(path), name: name)
+        guard name == "logo" else { return try StageContext.noImage(name) }
+        return try OtherPictures.open(logo, name)
     }
 
     /// A result to make and its files.

@@ -146,11 +146,9 @@ import Testing
             bytes: try #require(Self.deviations.first { $0.name == "PCS Luv" }).profile)
         colour.density = PictureColour.Density(x: 1, y: 1, unit: 1)
         let maker = PNGMaker.noise(width: 8, height: 8, colourType: .rgb, depth: 8)
-        let target = try UnnamedFile()
-        let written = try PNGWriter.write(
-            PictureEncoder.Input(
-                ArrayStage(maker.reference), to: target.descriptor, name: "x.png", colour: colour))
+        let (file, written) = try OutputOptions().write(
+            ArrayStage(maker.reference), colour: colour)
         #expect(written.items == [.density])
-        #expect(try PNGDecoder.decode(target.contents()) == maker.reference)
+        #expect(try PNGDecoder.decode(file) == maker.reference)
     }
 }

@@ -1,4 +1,3 @@
-import CDarkroomPixels
 import Glibc
 import TestSupport
 import Testing
@@ -108,16 +107,6 @@ import Testing
             let pixel = result.pixel(isTall ? 0 : place, isTall ? place : 0)
             #expect(pixel == [20_001, 20_002, 20_003])
         }
-    }
-
-    /// Plain C and AVX2 do the same operations in the same order.
-    @Test(arguments: GeometryFilterTests.layouts)
-    func largeBlurIsTheSameOnEveryProcessor(layout: (Int, Int)) throws {
-        let grid = PixelGrid.noise(43, 37, channels: layout.0, depth: layout.1)
-        let best = try grid.developed(.blur(sigma: 20))
-        darkroom_cpu_limit(DARKROOM_CPU_SCALAR)
-        defer { darkroom_cpu_limit(DARKROOM_CPU_AVX512) }
-        #expect(try grid.developed(.blur(sigma: 20)) == best)
     }
 
     @Test(arguments: [0.5, 3, 16, 17, 40])

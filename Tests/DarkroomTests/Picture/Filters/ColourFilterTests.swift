@@ -172,7 +172,8 @@ import Testing
     @Test(arguments: [
         Filter.sepia(intensity: 0), .grayscale(amount: 0), .saturate(amount: 1),
         .hueRotate(angle: 0), .hueRotate(angle: -720), .invert(amount: 0), .brightness(amount: 1),
-        .contrast(amount: 1), .opacity(amount: 1),
+        .contrast(amount: 1), .opacity(amount: 1), .gamma(1),
+        .vignette(Filter.Vignette(amount: 0)), .posterize(levels: 256),
     ])
     func isNoStageWhereItChangesNothing(_ filter: Filter) throws {
         for channels in 1...4 {

@@ -15,6 +15,11 @@ enum OtherPictures {
         }
     }
 
+    /// A context in which each image has these bytes.
+    static func context(of file: [UInt8]) -> StageContext {
+        StageContext(limits: PictureLimits()) { name throws(PictureError) in try open(file, name) }
+    }
+
     static func open(_ file: [UInt8], _ name: String) throws(PictureError) -> OtherImage {
         do {
             let folder = try ScratchDirectory()

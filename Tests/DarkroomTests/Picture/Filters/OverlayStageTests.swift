@@ -185,9 +185,7 @@ import Testing
             (Array(file.dropLast(20)), .pngTruncated), (Array("<html>".utf8), .notAPicture),
         ]
         for (bytes, code) in cases {
-            let context = StageContext(limits: PictureLimits()) { name throws(PictureError) in
-                try OtherPictures.open(bytes, name)
-            }
+            let context = OtherPictures.context(of: bytes)
             expectFailure(code, start: "overlay: logo.png: ") {
                 _ = try FilterStage.make(
                     .overlay(Filter.Overlay(from: "logo")),
@@ -201,9 +199,7 @@ import Testing
     @Test(arguments: [(0, 0, false), (3, 0, true), (0, 3, true), (-4, 0, true), (-3, 2, false)])
     func remarksAreKept(x: Int, y: Int, isBeside: Bool) throws {
         let maker = PNGMaker.noise(width: 4, height: 4, colourType: .rgb, depth: 8)
-        let context = StageContext(limits: PictureLimits()) { name throws(PictureError) in
-            try OtherPictures.open(maker.encoded + [1, 2], name)
-        }
+        let context = OtherPictures.context(of: maker.encoded + [1, 2])
         let overlay = Filter.Overlay(from: "logo", gravity: .northwest, x: x, y: y)
         _ = try FilterStage.make(
             .overlay(overlay), upstream: GridStage(.noise(3, 3, channels: 3)), context: context)
