@@ -99,20 +99,6 @@ func largestDifference(_ a: [UInt8], _ b: [UInt8]) -> Int {
         #expect(reader.metadata.meanings == ["Adobe": .pixels])
     }
 
-    @Test(arguments: [2, 4, 8], JPEGMaker.Scans.allCases)
-    func decodesSmaller(divisor: Int, scans: JPEGMaker.Scans) throws {
-        var maker = JPEGMaker.gradient(width: 70, height: 33, channels: 3)
-        maker.samples = (0..<70 * 33).flatMap { _ in [200, 40, 90] as [UInt8] }
-        maker.scans = scans
-        let (bytes, reader) = try JPEGReader.pixels(of: maker.encoded, divisor: divisor)
-        let width = (70 + divisor - 1) / divisor
-        let height = (33 + divisor - 1) / divisor
-        #expect(
-            reader.layout == PixelLayout(width: width, height: height, channels: 3, depth: 8))
-        let expected = (0..<width * height).flatMap { _ in [200, 40, 90] as [UInt8] }
-        #expect(largestDifference(bytes, expected) <= 2)
-    }
-
     @Test(arguments: JPEGMaker.Scans.allCases)
     func stopsWhereItIsToldTo(scans: JPEGMaker.Scans) throws {
         var maker = JPEGMaker.noise(width: 8, height: 900, channels: 3)

@@ -123,17 +123,22 @@ import Testing
 
     // MARK: What a JPEG does not hold
 
+    /// The first samples in the middle of tiles of 8 × 8 pixels of one value each, which come back exactly.
+    private static func written(tiles: [[UInt16]], depth: Int) throws -> [[UInt8]] {
+        let picture = ReferencePicture(
+            tiles.count * 8, 8, channels: tiles[0].count, depth: depth
+        ) { x, _, channel in tiles[x / 8][channel] }
+        let (file, _) = try options(100).write(ArrayStage(picture))
+        let (bytes, reader) = try JPEGReader.pixels(of: file)
+        let channels = reader.layout.channels
+        return tiles.indices.map { Array(bytes[($0 * 8 + 4) * channels..<($0 * 8 + 5) * channels]) }
+    }
+
     /// Every value of 16 bits becomes v · 255 / 65535, rounded.
     @Test func sixteenBitsAreRounded() throws {
-        // Tiles of 8 × 8 of one value each come back exactly.
         let values: [UInt16] = [0, 128, 129, 384, 386, 32_767, 32_768, 65_150, 65_151, 65_535]
-        let samples = (0..<8).flatMap { _ in values.flatMap { [UInt16](repeating: $0, count: 8) } }
-        let (file, _) = try Self.options(100).write(
-            ArrayStage(Self.picture(width: 80, height: 8, channels: 1, depth: 16, samples: samples))
-        )
-        let bytes = try JPEGReader.pixels(of: file).bytes
-        let expected = values.map { UInt8((Double($0) * 255 / 65535).rounded()) }
-        #expect(stride(from: 4, to: 80, by: 8).map { bytes[$0] } == expected)
+        let expected = values.map { [UInt8((Double($0) * 255 / 65535).rounded())] }
+        #expect(try Self.written(tiles: values.map { [$0] }, depth: 16) == expected)
     }
 
     @Test(arguments: [8, 16])
@@ -145,34 +150,19 @@ import Testing
         let tiles = values.map {
             [UInt16(($0.gray * full).rounded()), UInt16(($0.alpha * full).rounded())]
         }
-        let samples = (0..<8).flatMap { _ in tiles.flatMap { tile in (0..<8).flatMap { _ in tile } }
-        }
-        let width = tiles.count * 8
-        let (file, _) = try Self.options(100).write(
-            ArrayStage(
-                Self.picture(width: width, height: 8, channels: 2, depth: depth, samples: samples)))
-        let (bytes, reader) = try JPEGReader.pixels(of: file)
-        #expect(reader.layout.channels == 1)
         let expected = tiles.map { tile in
             let alpha = Double(tile[1]) / full
             let value = Double(tile[0]) / full * alpha + 1 - alpha
-            return UInt8((value * 255).rounded())
+            return [UInt8((value * 255).rounded())]
         }
-        #expect(stride(from: 4, to: width, by: 8).map { bytes[$0] } == expected)
+        #expect(try Self.written(tiles: tiles, depth: depth) == expected)
     }
 
     @Test(arguments: [8, 16])
     func colourIsLaidOverWhite(depth: Int) throws {
         let full: UInt16 = depth == 8 ? 255 : 65535
-        let pixel: [UInt16] = [full, 0, full / 2, full / 5]
-        let (file, _) = try Self.options(100).write(
-            ArrayStage(
-                Self.picture(
-                    width: 8, height: 8, channels: 4, depth: depth,
-                    samples: (0..<64).flatMap { _ in pixel })))
-        let (bytes, reader) = try JPEGReader.pixels(of: file)
-        #expect(reader.layout.channels == 3)
-        #expect(largestDifference(Array(bytes.prefix(3)), [255, 204, 229]) <= 1)
+        let found = try Self.written(tiles: [[full, 0, full / 2, full / 5]], depth: depth)[0]
+        #expect(largestDifference(found, [255, 204, 229]) <= 1)
     }
 
     // MARK: What goes with the pixels

@@ -21,27 +21,6 @@ extension PictureRows {
 
 /// Rows as other packages read them.
 @Suite struct PictureRowsTests {
-    /// Every kind of PNG: what its pixels are after palettes, depths and transparency are resolved.
-    @Test(arguments: PixelKind.all, [false, true])
-    func lendsEveryKindOfPNG(kind: PixelKind, isTransparent: Bool) throws {
-        var maker = kind.noise(width: 31, height: 23)
-        if isTransparent {
-            switch kind.colourType {
-            case .gray: maker.transparency = [0, 1]
-            case .rgb: maker.transparency = [0, 1, 0, 2, 0, 3]
-            case .palette: maker.transparency = [0, 128]
-            default: return
-            }
-        }
-        let file = try PictureConverterTests.Folder(maker.encoded)
-        var rows = try PictureRows(contentsOf: file.source)
-        let layout = rows.layout
-        #expect(layout == maker.reference.layout)
-        #expect(layout.depth == max(kind.depth, 8) || kind.colourType == .palette)
-        #expect(try rows.allSamples() == maker.reference.bytes)
-        #expect(rows.warnings == [])
-    }
-
     /// Of 16 bits they are loaded as numbers of the machine.
     @Test func samplesOf16BitsAreNumbers() throws {
         let maker = PNGMaker.noise(width: 9, height: 5, colourType: .rgba, depth: 16)
@@ -54,17 +33,6 @@ extension PictureRows {
             }
         }
         #expect(numbers == maker.reference.samples)
-    }
-
-    @Test(arguments: [1, 3], JPEGMaker.Scans.allCases)
-    func lendsJPEG(channels: Int, scans: JPEGMaker.Scans) throws {
-        var maker = JPEGMaker.noise(width: 40, height: 33, channels: channels)
-        maker.scans = scans
-        let file = try PictureConverterTests.Folder(maker.encoded)
-        var rows = try PictureRows(contentsOf: file.source)
-        let layout = rows.layout
-        #expect(layout == PixelLayout(width: 40, height: 33, channels: channels, depth: 8))
-        #expect(largestDifference(try rows.allSamples(), maker.samples) <= 3)
     }
 
     /// What JPEG and PNG have that is not read, and files that are no pictures.
