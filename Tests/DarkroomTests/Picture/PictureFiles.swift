@@ -86,6 +86,31 @@ extension ReferencePicture {
     }
 }
 
+/// What comes of reading a picture.
+struct Reading: Equatable {
+    var layout: PixelLayout?
+    var bytes: [UInt8] = []
+    var warnings: [String] = []
+    var metadata: SourceMetadata?
+    var colour: PictureColour?
+    var exif: [UInt8]?
+    var error: PictureError?
+
+    init(_ input: PictureInput, _ limits: PictureLimits = PictureLimits(), divisor: Int = 1) {
+        do throws(PictureError) {
+            let reader = try PictureDecoder.reader(
+                of: PictureDecoder.Input(
+                    input, name: "x", limits: limits, divisor: { _, _, _ in divisor }))
+            layout = reader.layout
+            (bytes, error) = reader.bytesUntilError()
+            (warnings, metadata) = (reader.warnings, reader.metadata)
+            (colour, exif) = (reader.colour, reader.exif)
+        } catch {
+            self.error = error
+        }
+    }
+}
+
 /// Checks how a picture fails.
 ///
 /// - Parameters:

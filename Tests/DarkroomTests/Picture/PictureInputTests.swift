@@ -6,36 +6,14 @@ import Testing
 
 /// A picture that is read from memory has the pixels, the remarks and the errors that its file has.
 @Suite struct PictureInputTests {
-    /// What comes of reading a picture.
-    struct Outcome: Equatable {
-        var layout: PixelLayout?
-        var bytes: [UInt8] = []
-        var warnings: [String] = []
-        var metadata: SourceMetadata?
-        var error: PictureError?
-
-        init(_ input: PictureInput, divisor: Int = 1) {
-            do throws(PictureError) {
-                let reader = try PictureDecoder.reader(
-                    of: PictureDecoder.Input(input, name: "x", divisor: { _, _, _ in divisor }))
-                layout = reader.layout
-                (bytes, error) = reader.bytesUntilError()
-                warnings = reader.warnings
-                metadata = reader.metadata
-            } catch {
-                self.error = error
-            }
-        }
-    }
-
     /// - Returns: how both were read.
     @discardableResult
     private func compare(
         _ bytes: [UInt8], divisor: Int = 1, sourceLocation: SourceLocation = #_sourceLocation
-    ) throws -> Outcome {
+    ) throws -> Reading {
         let file = try UnnamedFile(bytes)
-        let expected = Outcome(.file(file.descriptor), divisor: divisor)
-        let found = Outcome(.content(bytes), divisor: divisor)
+        let expected = Reading(.file(file.descriptor), divisor: divisor)
+        let found = Reading(.content(bytes), divisor: divisor)
         let areEqual = found == expected
         #expect(
             areEqual, "\(found.warnings) \(found.error?.message ?? "whole"), \(bytes.count) bytes",

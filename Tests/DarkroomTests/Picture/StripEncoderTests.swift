@@ -22,29 +22,26 @@ import Testing
         }
     }()
 
-    /// The file that one core writes; it has the same pixels.
+    /// The file that each of these numbers of cores writes; it has the same pixels.
     static func write(
-        _ picture: ReferencePicture, _ compression: PNGWriter.Compression
+        _ picture: ReferencePicture, _ compression: PNGWriter.Compression, cores: [Int] = [1],
+        _ name: String = ""
     ) throws -> [UInt8] {
-        let file = try OutputOptions(compression: compression)
-            .write(ArrayStage(picture), cores: Cores(count: 1)).file
-        let isSame = try PNGDecoder.decode(file) == picture
-        #expect(isSame)
-        return file
+        let files = try cores.map { count in
+            let cores = Cores(count: count)
+            cores.enter()
+            return try OutputOptions(compression: compression)
+                .write(ArrayStage(picture), cores: cores).file
+        }
+        #expect(Set(files).count == 1, "\(name)")
+        let isSame = try PNGDecoder.decode(files[0]) == picture
+        #expect(isSame, "\(name)")
+        return files[0]
     }
 
     @Test(arguments: PNGWriter.Compression.allCases)
     func coresDoNotChangeTheBytes(compression: PNGWriter.Compression) throws {
-        var files: Set<[UInt8]> = []
-        for count in [1, 2, 4, 16] {
-            let cores = Cores(count: count)
-            cores.enter()
-            let written = try OutputOptions(compression: compression).write(
-                ArrayStage(Self.picture), cores: cores)
-            files.insert(written.file)
-        }
-        #expect(files.count == 1)
-        let file = try #require(files.first)
+        let file = try Self.write(Self.picture, compression, cores: [1, 2, 4, 16])
         let isSame = try PNGReader.pixels(of: file).picture == Self.picture
         #expect(isSame)
         #expect(PNGChunk.all(in: file)?.contains { $0.type == "IDAT" } == true)
@@ -86,15 +83,12 @@ import Testing
     @Test(arguments: PNGWriter.Compression.allCases)
     func drawingsAreNotFiltered(compression: PNGWriter.Compression) throws {
         let picture = Self.drawing(width: 400, height: 500)
-        let (file, output) = try OutputOptions(compression: compression).write(
-            ArrayStage(picture), cores: Cores(count: 2))
-        #expect(output.bytes < picture.bytes.count / 8)
+        let file = try Self.write(picture, compression, cores: [2])
+        #expect(file.count < picture.bytes.count / 8)
         let stream = try #require(PNGChunk.all(in: file)).filter { $0.type == "IDAT" }
         let rows = try Inflater.zlib(stream.flatMap(\.data))
         let lines = stride(from: 0, to: rows.count, by: picture.layout.bytesPerRow + 1)
         #expect(lines.allSatisfy { rows[$0] == 0 })
-        let isSame = try PNGDecoder.decode(file) == picture
-        #expect(isSame)
     }
 
     /// A tile of noise, of few colours or of a smooth surface, over the whole picture or, in its middle
@@ -135,21 +129,8 @@ import Testing
                     tile: (60, 64), width: 120, height: 1200, values: 256, isBroken: true), 190_000
             ),
         ] {
-            var files: Set<[UInt8]> = []
-            for count in [1, 3] {
-                let cores = Cores(count: count)
-                cores.enter()
-                files.insert(
-                    try OutputOptions(compression: compression).write(
-                        ArrayStage(picture), cores: cores
-                    ).file
-                )
-            }
-            #expect(files.count == 1, "\(name)")
-            let file = try #require(files.first)
+            let file = try Self.write(picture, compression, cores: [1, 3], name)
             #expect(file.count < most, "\(name)")
-            let isSame = try PNGDecoder.decode(file) == picture
-            #expect(isSame, "\(name)")
         }
     }
 
@@ -162,11 +143,7 @@ import Testing
         let row = (0..<layout.width).map { UInt16($0) }
         let picture = ReferencePicture(
             layout: layout, samples: (0..<layout.height).flatMap { _ in row })
-        let file = try OutputOptions(compression: compression).write(
-            ArrayStage(picture), cores: Cores(count: 1)
-        ).file
-        let isSame = try PNGDecoder.decode(file) == picture
-        #expect(isSame)
+        let file = try Self.write(picture, compression)
         let isRead = try PNGReader.pixels(of: file).picture == picture
         #expect(isRead)
     }

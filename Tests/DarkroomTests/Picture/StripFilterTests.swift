@@ -120,17 +120,7 @@ import Testing
     @Test(arguments: decisions, [PNGWriter.Compression.fast, .balanced])
     func partsSpeakForTheStrip(decision: Decision, compression: PNGWriter.Compression) throws {
         let picture = Self.picture(decision.content)
-        var files: Set<[UInt8]> = []
-        for count in [1, 3] {
-            let cores = Cores(count: count)
-            files.insert(
-                try OutputOptions(compression: compression).write(ArrayStage(picture), cores: cores)
-                    .file)
-        }
-        #expect(files.count == 1)
-        let file = try #require(files.first)
-        let isSame = try PNGDecoder.decode(file) == picture
-        #expect(isSame)
+        let file = try StripEncoderTests.write(picture, compression, cores: [1, 3])
         let expected = compression == .fast ? decision.fast : decision.balanced
         let found = Self.filters(of: try Self.filteredRows(of: file))
         let chosen = Self.filters(of: Self.chosenRows(of: picture))
@@ -162,8 +152,7 @@ import Testing
     /// A picture is hardly larger than its halves alone.
     @Test func halvesAreCompressedAsIfAlone() throws {
         func size(_ content: (Int, Int) -> Content) throws -> Int {
-            try OutputOptions().write(ArrayStage(Self.picture(content)), cores: Cores(count: 1))
-                .written.bytes
+            try StripEncoderTests.write(Self.picture(content), .balanced).count
         }
         let smooth = try size { _, _ in .smooth }
         let drawn = try size { _, _ in .drawn }

@@ -8,35 +8,14 @@ import Testing
 
 /// PNG and JPEG in a confined process: everything is as it is in this one.
 @Suite struct ConfinedReaderTests {
-    /// What a reader gives and tells.
-    private struct Told: Equatable {
-        var layout: PixelLayout?
-        var bytes: [UInt8] = []
-        var warnings: [String] = []
-        var meanings: [String: SourceMetadata.Meaning] = [:]
-        var colour: PictureColour?
-        var exif: [UInt8]?
-        var error: PictureError?
-    }
-
     private func told(
         _ input: PictureInput, _ limits: PictureLimits, divisor: Int
-    ) throws -> Told {
-        var told = Told()
+    ) throws -> Reading {
         try input.rewind()
-        do throws(PictureError) {
-            let reader = try PictureDecoder.reader(
-                of: PictureDecoder.Input(
-                    input, name: "x", limits: limits, divisor: { _, _, _ in divisor }))
-            told.layout = reader.layout
-            while let band = try reader.nextBand() {
-                told.bytes += UnsafeRawBufferPointer(
-                    start: band.start, count: band.rows.count * reader.layout.bytesPerRow)
-            }
-            (told.warnings, told.meanings) = (reader.warnings, reader.metadata.meanings)
-            (told.colour, told.exif) = (reader.colour, reader.exif)
-        } catch {
-            told.error = error
+        var told = Reading(input, limits, divisor: divisor)
+        if told.error != nil {
+            // What a process had said before its end may be less.
+            (told.warnings, told.metadata, told.colour, told.exif) = ([], nil, nil, nil)
         }
         return told
     }
