@@ -61,9 +61,9 @@ extension OutputOptions {
     /// - Parameter change: of what the writer gets.
     func write(
         _ stage: any Stage, name: String = "x", colour: PictureColour = PictureColour(),
-        exif: [UInt8]? = nil, memory: PictureMemory? = nil, cores: Cores = .shared,
-        checkpoint: @escaping () -> Bool = { true },
-        change: (inout PictureEncoder.Input) -> Void = { _ in }
+        exif: [UInt8]? = nil, change: (inout PictureEncoder.Input) -> Void = { _ in },
+        memory: PictureMemory? = nil, cores: Cores = .shared,
+        checkpoint: @escaping () -> Bool = { true }
     ) throws -> (file: [UInt8], written: WrittenPicture) {
         let target = try UnnamedFile()
         var input = PictureEncoder.Input(

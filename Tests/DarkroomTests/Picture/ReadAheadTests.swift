@@ -70,7 +70,7 @@ import Testing
         var next = first
         while let band = try ahead.nextBand() {
             #expect(band.rows.lowerBound == next)
-            let isRight = isRight(band)
+            let isRight = Self.isRight(band)
             #expect(isRight)
             next = band.rows.upperBound
             then(next)
