@@ -31,19 +31,12 @@ import Testing
         #expect(throws: PictureError(.formatNotWritten, "in.png: \(refusal)")) {
             try PictureSteps(options: Self.options("in.gif")).run(CodecSamples.gif)
         }
-        let source = try UnnamedFile(CodecSamples.gif)
-        let targets = [try UnnamedFile(), try UnnamedFile()]
-        let options = [Self.options("in.gif"), OutputOptions(format: .webp)]
-        let jobs = zip(targets, options).map { target, options in
-            PictureConversion(
-                "in.gif", PictureSteps([], options),
-                to: PictureResult(target.descriptor, name: "out"))
-        }
-        let outcomes = try PictureVariants(jobs, commonFilters: 0).run(
-            input: .file(source.descriptor))
-        #expect(throws: PictureError.self) { try outcomes[0].get() }
-        #expect(try outcomes[1].get().format == .webp)
-        let header = try PictureHeader(of: source.descriptor, name: "in.gif")
+        let made = try PictureVariants.run(
+            CodecSamples.gif,
+            [Self.options("in.gif"), OutputOptions(format: .webp)].map { PictureSteps([], $0) })
+        #expect(throws: PictureError.self) { try made[0].outcome.get() }
+        #expect(try made[1].outcome.get().format == .webp)
+        let header = try PictureHeader(CodecSamples.gif, name: "in.gif")
         let steps = PictureSteps([], Self.options("in.gif"))
         #expect(throws: PictureError(.formatNotWritten, refusal)) {
             try PeakMemory.outcome(of: header.source(for: steps), steps)

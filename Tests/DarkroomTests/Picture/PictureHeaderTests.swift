@@ -135,7 +135,7 @@ import Testing
 
 extension PictureHeader {
     /// The header of a file of these bytes.
-    fileprivate init(_ bytes: [UInt8], name: String) throws {
+    init(_ bytes: [UInt8], name: String) throws {
         let file = try UnnamedFile(bytes)
         self = try withExtendedLifetime(file) { try PictureHeader(of: file.descriptor, name: name) }
     }

@@ -102,19 +102,13 @@ import Testing
         #expect(preview.layout == expected.layout)
         #expect(preview.bytes == expected.samples)
         // Each variant has its own, and it is the same.
-        let (source, first, second) = (try UnnamedFile(file), try UnnamedFile(), try UnnamedFile())
         let previews = [PicturePreview(), PicturePreview()]
-        let outcomes = try PictureVariants(
-            [
-                PictureConversion(
-                    "in", PictureSteps(filters: filters, options: options),
-                    to: PictureResult(first.descriptor, name: "a", preview: previews[0])),
-                PictureConversion(
-                    "in", PictureSteps(filters: [filters[0], .resize(.init(width: 20))]),
-                    to: PictureResult(second.descriptor, name: "b", preview: previews[1])),
-            ], commonFilters: 1
-        ).run(input: .file(source.descriptor))
-        #expect(try outcomes.map { try $0.get().height } == [900, 16])
+        let steps = [
+            PictureSteps(filters: filters, options: options),
+            PictureSteps(filters: [filters[0], .resize(.init(width: 20))]),
+        ]
+        let made = try PictureVariants.run(file, steps, commonFilters: 1, previews: previews)
+        #expect(try made.map { try $0.outcome.get().height } == [900, 16])
         #expect(previews[0].bytes == expected.samples)
         #expect(previews.map(\.isNeeded) == [true, false])
     }
@@ -189,28 +183,21 @@ import Testing
         let file = PixelKind.all[0].noise(width: 400, height: 300).encoded
         let alone = try Self.copy(of: file)
         let before = PicturePreview()
-        let (source, first, second) = (try UnnamedFile(file), try UnnamedFile(), try UnnamedFile())
         let filters: [Filter] = [
             .crop(.rectangle(x: 3, y: 1, width: 50, height: 40)), .invert(amount: 1),
         ]
-        _ = try PictureVariants(
-            [
-                PictureConversion(
-                    "in", PictureSteps(filters: filters, sourcePreview: before),
-                    to: PictureResult(first.descriptor, name: "a")),
-                PictureConversion(
-                    "in", PictureSteps(filters: Array(filters.prefix(common))),
-                    to: PictureResult(second.descriptor, name: "b")),
-            ], commonFilters: common
-        ).run(input: .file(source.descriptor))
+        let steps = [
+            PictureSteps(filters: filters, sourcePreview: before),
+            PictureSteps(filters: Array(filters.prefix(common))),
+        ]
+        _ = try PictureVariants.run(file, steps, commonFilters: common)
         #expect(before.bytes == alone.bytes)
     }
 
     @Test func isWrittenAsAJPEG() throws {
         #expect(try PicturePreview().file() == nil)
         let preview = try Self.copy(of: PixelKind.all[0].noise(width: 900, height: 600).encoded)
-        let target = try UnnamedFile(try #require(try preview.file()))
-        let header = try PictureHeader(of: target.descriptor, name: "p")
+        let header = try PictureHeader(try #require(try preview.file()), name: "p")
         #expect(header.kind == .jpeg)
         #expect((header.layout.width, header.layout.height) == (162, 108))
     }
@@ -265,15 +252,13 @@ import Testing
         maker.early = [ICCProfileMaker.chunk(name: "p", profile: profile)]
         let preview = try Self.copy(of: maker.encoded)
         preview.orientation = .rightTop
-        let target = try UnnamedFile(try #require(try preview.file()))
-        let header = try PictureHeader(of: target.descriptor, name: "p")
+        let header = try PictureHeader(try #require(try preview.file()), name: "p")
         #expect(header.profileBytes == profile.count)
         #expect(header.orientation == .rightTop)
         #expect((header.layout.width, header.layout.height) == (96, 64))
         // That of a source is turned itself.
         let encoded = try #require(try preview.encoded(orientation: .rightTop))
-        let jpeg = try UnnamedFile(encoded.jpeg)
-        let turned = try PictureHeader(of: jpeg.descriptor, name: "p")
+        let turned = try PictureHeader(encoded.jpeg, name: "p")
         #expect(turned.profileBytes == profile.count)
         #expect(turned.orientation == .topLeft)
         #expect((turned.layout.width, turned.layout.height) == (64, 96))

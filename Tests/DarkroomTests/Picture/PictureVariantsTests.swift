@@ -304,13 +304,10 @@ import Testing
                     }
                 }
                 for (lane, divisor) in divisors.enumerated() {
-                    let alone = try UnnamedFile(maker.encoded)
-                    let expected = try JPEGReader(
-                        PictureDecoder.Input(
-                            .file(alone.descriptor), name: "in", divisor: { _, _, _ in divisor }))
-                    #expect(views.layouts[lane] == expected.layout)
-                    #expect(
-                        found[lane] == (try expected.allBytes()), "\(width)x\(height) \(divisor)")
+                    let (bytes, reader) = try JPEGReader.pixels(
+                        of: maker.encoded, divisor: divisor)
+                    #expect(views.layouts[lane] == reader.layout)
+                    #expect(found[lane] == bytes, "\(width)x\(height) \(divisor)")
                 }
             }
         }
@@ -519,6 +516,24 @@ import Testing
 }
 
 extension PictureVariants {
+    /// What becomes of results with these steps, and their files.
+    static func run(
+        _ source: [UInt8], _ steps: [PictureSteps], commonFilters: Int = 0,
+        previews: [PicturePreview]? = nil
+    ) throws -> [(outcome: Outcome, file: [UInt8])] {
+        let source = try UnnamedFile(source)
+        let targets = try steps.map { _ in try UnnamedFile() }
+        let jobs = steps.indices.map { number in
+            PictureConversion(
+                "in", steps[number],
+                to: PictureResult(
+                    targets[number].descriptor, name: "out", preview: previews?[number]))
+        }
+        let outcomes = try PictureVariants(jobs, commonFilters: commonFilters)
+            .run(input: .file(source.descriptor))
+        return try zip(outcomes, targets).map { ($0, try $1.contents()) }
+    }
+
     /// With all the memory that they need.
     func run(input: PictureInput) throws(PictureError) -> [Outcome] {
         switch try run(input: input, admit: { _ in true }) {
