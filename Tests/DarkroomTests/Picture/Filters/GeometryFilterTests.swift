@@ -43,13 +43,6 @@ import Testing
         }
     }
 
-    /// Clockwise: the top left pixel comes to the top right.
-    @Test func turnsClockwise() throws {
-        let grid = PixelGrid(2, 2, channels: 1) { x, y, _ in UInt16(1 + x + 2 * y) }
-        #expect(try grid.developed(.rotate(.quarter)).samples == [3, 1, 4, 2])
-        #expect(try grid.developed(.rotate(.threeQuarters)).samples == [2, 4, 1, 3])
-    }
-
     @Test(arguments: layouts)
     func cutsOutRectangles(layout: (Int, Int)) throws {
         let grid = PixelGrid.noise(13, 11, channels: layout.0, depth: layout.1)

@@ -69,15 +69,6 @@ import Testing
         }
     }
 
-    @Test(arguments: layouts)
-    func keepsAPictureThatIsAllBorder(layout: (Int, Int)) throws {
-        for (width, height) in [(1, 1), (9, 5)] {
-            let grid = PixelGrid(width, height, channels: layout.0, depth: layout.1) { _, _, _ in 9
-            }
-            #expect(try grid.developed(.trim(tolerance: 0)) == grid)
-        }
-    }
-
     /// The colour of what is transparent does not count.
     @Test func transparentPixelsAreAlike() throws {
         let grid = PixelGrid(5, 5, channels: 4) { x, y, c in
