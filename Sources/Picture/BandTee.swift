@@ -286,13 +286,8 @@ final class TeeStage: Stage {
         guard let band = try tee.next(number) else { return nil }
         guard isCopied else { return band }
         let bytes = band.rows.count * layout.bytesPerRow
-        let memory: FilterBuffer<UInt8>
-        if let copy, copy.count >= bytes {
-            memory = copy
-        } else {
-            memory = try FilterBuffer(count: bytes)
-            copy = memory
-        }
+        let memory = try FilterBuffer.atLeast(bytes, copy)
+        copy = memory
         memcpy(memory.start, band.start, bytes)
         return Band(start: UnsafeMutableRawPointer(memory.start), rows: band.rows)
     }

@@ -34,12 +34,10 @@ extension Filter {
             writer.add("scale", overlay.scale)
             writer.add("from", overlay.from)
             writer.add("gravity", overlay.gravity.rawValue)
-            writer.add("x", overlay.x)
-            writer.add("y", overlay.y)
+            writer.add(("x", overlay.x), ("y", overlay.y))
         case .resize(let resize):
             writer.filter("resize")
-            writer.add("width", resize.width)
-            writer.add("height", resize.height)
+            writer.add(("width", resize.width), ("height", resize.height))
             writer.add("fit", resize.fit.rawValue)
             writer.add("kernel", resize.kernel.rawValue)
             writer.add("withoutEnlargement", resize.withoutEnlargement)
@@ -47,28 +45,20 @@ extension Filter {
             writer.add("background", resize.background)
         case .crop(.rectangle(let x, let y, let width, let height)):
             writer.filter("crop")
-            writer.add("x", x)
-            writer.add("y", y)
-            writer.add("width", width)
-            writer.add("height", height)
+            writer.add(("x", x), ("y", y), ("width", width), ("height", height))
         case .crop(.gravity(let gravity, let width, let height)):
             writer.filter("crop")
             writer.add("gravity", gravity.rawValue)
-            writer.add("width", width)
-            writer.add("height", height)
+            writer.add(("width", width), ("height", height))
         case .trim(let tolerance): writer.filter("trim", ("tolerance", tolerance))
         case .pad(let pad):
             writer.filter("pad")
             writer.add("background", pad.background)
             switch pad.size {
             case .margins(let top, let right, let bottom, let left):
-                writer.add("top", top)
-                writer.add("right", right)
-                writer.add("bottom", bottom)
-                writer.add("left", left)
+                writer.add(("top", top), ("right", right), ("bottom", bottom), ("left", left))
             case .atLeast(let width, let height, let gravity):
-                writer.add("width", width)
-                writer.add("height", height)
+                writer.add(("width", width), ("height", height))
                 writer.add("gravity", gravity.rawValue)
             }
         case .rotate(let rotation):
@@ -117,6 +107,10 @@ extension JSONWriter {
     ) {
         add("name", name)
         for (key, value) in parameters { add(key, value) }
+    }
+
+    fileprivate mutating func add(_ pixels: (key: StaticString, value: Int?)...) {
+        for (key, value) in pixels { add(key, value) }
     }
 
     fileprivate mutating func add(_ key: StaticString, _ colour: Colour) {

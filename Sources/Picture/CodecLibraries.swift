@@ -1,13 +1,10 @@
 /// The libraries of the codec programs that decide what becomes of a picture, as statuses note them: `libwebp 1.2.4` by the
 /// name of the program, `webp`. Without a picture that needs a program, none is started.
 package enum CodecLibraries {
-    /// lcms2 reads colour profiles with tables.
-    private static let colours = ProfileTables.format.program
-
+    /// The last one, lcms2, reads colour profiles with tables.
     private static let programs: [CodecProgram] =
-        CodecFormat.all.map(\.program) + OutputFormat.allCases.compactMap(\.encoder.program) + [
-            colours
-        ]
+        (CodecFormat.all.map(\.program) + OutputFormat.allCases.map(\.encoder.program))
+        .compactMap(\.self) + [ProfileTables.program]
 
     /// Those that have taken part in a picture, as far as they have run.
     ///

@@ -46,27 +46,18 @@ extension PeakMemory {
     }
 
     private mutating func add(_ pad: Filter.Pad) throws(PictureError) {
-        var (width, height) = (layout.width, layout.height)
-        switch pad.size {
-        case .margins(let top, let right, let bottom, let left):
-            width += left + right
-            height += top + bottom
-        case .atLeast(let leastWidth, let leastHeight, _):
-            width = max(width, leastWidth ?? 0)
-            height = max(height, leastHeight ?? 0)
-        }
+        let canvas = pad.canvas(for: layout)
         layout.channels = try padded(with: pad.background)
-        (layout.width, layout.height) = (min(width, limits.side), min(height, limits.side))
+        layout.width = min(canvas.width, limits.side)
+        layout.height = min(canvas.height, limits.side)
         mostPixels = min(layout.width * layout.height, limits.pixels)
     }
 
     /// The number of channels of the picture on a larger canvas.
     private func padded(with background: Colour) throws(PictureError) -> Int {
-        var pixel = layout
-        (pixel.width, pixel.height) = (1, 1)
-        return try PadStage(
+        try PadStage(
             to: ResizePlan.Size(width: 2, height: 1), at: (0, 0), with: background,
-            BlankStage(pixel)
+            BlankStage(layout.with(width: 1, height: 1))
         ).layout.channels
     }
 }

@@ -198,11 +198,17 @@ package struct PeakMemory {
 
     /// Creates a filter's stage over no pixels, which counts the memory that it needs.
     mutating func make(_ filter: Filter) throws(PictureError) {
+        layout = try make(filter, on: layout)
+    }
+
+    private mutating func make(
+        _ filter: Filter, on input: PixelLayout
+    ) throws(PictureError) -> PixelLayout {
         let stage = try FilterStage.make(
-            filter, upstream: BlankStage(layout),
+            filter, upstream: BlankStage(input),
             context: StageContext(limits: limits, memory: memory))
         steps.append(stage)
-        layout = stage.layout
+        return stage.layout
     }
 
     /// Counts the memory of a step. If a picture of the maximum size would need more than is allowed, a smaller one may
@@ -234,16 +240,12 @@ package struct PeakMemory {
         let corner = overlay.corner(of: other, on: input)
         let columns = (corner.x..<corner.x + other.width).clamped(to: 0..<input.width)
         let rows = (corner.y..<corner.y + other.height).clamped(to: 0..<input.height)
-        var seen = other
-        seen.channels = isGray ? 2 : 4
-        if mostPixels == nil {
-            (seen.width, seen.height) = (max(columns.count, 1), max(rows.count, 1))
-        } else {
-            // Which part is visible depends on the remaining part of the picture.
-            (seen.width, seen.height) = (
-                min(seen.width, input.width), min(seen.height, input.height)
-            )
-        }
+        let isKnown = mostPixels == nil
+        // If not, which part is visible depends on the remaining part of the picture.
+        let seen = PixelLayout(
+            width: isKnown ? max(columns.count, 1) : min(other.width, input.width),
+            height: isKnown ? max(rows.count, 1) : min(other.height, input.height),
+            channels: isGray ? 2 : 4, depth: other.depth)
         try hold(seen.bytes + source.heldBytes, for: "overlay")
     }
 
@@ -254,16 +256,12 @@ package struct PeakMemory {
     ) throws(PictureError) -> PixelLayout {
         guard let resize = overlay.resize(forWidth: layout.width) else { return other }
         guard mostPixels != nil else {
-            let stage = try FilterStage.make(
-                .resize(resize), upstream: BlankStage(other),
-                context: StageContext(limits: limits, memory: memory))
-            steps.append(stage)
-            bytes += Self.step(.resize(resize), from: other, to: stage.layout)
-            return stage.layout
+            let scaled = try make(.resize(resize), on: other)
+            bytes += Self.step(.resize(resize), from: other, to: scaled)
+            return scaled
         }
         let plan = ResizePlan(resize, width: other.width, height: other.height)
-        var most = other
-        (most.width, most.height) = (plan.scaled.width, plan.scaled.height)
+        let most = other.with(width: plan.scaled.width, height: plan.scaled.height)
         // The floats of one stage, or the rows of the other. The kernel covers six rows, or six for each row of the
         // result if the image is reduced; then its rows are shorter in the same proportion.
         let rows = min(other.bytes, OpaqueResampleStage.windowBytes)

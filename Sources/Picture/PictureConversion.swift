@@ -153,15 +153,17 @@ extension PictureConversion {
         if layout.hasAlpha, !format.hasAlpha { metadata["alpha"] = "converted" }
         let silence = undeclared(written, of: reader).map { [$0] } ?? []
         if layout.depth > options.depth(of: layout) { metadata["depth"] = "converted" }
-        var report = PictureReport(
-            options: options, layout: layout, bytes: written.picture.bytes,
-            sha256: written.picture.sha256, chosen: written.picture.chosen,
+        return PictureReport(
+            // The format may lack the alpha and the depth of the rows, or gray.
+            format: format, width: layout.width, height: layout.height,
+            channels: format.encoder.channels(layout), depth: options.depth(of: layout),
+            bytes: written.picture.bytes, sha256: written.picture.sha256,
+            chosen: written.picture.chosen,
             warnings: reader.warnings + written.remarks + silence + written.picture.remarks
-                + contexts.flatMap(\.remarks.all),
-            metadata: metadata)
-        report.libraries = CodecLibraries.known(
-            reader.programs + contexts.flatMap(\.programs.all), writing: format)
-        return report
+                + contexts.flatMap(\.remarks),
+            metadata: metadata,
+            libraries: CodecLibraries.known(
+                reader.programs + contexts.flatMap(\.programs), writing: format))
     }
 
     /// What to say if the values of the source are kept, and the result does not say what colours they mean.

@@ -22,11 +22,7 @@ public struct PictureConverter: Sendable {
     /// The limits of pictures.
     public var limits: PictureLimits
 
-    /// - Parameters:
-    ///   - filters: in the order in which they are applied.
-    ///   - output: the format of results.
-    ///   - autoOrient: whether a picture is first turned upright, as recorded in its Exif.
-    ///   - limits: the limits of pictures.
+    /// A converter. The parameters are its properties.
     public init(
         filters: [PictureFilter] = [], output: PictureOutput = .png(), autoOrient: Bool = true,
         limits: PictureLimits = PictureLimits()

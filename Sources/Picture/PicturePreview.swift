@@ -80,10 +80,12 @@ package final class PicturePreview {
         let size = Self.size(ofWidth: picture.width, height: picture.height)
         let small = PixelLayout(
             width: size.width, height: size.height, channels: picture.colourChannels, depth: 8)
-        return PreviewStage(upstream, try PreviewSampler(picture, palette, small)) {
-            [self] samples in
-            layout = small
-            self.samples = samples
+        var sampler = try PreviewSampler(picture, palette, small)
+        let bytesPerRow = upstream.layout.bytesPerRow
+        // This precedes the borrower, who may change the rows.
+        return InPlaceStage(upstream) { [self] band in
+            guard sampler.add(band, bytesPerRow: bytesPerRow) else { return }
+            (layout, samples) = (small, sampler.result)
         }
     }
 
@@ -119,7 +121,7 @@ package final class PicturePreview {
     package func file() throws(PictureError) -> [UInt8]? {
         guard let layout, let samples else { return nil }
         return try encoded(
-            PreviewRows(inSRGB(samples), layout), name: "the small copy of the result",
+            HeldRows(layout, [inSRGB(samples)]), name: "the small copy of the result",
             exif: orientation == .topLeft ? nil : Exif.stating(orientation))
     }
 
@@ -132,22 +134,27 @@ package final class PicturePreview {
         above difference: PicturePreview? = nil, orientation: Orientation = .topLeft
     ) throws(PictureError) -> EncodedPreview? {
         guard var layout, let picture, let samples else { return nil }
-        let lower = try difference?.turned(orientation)
         let upper = try inSRGB(samples).turned(orientation, layout)
         if orientation.isTransposed { swap(&layout.width, &layout.height) }
-        let rows = try PreviewRows(upper, layout, above: lower)
+        var rows = HeldRows(layout, [upper])
+        if let difference, let below = difference.layout,
+            let lower = try difference.samples?.turned(orientation, below)
+        {
+            rows = try layout.pair(upper, above: lower, channels: below.channels)
+        }
         let stored = storedSize ?? (picture.width, picture.height)
         let (width, height) =
             orientation.isTransposed ? (stored.height, stored.width) : (stored.width, stored.height)
         return EncodedPreview(
             facts: PreviewFacts(
-                width: layout.width, height: layout.height, isPair: lower != nil,
+                width: layout.width, height: layout.height,
+                isPair: rows.layout.height > layout.height,
                 orientation: orientation, sourceWidth: width, sourceHeight: height),
             jpeg: try encoded(rows, name: "the small copy of the source", exif: nil))
     }
 
     private func encoded(
-        _ rows: PreviewRows, name: String, exif: [UInt8]?
+        _ rows: HeldRows, name: String, exif: [UInt8]?
     ) throws(PictureError) -> [UInt8] {
         guard let layout, let picture else { return [] }
         let isReduced = layout.width < picture.width || layout.height < picture.height
@@ -164,15 +171,6 @@ package final class PicturePreview {
     {
         guard let table = colour.gammaTable else { return samples }
         return try samples.mapped(table)
-    }
-
-    private func turned(
-        _ orientation: Orientation
-    ) throws(PictureError) -> (FilterBuffer<UInt8>, PixelLayout)? {
-        guard var layout, let samples else { return nil }
-        let turned = try samples.turned(orientation, layout)
-        if orientation.isTransposed { swap(&layout.width, &layout.height) }
-        return (turned, layout)
     }
 }
 
@@ -209,55 +207,15 @@ extension PictureColour {
     }
 }
 
-/// Lends the rows of `upstream` and looks at them before the borrower, who may change them.
-private final class PreviewStage: Stage {
-    let layout: PixelLayout
-    private let upstream: any Stage
-    private var sampler: PreviewSampler
-    private let finish: (FilterBuffer<UInt8>) -> Void
-
-    init(
-        _ upstream: any Stage, _ sampler: PreviewSampler,
-        finish: @escaping (FilterBuffer<UInt8>) -> Void
-    ) {
-        self.upstream = upstream
-        self.sampler = sampler
-        self.finish = finish
-        layout = upstream.layout
-    }
-
-    func nextBand() throws(PictureError) -> Band? {
-        guard let band = try upstream.nextBand() else { return nil }
-        if sampler.add(band, bytesPerRow: layout.bytesPerRow) { finish(sampler.result) }
-        return band
-    }
-}
-
-/// The rows of a preview or of two, see `PreviewPair`.
-private final class PreviewRows: Stage {
-    let layout: PixelLayout
-    /// What is lent, one after the other.
-    private let parts: [FilterBuffer<UInt8>]
-    private var next = 0
-    /// The rows that have been lent.
-    private var done = 0
-
-    init(
-        _ upper: FilterBuffer<UInt8>, _ upperLayout: PixelLayout,
-        above lower: (samples: FilterBuffer<UInt8>, layout: PixelLayout)? = nil
-    ) throws(PictureError) {
-        guard let (samples, lowerLayout) = lower else {
-            layout = upperLayout
-            parts = [upper]
-            return
-        }
-        precondition(
-            lowerLayout.width == upperLayout.width && lowerLayout.height == upperLayout.height)
-        var layout = upperLayout
-        layout.channels = max(upperLayout.channels, lowerLayout.channels)
+extension PixelLayout {
+    /// The rows of two previews of this size, gray or RGB each, see `PreviewPair`.
+    fileprivate func pair(
+        _ upper: FilterBuffer<UInt8>, above lower: FilterBuffer<UInt8>, channels other: Int
+    ) throws(PictureError) -> HeldRows {
+        let layout = with(channels: max(channels, other))
         let first = try upper.repeated(for: layout)
-        let second = try samples.repeated(for: layout)
-        let pair = PreviewPair(rows: layout.height)
+        let second = try lower.repeated(for: layout)
+        let pair = PreviewPair(rows: height)
         let bytes = layout.bytesPerRow
         let gap = try FilterBuffer<UInt8>(count: pair.gap * bytes)
         for row in 0..<pair.gap {
@@ -265,18 +223,7 @@ private final class PreviewRows: Stage {
                 from: row < pair.gap - 8 ? first.at((pair.rows - 1) * bytes) : second.start,
                 count: bytes)
         }
-        parts = [first, gap, second]
-        layout.height = pair.height
-        self.layout = layout
-    }
-
-    func nextBand() throws(PictureError) -> Band? {
-        guard next < parts.count else { return nil }
-        let part = parts[next]
-        let rows = done..<(done + part.count / layout.bytesPerRow)
-        next += 1
-        done = rows.upperBound
-        return Band(start: UnsafeMutableRawPointer(part.start), rows: rows)
+        return HeldRows(layout.with(height: pair.height), [first, gap, second])
     }
 }
 

@@ -42,21 +42,4 @@ public struct PictureReport: Sendable, Equatable {
         self.metadata = metadata
         self.libraries = libraries
     }
-
-    /// - Parameter layout: the layout of the written rows. The format may lack their alpha and depth, or gray.
-    init(
-        options: OutputOptions, layout: PixelLayout, bytes: Int, sha256: String,
-        chosen: ChosenQuality? = nil, warnings: [String], metadata: [String: String]
-    ) {
-        format = options.format
-        width = layout.width
-        height = layout.height
-        channels = format.encoder.channels(layout)
-        depth = options.depth(of: layout)
-        self.bytes = bytes
-        self.sha256 = sha256
-        self.chosen = chosen
-        self.warnings = warnings
-        self.metadata = metadata
-    }
 }

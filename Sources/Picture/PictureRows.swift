@@ -69,7 +69,7 @@ public struct PictureRows: ~Copyable {
     }
 
     /// Remarks about the file so far, which are not errors. They are complete after the last row.
-    public var warnings: [String] { reader.warnings + context.remarks.all }
+    public var warnings: [String] { reader.warnings + context.remarks }
 
     /// Lends all rows that are left, band by band, as ``next(_:)`` does.
     public mutating func forEachBand(

@@ -18,36 +18,45 @@ extension PictureSteps {
     ) throws(PictureError) -> Filtered? {
         let converted = reader as? ConvertedReader
         guard keepsPalette(of: reader, result), let reader = reader.stored as? PNGReader,
-            let colours = reader.palette
+            let colours = reader.calls.palette
         else { return nil }
-        let row = try PaletteRow(colours, channels: reader.layout.channels)
-        converted?.conversion?.apply(row.start, pixels: row.layout.width, row.layout)
-        var filtered = try chain(filters, on: row, context)
+        // The colours are a picture of one row.
+        let row = PixelLayout(
+            width: colours.count / 4, height: 1, channels: reader.layout.channels, depth: 8)
+        let values = try FilterBuffer<UInt8>(count: row.bytes)
+        for index in 0..<row.bytes {
+            values.start[index] = colours[index / row.channels * 4 + index % row.channels]
+        }
+        converted?.conversion?.apply(values.start, pixels: row.width, row)
+        var filtered = try chain(filters, on: HeldRows(row, [values]), context)
         let layout = filtered.stage.layout
         guard layout.channels >= 3, let band = try filtered.stage.nextBand() else { return nil }
-        precondition(layout.width == row.layout.width && layout.depth == 8)
-        try reader.keepIndices()
+        precondition(layout.width == row.width && layout.depth == 8)
+        try reader.calls.keepIndices()
         converted?.leaveIndices()
         let samples = band.start.assumingMemoryBound(to: UInt8.self)
         filtered.palette = FilteredPalette(
             colours: (0..<layout.width).flatMap { index in
                 (0..<4).map { $0 < layout.channels ? samples[index * layout.channels + $0] : 255 }
             },
-            layout: PixelLayout(
-                width: reader.layout.width, height: reader.layout.height,
-                channels: layout.channels, depth: 8))
-        let indices = IndexRows(source, reader.layout)
+            layout: reader.layout.with(channels: layout.channels))
+        let indices = Self.indices(source, reader.layout)
         sourcePreview?.colour = reader.colour
         filtered.stage =
             try sourcePreview?.stage(
                 on: indices, FilteredPalette(colours: colours, layout: reader.layout)) ?? indices
         // As many bits in the source as the result has.
         if options.compression != .small, filtered.palette?.bits == reader.header.depth,
-            try reader.keepData()
+            try reader.calls.keepData()
         {
             filtered.palette?.copy = try CopiedIndices(of: reader)
         }
         return filtered
+    }
+
+    /// Bands of indices, one byte each, of a picture with this layout.
+    fileprivate static func indices(_ source: any Stage, _ layout: PixelLayout) -> any Stage {
+        InPlaceStage(source, layout: layout.with(channels: 1)) { _ in }
     }
 
     /// Whether the result may have the palette of its source.
@@ -88,49 +97,9 @@ extension PictureConversion {
                 "reading it again: it was changed while it was being filtered",
                 isTransient: true)
         }
-        try reader.keepIndices()
-        again.input.stage = IndexRows(reader, reader.layout)
+        try reader.calls.keepIndices()
+        again.input.stage = PictureSteps.indices(reader, reader.layout)
         again.picture = try steps.options.format.encoder.write(again.input)
         return again
     }
-}
-
-/// The colours of a palette as a picture of one row.
-private final class PaletteRow: Stage {
-    let layout: PixelLayout
-    /// The filters may change it.
-    private let memory: FilterBuffer<UInt8>
-    private var isLent = false
-    var start: UnsafeMutableRawPointer { UnsafeMutableRawPointer(memory.start) }
-
-    init(_ colours: [UInt8], channels: Int) throws(PictureError) {
-        let count = colours.count / 4
-        layout = PixelLayout(width: count, height: 1, channels: channels, depth: 8)
-        memory = try FilterBuffer(count: count * channels)
-        for index in 0..<count {
-            for channel in 0..<channels {
-                memory.start[index * channels + channel] = colours[4 * index + channel]
-            }
-        }
-    }
-
-    func nextBand() throws(PictureError) -> Band? {
-        if isLent { return nil }
-        isLent = true
-        return Band(start: UnsafeMutableRawPointer(memory.start), rows: 0..<1)
-    }
-}
-
-/// Bands of indices, one byte each.
-private final class IndexRows: Stage {
-    let layout: PixelLayout
-    private let source: any Stage
-
-    init(_ source: any Stage, _ layout: PixelLayout) {
-        self.source = source
-        self.layout = PixelLayout(
-            width: layout.width, height: layout.height, channels: 1, depth: 8)
-    }
-
-    func nextBand() throws(PictureError) -> Band? { try source.nextBand() }
 }

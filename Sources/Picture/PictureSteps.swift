@@ -87,7 +87,7 @@ package struct PictureSteps {
     func context(for reader: any PictureReader) throws(PictureError) -> StageContext {
         let memory = PictureMemory(limit: limits.wholePictureBytes)
         try memory.take(reader.heldBytes, for: "reading an interlaced or progressive picture")
-        var context = StageContext(
+        let context = StageContext(
             limits: limits, memory: memory, openImage: openImage, checkpoint: checkpoint)
         context.stated = StatedColour(reader)
         return context

@@ -101,14 +101,12 @@ package struct PictureVariants {
         try input.rewind()
         var divisors = jobs.map { _ in 1 }
         let reader = try PictureDecoder.reader(
-            of: PictureDecoder.Input(
-                input, name: jobs[0].name, limits: trunk.limits, page: trunk.page,
-                divisor: { width, height, orientation in
-                    divisors = jobs.map {
-                        $0.steps.divisor(width: width, height: height, orientation: orientation)
-                    }
-                    return divisors.min() ?? 1
-                }, checkpoint: trunk.checkpoint))
+            of: decoderInput(input) { width, height, orientation in
+                divisors = jobs.map {
+                    $0.steps.divisor(width: width, height: height, orientation: orientation)
+                }
+                return divisors.min() ?? 1
+            })
         let profiles: [OutputProfile?] =
             reader.hasInks && !hasOneProfile ? OutputProfile.allCases : [nil]
         return Set(divisors).sorted().flatMap { divisor in
@@ -120,6 +118,14 @@ package struct PictureVariants {
                 return (divisor, members)
             }
         }.filter { !$0.members.isEmpty }
+    }
+
+    private func decoderInput(
+        _ input: PictureInput, _ divisor: @escaping PictureDecoder.Divisor
+    ) -> PictureDecoder.Input {
+        PictureDecoder.Input(
+            input, name: jobs[0].name, limits: trunk.limits, page: trunk.page, divisor: divisor,
+            checkpoint: trunk.checkpoint)
     }
 
     // MARK: One size
@@ -208,10 +214,7 @@ extension PictureVariants {
         try input.rewind()
         guard try InputFormat(of: input, name: jobs[0].name) == .jpeg else { return nil }
         let reader = try JPEGReader(
-            PictureDecoder.Input(
-                input, name: jobs[0].name, limits: trunk.limits, page: trunk.page,
-                divisor: { _, _, _ in sizes[0].divisor }, checkpoint: trunk.checkpoint),
-            views: sizes.map(\.divisor))
+            decoderInput(input) { _, _, _ in sizes[0].divisor }, views: sizes.map(\.divisor))
         guard let source = JPEGViews(reader) else { return nil }
         let lanes = jobs.indices.map { variant in
             sizes.firstIndex { $0.members.contains(variant) } ?? 0

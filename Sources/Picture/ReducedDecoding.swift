@@ -27,10 +27,7 @@ enum ReducedDecoding {
 extension PixelLayout {
     /// The rows of a picture whose sides are divided when it is decoded.
     func reduced(by divisor: Int) -> PixelLayout {
-        var layout = self
-        layout.width = (width + divisor - 1) / divisor
-        layout.height = (height + divisor - 1) / divisor
-        return layout
+        with(width: (width + divisor - 1) / divisor, height: (height + divisor - 1) / divisor)
     }
 }
 

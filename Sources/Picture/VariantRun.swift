@@ -73,7 +73,7 @@ final class VariantRun: @unchecked Sendable {
             commonBytes - context.memory.held, for: "the filters of all variants")
         let source = TeeStage(
             tee, number, layout, isChanged: conversion != nil || mayChange(layout))
-        let rows: any Stage = conversion.map { ConvertedStage(source, [$0]) } ?? source
+        let rows: any Stage = conversion.map { InPlaceStage(source, [$0]) } ?? source
         var filtered = try job.steps.chain(turns, then: filters, on: rows, of: reader, context)
         filtered.effective = common + filtered.effective
         let written = try job.write(filtered, of: reader, context, nil)

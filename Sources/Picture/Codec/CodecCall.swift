@@ -10,18 +10,18 @@ import SystemPackage
 /// pixels and bytes, which may change at any time.
 final class CodecCall {
     /// What a child may use and make.
-    struct Bounds {
+    enum Bounds {
         /// A slot holds at least a row.
         static let slots = 4
 
-        let limits: PictureLimits
-
         /// Until the header is known. A library needs this for itself.
-        var memoryAtFirst: Int { 64 << 20 }
+        static let memoryAtFirst = 64 << 20
 
         /// A row of the largest side with four channels of 16 bits, at most 16 MiB. Memory that is not used is only
         /// addresses.
-        var slotBytes: Int { min(16 << 20, max(1 << 20, limits.side * 8)) / 4096 * 4096 }
+        static func slotBytes(_ limits: PictureLimits) -> Int {
+            min(16 << 20, max(1 << 20, limits.side * 8)) / 4096 * 4096
+        }
 
         /// To encode: a band, and at least a row.
         static func slotBytes(row: Int) -> Int {
@@ -63,7 +63,7 @@ final class CodecCall {
         checkpoint: @escaping () -> Bool, by program: CodecProgram
     ) throws(PictureError) {
         var order = darkroom_codec_message(DARKROOM_CODEC_ENCODE)
-        order.fill(Bounds(limits: limits))
+        order.fill(limits)
         order.slot_bytes = UInt32(clamping: Bounds.slotBytes(row: rowBytes))
         order.limits.memory_at_first = UInt64(memory + Bounds.spare)
         order.limits.memory_at_most = order.limits.memory_at_first
@@ -227,11 +227,20 @@ final class CodecCall {
 
     // MARK: Errors
 
-    func nonsense(_ step: String) -> PictureError {
+    /// An error of the program.
+    ///
+    /// - Parameter words: what follows its name.
+    private func failed(
+        _ step: String, _ words: String, _ code: PictureError.Code = .codecCrashed,
+        isTransient: Bool = false
+    ) -> PictureError {
         PictureError(
-            .codecCrashed,
-            "\(name): \(step): the program darkroom-codec-\(program.name) says something that"
-                + " makes no sense")
+            code, "\(name): \(step): the program darkroom-codec-\(program.name) \(words)",
+            isTransient: isTransient)
+    }
+
+    func nonsense(_ step: String) -> PictureError {
+        failed(step, "says something that makes no sense")
     }
 
     /// The error if the system does not pass on messages.
@@ -243,10 +252,7 @@ final class CodecCall {
     }
 
     private func silent(_ step: String) -> PictureError {
-        PictureError(
-            .codecTime,
-            "\(name): \(step): the program darkroom-codec-\(program.name) has said nothing for"
-                + " \(mostSilence) seconds")
+        failed(step, "has said nothing for \(mostSilence) seconds", .codecTime)
     }
 
     private func failure(_ message: darkroom_codec_message, _ step: String) -> PictureError {
@@ -276,59 +282,48 @@ final class CodecCall {
     /// The error after the child has ended without a word.
     private func ended(_ step: String) -> PictureError {
         isOver = true
-        let program = "the program darkroom-codec-\(program.name)"
-        guard let ended = self.program.end(of: child) else {
-            return PictureError(
-                .codecCrashed, "\(name): \(step): \(program) was ended", isTransient: true)
+        guard let ended = program.end(of: child) else {
+            return failed(step, "was ended", isTransient: true)
         }
         // As waitpid(2) encodes it.
         let signal = ended.status & 0x7F
         switch signal {
         case SIGXCPU:
-            return PictureError(
-                .codecTime,
-                "\(name): \(step): \(program) has used"
-                    + " \((ended.processor_microseconds + 500_000) / 1_000_000) seconds of the processor"
-            )
+            let seconds = (ended.processor_microseconds + 500_000) / 1_000_000
+            return failed(step, "has used \(seconds) seconds of the processor", .codecTime)
         case SIGBUS where !isEncoding:
             return PictureError(
                 .readFailed, "\(name): \(step): the file became shorter, or its disk failed",
                 isTransient: true)
         case SIGKILL:
             // The kernel ends a child before the daemon when memory is short.
-            return PictureError(
-                .codecCrashed,
-                "\(name): \(step): \(program) was killed; the machine may be short of memory",
-                isTransient: true)
+            return failed(
+                step, "was killed; the machine may be short of memory", isTransient: true)
         case SIGSYS:
-            return PictureError(
-                .codecCrashed,
-                "\(name): \(step): \(program) was ended because it made a system call that it"
-                    + " may not make")
+            return failed(
+                step, "was ended because it made a system call that it may not make")
         case 0:
             let status = ended.status >> 8 & 0xFF
-            return PictureError(
-                .codecCrashed, "\(name): \(step): \(program) ended with status \(status)",
+            return failed(
+                step, "ended with status \(status)",
                 isTransient: [DARKROOM_CODEC_NOT_BEGUN, DARKROOM_CODEC_CUT_OFF].contains {
                     Int($0) == Int(status)
                 })
-        default:
-            return PictureError(
-                .codecCrashed, "\(name): \(step): \(program) was ended by signal \(signal)")
+        default: return failed(step, "was ended by signal \(signal)")
         }
     }
 }
 
 extension darkroom_codec_message {
-    mutating func fill(_ bounds: CodecCall.Bounds) {
+    mutating func fill(_ bounds: PictureLimits) {
         slots = UInt32(CodecCall.Bounds.slots)
-        slot_bytes = UInt32(clamping: bounds.slotBytes)
-        limits.memory_at_first = UInt64(bounds.memoryAtFirst)
-        limits.memory_at_most = UInt64(
-            bounds.limits.wholePictureBytes + bounds.memoryAtFirst + CodecCall.Bounds.spare)
-        limits.seconds = UInt32(clamping: bounds.limits.codecSeconds)
-        limits.largest_side = UInt32(clamping: bounds.limits.side)
-        limits.most_pixels = UInt64(bounds.limits.pixels)
-        limits.most_metadata = UInt32(clamping: bounds.limits.ancillaryBytes)
+        slot_bytes = UInt32(clamping: CodecCall.Bounds.slotBytes(bounds))
+        limits.memory_at_first = UInt64(CodecCall.Bounds.memoryAtFirst)
+        limits.memory_at_most =
+            limits.memory_at_first + UInt64(bounds.wholePictureBytes + CodecCall.Bounds.spare)
+        limits.seconds = UInt32(clamping: bounds.codecSeconds)
+        limits.largest_side = UInt32(clamping: bounds.side)
+        limits.most_pixels = UInt64(bounds.pixels)
+        limits.most_metadata = UInt32(clamping: bounds.ancillaryBytes)
     }
 }

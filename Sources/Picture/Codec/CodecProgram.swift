@@ -94,14 +94,11 @@ package final class CodecProgram: Sendable {
     ///
     /// - Throws: `codecMissing`, `codecCrashed`.
     func library() throws(PictureError) -> String {
-        let library = state.withLock { state in
-            Result { () throws(PictureError) in
-                if let library = state.library, state.process != nil { return library }
-                guard let path else { throw missing("read") }
-                return try start(path, &state)
-            }
+        try state.withLock { state throws(PictureError) in
+            if let library = state.library, state.process != nil { return library }
+            guard let path else { throw missing("read") }
+            return try start(path, &state)
         }
-        return try library.get()
     }
 
     /// The same, if the program has ever run. This starts nothing.

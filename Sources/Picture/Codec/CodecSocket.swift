@@ -87,13 +87,17 @@ extension darkroom_codec_message {
 
     func isA(_ kind: darkroom_codec_kind) -> Bool { self.kind == kind.rawValue }
 
-    /// Its text for people. The program may be hostile: control characters become blanks, and what is no UTF-8 is
-    /// replaced.
-    var words: String {
-        let bytes = withUnsafeBytes(of: text) { Array($0.prefix { $0 != 0 }) }
-        let scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars.map {
+    /// Its text for people.
+    var words: String { withUnsafeBytes(of: text) { String(ofHostile: $0) } }
+}
+
+extension String {
+    /// A text of a program that may be hostile, up to its first zero: control characters become blanks, and what is no UTF-8
+    /// is replaced.
+    init(ofHostile bytes: UnsafeRawBufferPointer) {
+        let scalars = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self).unicodeScalars.map {
             $0.properties.generalCategory == .control ? " " : $0
         }
-        return String(String.UnicodeScalarView(scalars))
+        self.init(String.UnicodeScalarView(scalars))
     }
 }

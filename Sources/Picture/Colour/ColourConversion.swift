@@ -43,9 +43,8 @@ final class ColourConversion: Sendable {
 
     /// From gray of one curve to gray of another one.
     init(fromGray curve: [Double], to target: [Double]) {
-        let values = InverseCurve(target)
         func value(_ share: Double, _ most: Double) -> Double {
-            (values.value(of: curve.interpolated(at: share)) * most).rounded()
+            (target.value(ofLight: curve.interpolated(at: share)) * most).rounded()
         }
         way = .gray(
             narrow: (0...255).map { UInt8(value(Double($0) / 255, 255)) },

@@ -155,4 +155,16 @@ extension [Double] {
         let index = Swift.min(count - 2, Int(place))
         return self[index] + (self[index + 1] - self[index]) * (place - Double(index))
     }
+
+    /// Of a rising curve the other way round: the place of this light, from 0 at the first to 1 at the last.
+    func value(ofLight light: Double) -> Double {
+        var (low, high) = (0, count - 1)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if self[middle] <= light { low = middle } else { high = middle }
+        }
+        let rise = self[high] - self[low]
+        let part = rise > 0 ? Swift.min(1, Swift.max(0, (light - self[low]) / rise)) : 0
+        return (Double(low) + part) / Double(count - 1)
+    }
 }

@@ -64,12 +64,6 @@ package struct PictureColour: Sendable, Equatable {
         package var y: UInt32
         /// 1 for the metre; 0 if only the ratio has a meaning.
         package var unit: UInt8
-
-        package init(x: UInt32, y: UInt32, unit: UInt8) {
-            self.x = x
-            self.y = y
-            self.unit = unit
-        }
     }
 
     /// iCCP.
@@ -79,11 +73,6 @@ package struct PictureColour: Sendable, Equatable {
         /// The profile in the format of ICC.1. If it comes from a PNG, libpng has checked its header, its length and its
         /// table of tags.
         package var bytes: [UInt8]
-
-        package init(name: [UInt8], bytes: [UInt8]) {
-            self.name = name
-            self.bytes = bytes
-        }
 
         /// Why it cannot be a profile for a picture; nil if it can. By ICC.1 it has a signature at byte 36, and its colour
         /// space at byte 16.

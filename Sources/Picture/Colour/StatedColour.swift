@@ -8,10 +8,6 @@ struct StatedColour: Sendable {
     /// Nothing, which means sRGB.
     static let nothing = StatedColour(colour: PictureColour(), isGray: false)
 
-    init(colour: PictureColour, isGray: Bool) {
-        (self.colour, self.isGray) = (colour, isGray)
-    }
-
     /// The space of the values; also a remark, if something in the file cannot be used.
     var space: (space: SourceSpace, remark: String?) {
         SourceSpace.of(colour, isGray: isGray)

@@ -11,15 +11,13 @@ final class BlurStage: Stage {
     ) throws(PictureError) {
         layout = upstream.layout
         rows = try BlurredRows(sigma: sigma, upstream, memory, for: "blur")
-        output = try OutputBands(layout)
+        output = try OutputBands(layout, end: rows.finish)
     }
 
     func nextBand() throws(PictureError) -> Band? {
-        let band = try output.next { (_: Int, start) throws(PictureError) in
+        try output.next { (_: Int, start) throws(PictureError) in
             try rows.next(to: start)
         }
-        if band == nil { try rows.finish() }
-        return band
     }
 }
 
@@ -38,19 +36,17 @@ final class SharpenStage: Stage {
     ) throws(PictureError) {
         layout = upstream.layout
         rows = try BlurredRows(sigma: sigma, gain: amount, upstream, memory, for: "sharpen")
-        output = try OutputBands(layout)
+        output = try OutputBands(layout, end: rows.finish)
         self.amount = amount
         self.threshold = threshold * layout.fullScale
     }
 
     func nextBand() throws(PictureError) -> Band? {
-        let band = try output.next { (_: Int, start) throws(PictureError) in
+        try output.next { (_: Int, start) throws(PictureError) in
             let row = try rows.next()
             darkroom_sharpen(
                 row.source, row.blurred, start, layout.width, Int32(layout.channels),
                 Int32(layout.depth), amount, threshold)
         }
-        if band == nil { try rows.finish() }
-        return band
     }
 }

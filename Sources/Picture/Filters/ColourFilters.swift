@@ -76,10 +76,9 @@ enum ColourFilters {
             return try mapped(.alpha, scale: amount, offset: 0, upstream)
         }
         let input = upstream.layout
-        var layout = input
-        layout.channels += 1
         let table = try SampleTable(depth: input.depth, scale: amount, offset: 0)
         let alpha = table[Int(input.fullScale)]
+        let layout = input.with(channels: input.channels + 1)
         return try CopyingStage(upstream, layout: layout) { from, to in
             darkroom_expand(
                 from, Int32(input.channels), to, Int32(input.channels + 1), input.width,
@@ -89,9 +88,10 @@ enum ColourFilters {
 
     private static func recoloured(_ matrix: ColourMatrix, _ upstream: any Stage) -> any Stage {
         let layout = upstream.layout
-        return InPlaceStage(upstream) { start, rows in
+        return InPlaceStage(upstream) { band in
             darkroom_matrix(
-                start, rows * layout.width, Int32(layout.channels), Int32(layout.depth),
+                band.start, band.rows.count * layout.width, Int32(layout.channels),
+                Int32(layout.depth),
                 matrix.coefficients)
         }
     }
@@ -99,12 +99,10 @@ enum ColourFilters {
     /// - Parameter weights: the weights of red, green and blue, and an offset on the scale of the samples.
     private static func luma(_ weights: [Double], _ upstream: any Stage) -> any Stage {
         let input = upstream.layout
-        var layout = input
-        layout.channels -= 2
-        return InPlaceStage(upstream, layout: layout) { start, rows in
+        return InPlaceStage(upstream, layout: input.with(channels: input.channels - 2)) { band in
             darkroom_luma(
-                start, start, rows * input.width, Int32(input.channels), Int32(input.depth),
-                weights)
+                band.start, band.start, band.rows.count * input.width, Int32(input.channels),
+                Int32(input.depth), weights)
         }
     }
 
@@ -112,8 +110,7 @@ enum ColourFilters {
         _ factors: [Double], _ upstream: any Stage
     ) throws(PictureError) -> any Stage {
         let input = upstream.layout
-        var layout = input
-        layout.channels += 2
+        let layout = input.with(channels: input.channels + 2)
         return try CopyingStage(upstream, layout: layout) { from, to in
             darkroom_tint(
                 from, to, input.width, Int32(input.channels), Int32(input.depth), factors)
@@ -139,9 +136,10 @@ enum ColourFilters {
         let layout = upstream.layout
         let first = part == .alpha ? layout.colourChannels : 0
         let count = part == .alpha ? 1 : layout.colourChannels
-        return InPlaceStage(upstream) { start, rows in
+        return InPlaceStage(upstream) { band in
             darkroom_map(
-                start, rows * layout.width, Int32(layout.channels), Int32(layout.depth),
+                band.start, band.rows.count * layout.width, Int32(layout.channels),
+                Int32(layout.depth),
                 Int32(first), Int32(count), table.samples)
         }
     }

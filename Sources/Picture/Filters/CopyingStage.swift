@@ -11,16 +11,14 @@ final class CopyingStage: Stage {
         write: @escaping (_ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer) -> Void
     ) throws(PictureError) {
         feed = RowFeed(upstream)
-        output = try OutputBands(layout)
+        output = try OutputBands(layout, end: feed.finish)
         self.layout = layout
         self.write = write
     }
 
     func nextBand() throws(PictureError) -> Band? {
-        let band = try output.next { (_: Int, row) throws(PictureError) in
+        try output.next { (_: Int, row) throws(PictureError) in
             write(try feed.rows(atMost: 1).start, row)
         }
-        if band == nil { try feed.finish() }
-        return band
     }
 }

@@ -37,10 +37,7 @@ final class CropStage: Stage {
     }
 
     private init(x: Int, y: Int, width: Int, height: Int, _ upstream: any Stage) {
-        var layout = upstream.layout
-        layout.width = width
-        layout.height = height
-        self.layout = layout
+        layout = upstream.layout.with(width: width, height: height)
         self.x = x
         self.y = y
         feed = RowFeed(upstream)
@@ -78,18 +75,25 @@ extension Filter.Gravity {
         of width: Int, _ height: Int, within fullWidth: Int, _ fullHeight: Int
     ) -> (x: Int, y: Int) {
         let (right, bottom) = (fullWidth - width, fullHeight - height)
-        let x =
-            switch self {
-            case .northwest, .west, .southwest: min(0, right)
-            case .north, .center, .south: right >> 1
-            case .northeast, .east, .southeast: right
-            }
-        let y =
-            switch self {
-            case .northwest, .north, .northeast: min(0, bottom)
-            case .west, .center, .east: bottom >> 1
-            case .southwest, .south, .southeast: bottom
-            }
-        return (x, y)
+        let sides = sides
+        return (
+            sides.x < 0 ? min(0, right) : sides.x == 0 ? right >> 1 : right,
+            sides.y < 0 ? min(0, bottom) : sides.y == 0 ? bottom >> 1 : bottom
+        )
+    }
+
+    /// -1 for the left and the top, 0 for the middle, 1 for the right and the bottom.
+    var sides: (x: Int, y: Int) {
+        switch self {
+        case .northwest: (-1, -1)
+        case .north: (0, -1)
+        case .northeast: (1, -1)
+        case .west: (-1, 0)
+        case .center: (0, 0)
+        case .east: (1, 0)
+        case .southwest: (-1, 1)
+        case .south: (0, 1)
+        case .southeast: (1, 1)
+        }
     }
 }

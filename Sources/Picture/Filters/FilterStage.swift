@@ -27,7 +27,7 @@ package enum FilterStage {
         case .gamma(let gamma): try ColourFilters.gamma(gamma, upstream)
         case .threshold(let level): ColourFilters.threshold(level, upstream)
         case .posterize(let levels): try ColourFilters.posterize(levels, upstream)
-        case .vignette(let vignette): try VignetteStage.make(vignette, upstream)
+        case .vignette(let vignette): try VignetteFilter.make(vignette, upstream)
         case .flatten(let colour): try FlattenFilter.make(colour, upstream)
         case .overlay(let overlay): try OverlayStage(overlay, upstream, context)
         case .resize(let resize): try ResizeFilter.make(resize, upstream, context)

@@ -15,12 +15,9 @@ final class NearestStage: Stage {
     init(_ plan: ResizePlan, _ upstream: any Stage) throws(PictureError) {
         let input = upstream.layout
         let window = plan.window
-        var layout = input
-        layout.width = window.width
-        layout.height = window.height
-        self.layout = layout
+        layout = input.with(width: window.width, height: window.height)
         feed = RowFeed(upstream)
-        output = try OutputBands(layout)
+        output = try OutputBands(layout, end: feed.finish)
         columns = ResampleAxis.nearest(
             input: input.width, scaled: plan.scaled.width,
             window: window.x..<window.x + window.width)
@@ -31,7 +28,7 @@ final class NearestStage: Stage {
     }
 
     func nextBand() throws(PictureError) -> Band? {
-        let band = try output.next { (row: Int, start) throws(PictureError) in
+        try output.next { (row: Int, start) throws(PictureError) in
             let wanted = Int(rows[row])
             if pickedRow != wanted {
                 try feed.skip(to: wanted)
@@ -42,7 +39,5 @@ final class NearestStage: Stage {
             }
             start.copyMemory(from: picked.start, byteCount: layout.bytesPerRow)
         }
-        if band == nil { try feed.finish() }
-        return band
     }
 }

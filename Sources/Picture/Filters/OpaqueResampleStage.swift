@@ -45,7 +45,7 @@ final class OpaqueResampleStage: Stage {
         self.down = down
         downWeights = down.integers(largestShift: 21)
         window = try RowWindow(upstream, rows: down.longest, memory, for: "resize")
-        output = try OutputBands(layout)
+        output = try OutputBands(layout, end: window.finish)
         let width = upstream.layout.width
         self.across =
             across.longest <= PlanePass.longestKernel
@@ -54,7 +54,7 @@ final class OpaqueResampleStage: Stage {
     }
 
     func nextBand() throws(PictureError) -> Band? {
-        let band = try output.next { (row: Int, start) throws(PictureError) in
+        try output.next { (row: Int, start) throws(PictureError) in
             let rows = down.taps(row)
             try window.load(rows)
             taps.removeAll(keepingCapacity: true)
@@ -69,8 +69,6 @@ final class OpaqueResampleStage: Stage {
                 }
             }
         }
-        if band == nil { try window.finish() }
-        return band
     }
 }
 

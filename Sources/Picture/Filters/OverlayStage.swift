@@ -40,7 +40,7 @@ final class OverlayStage: Stage {
             defer { context.memory.giveBack(reader.heldBytes) }
             let input = upstream.layout
             let scaled = try overlay.scaled(
-                conversions.isEmpty ? reader : ConvertedStage(reader, conversions), for: input,
+                conversions.isEmpty ? reader : InPlaceStage(reader, conversions), for: input,
                 context)
             let size = scaled.layout
             let corner = overlay.corner(of: size, on: input)
@@ -69,12 +69,12 @@ final class OverlayStage: Stage {
                 }
             }
             try feed.finish()
-            context.programs.add(reader.programs + plans.flatMap(\.programs))
+            context.programs += reader.programs + plans.flatMap(\.programs)
             for warning in reader.warnings + plans.compactMap(\.remark) {
-                context.remarks.add("\(image.name): \(warning)")
+                context.remarks.append("\(image.name): \(warning)")
             }
             if columns.isEmpty || rows.isEmpty {
-                context.remarks.add("overlay: \(image.name) is completely outside the picture")
+                context.remarks.append("overlay: \(image.name) is completely outside the picture")
             }
         } catch {
             var named = error
@@ -124,18 +124,10 @@ extension Filter.Overlay {
     /// additional one is on the right or at the bottom.
     func corner(of other: PixelLayout, on picture: PixelLayout) -> (x: Int, y: Int) {
         let (right, bottom) = (picture.width - other.width, picture.height - other.height)
-        let column =
-            switch gravity {
-            case .northwest, .west, .southwest: x
-            case .north, .center, .south: (right >> 1) + x
-            case .northeast, .east, .southeast: right - x
-            }
-        let row =
-            switch gravity {
-            case .northwest, .north, .northeast: y
-            case .west, .center, .east: (bottom >> 1) + y
-            case .southwest, .south, .southeast: bottom - y
-            }
-        return (column, row)
+        let sides = gravity.sides
+        return (
+            sides.x < 0 ? x : sides.x == 0 ? (right >> 1) + x : right - x,
+            sides.y < 0 ? y : sides.y == 0 ? (bottom >> 1) + y : bottom - y
+        )
     }
 }

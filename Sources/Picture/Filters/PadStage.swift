@@ -28,7 +28,7 @@ final class PadStage: Stage {
         self.margin = margin
         pixel = colour.pixel(isGray: isGray, hasAlpha: hasAlpha, depth: input.depth)
         feed = RowFeed(upstream)
-        output = try OutputBands(layout)
+        output = try OutputBands(layout, end: feed.finish)
     }
 
     /// The stage of the filter `pad`.
@@ -38,16 +38,11 @@ final class PadStage: Stage {
         _ pad: Filter.Pad, _ upstream: any Stage, _ limits: PictureLimits
     ) throws(PictureError) -> any Stage {
         let input = upstream.layout
-        let canvas: ResizePlan.Size
+        let canvas = pad.canvas(for: input)
         let margin: (x: Int, y: Int)
         switch pad.size {
-        case .margins(let top, let right, let bottom, let left):
-            canvas = ResizePlan.Size(
-                width: left + input.width + right, height: top + input.height + bottom)
-            margin = (left, top)
-        case .atLeast(let width, let height, let gravity):
-            canvas = ResizePlan.Size(
-                width: max(width ?? 0, input.width), height: max(height ?? 0, input.height))
+        case .margins(let top, _, _, let left): margin = (left, top)
+        case .atLeast(_, _, let gravity):
             margin = gravity.corner(
                 of: input.width, input.height, within: canvas.width, canvas.height)
         }
@@ -57,7 +52,7 @@ final class PadStage: Stage {
     }
 
     func nextBand() throws(PictureError) -> Band? {
-        let band = try output.next { (row: Int, start) throws(PictureError) in
+        try output.next { (row: Int, start) throws(PictureError) in
             guard (margin.y..<margin.y + feed.layout.height).contains(row) else {
                 fill(start, layout.width)
                 return
@@ -71,12 +66,24 @@ final class PadStage: Stage {
                 feed.layout.width, Int32(layout.depth), .max)
             fill(right, layout.width - margin.x - feed.layout.width)
         }
-        if band == nil { try feed.finish() }
-        return band
     }
 
     private func fill(_ start: UnsafeMutableRawPointer, _ pixels: Int) {
         darkroom_fill(start, pixels, layout.bytesPerPixel, pixel)
+    }
+}
+
+extension Filter.Pad {
+    /// The size of the result.
+    func canvas(for input: PixelLayout) -> ResizePlan.Size {
+        switch size {
+        case .margins(let top, let right, let bottom, let left):
+            ResizePlan.Size(
+                width: left + input.width + right, height: top + input.height + bottom)
+        case .atLeast(let width, let height, _):
+            ResizePlan.Size(
+                width: max(width ?? 0, input.width), height: max(height ?? 0, input.height))
+        }
     }
 }
 

@@ -24,9 +24,7 @@ final class ResampleStage: Stage {
     ) throws(PictureError) -> any Stage {
         let input = upstream.layout
         let window = plan.window
-        var layout = input
-        layout.width = window.width
-        layout.height = window.height
+        let layout = input.with(width: window.width, height: window.height)
         let across = ResampleAxis.of(
             ResampleAxis.Key(
                 input: resize.source?.across ?? PictureSide(input.width),
@@ -55,7 +53,7 @@ final class ResampleStage: Stage {
         self.across = across
         self.down = down
         feed = RowFeed(upstream)
-        output = try OutputBands(layout)
+        output = try OutputBands(layout, end: feed.finish)
         transfer = linear ? SRGBTables.sRGB(depth: input.depth) : nil
         ringRows = down.longest
         loaded = try FilterBuffer(count: input.width * input.channels)
@@ -65,7 +63,7 @@ final class ResampleStage: Stage {
     }
 
     func nextBand() throws(PictureError) -> Band? {
-        let band = try output.next { (row: Int, start) throws(PictureError) in
+        try output.next { (row: Int, start) throws(PictureError) in
             let rows = down.taps(row)
             try load(rows)
             taps.removeAll(keepingCapacity: true)
@@ -77,8 +75,6 @@ final class ResampleStage: Stage {
             }
             store(to: start)
         }
-        if band == nil { try feed.finish() }
-        return band
     }
 
     private func slot(_ row: Int) -> UnsafeMutablePointer<Float> {

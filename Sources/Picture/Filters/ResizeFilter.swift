@@ -8,7 +8,7 @@ enum ResizeFilter {
         let plan = ResizePlan(resize, width: input.width, height: input.height)
         try context.limits.check(
             width: plan.canvas.width, height: plan.canvas.height, place: "resize")
-        if let remark = changedMeaning(resize, plan, input) { context.remarks.add(remark) }
+        if let remark = changedMeaning(resize, plan, input) { context.remarks.append(remark) }
         var stage = upstream
         if plan.scaled == ResizePlan.Size(width: input.width, height: input.height) {
             let window = plan.window
@@ -17,8 +17,7 @@ enum ResizeFilter {
         } else if resize.kernel == .nearest {
             stage = try NearestStage(plan, stage)
         } else {
-            stage = try ResampleStage.make(
-                plan, resize, stage, context.memory)
+            stage = try ResampleStage.make(plan, resize, stage, context.memory)
         }
         if plan.canvas.width == plan.window.width, plan.canvas.height == plan.window.height {
             return stage

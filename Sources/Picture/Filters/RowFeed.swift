@@ -48,11 +48,18 @@ final class OutputBands {
     let layout: PixelLayout
     private let memory: FilterBuffer<UInt8>
     private let rowsPerBand: Int
+    private let end: () throws(PictureError) -> Void
     private var next = 0
 
-    /// - Parameter rowsPerBand: the number of rows in a band, if it differs from the layout's usual number.
-    init(_ layout: PixelLayout, rowsPerBand: Int? = nil) throws(PictureError) {
+    /// - Parameters:
+    ///   - rowsPerBand: the number of rows in a band, if it differs from the layout's usual number.
+    ///   - end: called after the last band, to take the end of what the rows are made from.
+    init(
+        _ layout: PixelLayout, rowsPerBand: Int? = nil,
+        end: @escaping () throws(PictureError) -> Void = {}
+    ) throws(PictureError) {
         self.layout = layout
+        self.end = end
         self.rowsPerBand = min(rowsPerBand ?? layout.rowsPerBand, layout.height)
         memory = try FilterBuffer(count: self.rowsPerBand * layout.bytesPerRow)
     }
@@ -61,7 +68,10 @@ final class OutputBands {
     func next(
         writing write: (_ rows: Range<Int>, UnsafeMutableRawPointer) throws(PictureError) -> Void
     ) throws(PictureError) -> Band? {
-        guard next < layout.height else { return nil }
+        guard next < layout.height else {
+            try end()
+            return nil
+        }
         let rows = next..<min(next + rowsPerBand, layout.height)
         let start = UnsafeMutableRawPointer(memory.start)
         try write(rows, start)

@@ -1,5 +1,3 @@
-import Glibc
-
 /// The transfer function of sRGB (IEC 61966-2-1) for all samples of a depth, in both directions.
 final class SRGBTables: Sendable {
     /// The linear light, from 0 to 1, of each sample.
@@ -18,9 +16,9 @@ final class SRGBTables: Sendable {
     private init(depth: Int, cells: Int) {
         let count = 1 << depth
         let scale = Double(count - 1)
-        light = (0..<count).map { Float(Self.decoded(Double($0) / scale)) }
+        light = (0..<count).map { Float(RGBSpace.light(of: Double($0) / scale)) }
         let thresholds = (0..<count).map {
-            $0 == 0 ? 0 : Float(Self.decoded((Double($0) - 0.5) / scale))
+            $0 == 0 ? 0 : Float(RGBSpace.light(of: (Double($0) - 0.5) / scale))
         }
         self.thresholds = thresholds
         var sample = 0
@@ -29,10 +27,5 @@ final class SRGBTables: Sendable {
             while sample < count - 1, light >= thresholds[sample + 1] { sample += 1 }
             return UInt16(sample)
         }
-    }
-
-    /// The light of an encoded value, both from 0 to 1.
-    static func decoded(_ value: Double) -> Double {
-        value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
     }
 }

@@ -1,8 +1,8 @@
 package import DarkroomCore
 import SystemPackage
 
-/// The data that the stages of one picture share.
-package struct StageContext {
+/// The data that the stages of one picture share. It belongs to this picture, and so to one thread at a time.
+package final class StageContext {
     package let limits: PictureLimits
     package let memory: PictureMemory
     /// What tells the colour space of the picture's values.
@@ -12,16 +12,16 @@ package struct StageContext {
     /// Returns false to stop with `PictureError.Code.cancelled`.
     let checkpoint: () -> Bool
     /// The remarks of the steps, which are not errors.
-    let remarks = Remarks()
+    var remarks: [String] = []
     /// The codec programs that took part in what lies over the picture.
-    let programs = UsedPrograms()
+    var programs: [CodecProgram] = []
 
     /// Opens the pixels of the image with this name, for an overlay.
     package typealias ImageOpener = (_ name: String) throws(PictureError) -> OtherImage
 
     package init(
         limits: PictureLimits, memory: PictureMemory? = nil,
-        openImage: @escaping ImageOpener = Self.noImage,
+        openImage: @escaping ImageOpener = StageContext.noImage,
         checkpoint: @escaping () -> Bool = { true }
     ) {
         self.limits = limits
@@ -34,20 +34,6 @@ package struct StageContext {
     package static func noImage(_ name: String) throws(PictureError) -> OtherImage {
         throw PictureError(.readFailed, "there is no other image ‘\(name)’")
     }
-}
-
-/// Remarks for the picture's status. They belong to one picture, and so to one thread at a time.
-final class Remarks {
-    private(set) var all: [String] = []
-
-    func add(_ remark: String) { all.append(remark) }
-}
-
-/// Codec programs that took part. They belong to one picture, as remarks do.
-final class UsedPrograms {
-    private(set) var all: [CodecProgram] = []
-
-    func add(_ programs: [CodecProgram]) { all += programs }
 }
 
 /// Another image's pixels, in a file that is open for reading from its start.

@@ -25,55 +25,41 @@ extension ColourFilters {
     /// result is a gray picture.
     static func threshold(_ level: Double, _ upstream: any Stage) -> any Stage {
         let input = upstream.layout
-        var layout = input
-        layout.channels = input.hasAlpha ? 2 : 1
+        let layout = input.with(channels: input.hasAlpha ? 2 : 1)
         // Y is compared in integer ten thousandths of a sample. A level such as 0.1 has no exact binary form. A value
         // up to a thousandth above an integer counts as that integer.
         let least = UInt32((level * layout.fullScale * 10_000 - 0.001).rounded(.up))
-        return InPlaceStage(upstream, layout: layout) { start, rows in
+        return InPlaceStage(upstream, layout: layout) { band in
             darkroom_threshold(
-                start, start, rows * input.width, Int32(input.channels), Int32(input.depth), least)
+                band.start, band.start, band.rows.count * input.width, Int32(input.channels),
+                Int32(input.depth), least)
         }
     }
 }
 
 /// Darkens towards the corners; see `Filter.Vignette` for the formula.
-final class VignetteStage: Stage {
-    let layout: PixelLayout
-    private let vignette: Filter.Vignette
-    private let upstream: any Stage
-    private let factors: FilterBuffer<Double>
-    /// width² + height²
-    private let size: Double
-
+enum VignetteFilter {
     static func make(
         _ vignette: Filter.Vignette, _ upstream: any Stage
     ) throws(PictureError) -> any Stage {
-        vignette.amount == 0 ? upstream : try VignetteStage(vignette, upstream)
-    }
-
-    private init(_ vignette: Filter.Vignette, _ upstream: any Stage) throws(PictureError) {
-        self.vignette = vignette
-        self.upstream = upstream
-        layout = upstream.layout
-        factors = try FilterBuffer(count: layout.width)
-        size = Double(layout.width * layout.width + layout.height * layout.height)
-    }
-
-    func nextBand() throws(PictureError) -> Band? {
-        guard let band = try upstream.nextBand() else { return nil }
-        for row in band.rows {
-            // Twice the distances from the centre, as integers.
-            let (x, y) = (Double(layout.width - 1), Double(2 * row + 1 - layout.height))
-            if ((x * x + y * y) / size).squareRoot() <= vignette.radius { continue }
-            darkroom_vignette_row(
-                factors.start, layout.width, y, size, vignette.amount, vignette.radius,
-                vignette.softness)
-            darkroom_scale_row(
-                band.start + (row - band.rows.lowerBound) * layout.bytesPerRow, layout.width,
-                Int32(layout.channels), Int32(layout.depth), factors.start)
+        if vignette.amount == 0 { return upstream }
+        let layout = upstream.layout
+        let factors = try FilterBuffer<Double>(count: layout.width)
+        // width² + height²
+        let size = Double(layout.width * layout.width + layout.height * layout.height)
+        return InPlaceStage(upstream) { band in
+            for row in band.rows {
+                // Twice the distances from the centre, as integers.
+                let (x, y) = (Double(layout.width - 1), Double(2 * row + 1 - layout.height))
+                if ((x * x + y * y) / size).squareRoot() <= vignette.radius { continue }
+                darkroom_vignette_row(
+                    factors.start, layout.width, y, size, vignette.amount, vignette.radius,
+                    vignette.softness)
+                darkroom_scale_row(
+                    band.start + (row - band.rows.lowerBound) * layout.bytesPerRow, layout.width,
+                    Int32(layout.channels), Int32(layout.depth), factors.start)
+            }
         }
-        return band
     }
 }
 
@@ -85,12 +71,11 @@ enum FlattenFilter {
         let isGray = upstream.layout.isGray && colour.isGray
         let stage = isGray ? upstream : try upstream.expanded(toChannels: 4)
         let input = stage.layout
-        var layout = input
-        layout.channels -= 1
         let pixel = colour.pixel(isGray: isGray, hasAlpha: false, depth: input.depth)
-        return InPlaceStage(stage, layout: layout) { start, rows in
+        return InPlaceStage(stage, layout: input.with(channels: input.channels - 1)) { band in
             darkroom_flatten(
-                start, start, rows * input.width, Int32(input.channels), Int32(input.depth), pixel)
+                band.start, band.start, band.rows.count * input.width, Int32(input.channels),
+                Int32(input.depth), pixel)
         }
     }
 }
@@ -104,9 +89,7 @@ extension Stage {
     func expanded(toChannels channels: Int) throws(PictureError) -> any Stage {
         if layout.channels == channels { return self }
         let input = layout
-        var output = input
-        output.channels = channels
-        return try CopyingStage(self, layout: output) { from, to in
+        return try CopyingStage(self, layout: input.with(channels: channels)) { from, to in
             darkroom_expand(
                 from, Int32(input.channels), to, Int32(channels), input.width, Int32(input.depth),
                 .max)

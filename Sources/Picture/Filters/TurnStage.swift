@@ -42,7 +42,7 @@ final class TurnStage: Stage {
 
     func nextBand() throws(PictureError) -> Band? {
         let picture = try self.picture.start()
-        let band = try output.next { (rows: Range<Int>, start) throws(PictureError) in
+        return try output.next { (rows: Range<Int>, start) throws(PictureError) in
             switch turn {
             case .flip: copyUpwards(rows, of: picture, to: start)
             case .rotate(.half):
@@ -58,7 +58,6 @@ final class TurnStage: Stage {
                 copyColumns(rows, of: picture, first: first, step: -1, to: start)
             }
         }
-        return band
     }
 
     /// Output row y is row height − 1 − y of the picture.
@@ -89,10 +88,10 @@ final class TurnStage: Stage {
 enum FlopFilter {
     static func make(_ upstream: any Stage) -> any Stage {
         let layout = upstream.layout
-        return InPlaceStage(upstream) { start, rows in
-            for row in 0..<rows {
+        return InPlaceStage(upstream) { band in
+            for row in 0..<band.rows.count {
                 darkroom_reverse(
-                    start + row * layout.bytesPerRow, layout.width, layout.bytesPerPixel)
+                    band.start + row * layout.bytesPerRow, layout.width, layout.bytesPerPixel)
             }
         }
     }

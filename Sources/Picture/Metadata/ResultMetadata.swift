@@ -38,7 +38,7 @@ struct ResultMetadata {
         guard exif != nil, let block else { return }
         if block.first(ExifTags.makerNote, in: \.exif) != nil { note("MakerNote", true) }
         if !block.gps.isEmpty { note("GPS", true) }
-        if block.copyright != nil { noteCopyright(true) }
+        if block.copyright != nil { noteAny("copyright", true) }
     }
 
     init(_ source: SourcePackets, _ choice: MetadataChoice, for facts: Facts) {
@@ -47,18 +47,13 @@ struct ResultMetadata {
         addXMP(source, choice, facts, record)
     }
 
-    /// Notes what has become of a copyright notice in one of the packets. One that is kept is enough.
-    private mutating func noteCopyright(_ isKept: Bool) {
-        note("copyright", isKept || fates["copyright"] == "kept")
+    /// Notes what has become of what several packets may have. A notice that is kept is enough, and a place one too many.
+    private mutating func noteAny(_ name: String, _ isKept: Bool) {
+        note(name, isKept || fates[name] == "kept")
     }
 
     private mutating func note(_ name: String, _ isKept: Bool) {
         fates[name] = isKept ? "kept" : "dropped"
-    }
-
-    /// Notes what has become of a place in one of the packets. One that is kept is one too many.
-    private mutating func notePlace(_ isKept: Bool) {
-        note("GPS", isKept || fates["GPS"] == "kept")
     }
 
     /// What is larger than a segment of a JPEG has room for is dropped, in each format.
@@ -88,13 +83,13 @@ struct ResultMetadata {
             : block.copyright
         if block.hasThumbnail { note("thumbnail", false) }
         if all, block.first(ExifTags.makerNote, in: \.exif) != nil { note("MakerNote", false) }
-        if !block.gps.isEmpty { notePlace(all && choice.keepsPlaces) }
+        if !block.gps.isEmpty { noteAny("GPS", all && choice.keepsPlaces) }
         guard let kept else { return }
         let completed = kept.completed(from: block, facts, isWhole: all)
         // libtiff writes such files.
         let ordered = facts.kind == .tiff ? completed.littleEndian : completed
         exif = bounded(ordered.bytes, Exif.mostBytes, "Exif")
-        if block.copyright != nil { noteCopyright(exif != nil) }
+        if block.copyright != nil { noteAny("copyright", exif != nil) }
         keepsOrientation = exif != nil && all
     }
 
@@ -115,8 +110,8 @@ struct ResultMetadata {
         if facts.packets.contains(.iptc) {
             iptc = bounded(kept?.bytes, IPTCRecord.mostBytes, "IPTC")
         }
-        if record.hasNotice { noteCopyright(iptc != nil) }
-        if record.hasPlaces { notePlace(iptc != nil && kept?.hasPlaces == true) }
+        if record.hasNotice { noteAny("copyright", iptc != nil) }
+        if record.hasPlaces { noteAny("GPS", iptc != nil && kept?.hasPlaces == true) }
         guard !facts.packets.contains(.iptc) else { return nil }
         return choice.items.contains(.copyright) && record.hasNotice ? record : nil
     }
@@ -138,7 +133,7 @@ struct ResultMetadata {
         }
         if source.hasExtendedXMP { note("extended XMP", false) }
         if document?.hasThumbnail == true { note("thumbnail", false) }
-        if all, document?.hasPlaces == true { notePlace(choice.keepsPlaces) }
+        if all, document?.hasPlaces == true { noteAny("GPS", choice.keepsPlaces) }
         if all, let document { xmp = document.kept(keepsPlaces: choice.keepsPlaces) }
         var notice = CopyrightNotice(document)
         let hasNotice = notice.packet != nil
@@ -148,7 +143,7 @@ struct ResultMetadata {
             hasIPTCInXMP = record != nil
         }
         xmp = bounded(xmp, XMPDocument.mostBytes, "XMP")
-        if hasNotice || hasIPTCInXMP { noteCopyright(xmp != nil) }
+        if hasNotice || hasIPTCInXMP { noteAny("copyright", xmp != nil) }
     }
 
     // MARK: The status

@@ -25,12 +25,6 @@ struct XMPDocument {
         var range: Range<Int>
         /// What stands directly in it.
         var text: [UInt8] = []
-
-        init(name: Name, parent: Int?, range: Range<Int>) {
-            self.name = name
-            self.parent = parent
-            self.range = range
-        }
     }
 
     var bytes: [UInt8] = []
@@ -97,18 +91,16 @@ struct XMPDocument {
 
     /// Whether it says where the picture was taken.
     var hasPlaces: Bool {
-        elements.contains { element in
-            XMPRules.isPlace(element.name)
-                || element.attributes.contains { XMPRules.isPlace($0.name) }
-        }
+        hasName(XMPRules.isPlace)
     }
 
     /// Whether it has a small copy of the picture, or another picture.
     var hasThumbnail: Bool {
-        elements.contains { element in
-            XMPRules.isPicture(element.name)
-                || element.attributes.contains { XMPRules.isPicture($0.name) }
-        }
+        hasName(XMPRules.isPicture)
+    }
+
+    private func hasName(_ isWanted: (Name) -> Bool) -> Bool {
+        elements.contains { isWanted($0.name) || $0.attributes.contains { isWanted($0.name) } }
     }
 
     // MARK: Properties

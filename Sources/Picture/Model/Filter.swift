@@ -89,15 +89,9 @@ package enum Filter: Sendable, Equatable {
     /// the picture's centre to 1 at `radius` + `softness`, as the smooth step 3t² − 2t³. The unit of distances is half
     /// of the diagonal: the corners are at 1.
     package struct Vignette: Sendable, Equatable {
-        package var amount: Double
-        package var radius: Double
-        package var softness: Double
-
-        package init(amount: Double = 0.5, radius: Double = 0.5, softness: Double = 0.5) {
-            self.amount = amount
-            self.radius = radius
-            self.softness = softness
-        }
+        package var amount = 0.5
+        package var radius = 0.5
+        package var softness = 0.5
     }
 
     /// The parameters of `overlay` and `watermark`: another image is laid over the picture.

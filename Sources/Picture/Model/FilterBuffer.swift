@@ -48,6 +48,14 @@ final class FilterBuffer<Element: BitwiseCopyable> {
         self.budget = budget
     }
 
+    /// Memory for `count` elements: the former one if it is large enough.
+    static func atLeast(
+        _ count: Int, _ former: FilterBuffer?
+    ) throws(PictureError) -> FilterBuffer {
+        if let former, former.count >= count { return former }
+        return try FilterBuffer(count: count)
+    }
+
     deinit {
         free(start)
         budget?.giveBack(count * MemoryLayout<Element>.stride)
@@ -55,4 +63,28 @@ final class FilterBuffer<Element: BitwiseCopyable> {
 
     /// The memory from element `index` on.
     func at(_ index: Int) -> UnsafeMutablePointer<Element> { start + index }
+}
+
+/// Lends rows in memory, which the borrower may change.
+final class HeldRows: Stage {
+    let layout: PixelLayout
+    /// What is lent, one after the other.
+    private let parts: [FilterBuffer<UInt8>]
+    private var next = 0
+    /// The rows that have been lent.
+    private var done = 0
+
+    init(_ layout: PixelLayout, _ parts: [FilterBuffer<UInt8>]) {
+        self.layout = layout
+        self.parts = parts
+    }
+
+    func nextBand() throws(PictureError) -> Band? {
+        guard next < parts.count else { return nil }
+        let part = parts[next]
+        let rows = done..<(done + part.count / layout.bytesPerRow)
+        next += 1
+        done = rows.upperBound
+        return Band(start: UnsafeMutableRawPointer(part.start), rows: rows)
+    }
 }

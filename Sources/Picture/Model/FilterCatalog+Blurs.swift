@@ -3,10 +3,7 @@ import DarkroomCore
 /// The filters that mix neighbouring pixels.
 extension FilterCatalog {
     static let blurs: [FilterSpecification] = [
-        FilterSpecification(
-            name: "blur", summary: "Gaussian blur",
-            parameters: [.number("sigma", 0.1...250)]
-        ) { .blur(sigma: $0.number("sigma")) },
+        filter("blur", "Gaussian blur", .number("sigma", 0.1...250), Filter.blur),
         FilterSpecification(
             name: "sharpen", summary: "unsharp mask",
             parameters: [

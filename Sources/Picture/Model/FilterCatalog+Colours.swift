@@ -3,49 +3,30 @@ import DarkroomCore
 /// The filters that change colours.
 extension FilterCatalog {
     static let colours: [FilterSpecification] = [
-        FilterSpecification(
-            name: "sepia", summary: "sepia tone",
-            parameters: [.number("intensity", 0...1, default: 1)]
-        ) { .sepia(intensity: $0.number("intensity")) },
+        filter("sepia", "sepia tone", .number("intensity", 0...1, default: 1), Filter.sepia),
         FilterSpecification(name: "mono", summary: "black and white with low contrast") { _ in
             .mono
         },
-        FilterSpecification(
-            name: "grayscale", summary: "luminance",
-            parameters: [.number("amount", 0...1, default: 1)]
-        ) { .grayscale(amount: $0.number("amount")) },
-        FilterSpecification(
-            name: "invert", summary: "negative",
-            parameters: [.number("amount", 0...1, default: 1)]
-        ) { .invert(amount: $0.number("amount")) },
-        FilterSpecification(
-            name: "brightness", summary: "multiplies each channel",
-            parameters: [.number("amount", 0...100)]
-        ) { .brightness(amount: $0.number("amount")) },
-        FilterSpecification(
-            name: "contrast", summary: "spreads each channel around the middle",
-            parameters: [.number("amount", 0...100)]
-        ) { .contrast(amount: $0.number("amount")) },
-        FilterSpecification(
-            name: "saturate", summary: "strength of colour, 0 is gray, 1 unchanged",
-            parameters: [.number("amount", 0...100)]
-        ) { .saturate(amount: $0.number("amount")) },
-        FilterSpecification(
-            name: "hueRotate", summary: "rotates hues by degrees",
-            parameters: [.number("angle", -3600...3600)]
-        ) { .hueRotate(angle: $0.number("angle")) },
-        FilterSpecification(
-            name: "opacity", summary: "multiplies alpha",
-            parameters: [.number("amount", 0...1)]
-        ) { .opacity(amount: $0.number("amount")) },
-        FilterSpecification(
-            name: "gamma", summary: "brightens the middle above 1, darkens it below",
-            parameters: [.number("gamma", 0.01...10)]
-        ) { .gamma($0.number("gamma")) },
-        FilterSpecification(
-            name: "threshold", summary: "black and white, without grays",
-            parameters: [.number("level", 0...1, default: 0.5)]
-        ) { .threshold(level: $0.number("level")) },
+        filter("grayscale", "luminance", .number("amount", 0...1, default: 1), Filter.grayscale),
+        filter("invert", "negative", .number("amount", 0...1, default: 1), Filter.invert),
+        filter(
+            "brightness", "multiplies each channel", .number("amount", 0...100), Filter.brightness),
+        filter(
+            "contrast", "spreads each channel around the middle", .number("amount", 0...100),
+            Filter.contrast),
+        filter(
+            "saturate", "strength of colour, 0 is gray, 1 unchanged", .number("amount", 0...100),
+            Filter.saturate),
+        filter(
+            "hueRotate", "rotates hues by degrees", .number("angle", -3600...3600),
+            Filter.hueRotate),
+        filter("opacity", "multiplies alpha", .number("amount", 0...1), Filter.opacity),
+        filter(
+            "gamma", "brightens the middle above 1, darkens it below", .number("gamma", 0.01...10),
+            Filter.gamma),
+        filter(
+            "threshold", "black and white, without grays", .number("level", 0...1, default: 0.5),
+            Filter.threshold),
         FilterSpecification(
             name: "posterize", summary: "reduces the levels of each channel",
             parameters: [.integer("levels", 2...256)]

@@ -32,7 +32,7 @@ extension FilterCatalog {
                 .integer("x", -sides.upperBound...sides.upperBound, default: 0),
                 .integer("y", -sides.upperBound...sides.upperBound, default: 0),
                 .number("opacity", 0...1, default: 1),
-                .optionalNumber("scale", 0.001...1),
+                .number("scale", 0.001...1, required: false),
             ]
         ) {
             .overlay(

@@ -6,10 +6,9 @@ extension FilterCatalog {
         resize,
         thumbnail,
         crop,
-        FilterSpecification(
-            name: "trim", summary: "cuts off even borders",
-            parameters: [.number("tolerance", 0...1, default: 0.04)]
-        ) { .trim(tolerance: $0.number("tolerance")) },
+        filter(
+            "trim", "cuts off even borders", .number("tolerance", 0...1, default: 0.04),
+            Filter.trim),
         pad,
         FilterSpecification(
             name: "rotate", summary: "rotates clockwise by 90, 180 or 270 degrees",

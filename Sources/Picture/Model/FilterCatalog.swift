@@ -19,4 +19,14 @@ package enum FilterCatalog {
     /// The maximum of a side that a filter may request, in pixels. PNG itself allows 2³¹ − 1. The maximum number of
     /// pixels of a picture is a setting, which is checked when the size is known.
     package static let sides = 1...1_000_000
+
+    /// A filter whose only parameter is a number.
+    static func filter(
+        _ name: String, _ summary: String, _ parameter: FilterParameter,
+        _ make: @escaping @Sendable (Double) -> Filter
+    ) -> FilterSpecification {
+        FilterSpecification(name: name, summary: summary, parameters: [parameter]) {
+            make($0.number(parameter.name))
+        }
+    }
 }

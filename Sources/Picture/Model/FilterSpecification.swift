@@ -4,27 +4,14 @@ package import DarkroomCore
 package struct FilterSpecification: Sendable {
     package let name: String
     package let summary: String
-    package let parameters: [FilterParameter]
+    package var parameters: [FilterParameter] = []
     /// Whether a value without a name is a width, or a width and a height: `800`, `800x600`.
-    package let takesSides: Bool
+    package var takesSides = false
     /// A parameter, and its word, that a value without a name brings along unless it is given: `thumbnail=1600` says that
     /// the picture fits inside.
-    package let companion: (name: String, word: String)?
+    package var companion: (name: String, word: String)?
     /// Makes the filter from arguments that have been checked one by one against `parameters`.
     package let make: @Sendable (FilterArguments) throws(FilterIssue) -> Filter
-
-    package init(
-        name: String, summary: String, parameters: [FilterParameter] = [],
-        takesSides: Bool = false, companion: (name: String, word: String)? = nil,
-        make: @escaping @Sendable (FilterArguments) throws(FilterIssue) -> Filter
-    ) {
-        self.name = name
-        self.summary = summary
-        self.parameters = parameters
-        self.takesSides = takesSides
-        self.companion = companion
-        self.make = make
-    }
 
     package func parameter(named name: ByteString) -> FilterParameter? {
         parameters.first { ByteString($0.name) == name }
@@ -48,43 +35,33 @@ package struct FilterParameter: Sendable {
     package let name: String
     package let kind: Kind
     /// The value that is used if no argument is given.
-    package let defaultValue: FilterArgument?
-    package let isRequired: Bool
+    package var defaultValue: FilterArgument?
+    package var isRequired = false
 
     package static func number(
-        _ name: String, _ range: ClosedRange<Double>, default defaultValue: Double? = nil
+        _ name: String, _ range: ClosedRange<Double>, default defaultValue: Double? = nil,
+        required: Bool = true
     ) -> FilterParameter {
         FilterParameter(
             name: name, kind: .number(range), defaultValue: defaultValue.map { .number($0) },
-            isRequired: defaultValue == nil)
-    }
-
-    package static func optionalNumber(
-        _ name: String, _ range: ClosedRange<Double>
-    ) -> FilterParameter {
-        FilterParameter(name: name, kind: .number(range), defaultValue: nil, isRequired: false)
+            isRequired: required && defaultValue == nil)
     }
 
     package static func integer(
-        _ name: String, _ range: ClosedRange<Int>, required: Bool = true
-    ) -> FilterParameter {
-        FilterParameter(name: name, kind: .integer(range), defaultValue: nil, isRequired: required)
-    }
-
-    package static func integer(
-        _ name: String, _ range: ClosedRange<Int>, default defaultValue: Int
+        _ name: String, _ range: ClosedRange<Int>, default defaultValue: Int? = nil,
+        required: Bool = true
     ) -> FilterParameter {
         FilterParameter(
-            name: name, kind: .integer(range), defaultValue: .integer(defaultValue),
-            isRequired: false)
+            name: name, kind: .integer(range), defaultValue: defaultValue.map { .integer($0) },
+            isRequired: required && defaultValue == nil)
     }
 
     package static func oneOf(_ name: String, _ numbers: [Int]) -> FilterParameter {
-        FilterParameter(name: name, kind: .oneOf(numbers), defaultValue: nil, isRequired: true)
+        FilterParameter(name: name, kind: .oneOf(numbers), isRequired: true)
     }
 
     package static func image(_ name: String) -> FilterParameter {
-        FilterParameter(name: name, kind: .image, defaultValue: nil, isRequired: true)
+        FilterParameter(name: name, kind: .image, isRequired: true)
     }
 
     package static func choice(
@@ -92,19 +69,16 @@ package struct FilterParameter: Sendable {
     ) -> FilterParameter {
         FilterParameter(
             name: name, kind: .choice(names),
-            defaultValue: defaultValue.map { .text(ByteString($0)) },
-            isRequired: false)
+            defaultValue: defaultValue.map { .text(ByteString($0)) })
     }
 
     package static func boolean(_ name: String, default defaultValue: Bool) -> FilterParameter {
-        FilterParameter(
-            name: name, kind: .boolean, defaultValue: .boolean(defaultValue), isRequired: false)
+        FilterParameter(name: name, kind: .boolean, defaultValue: .boolean(defaultValue))
     }
 
     package static func colour(_ name: String, default defaultValue: String) -> FilterParameter {
         FilterParameter(
-            name: name, kind: .colour, defaultValue: .text(ByteString(defaultValue)),
-            isRequired: false)
+            name: name, kind: .colour, defaultValue: .text(ByteString(defaultValue)))
     }
 }
 
@@ -193,9 +167,4 @@ package struct FilterIssue: Error, Sendable, Equatable {
     package let parameter: String?
     /// The problem, as the end of a sentence that begins with the filter's or the parameter's name.
     package let message: String
-
-    package init(parameter: String?, message: String) {
-        self.parameter = parameter
-        self.message = message
-    }
 }

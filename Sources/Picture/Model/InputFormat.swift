@@ -39,11 +39,7 @@ package enum InputFormat: Sendable, Equatable, CaseIterable {
     package init(of file: FileDescriptor, name: String) throws(PictureError) {
         do {
             let offset = try file.seek(offset: 0, from: .current)
-            var prefix = [UInt8](repeating: 0, count: Self.prefixLength)
-            let count = try prefix.withUnsafeMutableBytes {
-                try file.read(fromAbsoluteOffset: offset, into: $0)
-            }
-            self.init(prefix: prefix.prefix(count))
+            self.init(prefix: try file.bytes(Self.prefixLength, at: Int(offset)))
         } catch {
             throw PictureError(
                 .readFailed, "\(name): reading the first bytes: \(error)", isTransient: true)
@@ -120,50 +116,35 @@ package enum InputFormat: Sendable, Equatable, CaseIterable {
 }
 
 extension InputFormat {
-    /// A kind that begins with a fixed sequence of bytes.
-    private struct Magic {
-        let bytes: [UInt8]
-        let kind: InputFormat
-
-        init(_ bytes: [UInt8], _ kind: InputFormat) {
-            self.bytes = bytes
-            self.kind = kind
-        }
-
-        init(_ text: String, _ kind: InputFormat) {
-            self.init(Array(text.utf8), kind)
-        }
-    }
-
     /// From the specifications of the formats. No entry is a prefix of a later one.
-    private static let magics: [Magic] = [
-        Magic([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], .png),
-        Magic([0x8A, 0x4D, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], .mng),
-        Magic([0x8B, 0x4A, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], .jng),
-        Magic([0xFF, 0xD8, 0xFF], .jpeg),
-        Magic("GIF87a", .gif),
-        Magic("GIF89a", .gif),
-        Magic([0x49, 0x49, 0x2A, 0x00], .tiff),
-        Magic([0x4D, 0x4D, 0x00, 0x2A], .tiff),
-        Magic([0x49, 0x49, 0x2B, 0x00], .tiff),
-        Magic([0x4D, 0x4D, 0x00, 0x2B], .tiff),
-        Magic([0x00, 0x00, 0x00, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A], .jpegXL),
-        Magic([0xFF, 0x0A], .jpegXL),
-        Magic([0x00, 0x00, 0x00, 0x0C, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A], .jpeg2000),
-        Magic([0xFF, 0x4F, 0xFF, 0x51], .jpeg2000),
-        Magic([0x00, 0x00, 0x01, 0x00], .icon),
-        Magic("8BPS", .photoshop),
-        Magic([0x76, 0x2F, 0x31, 0x01], .openEXR),
-        Magic("SIMPLE  =", .fits),
-        Magic("%PDF-", .pdf),
-        Magic("%!PS", .postscript),
-        Magic([0x1F, 0x8B, 0x08], .gzip),
-        Magic([0x50, 0x4B, 0x03, 0x04], .zip),
-        Magic("BZh", .bzip2),
+    private static let magics: [(bytes: [UInt8], kind: InputFormat)] = [
+        ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], .png),
+        ([0x8A, 0x4D, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], .mng),
+        ([0x8B, 0x4A, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], .jng),
+        ([0xFF, 0xD8, 0xFF], .jpeg),
+        (Array("GIF87a".utf8), .gif),
+        (Array("GIF89a".utf8), .gif),
+        ([0x49, 0x49, 0x2A, 0x00], .tiff),
+        ([0x4D, 0x4D, 0x00, 0x2A], .tiff),
+        ([0x49, 0x49, 0x2B, 0x00], .tiff),
+        ([0x4D, 0x4D, 0x00, 0x2B], .tiff),
+        ([0x00, 0x00, 0x00, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A], .jpegXL),
+        ([0xFF, 0x0A], .jpegXL),
+        ([0x00, 0x00, 0x00, 0x0C, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A], .jpeg2000),
+        ([0xFF, 0x4F, 0xFF, 0x51], .jpeg2000),
+        ([0x00, 0x00, 0x01, 0x00], .icon),
+        (Array("8BPS".utf8), .photoshop),
+        ([0x76, 0x2F, 0x31, 0x01], .openEXR),
+        (Array("SIMPLE  =".utf8), .fits),
+        (Array("%PDF-".utf8), .pdf),
+        (Array("%!PS".utf8), .postscript),
+        ([0x1F, 0x8B, 0x08], .gzip),
+        ([0x50, 0x4B, 0x03, 0x04], .zip),
+        (Array("BZh".utf8), .bzip2),
         // Matroska and WebM.
-        Magic([0x1A, 0x45, 0xDF, 0xA3], .video),
-        Magic([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], .xz),
-        Magic([0x28, 0xB5, 0x2F, 0xFD], .zstandard),
+        ([0x1A, 0x45, 0xDF, 0xA3], .video),
+        ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], .xz),
+        ([0x28, 0xB5, 0x2F, 0xFD], .zstandard),
     ]
 
     /// The raw files of cameras that have marks of their own: Fujifilm, Olympus, Panasonic, Sigma, Minolta. Canon's CR2

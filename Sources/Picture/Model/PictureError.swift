@@ -119,6 +119,26 @@ public struct PictureError: Error, Equatable, CustomStringConvertible {
             fault: fault)
     }
 
+    /// The failure of a write, which is nearly always one of the system.
+    ///
+    /// - Parameter place: the file's name and the step.
+    static func writeFailed(_ place: String, _ cause: any Error) -> Self {
+        (cause as? Errno).map { Self(.writeFailed, place, $0) }
+            ?? Self(.writeFailed, "\(place): \(cause)")
+    }
+
+    /// Refuses a caller's number outside a range.
+    ///
+    /// - Parameter name: what has the value, for the message.
+    static func check(
+        _ value: Int, _ range: ClosedRange<Int>, _ name: String
+    ) throws(PictureError) {
+        if range.contains(value) { return }
+        throw PictureError(
+            .invalidArguments,
+            "\(name) must be \(range.lowerBound) to \(range.upperBound), not \(value)")
+    }
+
     /// - Parameter place: the file's name and the step.
     static func outOfMemory(_ place: String, _ words: String) -> Self {
         Self(.outOfMemory, "\(place): \(words)", isTransient: true)

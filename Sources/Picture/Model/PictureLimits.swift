@@ -46,6 +46,15 @@ public struct PictureLimits: Sendable, Equatable {
         }
     }
 
+    /// Checks the memory that a reader holds because rows are not stored one after the other.
+    func check(held bytes: Int, width: Int, height: Int, place: String) throws(PictureError) {
+        if bytes <= wholePictureBytes { return }
+        throw PictureError(
+            .tooManyPixels,
+            "\(place): the \(width) × \(height) pixels need \(Units.bytes(bytes)) of memory at once,"
+                + " which is more than the limit of \(Units.bytes(wholePictureBytes))")
+    }
+
     /// Checks the size of a buffer for all the pixels of `layout`.
     package func checkWholePicture(_ layout: PixelLayout, place: String) throws(PictureError) {
         let (bytes, overflow) = layout.bytesPerRow.multipliedReportingOverflow(by: layout.height)
@@ -67,18 +76,9 @@ extension PictureLimits {
     func checkThemselves() throws(PictureError) {
         // PNG's maximum side and chunk have 31 bits.
         let most = Int(Int32.max)
-        try Self.check("pixels", pixels, 1...Self.mostPixels)
-        try Self.check("side", side, 1...most)
-        try Self.check("wholePictureBytes", wholePictureBytes, 0...1 << 50)
-        try Self.check("ancillaryBytes", ancillaryBytes, 1...most)
-    }
-
-    private static func check(
-        _ name: String, _ value: Int, _ range: ClosedRange<Int>
-    ) throws(PictureError) {
-        if range.contains(value) { return }
-        throw PictureError(
-            .invalidArguments,
-            "limits: \(name) must be \(range.lowerBound) to \(range.upperBound), not \(value)")
+        try PictureError.check(pixels, 1...Self.mostPixels, "limits: pixels")
+        try PictureError.check(side, 1...most, "limits: side")
+        try PictureError.check(wholePictureBytes, 0...1 << 50, "limits: wholePictureBytes")
+        try PictureError.check(ancillaryBytes, 1...most, "limits: ancillaryBytes")
     }
 }

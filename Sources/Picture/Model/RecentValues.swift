@@ -29,3 +29,15 @@ final class RecentValues<Key: Equatable & Sendable, Value: Sendable>: Sendable {
         return made
     }
 }
+
+extension RecentValues {
+    /// The same for a value that may fail to be made. A failure is not kept.
+    func value<Made: Sendable>(
+        for key: Key, make: () throws(PictureError) -> Made
+    ) throws(PictureError) -> Made where Value == Result<Made, PictureError> {
+        try value(
+            for: key, isKept: { if case .success = $0 { true } else { false } },
+            make: { Result { () throws(PictureError) in try make() } }
+        ).get()
+    }
+}

@@ -81,6 +81,13 @@ final class Interruptible: Stage {
 }
 
 extension PixelLayout {
+    /// The same layout, but for what is given.
+    func with(width: Int? = nil, height: Int? = nil, channels: Int? = nil) -> PixelLayout {
+        PixelLayout(
+            width: width ?? self.width, height: height ?? self.height,
+            channels: channels ?? self.channels, depth: depth)
+    }
+
     /// The number of rows in a band of about 128 KiB. This is so large that the cost of a call does not matter, and so
     /// small that a chain of bands stays in the processor's cache.
     package var rowsPerBand: Int { min(height, max(1, (128 << 10) / bytesPerRow)) }

@@ -15,7 +15,7 @@ extension CodecCall {
         var order = darkroom_codec_message(DARKROOM_CODEC_DECODE)
         order.offset = UInt64(source.offset)
         order.count = UInt32(clamping: input.page ?? 1)
-        order.fill(Bounds(limits: input.limits))
+        order.fill(input.limits)
         try self.init(order, [source.number], input.name, input.limits, input.checkpoint, program)
         withExtendedLifetime(source) {}
     }

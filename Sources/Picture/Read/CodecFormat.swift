@@ -1,49 +1,26 @@
 /// The kinds of pictures that codec programs read.
 ///
 /// `all` is the only table of them. A new kind is a row here, and a program.
-struct CodecFormat: Sendable {
-    let kind: InputFormat
-    /// In lists: `WebP`.
-    let name: String
-    let mediaType: String
-    let endings: [String]
-    let program: CodecProgram
-    /// Whether a file may have several pages.
-    var hasPages = false
-    /// See `PictureDecoder.nearest`.
-    var nearest: [OutputFormat] = []
-
-    static let all: [CodecFormat] = [
-        CodecFormat(
-            kind: .webp, name: "WebP", mediaType: "image/webp", endings: [".webp"],
-            program: webp),
-        CodecFormat(
-            kind: .avif, name: "AVIF", mediaType: "image/avif", endings: [".avif"],
-            program: heif),
-        CodecFormat(
-            kind: .heic, name: "HEIC", mediaType: "image/heic",
-            endings: [".heic", ".heif", ".hif"],
-            program: heif, nearest: [.avif, .jpeg]),
-        CodecFormat(
-            kind: .tiff, name: "TIFF", mediaType: "image/tiff", endings: [".tif", ".tiff"],
-            program: tiff, hasPages: true),
-        CodecFormat(
-            kind: .gif, name: "GIF", mediaType: "image/gif", endings: [".gif"],
-            program: gif, nearest: [.png, .webp]),
-        CodecFormat(
-            kind: .bmp, name: "BMP", mediaType: "image/bmp", endings: [".bmp", ".dib"],
-            program: bmp, nearest: [.png]),
-        CodecFormat(
-            kind: .jpegXL, name: "JPEG XL", mediaType: "image/jxl", endings: [".jxl"],
-            program: jxl),
+enum CodecFormat {
+    static let all: [PictureDecoder] = [
+        decoder(.webp, "WebP", "image/webp", [".webp"], webp),
+        decoder(.avif, "AVIF", "image/avif", [".avif"], heif),
+        decoder(
+            .heic, "HEIC", "image/heic", [".heic", ".heif", ".hif"], heif, nearest: [.avif, .jpeg]),
+        decoder(.tiff, "TIFF", "image/tiff", [".tif", ".tiff"], tiff, hasPages: true),
+        decoder(.gif, "GIF", "image/gif", [".gif"], gif, nearest: [.png, .webp]),
+        decoder(.bmp, "BMP", "image/bmp", [".bmp", ".dib"], bmp, nearest: [.png]),
+        decoder(.jpegXL, "JPEG XL", "image/jxl", [".jxl"], jxl),
     ]
 
-    /// Its row in the table of decoders.
-    var decoder: PictureDecoder {
+    private static func decoder(
+        _ kind: InputFormat, _ name: String, _ mediaType: String, _ endings: [String],
+        _ program: CodecProgram, hasPages: Bool = false, nearest: [OutputFormat] = []
+    ) -> PictureDecoder {
         PictureDecoder(
             kind: kind, name: name, mediaType: mediaType, endings: endings,
             heldWord: nil, program: program, hasPages: hasPages, nearest: nearest,
-            open: { input throws(PictureError) in try CodecReader(input, self) },
+            open: { input throws(PictureError) in try CodecReader(input, kind, by: program) },
             needs: { layout, _ in CodecReader.needs(layout) },
             mostNeeds: { limits in
                 CodecReader.needs(

@@ -30,10 +30,12 @@ final class CodecReader: PictureReader {
     private var hasBegun = false
     private var isFinished = false
 
-    init(_ input: PictureDecoder.Input, _ format: CodecFormat) throws(PictureError) {
+    init(
+        _ input: PictureDecoder.Input, _ format: InputFormat, by program: CodecProgram
+    ) throws(PictureError) {
         let (name, limits) = (input.name, input.limits)
         let step = "reading the header"
-        let call = try CodecCall(decoding: input, by: format.program)
+        let call = try CodecCall(decoding: input, by: program)
         let message = try call.hear(step)
         let header = message.header
         guard message.isA(DARKROOM_CODEC_HEADER), let rows = CodecRows(header),
@@ -55,13 +57,8 @@ final class CodecReader: PictureReader {
         layout = stored.reduced(by: divisor)
         heldBytesIfReduced = Int(clamping: header.reduced_memory)
         heldBytes = divisor > 1 ? heldBytesIfReduced : Int(clamping: header.memory)
-        if heldBytes > limits.wholePictureBytes {
-            throw PictureError(
-                .tooManyPixels,
-                "\(name): reading it: the \(rows.width) × \(rows.height) pixels need"
-                    + " \(Units.bytes(heldBytes)) of memory at once, which is more than the limit of"
-                    + " \(Units.bytes(limits.wholePictureBytes))")
-        }
+        try limits.check(
+            held: heldBytes, width: rows.width, height: rows.height, place: "\(name): reading it")
         inks = rows.isCMYK ? InkSource(profile: facts.inkProfile, input) : nil
         storedDepth = Int(header.source_depth)
         colour = rows.isCMYK ? facts.colour.stating(ofInks: input.profile) : facts.colour
@@ -69,8 +66,8 @@ final class CodecReader: PictureReader {
         self.stored = facts.packets
         orientation = facts.orientation
         remarks = facts.remarks
-        metadata = SourceMetadata(format: format.kind, meanings: facts.meanings)
-        self.format = format.kind
+        metadata = SourceMetadata(format: format, meanings: facts.meanings)
+        self.format = format
         self.call = call
         FaultPoint.codecHeaderRead.pass()
     }

@@ -15,10 +15,10 @@ enum ColourConversions {
         /// Whether lcms2 has read a profile for it.
         var hasTable = false
 
-        var programs: [CodecProgram] { hasTable ? [ProfileTables.format.program] : [] }
+        var programs: [CodecProgram] { hasTable ? [ProfileTables.program] : [] }
     }
 
-    private struct Key: Equatable {
+    struct Key: Equatable {
         let digest: [UInt8]
         let target: OutputProfile
     }
@@ -30,10 +30,6 @@ enum ColourConversions {
     private static let recentOverlays = RecentValues<[[UInt8]], Result<[Plan], PictureError>>(
         most: 8)
 
-    private static func isKept<Value>(_ made: Result<Value, PictureError>) -> Bool {
-        if case .success = made { true } else { false }
-    }
-
     // MARK: To the space of the result
 
     /// - Parameter target: not `keep`.
@@ -42,14 +38,12 @@ enum ColourConversions {
     ) throws(PictureError) -> Plan {
         let stated = StatedColour(reader)
         let key = Key(digest: stated.digest, target: target)
-        return try recent.value(for: key, isKept: isKept) {
-            Result { () throws(PictureError) in
-                let (space, remark) = stated.space
-                var plan = try prepare(from: space, to: target, isGray: stated.isGray, input)
-                plan.remark = plan.remark ?? remark
-                return plan
-            }
-        }.get()
+        return try recent.value(for: key) { () throws(PictureError) in
+            let (space, remark) = stated.space
+            var plan = try prepare(from: space, to: target, isGray: stated.isGray, input)
+            plan.remark = plan.remark ?? remark
+            return plan
+        }
     }
 
     private static func prepare(
@@ -118,11 +112,9 @@ enum ColourConversions {
     ) throws(PictureError) -> [Plan] {
         let stated = StatedColour(reader)
         let key = [stated.digest, beneath.digest]
-        return try recentOverlays.value(for: key, isKept: isKept) {
-            Result { () throws(PictureError) in
-                try overlayPlans(for: reader, stated, on: beneath, input)
-            }
-        }.get()
+        return try recentOverlays.value(for: key) { () throws(PictureError) in
+            try overlayPlans(for: reader, stated, on: beneath, input)
+        }
     }
 
     private static func overlayPlans(
@@ -188,15 +180,14 @@ enum ColourConversions {
         let knots = source.curves.map { curve in
             (0..<steps).map { curve.interpolated(at: Double($0) / Double(steps - 1)) }
         }
-        let values = target.curves.map { InverseCurve($0) }
         var table: [UInt16] = []
         table.reserveCapacity(ProfileTables.rgbCount)
         for red in knots[0] {
             for green in knots[1] {
                 for blue in knots[2] {
-                    for (value, light) in zip(values, matrix * [red, green, blue]) {
-                        table.append(
-                            UInt16((value.value(of: min(1, max(0, light))) * 65535).rounded()))
+                    for (curve, light) in zip(target.curves, matrix * [red, green, blue]) {
+                        let value = curve.value(ofLight: min(1, max(0, light)))
+                        table.append(UInt16((value * 65535).rounded()))
                     }
                 }
             }

@@ -167,7 +167,7 @@ final class ConfinedReader: @unchecked Sendable {
     var current: darkroom_remote_state { told { $0 } }
     var systemError: CInt { current.system_error }
     var message: String {
-        told { state in withUnsafeBytes(of: state.message) { Self.text($0) } }
+        told { state in withUnsafeBytes(of: state.message) { String(ofHostile: $0) } }
     }
     var warnings: [String] {
         told { state in
@@ -188,16 +188,10 @@ final class ConfinedReader: @unchecked Sendable {
         _ bytes: UnsafeRawBufferPointer, _ count: Int, each: Int
     ) -> [String] {
         (0..<min(count, bytes.count / each)).map { index in
-            text(UnsafeRawBufferPointer(rebasing: bytes[index * each..<(index + 1) * each]))
+            String(
+                ofHostile: UnsafeRawBufferPointer(
+                    rebasing: bytes[index * each..<(index + 1) * each]))
         }
-    }
-
-    /// Up to the first zero. The process may be hostile, so control characters become blanks.
-    static func text(_ bytes: UnsafeRawBufferPointer) -> String {
-        let scalars = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self).unicodeScalars.map {
-            $0.properties.generalCategory == .control ? " " : $0
-        }
-        return String(String.UnicodeScalarView(scalars))
     }
 }
 

@@ -6,7 +6,7 @@ final class InkSource {
     private let input: PictureDecoder.Input
     private var made: InkConverter?
     /// Those that take part.
-    var programs: [CodecProgram] { profile == nil ? [] : [ProfileTables.format.program] }
+    var programs: [CodecProgram] { profile == nil ? [] : [ProfileTables.program] }
 
     /// - Parameters:
     ///   - profile: that of the file; nil without one.

@@ -23,8 +23,9 @@ protocol JPEGCalls: AnyObject {
     ) throws(PictureError) -> darkroom_jpeg_result
     func finish() throws(PictureError) -> darkroom_jpeg_result
 
+    /// Whether libjpeg gives the rows, from the beginning or since it has taken over.
     var isReference: Bool { get }
-    /// After `open`.
+    /// After `open`: the TIFF structures of the first Exif segments.
     func exifs() throws(PictureError) -> [[UInt8]]
     func profile() throws(PictureError) -> [UInt8]?
 

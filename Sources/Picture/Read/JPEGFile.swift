@@ -2,7 +2,7 @@ import CDarkroomShims
 
 /// A JPEG that is being read. Converts the results of the calls to errors that name the file and the step.
 final class JPEGFile {
-    private let calls: any JPEGCalls
+    let calls: any JPEGCalls
     private let name: String
     /// What is held until the last row.
     private var heldBytes = 0
@@ -30,11 +30,7 @@ final class JPEGFile {
     func start(
         _ decoder: JPEGReader.Decoder, divisor: Int
     ) throws(PictureError) -> (width: Int, height: Int) {
-        let choice =
-            switch decoder {
-            case .automatic: DARKROOM_JPEG_AUTOMATIC
-            case .reference: DARKROOM_JPEG_REFERENCE
-            }
+        let choice = decoder == .reference ? DARKROOM_JPEG_REFERENCE : DARKROOM_JPEG_AUTOMATIC
         let started = try calls.start(choice, divisor: divisor, heldBytes: heldBytes)
         try check(started.0, step: "preparing to read rows")
         return (started.width, started.height)
@@ -68,22 +64,10 @@ final class JPEGFile {
         return counts
     }
 
-    /// Whether libjpeg gives the rows, from the beginning or since it has taken over.
-    var usesLibrary: Bool { calls.isReference }
-
     /// Reads a part of a picture with several scans.
     ///
-    /// - Returns: false if the picture is complete.
-    func absorb() throws(PictureError) -> Bool {
-        let (result, isComplete) = try calls.absorb()
-        try check(result, step: "reading the scans")
-        return !isComplete
-    }
-
-    /// The same for several sizes at once.
-    ///
-    /// - Returns: nil if the data are in doubt.
-    func absorbViews() throws(PictureError) -> Bool? {
+    /// - Returns: false if the picture is complete; nil if it is read at several sizes, and the data are in doubt.
+    func absorb() throws(PictureError) -> Bool? {
         let (result, isComplete) = try calls.absorb()
         if result == DARKROOM_JPEG_UNUSUAL { return nil }
         try check(result, step: "reading the scans")
@@ -105,16 +89,6 @@ final class JPEGFile {
     func finish() throws(PictureError) {
         try check(try calls.finish(), step: "reading the data after the last row")
     }
-
-    var warnings: [String] { calls.warnings }
-
-    var segments: [String] { calls.segments }
-
-    /// The TIFF structures of the first Exif segments.
-    func exifs() throws(PictureError) -> [[UInt8]] { try calls.exifs() }
-
-    /// The colour profile.
-    func profile() throws(PictureError) -> [UInt8]? { try calls.profile() }
 
     private func check(_ result: darkroom_jpeg_result, step: String) throws(PictureError) {
         if result == DARKROOM_JPEG_OK { return }

@@ -1,5 +1,4 @@
 import CDarkroomShims
-import DarkroomCore
 
 /// The first stage: the rows of a JPEG file, which are decoded when they are requested.
 ///
@@ -31,20 +30,13 @@ package final class JPEGReader: PictureReader {
     package let isProgressive: Bool
     package let heldBytes: Int
 
-    /// The decoder of the pixels. libjpeg always reads everything before them.
-    package enum Decoder: Sendable, CaseIterable {
-        /// Darkroom's own code for usual pictures in a seekable file, libjpeg for others.
-        case automatic
-        /// libjpeg, which is the reference for Darkroom's own code.
-        case reference
-    }
+    package typealias Decoder = PictureDecoder.Code
 
     /// The sizes at which it is read at once, see `JPEGViews`; empty if it is read at one.
     let views: [(layout: PixelLayout, rowsPerStep: Int)]
 
     fileprivate let file: JPEGFile
-    fileprivate let name: String
-    private let checkpoint: () -> Bool
+    fileprivate let input: PictureDecoder.Input
     private let buffer: FilterBuffer<UInt8>
     /// nil if the picture has no inks.
     private let inks: InkSource?
@@ -72,14 +64,10 @@ package final class JPEGReader: PictureReader {
             width: Int(raw.width), height: Int(raw.height), place: "\(name): reading the header")
         isProgressive = raw.is_whole != 0
         heldBytes = isProgressive ? Int(raw.whole_bytes) : 0
-        if isProgressive, raw.whole_bytes > limits.wholePictureBytes {
-            throw PictureError(
-                .tooManyPixels,
-                "\(name): reading a progressive picture: the \(raw.width) × \(raw.height) pixels"
-                    + " need \(Units.bytes(raw.whole_bytes)) of memory at once, which is more than the"
-                    + " limit of \(Units.bytes(limits.wholePictureBytes))")
-        }
-        let exifs = try file.exifs()
+        try limits.check(
+            held: heldBytes, width: Int(raw.width), height: Int(raw.height),
+            place: "\(name): reading a progressive picture")
+        let exifs = try file.calls.exifs()
         exif = Exif.firstUsable(exifs)
         let (orientation, remark) = ExifOrientation.read(exif)
         self.orientation = orientation
@@ -88,7 +76,7 @@ package final class JPEGReader: PictureReader {
         var inkProfile: [UInt8]?
         var colour = PictureColour()
         if raw.has_density != 0 { colour.density = PictureColour.Density(raw.density) }
-        if let bytes = try file.profile() {
+        if let bytes = try file.calls.profile() {
             let profile = PictureColour.Profile(bytes: bytes)
             if hasInks {
                 inkProfile = bytes
@@ -123,20 +111,19 @@ package final class JPEGReader: PictureReader {
         buffer = try FilterBuffer(count: bytesPerRow * layout.rowsPerBand)
         isAbsorbed = !isProgressive
         self.file = file
-        self.name = name
-        checkpoint = input.checkpoint
+        self.input = input
     }
 
     package var hasInks: Bool { inks != nil }
     package var programs: [CodecProgram] { inks?.programs ?? [] }
 
-    package var warnings: [String] { file.warnings + remarks + (inks?.remarks ?? []) }
+    package var warnings: [String] { file.calls.warnings + remarks + (inks?.remarks ?? []) }
 
     /// Whether libjpeg decodes the pixels, from the beginning or since it has taken over.
-    package var usesLibrary: Bool { file.usesLibrary }
+    package var usesLibrary: Bool { file.calls.isReference }
 
     /// The names of the segments so far that contain no pixels, in order of appearance, each once.
-    package var segments: [String] { file.segments }
+    package var segments: [String] { file.calls.segments }
 
     package var canReduce: Bool { true }
 
@@ -182,10 +169,10 @@ package final class JPEGReader: PictureReader {
             isFinished = true
             return nil
         }
-        try checkIn()
+        try input.checkIn()
         while !isAbsorbed {
-            isAbsorbed = try !file.absorb()
-            try checkIn()
+            isAbsorbed = try file.absorb() != true
+            try input.checkIn()
         }
         let rows = nextRow..<min(layout.height, nextRow + layout.rowsPerBand)
         nextRow = rows.upperBound
@@ -198,10 +185,6 @@ package final class JPEGReader: PictureReader {
         try file.read(rows, of: layout, converter.bytesPerRow, to: start)
         converter.convert(start, rows: rows.count)
         return Band(start: start, rows: rows)
-    }
-
-    fileprivate func checkIn() throws(PictureError) {
-        if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while reading") }
     }
 }
 
@@ -228,16 +211,16 @@ final class JPEGViews: TeeSource {
 
     private func doubt() -> PictureError {
         isDoubtful = true
-        return PictureError(.jpegData, "\(reader.name): the data are in doubt")
+        return PictureError(.jpegData, "\(reader.input.name): the data are in doubt")
     }
 
     func next(into memory: [UnsafeMutableRawPointer]) throws(PictureError) -> [Range<Int>]? {
         if isFinished { return nil }
-        try reader.checkIn()
+        try reader.input.checkIn()
         while !isAbsorbed {
-            guard let goesOn = try reader.file.absorbViews() else { throw doubt() }
+            guard let goesOn = try reader.file.absorb() else { throw doubt() }
             isAbsorbed = !goesOn
-            try reader.checkIn()
+            try reader.input.checkIn()
         }
         guard let counts = try reader.file.step(into: memory) else { throw doubt() }
         guard counts.contains(where: { $0 > 0 }) else {

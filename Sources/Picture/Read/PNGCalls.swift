@@ -10,13 +10,21 @@ protocol PNGCalls: AnyObject {
     ) throws(PictureError) -> darkroom_png_result
     func start(_ decoder: darkroom_png_decoder) throws(PictureError) -> darkroom_png_result
 
-    /// Red, green, blue and alpha of each index.
+    /// Red, green, blue and alpha of each index; nil if the picture has no palette, or if libpng decodes it.
     var palette: [UInt8]? { get }
+    /// Before the first row: has the rows be indices of the palette, of 8 bits each. There must be one. The indices are
+    /// examined as before.
     func keepIndices() throws(PictureError)
+    /// After `keepIndices`: has the compressed data be kept, so that the same indices can be written as they are.
+    ///
+    /// - Returns: false if they were compressed with little effort; then they are not kept.
     func keepData() throws(PictureError) -> Bool
+    /// Moves kept data to memory: as many bytes as there is room for, or none if so many have not been read, or the rest
+    /// at the end. The data are good if all rows are.
     func takeData(
         _ memory: UnsafeMutableBufferPointer<UInt8>, isEnd: Bool
     ) throws(PictureError) -> Int
+    /// After the last row: whether kept data go on with further rows.
     var hasExtraRows: Bool { get }
 
     /// Reads rows into memory, which has the former rows of an interlaced picture.
@@ -25,7 +33,9 @@ protocol PNGCalls: AnyObject {
     ) throws(PictureError) -> darkroom_png_result
     func finish() throws(PictureError) -> darkroom_png_result
 
+    /// The bytes of a fetched row; 0 if rows cannot be read in two steps.
     var lineBytes: Int { get }
+    /// Decompresses the next rows. Errors are reported when rows are made from them.
     func fetch(_ count: Int, to start: UnsafeMutablePointer<UInt8>) -> darkroom_png_fetched
     func undo(
         _ fetched: darkroom_png_fetched, at lines: UnsafePointer<UInt8>, _ count: Int,
@@ -34,6 +44,7 @@ protocol PNGCalls: AnyObject {
 
     /// After `open`.
     func colour() throws(PictureError) -> PictureColour
+    /// The data of eXIf if it is before the pixels.
     func exif() throws(PictureError) -> [UInt8]?
     var hasTransparency: Bool { get }
 

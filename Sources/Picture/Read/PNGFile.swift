@@ -2,7 +2,7 @@ import CDarkroomShims
 
 /// A PNG that is being read. Converts the results of the calls to errors that name the file and the step.
 final class PNGFile {
-    private let calls: any PNGCalls
+    let calls: any PNGCalls
     private let name: String
 
     convenience init(_ input: PictureDecoder.Input) throws(PictureError) {
@@ -51,34 +51,9 @@ final class PNGFile {
     }
 
     func start(_ decoder: PNGReader.Decoder) throws(PictureError) {
-        let choice =
-            switch decoder {
-            case .automatic: DARKROOM_PNG_AUTOMATIC
-            case .reference: DARKROOM_PNG_REFERENCE
-            }
+        let choice = decoder == .reference ? DARKROOM_PNG_REFERENCE : DARKROOM_PNG_AUTOMATIC
         try check(try calls.start(choice), step: "preparing to read rows")
     }
-
-    /// Red, green, blue and alpha of each index; nil if the picture has no palette, or if libpng decodes it.
-    var palette: [UInt8]? { calls.palette }
-
-    /// Has the rows be indices of the palette, of 8 bits each.
-    func keepIndices() throws(PictureError) { try calls.keepIndices() }
-
-    /// Has the compressed data be kept.
-    ///
-    /// - Returns: false if they were compressed with little effort, or if libpng decodes the picture.
-    func keepData() throws(PictureError) -> Bool { try calls.keepData() }
-
-    /// Moves kept data to memory: as many bytes as there is room for, or none, or the rest at the end.
-    func takeData(
-        _ memory: UnsafeMutableBufferPointer<UInt8>, isEnd: Bool
-    ) throws(PictureError) -> Int {
-        try calls.takeData(memory, isEnd: isEnd)
-    }
-
-    /// After the last row: whether kept data go on with further rows.
-    var hasExtraRows: Bool { calls.hasExtraRows }
 
     /// Reads the next rows. The numbers are used only in messages.
     func read(
@@ -86,14 +61,6 @@ final class PNGFile {
     ) throws(PictureError) {
         let bytes = start.assumingMemoryBound(to: UInt8.self)
         try check(try calls.read(rows.count, to: bytes), rows, of: height)
-    }
-
-    /// The bytes of a fetched row; 0 if rows cannot be read in two steps.
-    var lineBytes: Int { calls.lineBytes }
-
-    /// Decompresses the next rows. Errors are reported when rows are made from them.
-    func decompress(_ rows: Int, to start: UnsafeMutablePointer<UInt8>) -> darkroom_png_fetched {
-        calls.fetch(rows, to: start)
     }
 
     /// Makes rows from the fetched data. The numbers are used only in messages.
@@ -116,17 +83,6 @@ final class PNGFile {
         try check(try calls.finish(), step: "reading the data after the last row")
     }
 
-    func colour() throws(PictureError) -> PictureColour { try calls.colour() }
-
-    /// The data of eXIf if it is before the pixels.
-    func exif() throws(PictureError) -> [UInt8]? { try calls.exif() }
-
-    var hasTransparency: Bool { calls.hasTransparency }
-
-    var warnings: [String] { calls.warnings }
-
-    var chunks: [String] { calls.chunks }
-
     private func check(
         _ result: darkroom_png_result, _ rows: Range<Int>, of height: Int
     ) throws(PictureError) {
@@ -148,8 +104,6 @@ final class PNGFile {
             throw PictureError(
                 .pngInvalid, "\(place): \(words): it asked for more memory than a picture needs"
             )
-        case DARKROOM_PNG_TRUNCATED:
-            throw PictureError(.pngTruncated, "\(place): \(words)")
         default:
             throw PictureError(Self.code(for: result), "\(place): \(words)")
         }
@@ -158,6 +112,7 @@ final class PNGFile {
     private static func code(for result: darkroom_png_result) -> PictureError.Code {
         switch result {
         case DARKROOM_PNG_SIGNATURE: .pngSignature
+        case DARKROOM_PNG_TRUNCATED: .pngTruncated
         case DARKROOM_PNG_CRC: .pngCRC
         case DARKROOM_PNG_ADLER: .pngAdler
         case DARKROOM_PNG_HEADER: .pngHeader

@@ -8,7 +8,7 @@ import CDarkroomShims
 ///
 /// Damage anywhere in the pixels is an error. The call of `nextBand` that returns nil finds damage after the last row:
 /// a wrong Adler checksum or a missing IEND.
-package final class PNGReader: TwoStepStage {
+package final class PNGReader: Stage {
     package let layout: PixelLayout
     package let header: Header
     /// The valid chunks about colour and physical size.
@@ -21,8 +21,7 @@ package final class PNGReader: TwoStepStage {
 
     private let file: PNGFile
     let finder: PacketFinder
-    private let name: String
-    private let checkpoint: () -> Bool
+    private let input: PictureDecoder.Input
     /// A band, or a whole interlaced picture.
     private let buffer: FilterBuffer<UInt8>
     private let rowsPerBand: Int
@@ -45,13 +44,7 @@ package final class PNGReader: TwoStepStage {
         package var hasPalette: Bool { colourType == 3 }
     }
 
-    /// The decoder of the pixels. libpng always reads everything around them.
-    package enum Decoder: Sendable, CaseIterable {
-        /// Darkroom's own code for the usual kinds of pictures, libpng for others.
-        case automatic
-        /// libpng, which is the reference for Darkroom's own code.
-        case reference
-    }
+    package typealias Decoder = PictureDecoder.Code
 
     /// Reads everything before the pixels.
     ///
@@ -76,10 +69,10 @@ package final class PNGReader: TwoStepStage {
             colourType: raw.color_type, depth: Int(raw.bit_depth),
             isInterlaced: raw.interlaced != 0)
         // After the pixels, acTL means nothing (PNG, third edition, section 11.3.6.1).
-        isAnimated = file.chunks.contains("acTL")
-        var colour = try file.colour()
-        hasTransparencyChunk = file.hasTransparency
-        let exif = try file.exif()
+        isAnimated = file.calls.chunks.contains("acTL")
+        var colour = try file.calls.colour()
+        hasTransparencyChunk = file.calls.hasTransparency
+        let exif = try file.calls.exif()
         self.exif = exif.flatMap { $0.count <= Exif.mostBytes ? $0 : nil }
         (orientation, remark) = ExifOrientation.read(exif)
         colour.heed(exif: self.exif)
@@ -96,42 +89,19 @@ package final class PNGReader: TwoStepStage {
         }
         try file.start(decoder)
         self.file = file
-        self.name = name
-        checkpoint = input.checkpoint
+        self.input = input
     }
 
-    /// Before the first band: the palette, with red, green, blue and alpha of each index; nil if the picture has none, or
-    /// is interlaced.
-    var palette: [UInt8]? { file.palette }
-
-    /// Has the bands be rows of the palette's indices, of 8 bits each, instead of those that `layout` describes. The
-    /// indices are examined as before. There must be a palette.
-    func keepIndices() throws(PictureError) { try file.keepIndices() }
-
-    /// After `keepIndices`: has the compressed data be kept, so that the same indices can be written as they are.
-    ///
-    /// - Returns: false if they were compressed with little effort; then they are not kept.
-    func keepData() throws(PictureError) -> Bool { try file.keepData() }
-
-    /// Moves kept data to memory: as many bytes as there is room for, or none if so many have not been read, or the rest
-    /// after the last row. The data are good if all rows are.
-    func takeData(
-        _ memory: UnsafeMutableBufferPointer<UInt8>, isEnd: Bool
-    ) throws(PictureError) -> Int {
-        try file.takeData(memory, isEnd: isEnd)
-    }
-
-    /// After the last row: whether kept data go on with further rows.
-    var hasExtraRows: Bool { file.hasExtraRows }
+    var calls: any PNGCalls { file.calls }
 
     /// Remarks so far that are not errors: the first few of libpng.
     package var warnings: [String] {
-        file.warnings + (remark.map { [$0] } ?? [])
+        file.calls.warnings + (remark.map { [$0] } ?? [])
             + (isAnimated ? ["this is an animation (APNG); only its default picture is read"] : [])
     }
 
     /// The names of the chunks so far, in order of appearance, each once.
-    package var chunks: [String] { file.chunks }
+    package var chunks: [String] { file.calls.chunks }
 
     package func nextBand() throws(PictureError) -> Band? {
         if nextRow == layout.height {
@@ -146,33 +116,37 @@ package final class PNGReader: TwoStepStage {
         let rows = nextRow..<min(layout.height, nextRow + rowsPerBand)
         nextRow = rows.upperBound
         if header.isInterlaced {
-            try checkIn()
+            try input.checkIn()
             return Band(start: buffer.at(rows.lowerBound * layout.bytesPerRow), rows: rows)
         }
         try decode(rows, to: buffer.start)
         return Band(start: buffer.start, rows: rows)
     }
 
-    /// Reads the rest, so that damage there is found too.
-    package func drain() throws(PictureError) {
-        while try nextBand() != nil {}
-    }
+    // MARK: Reading in two steps, for two threads
 
-    // MARK: Reading in two steps
+    /// How much memory a fetched band needs, in bytes; 0 if this picture cannot be read in two steps.
+    ///
+    /// Each step belongs to one thread at a time, and processes bands in the picture's order. The first may be ahead of the
+    /// second. `nextBand` may be called only if it is not, or if it is at the end.
+    var mostFetchedBytes: Int { rowsPerBand * file.calls.lineBytes }
 
-    package var mostFetchedBytes: Int { rowsPerBand * file.lineBytes }
-
-    package func decompress(
+    /// The first step: writes the data of the next band into `memory`.
+    ///
+    /// - Returns: nil after the last band. Then `nextBand` examines the data after the pixels.
+    func decompress(
         _ memory: UnsafeMutablePointer<UInt8>
     ) throws(PictureError) -> DecompressedBand? {
         if nextRow == layout.height { return nil }
-        try checkIn()
+        try input.checkIn()
         let rows = nextRow..<min(layout.height, nextRow + rowsPerBand)
         nextRow = rows.upperBound
-        return DecompressedBand(rows: rows, lines: file.decompress(rows.count, to: memory))
+        return DecompressedBand(rows: rows, lines: file.calls.fetch(rows.count, to: memory))
     }
 
-    package func band(
+    /// The second step: makes the band from the data in `memory`. It throws all errors in the pixels, including those
+    /// of the first step: the error of the picture's first damaged row.
+    func band(
         of fetched: DecompressedBand, in memory: UnsafeMutablePointer<UInt8>
     ) throws(PictureError) -> Band {
         try file.undo(
@@ -210,11 +184,13 @@ package final class PNGReader: TwoStepStage {
     private func decode(
         _ rows: Range<Int>, to start: UnsafeMutableRawPointer
     ) throws(PictureError) {
-        try checkIn()
+        try input.checkIn()
         try file.read(rows, of: layout.height, to: start)
     }
+}
 
-    private func checkIn() throws(PictureError) {
-        if !checkpoint() { throw PictureError(.cancelled, "\(name): cancelled while reading") }
-    }
+/// The result of the first step for the second, in addition to the memory.
+struct DecompressedBand {
+    let rows: Range<Int>
+    let lines: darkroom_png_fetched
 }

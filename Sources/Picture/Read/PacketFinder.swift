@@ -1,5 +1,5 @@
 import CDarkroomDeflate
-import Glibc
+import DarkroomCore
 import SystemPackage
 
 /// Finds the packets of metadata that the readers of pixels pass over, in a file that is a PNG or a JPEG.
@@ -9,7 +9,7 @@ import SystemPackage
 struct PacketFinder {
     private let input: PictureInput
     /// Where the picture begins.
-    private let begin: off_t
+    private let begin: Int
 
     /// More are not looked at.
     private static let mostParts = 100_000
@@ -26,22 +26,11 @@ struct PacketFinder {
         case .content(let bytes):
             return place < bytes.count ? Array(bytes[place..<min(bytes.count, place + count)]) : []
         case .file(let file):
-            var failure: CInt = 0
-            let read = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-                while initialized < count {
-                    let some = pread(
-                        file.rawValue, buffer.baseAddress.map { $0 + initialized },
-                        count - initialized, begin + off_t(place + initialized))
-                    if some < 0, errno == EINTR { continue }
-                    if some < 0 { failure = errno }
-                    if some <= 0 { break }
-                    initialized += some
-                }
+            do throws(Errno) {
+                return try file.bytes(count, at: begin + place)
+            } catch {
+                throw PictureError(.readFailed, "reading metadata", error)
             }
-            if failure != 0 {
-                throw PictureError(.readFailed, "reading metadata", Errno(rawValue: failure))
-            }
-            return read
         }
     }
 

@@ -9,6 +9,14 @@ package struct PictureDecoder: Sendable {
     /// header; 1 for a kind that is always decoded completely.
     package typealias Divisor = (_ width: Int, _ height: Int, Orientation) -> Int
 
+    /// The code that decodes the pixels. libpng and libjpeg always read everything around them.
+    package enum Code: Sendable, CaseIterable {
+        /// Darkroom's own for the usual kinds of pictures, the library for others.
+        case automatic
+        /// The library, which is the reference for Darkroom's own code.
+        case reference
+    }
+
     /// A picture that is to be read.
     package struct Input {
         let picture: PictureInput
@@ -36,6 +44,13 @@ package struct PictureDecoder: Sendable {
             self.profile = profile
             self.checkpoint = checkpoint
         }
+
+        /// - Throws: `cancelled`.
+        func checkIn() throws(PictureError) {
+            if !checkpoint() {
+                throw PictureError(.cancelled, "\(name): cancelled while reading")
+            }
+        }
     }
 
     let kind: InputFormat
@@ -61,7 +76,7 @@ package struct PictureDecoder: Sendable {
     /// The maximum that the reader of a picture needs, if only the limits are known.
     let mostNeeds: @Sendable (PictureLimits) -> ReaderNeeds
 
-    static let all = own + CodecFormat.all.map(\.decoder)
+    static let all = own + CodecFormat.all
 
     /// Those of this process.
     private static let own = [

@@ -110,15 +110,9 @@ extension PNGReader: PictureReader {
                 switch chunk {
                 case "PLTE" where header.hasPalette: .pixels
                 case "tRNS" where hasTransparencyChunk: .pixels
-                case "iCCP": .colour(.profile)
-                case "pHYs": .colour(.density)
-                case "sRGB": .colour(.renderingIntent)
-                case "gAMA": .colour(.gamma)
-                case "cHRM": .colour(.chromaticities)
-                case "cICP": .colour(.codePoints)
                 case "eXIf": .packet(.exif)
                 case "iTXt": .packet(.xmp)
-                default: .other
+                default: PictureColour.Item(rawValue: chunk).map { .colour($0) } ?? .other
                 }
         }
         return metadata

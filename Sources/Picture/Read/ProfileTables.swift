@@ -22,17 +22,15 @@ enum ProfileTables {
     /// The tables that the program makes, by their sides: for RGB, CMYK and gray.
     private static let sides = [[1089, 33], [289, 289], [4096, 1]]
 
-    static let format = CodecFormat(
-        kind: .unknown, name: "ICC profile", mediaType: "application/vnd.iccprofile", endings: [],
-        program: CodecProgram("icc"), hasPages: true)
+    static let program = CodecProgram("icc")
 
     /// - Throws: what does not come from the profile: a missing program, a lack of memory.
     static func samples(
         of profile: [UInt8], _ direction: Direction, _ input: PictureDecoder.Input,
-        by format: CodecFormat = format
+        by program: CodecProgram = program
     ) throws(PictureError) -> Answer {
         do throws(PictureError) {
-            return .samples(try table(of: profile, direction, input, format))
+            return .samples(try table(of: profile, direction, input, program))
         } catch {
             switch error.kind {
             case .pictureDamaged, .pictureTruncated, .unsupportedFormat, .tooManyPixels:
@@ -48,7 +46,7 @@ enum ProfileTables {
 
     private static func table(
         of profile: [UInt8], _ direction: Direction, _ input: PictureDecoder.Input,
-        _ format: CodecFormat
+        _ program: CodecProgram
     ) throws(PictureError) -> [UInt16] {
         var limits = PictureLimits()
         limits.codecSeconds = min(mostSeconds, input.limits.codecSeconds)
@@ -56,7 +54,8 @@ enum ProfileTables {
         let reader = try CodecReader(
             PictureDecoder.Input(
                 .content(profile), name: "\(input.name): the colour profile", limits: limits,
-                page: direction.rawValue, checkpoint: input.checkpoint), format)
+                page: direction.rawValue, checkpoint: input.checkpoint),
+            .unknown, by: program)
         let layout = reader.layout
         guard layout.channels == 3, layout.depth == 16, !reader.hasInks,
             sides.contains([layout.width, layout.height])
@@ -79,12 +78,8 @@ enum ProfileTables {
 
 /// The tables for CMYK, by the digest of their profiles: those that were used last. Each has 501 KB.
 enum InkTables {
-    private struct Key: Equatable {
-        let digest: [UInt8]
-        let target: OutputProfile
-    }
-
-    private static let recent = RecentValues<Key, Result<[UInt16]?, PictureError>>(most: 8)
+    private static let recent =
+        RecentValues<ColourConversions.Key, Result<[UInt16]?, PictureError>>(most: 8)
 
     /// - Parameters:
     ///   - profile: that of the file.
@@ -98,18 +93,15 @@ enum InkTables {
         guard let profile else { return (usual, nil) }
         var digest = SHA256Digest()
         digest.update(profile)
-        let key = Key(digest: digest.bytes(), target: isP3 ? .p3 : .srgb)
-        let made = recent.value(for: key, isKept: { if case .success = $0 { true } else { false } })
-        {
-            Result { () throws(PictureError) -> [UInt16]? in
-                let answer = try ProfileTables.samples(of: profile, isP3 ? .toP3 : .toSRGB, input)
-                guard case .samples(let table) = answer, table.count == InkModel.count else {
-                    return nil
-                }
-                return table
+        let key = ColourConversions.Key(digest: digest.bytes(), target: isP3 ? .p3 : .srgb)
+        let made = try recent.value(for: key) { () throws(PictureError) -> [UInt16]? in
+            let answer = try ProfileTables.samples(of: profile, isP3 ? .toP3 : .toSRGB, input)
+            guard case .samples(let table) = answer, table.count == InkModel.count else {
+                return nil
             }
+            return table
         }
-        if let table = try made.get() { return (table, nil) }
+        if let made { return (made, nil) }
         return (
             usual,
             "the colour profile cannot be used: the inks are taken as those of offset printing"

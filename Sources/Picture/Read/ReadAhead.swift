@@ -20,7 +20,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
     let layout: PixelLayout
     private let source: any Stage
     /// The source if it reads in two steps.
-    private let twoStep: (any TwoStepStage)?
+    private let twoStep: PNGReader?
     private let cores: Cores
     private let condition = NSCondition()
     private var filled: [Slot] = []
@@ -77,7 +77,7 @@ final class ReadAhead: Stage, @unchecked Sendable {
         guard layout.bytes >= leastBytes, layout.bytesPerRow <= Self.largestRow, cores.most > 0
         else { return nil }
         self.source = source
-        let twoStep = source as? any TwoStepStage
+        let twoStep = source as? PNGReader
         self.twoStep = twoStep?.mostFetchedBytes ?? 0 > 0 ? twoStep : nil
         self.cores = cores
     }
@@ -267,23 +267,16 @@ final class ReadAhead: Stage, @unchecked Sendable {
     private func fill(_ memory: FilterBuffer<UInt8>?) -> Result<Slot?, PictureError> {
         Result { () throws(PictureError) in
             if let twoStep {
-                let memory = try enough(memory, twoStep.mostFetchedBytes)
+                let memory = try FilterBuffer.atLeast(twoStep.mostFetchedBytes, memory)
                 return try twoStep.decompress(memory.start).map {
                     Slot(memory: memory, content: .fetched($0))
                 }
             }
             guard let band = try source.nextBand() else { return nil }
             let bytes = band.rows.count * layout.bytesPerRow
-            let memory = try enough(memory, bytes)
+            let memory = try FilterBuffer.atLeast(bytes, memory)
             memcpy(memory.start, band.start, bytes)
             return Slot(memory: memory, content: .band(band.rows))
         }
-    }
-
-    private func enough(
-        _ memory: FilterBuffer<UInt8>?, _ bytes: Int
-    ) throws(PictureError) -> FilterBuffer<UInt8> {
-        if let memory, memory.count >= bytes { return memory }
-        return try FilterBuffer(count: bytes)
     }
 }

@@ -14,35 +14,22 @@ struct CodecEncoder: Sendable {
 
     static let webp = CodecEncoder(
         format: .webp, program: CodecFormat.webp, largestSide: 16_383,
-        memory: { layout, pixels, options in
-            CodecMemory.webp(layout, pixels: pixels, options)
-        })
+        memory: CodecMemory.webp)
     static let avif = CodecEncoder(
         format: .avif, program: CodecFormat.heif, largestSide: 65_536,
-        items: [.profile, .codePoints],
-        memory: { layout, pixels, options in
-            CodecMemory.avif(layout, pixels: pixels, options)
-        })
+        items: [.profile, .codePoints], memory: CodecMemory.avif)
     static let tiff = CodecEncoder(
         format: .tiff, program: CodecFormat.tiff, items: [.profile, .density],
         memory: { layout, _, _ in CodecMemory.tiff(layout) })
     static let jpegXL = CodecEncoder(
-        format: .jpegXL, program: CodecFormat.jxl,
-        memory: { layout, pixels, options in
-            CodecMemory.jpegXL(layout, pixels: pixels, options)
-        })
+        format: .jpegXL, program: CodecFormat.jxl, memory: CodecMemory.jpegXL)
 
     /// Refuses what is known before a row is pulled: a program that is not installed, and a side that is too long.
     func check(_ layout: PixelLayout, name: String) throws(PictureError) {
         if program.path == nil {
             throw program.missing("write").naming(name, or: [])
         }
-        guard let largestSide, max(layout.width, layout.height) > largestSide else { return }
-        throw PictureError(
-            .tooManyPixels,
-            "\(name): writing the header: \(layout.width) × \(layout.height) pixels; a side of"
-                + " \(format == .avif ? "an" : "a") \(format.title) may have at most"
-                + " \(largestSide)")
+        if let largestSide { try format.check(layout, largestSide: largestSide, name: name) }
     }
 
     func needs(_ picture: PictureEncoder.Expected) throws(PictureError) -> WriterNeeds {
@@ -63,6 +50,17 @@ struct CodecEncoder: Sendable {
     }
 
     func purpose(_ name: String) -> String { "\(name): writing \(format.title)" }
+}
+
+extension OutputFormat {
+    /// Refuses a picture with a side that a file of this format cannot have.
+    func check(_ layout: PixelLayout, largestSide: Int, name: String) throws(PictureError) {
+        if max(layout.width, layout.height) <= largestSide { return }
+        throw PictureError(
+            .tooManyPixels,
+            "\(name): writing the header: \(layout.width) × \(layout.height) pixels; a side of"
+                + " \(self == .avif ? "an" : "a") \(title) may have at most \(largestSide)")
+    }
 }
 
 /// The rows of a picture as an encoder gets them: with 8 bits if its format has no more.

@@ -32,7 +32,7 @@ final class CodecFile {
         do {
             start = try file.seek(offset: 0, from: .current)
         } catch {
-            throw Self.failure("\(name): writing the file", error)
+            throw .writeFailed("\(name): writing the file", error)
         }
     }
 
@@ -52,7 +52,7 @@ final class CodecFile {
             _ = try file.writeAll(
                 toAbsoluteOffset: start + Int64(place), UnsafeRawBufferPointer(copied))
         } catch {
-            throw Self.failure("\(name): writing the file", error)
+            throw .writeFailed("\(name): writing the file", error)
         }
         bytes = max(bytes, place + part.count)
         return true
@@ -67,7 +67,7 @@ final class CodecFile {
         do {
             try file.seek(offset: start + Int64(bytes), from: .start)
         } catch {
-            throw Self.failure("\(name): writing the file", error)
+            throw .writeFailed("\(name): writing the file", error)
         }
         return digest.hex()
     }
@@ -83,7 +83,7 @@ final class CodecFile {
             do {
                 count = try file.read(fromAbsoluteOffset: start + Int64(place), into: piece)
             } catch {
-                throw Self.failure("\(name): reading the file for its digest", error)
+                throw .writeFailed("\(name): reading the file for its digest", error)
             }
             guard count > 0 else {
                 throw PictureError(
@@ -93,10 +93,5 @@ final class CodecFile {
             digest.update(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(piece)[..<count]))
             place += count
         }
-    }
-
-    private static func failure(_ place: String, _ error: any Error) -> PictureError {
-        (error as? Errno).map { PictureError(.writeFailed, place, $0) }
-            ?? PictureError(.writeFailed, "\(place): \(error)")
     }
 }

@@ -5,7 +5,7 @@ import CDarkroomDeflate
 /// They are written while the rows are read and examined: if a row is not good, there is no result, and if rows follow
 /// the last one, the result is written again without a copy (`PictureResult.withoutSurplus`). The source's chunks
 /// do not matter: all have the same size here, so that timing does not change the bytes.
-final class CopiedIndices: CompressedIndices {
+final class CopiedIndices {
     private let reader: PNGReader
     private let chunk: FilterBuffer<UInt8>
 
@@ -24,13 +24,14 @@ final class CopiedIndices: CompressedIndices {
         let data = UnsafeMutableBufferPointer(
             start: chunk.start + Self.headBytes, count: Self.dataBytes)
         while true {
-            let count = try reader.takeData(data, isEnd: isEnd)
+            let count = try reader.calls.takeData(data, isEnd: isEnd)
             if count == 0 { return }
             try output(frame(count))
         }
     }
 
-    var hasSurplus: Bool { reader.hasExtraRows }
+    /// After the last row: whether they go on with further rows.
+    var hasSurplus: Bool { reader.calls.hasExtraRows }
 
     /// Writes length, name and CRC around the data.
     private func frame(_ count: Int) -> UnsafeRawBufferPointer {

@@ -8,8 +8,7 @@ final class JPEGEncoder {
 
     init(name: String) throws(PictureError) {
         guard let writer = darkroom_jpeg_writer_new() else {
-            throw PictureError(
-                .outOfMemory, "\(name): not enough memory to write a JPEG", isTransient: true)
+            throw .outOfMemory(name, "not enough memory to write a JPEG")
         }
         self.writer = writer
         self.name = name
@@ -95,10 +94,9 @@ final class JPEGEncoder {
             preconditionFailure("a stage gave other rows than its layout promises")
         default:
             let words = String(cString: darkroom_jpeg_writer_message(writer))
-            let isMemory = result == DARKROOM_JPEG_MEMORY
-            throw PictureError(
-                isMemory ? .outOfMemory : .writeFailed, "\(name): \(step): \(words)",
-                isTransient: isMemory)
+            let place = "\(name): \(step)"
+            throw result == DARKROOM_JPEG_MEMORY
+                ? .outOfMemory(place, words) : PictureError(.writeFailed, "\(place): \(words)")
         }
     }
 }

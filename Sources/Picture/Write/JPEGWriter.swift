@@ -123,12 +123,7 @@ package enum JPEGWriter {
     private static func settings(
         _ layout: PixelLayout, name: String, options: OutputOptions
     ) throws(PictureError) -> darkroom_jpeg_settings {
-        if max(layout.width, layout.height) > largestSide {
-            throw PictureError(
-                .tooManyPixels,
-                "\(name): writing the header: \(layout.width) × \(layout.height) pixels; a side of a"
-                    + " JPEG may have at most \(largestSide)")
-        }
+        try OutputFormat.jpeg.check(layout, largestSide: largestSide, name: name)
         var settings = darkroom_jpeg_settings()
         settings.width = UInt32(layout.width)
         settings.height = UInt32(layout.height)

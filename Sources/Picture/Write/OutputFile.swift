@@ -75,9 +75,7 @@ struct OutputFile: ~Copyable {
         do {
             _ = try file.writeAll(part)
         } catch {
-            let place = "\(name): writing the file"
-            throw (error as? Errno).map { PictureError(.writeFailed, place, $0) }
-                ?? PictureError(.writeFailed, "\(place): \(error)")
+            throw .writeFailed("\(name): writing the file", error)
         }
     }
 

@@ -20,8 +20,7 @@ package final class PNGWriter {
     init(_ input: PictureEncoder.Input) throws(PictureError) {
         let (layout, name) = (input.stage.layout, input.name)
         guard let writer = darkroom_png_writer_new() else {
-            throw PictureError(
-                .outOfMemory, "\(name): not enough memory to write a PNG", isTransient: true)
+            throw .outOfMemory(name, "not enough memory to write a PNG")
         }
         self.writer = writer
         self.name = name
@@ -49,13 +48,8 @@ package final class PNGWriter {
         if let copy = palette?.copy { return try copy.write(isEnd: false, output: put) }
         guard let palette, palette.bits < 8 else { return try strips.add(band, output: put) }
         let (width, bytes) = (palette.layout.width, palette.packedLayout.bytesPerRow)
-        let memory: FilterBuffer<UInt8>
-        if let packed, packed.count >= band.rows.count * bytes {
-            memory = packed
-        } else {
-            memory = try FilterBuffer(count: band.rows.count * bytes)
-            packed = memory
-        }
+        let memory = try FilterBuffer.atLeast(band.rows.count * bytes, packed)
+        packed = memory
         let indices = band.start.assumingMemoryBound(to: UInt8.self)
         for row in 0..<band.rows.count {
             darkroom_png_pack_indices(
@@ -132,10 +126,9 @@ package final class PNGWriter {
             preconditionFailure("the PNG shim was used in the wrong order")
         default:
             let words = String(cString: darkroom_png_writer_message(writer))
-            let isMemory = result == DARKROOM_PNG_MEMORY
-            throw PictureError(
-                isMemory ? .outOfMemory : .writeFailed, "\(name): \(step): \(words)",
-                isTransient: isMemory)
+            let place = "\(name): \(step)"
+            throw result == DARKROOM_PNG_MEMORY
+                ? .outOfMemory(place, words) : PictureError(.writeFailed, "\(place): \(words)")
         }
     }
 }

@@ -1,7 +1,7 @@
 package import SystemPackage
 
-/// A format of results: its properties, how pictures are written, and the memory that this needs. `encoder(of:)` is the
-/// only table of them.
+/// A format of results: its properties, how pictures are written, and the memory that this needs. `OutputFormat.encoder` is
+/// the only table of them.
 package struct PictureEncoder: Sendable {
     /// A picture that is to be written.
     package struct Input {
@@ -87,43 +87,32 @@ package struct PictureEncoder: Sendable {
     package let write: @Sendable (Input) throws(PictureError) -> WrittenPicture
     let needs: @Sendable (Expected) throws(PictureError) -> WriterNeeds
 
-    static func encoder(of format: OutputFormat) -> PictureEncoder {
-        switch format {
-        case .png: png
-        case .jpeg: jpeg
-        case .webp: webp
-        case .avif: avif
-        case .tiff: tiff
-        case .jpegXL: jpegXL
-        }
-    }
-
-    private static let png = PictureEncoder(
+    fileprivate static let png = PictureEncoder(
         kind: .png, isLossless: true, hasAlpha: true, mostDepth: 16, channels: { $0.channels },
         endings: [".png"], usesPalette: true,
         judge: { profile throws(PictureError) in try profile.judged() },
         write: { input throws(PictureError) in try PNGWriter.write(input) },
         needs: { WriterNeeds(bytes: $0.strips) })
 
-    private static let jpeg = PictureEncoder(
+    fileprivate static let jpeg = PictureEncoder(
         kind: .jpeg, isLossless: false, hasAlpha: false, mostDepth: 8,
         channels: { $0.colourChannels }, endings: [".jpg", ".jpeg"], packets: [.exif, .xmp, .iptc],
         write: { input throws(PictureError) in try JPEGWriter.write(input) },
         needs: { picture throws(PictureError) in try JPEGWriter.needs(picture) })
 
-    private static let webp = PictureEncoder(
+    fileprivate static let webp = PictureEncoder(
         .webp, kind: .webp, mostDepth: 8, channels: { $0.hasAlpha ? 4 : 3 }, endings: [".webp"],
         judge: { $0.judged(withoutGray: .webp) })
 
-    private static let avif = PictureEncoder(
+    fileprivate static let avif = PictureEncoder(
         .avif, kind: .avif, mostDepth: 12, channels: { $0.channels == 2 ? 4 : $0.channels },
         endings: [".avif"], heedsExif: false, judge: { $0.judged(withoutGray: .avif) })
 
-    private static let tiff = PictureEncoder(
+    fileprivate static let tiff = PictureEncoder(
         .tiff, kind: .tiff, mostDepth: 16, endings: [".tif", ".tiff"], keepsExif: false,
         heedsExif: false, packets: [.exif, .xmp, .iptc])
 
-    private static let jpegXL = PictureEncoder(
+    fileprivate static let jpegXL = PictureEncoder(
         .jpegXL, kind: .jpegXL, mostDepth: 16, endings: [".jxl"], heedsExif: false)
 }
 
@@ -158,7 +147,16 @@ struct WriterNeeds {
 }
 
 extension OutputFormat {
-    package var encoder: PictureEncoder { PictureEncoder.encoder(of: self) }
+    package var encoder: PictureEncoder {
+        switch self {
+        case .png: .png
+        case .jpeg: .jpeg
+        case .webp: .webp
+        case .avif: .avif
+        case .tiff: .tiff
+        case .jpegXL: .jpegXL
+        }
+    }
 
     package var isLossless: Bool { encoder.isLossless }
 

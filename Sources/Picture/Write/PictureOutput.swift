@@ -192,25 +192,16 @@ public struct PictureOutput: Sendable, Equatable {
     ///
     /// - Throws: `invalidArguments` if one is outside its range.
     func checked() throws(PictureError) -> OutputOptions {
-        try check("quality", options.quality, OutputOptions.qualities)
-        try check("effort", options.effort, OutputOptions.efforts)
+        let name = format.rawValue
+        try PictureError.check(options.quality, OutputOptions.qualities, "\(name): quality")
+        try PictureError.check(options.effort, OutputOptions.efforts, "\(name): effort")
         let depths = OutputOption.depths(of: format)
         if let depth = options.depth, !depths.contains(depth) {
             throw PictureError(
                 .invalidArguments,
-                "\(format.rawValue): depth must be \(Words.list(depths.map { "\($0)" }, "or")),"
+                "\(name): depth must be \(Words.list(depths.map { "\($0)" }, "or")),"
                     + " not \(depth)")
         }
         return options
-    }
-
-    private func check(
-        _ name: String, _ value: Int, _ range: ClosedRange<Int>
-    ) throws(PictureError) {
-        if range.contains(value) { return }
-        throw PictureError(
-            .invalidArguments,
-            "\(format.rawValue): \(name) must be \(range.lowerBound) to \(range.upperBound), not"
-                + " \(value)")
     }
 }

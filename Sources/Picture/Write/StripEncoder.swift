@@ -131,6 +131,6 @@ final class StripEncoder {
     }
 
     private var outOfMemory: PictureError {
-        PictureError(.outOfMemory, "\(name): not enough memory to compress rows", isTransient: true)
+        .outOfMemory(name, "not enough memory to compress rows")
     }
 }

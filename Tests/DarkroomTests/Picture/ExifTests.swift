@@ -52,13 +52,11 @@ import Testing
     }
 
     private static func run(
-        _ way: Way, _ tiff: [UInt8], autoOrient: Bool = true, keepsExif: Bool = true
+        _ way: Way, _ tiff: [UInt8], autoOrient: Bool = true
     ) throws -> (exif: [UInt8]?, report: PictureReport) {
-        let options = OutputOptions(
-            format: way.to, metadata: keepsExif ? .exifCopy : .none)
-        let (file, report) = try PicturePipelineTests.run(
-            source(way.from, tiff), autoOrient: autoOrient, options: options,
-            stage: FilterStage.make)
+        let options = OutputOptions(format: way.to, metadata: .exifCopy)
+        let (file, report) = try PictureSteps(autoOrient: autoOrient, options: options).run(
+            source(way.from, tiff))
         return (try exif(of: file, way.to), report)
     }
 
@@ -94,14 +92,6 @@ import Testing
         #expect(exif == (isHeeded ? tiff : JPEGSegment.tiff(orientation: 1)))
         #expect(report.metadata[Self.name(way.from)] == (isHeeded ? "kept" : "converted"))
         #expect(report.metadata["orientation"] == (isHeeded ? "kept" : "dropped"))
-    }
-
-    @Test(arguments: Way.all)
-    func isDroppedUnlessAskedFor(way: Way) throws {
-        let (exif, report) = try Self.run(
-            way, JPEGSegment.tiff(orientation: 1), keepsExif: false)
-        #expect(exif == nil)
-        #expect(report.metadata[Self.name(way.from)] == "dropped")
     }
 
     @Test(arguments: Way.all)

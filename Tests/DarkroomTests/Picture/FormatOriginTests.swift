@@ -14,15 +14,13 @@ import Testing
 
     @Test func aFileOfAnotherFormatKeepsThatOfItsName() throws {
         let png = PNGMaker.noise(width: 9, height: 5, colourType: .rgb, depth: 8)
-        let (file, report) = try PicturePipelineTests.run(
-            png.encoded, options: Self.options("in.jpg"))
+        let (file, report) = try PictureSteps(options: Self.options("in.jpg")).run(png.encoded)
         #expect(InputFormat(prefix: file) == .jpeg && report.format == .jpeg)
         #expect(
             report.warnings == [
                 "this is a PNG picture, but its name is that of a JPEG picture; the result is JPEG, as its name says"
             ])
-        let (same, usual) = try PicturePipelineTests.run(
-            png.encoded, options: Self.options("in.PNG"))
+        let (same, usual) = try PictureSteps(options: Self.options("in.PNG")).run(png.encoded)
         #expect(try PNGDecoder.decode(same) == png.reference && usual.warnings == [])
     }
 
@@ -30,28 +28,15 @@ import Testing
     @Test func whatIsNotWrittenFailsAlone() throws {
         let refusal =
             "‘format: source’: the source is a GIF picture by its name, and darkroom does not write GIF; name another format, such as png or webp"
-        let error = #expect(throws: PictureError.self) {
-            try PicturePipelineTests.run(CodecSamples.gif, options: Self.options("in.gif"))
+        #expect(throws: PictureError(.formatNotWritten, "in.png: \(refusal)")) {
+            try PictureSteps(options: Self.options("in.gif")).run(CodecSamples.gif)
         }
-        #expect(error?.description == "in.png: \(refusal) [format-not-written]")
-        let source = try UnnamedFile(CodecSamples.gif)
-        let targets = [try UnnamedFile(), try UnnamedFile()]
-        let options = [Self.options("in.gif"), OutputOptions(format: .webp)]
-        let jobs = zip(targets, options).map { target, options in
-            PictureConversion(
-                "in.gif", PictureSteps([], options),
-                to: PictureResult(target.descriptor, name: "out"))
-        }
-        let attempt = try PictureVariants(jobs, commonFilters: 0).run(
-            input: .file(source.descriptor)
-        ) { _ in true }
-        guard case .made(let outcomes) = attempt else {
-            Issue.record("not admitted")
-            return
-        }
-        #expect(throws: PictureError.self) { try outcomes[0].get() }
-        #expect(try outcomes[1].get().format == .webp)
-        let header = try PictureHeader(of: source.descriptor, name: "in.gif")
+        let made = try PictureVariants.run(
+            CodecSamples.gif,
+            [Self.options("in.gif"), OutputOptions(format: .webp)].map { PictureSteps([], $0) })
+        #expect(throws: PictureError.self) { try made[0].outcome.get() }
+        #expect(try made[1].outcome.get().format == .webp)
+        let header = try PictureHeader(CodecSamples.gif, name: "in.gif")
         let steps = PictureSteps([], Self.options("in.gif"))
         #expect(throws: PictureError(.formatNotWritten, refusal)) {
             try PeakMemory.outcome(of: header.source(for: steps), steps)

@@ -58,18 +58,15 @@ import Testing
         }
 
         mutating func appendMatch(lengthBits: UInt32, distanceBits: UInt32) {
-            append(284, of: literals)
-            stream.append(lengthBits, count: 5)
-            append(29, of: distances)
-            stream.append(distanceBits, count: 13)
+            appendMatchWithoutBytes(lengthBits: lengthBits, distanceBits: distanceBits)
             let distance = 24577 + Int(distanceBits)
             for _ in 0..<227 + Int(lengthBits) { bytes.append(bytes[bytes.count - distance]) }
         }
 
         /// One of the longest distances.
-        mutating func appendMatchWithoutBytes(distanceBits: UInt32) {
+        mutating func appendMatchWithoutBytes(lengthBits: UInt32 = 0, distanceBits: UInt32) {
             append(284, of: literals)
-            stream.append(0, count: 5)
+            stream.append(lengthBits, count: 5)
             append(29, of: distances)
             stream.append(distanceBits, count: 13)
         }

@@ -28,22 +28,17 @@ import Testing
     struct Damage: CustomTestStringConvertible {
         let name: String
         let code: PictureError.Code
-        let scans: JPEGMaker.Scans
-        let channels: Int
-        let prepare: @Sendable (inout JPEGMaker) -> Void
+        var scans = JPEGMaker.Scans.one
+        var channels = 3
+        var prepare: @Sendable (inout JPEGMaker) -> Void = { _ in }
         let change: @Sendable (inout [UInt8]) -> Void
 
-        init(
-            name: String, code: PictureError.Code, scans: JPEGMaker.Scans = .one,
-            channels: Int = 3, prepare: @escaping @Sendable (inout JPEGMaker) -> Void = { _ in },
-            change: @escaping @Sendable (inout [UInt8]) -> Void
-        ) {
-            self.name = name
-            self.code = code
-            self.scans = scans
-            self.channels = channels
-            self.prepare = prepare
-            self.change = change
+        var file: [UInt8] {
+            var maker = JPEGDamageTests.maker(scans, channels: channels)
+            prepare(&maker)
+            var file = maker.encoded
+            change(&file)
+            return file
         }
 
         var testDescription: String { name }
@@ -138,11 +133,7 @@ import Testing
 
     @Test(arguments: damages)
     func damageFails(_ damage: Damage) throws {
-        var maker = Self.maker(damage.scans, channels: damage.channels)
-        damage.prepare(&maker)
-        var file = maker.encoded
-        damage.change(&file)
-        let error = try #require(JPEGReader.failure(of: file))
+        let error = try #require(JPEGReader.failure(of: damage.file))
         #expect(error.kind == damage.code, "\(error.message)")
         #expect(error.message.hasPrefix("x.jpg: "))
         #expect(!error.isTransient)
@@ -197,8 +188,7 @@ import Testing
         let error = try #require(JPEGReader.failure(of: file))
         #expect(error.kind == .tooManyPixels)
         #expect(error.message.hasPrefix("x.jpg: reading the header: 60000 × 60000 pixels"))
-        var limits = PictureLimits()
-        limits.side = 16
+        let limits = PictureLimits { $0.side = 16 }
         #expect(
             JPEGReader.failure(of: Self.maker(.one).encoded, limits: limits)?.kind == .tooManyPixels
         )
@@ -229,12 +219,8 @@ import Testing
         for place in stride(from: 0, to: file.count, by: 3) {
             var damaged = file
             damaged[place] ^= 1 << UInt8(place % 8)
-            let source = try UnnamedFile(damaged)
             do {
-                _ = try JPEGReader(
-                    PictureDecoder.Input(.file(source.descriptor), name: "x.jpg", limits: limits)
-                )
-                .allBytes()
+                _ = try JPEGReader.pixels(of: damaged, limits: limits)
             } catch let error as PictureError {
                 found += 1
                 #expect(error.message.hasPrefix("x.jpg: "))

@@ -72,10 +72,8 @@ import Testing
             let expected = try JPEGReader.pixels(of: maker.encoded).bytes
             var file = maker.encoded
             irregular.change(&file)
-            let source = try UnnamedFile(file)
-            let reader = try JPEGReader(
-                PictureDecoder.Input(.file(source.descriptor), name: "x.jpg"), decoder: decoder)
-            #expect(try reader.allBytes() == expected)
+            let (bytes, reader) = try JPEGReader.pixels(of: file, decoder: decoder)
+            #expect(bytes == expected)
             #expect(
                 reader.warnings.count == (irregular.warning == nil ? 0 : 1), "\(reader.warnings)")
             if let words = irregular.warning {
@@ -121,14 +119,10 @@ import Testing
 
     @Test(arguments: JPEGDamageTests.damages.filter { $0.code == .jpegData })
     func damageCanBeKept(_ damage: JPEGDamageTests.Damage) throws {
-        var maker = JPEGDamageTests.maker(damage.scans, channels: damage.channels)
-        damage.prepare(&maker)
-        var file = maker.encoded
-        damage.change(&file)
-        var limits = PictureLimits()
-        limits.damaged = .keep
-        let (bytes, reader) = try JPEGReader.pixels(of: file, limits: limits)
-        #expect(bytes.count == maker.samples.count)
+        let samples = JPEGDamageTests.maker(damage.scans, channels: damage.channels).samples
+        let limits = PictureLimits { $0.damaged = .keep }
+        let (bytes, reader) = try JPEGReader.pixels(of: damage.file, limits: limits)
+        #expect(bytes.count == samples.count)
         #expect(reader.warnings.contains { $0.hasPrefix("damaged ") }, "\(reader.warnings)")
     }
 
@@ -136,8 +130,7 @@ import Testing
     @Test func truncatedPicturesCanBeKept() throws {
         let maker = JPEGMaker.noise(width: 64, height: 64, channels: 3)
         let (whole, _) = try JPEGReader.pixels(of: maker.encoded)
-        var limits = PictureLimits()
-        limits.damaged = .keep
+        let limits = PictureLimits { $0.damaged = .keep }
         let file = Array(maker.encoded.prefix(maker.encoded.count / 2))
         let (bytes, reader) = try JPEGReader.pixels(of: file, limits: limits)
         let warning = try #require(reader.warnings.first)

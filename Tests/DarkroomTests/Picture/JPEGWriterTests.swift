@@ -7,19 +7,6 @@ import Testing
 
 /// What the writer makes, read by the reader, which is held to a maker of its own, and taken apart.
 @Suite struct JPEGWriterTests {
-    static func write(
-        _ picture: ReferencePicture, _ options: OutputOptions = OutputOptions(format: .jpeg),
-        colour: PictureColour = PictureColour(),
-        memory: PictureMemory = PictureMemory(limit: 1 << 30)
-    ) throws -> (file: [UInt8], written: WrittenPicture) {
-        let target = try UnnamedFile()
-        let written = try JPEGWriter.write(
-            PictureEncoder.Input(
-                ArrayStage(picture), to: target.descriptor, name: "x.jpg", options, colour: colour,
-                memory: memory))
-        return (try target.contents(), written)
-    }
-
     static func options(_ quality: Int, progressive: Bool = false) -> OutputOptions {
         OutputOptions(format: .jpeg, quality: quality, progressive: progressive)
     }
@@ -39,8 +26,8 @@ import Testing
             let picture = Self.picture(
                 width: width, height: height, channels: channels,
                 samples: samples.map { UInt16($0) })
-            let (file, written) = try Self.write(
-                picture, Self.options(100, progressive: progressive))
+            let (file, written) = try Self.options(100, progressive: progressive).write(
+                ArrayStage(picture))
             #expect(written.bytes == file.count)
             #expect(written.sha256 == SHA256Digest.hex(of: file))
             #expect(written.items == [])
@@ -63,7 +50,7 @@ import Testing
         let picture = Self.picture(
             width: 9, height: 7, channels: channels,
             samples: [UInt16](repeating: 99, count: 63 * channels))
-        let (file, _) = try Self.write(picture, Self.options(quality))
+        let (file, _) = try Self.options(quality).write(ArrayStage(picture))
         let frame = try #require(JPEGSegment.all(in: file)?.first { $0.marker == 0xC0 })
         let head: [UInt8] = [8, 0, 7, 0, 9, UInt8(channels)]
         #expect(Array(frame.data.prefix(6)) == head)
@@ -76,7 +63,7 @@ import Testing
         let picture = Self.picture(
             width: 64, height: 64, channels: 3, samples: maker.samples.map { UInt16($0) })
         let sizes = try [10, 50, 85, 95, 100].map {
-            try Self.write(picture, Self.options($0)).file.count
+            try Self.options($0).write(ArrayStage(picture)).file.count
         }
         #expect(sizes == sizes.sorted() && Set(sizes).count == sizes.count)
     }
@@ -136,17 +123,22 @@ import Testing
 
     // MARK: What a JPEG does not hold
 
+    /// The first samples in the middle of tiles of 8 × 8 pixels of one value each, which come back exactly.
+    private static func written(tiles: [[UInt16]], depth: Int) throws -> [[UInt8]] {
+        let picture = ReferencePicture(
+            tiles.count * 8, 8, channels: tiles[0].count, depth: depth
+        ) { x, _, channel in tiles[x / 8][channel] }
+        let (file, _) = try options(100).write(ArrayStage(picture))
+        let (bytes, reader) = try JPEGReader.pixels(of: file)
+        let channels = reader.layout.channels
+        return tiles.indices.map { Array(bytes[($0 * 8 + 4) * channels..<($0 * 8 + 5) * channels]) }
+    }
+
     /// Every value of 16 bits becomes v · 255 / 65535, rounded.
     @Test func sixteenBitsAreRounded() throws {
-        // Tiles of 8 × 8 of one value each come back exactly.
         let values: [UInt16] = [0, 128, 129, 384, 386, 32_767, 32_768, 65_150, 65_151, 65_535]
-        let samples = (0..<8).flatMap { _ in values.flatMap { [UInt16](repeating: $0, count: 8) } }
-        let (file, _) = try Self.write(
-            Self.picture(width: 80, height: 8, channels: 1, depth: 16, samples: samples),
-            Self.options(100))
-        let bytes = try JPEGReader.pixels(of: file).bytes
-        let expected = values.map { UInt8((Double($0) * 255 / 65535).rounded()) }
-        #expect(stride(from: 4, to: 80, by: 8).map { bytes[$0] } == expected)
+        let expected = values.map { [UInt8((Double($0) * 255 / 65535).rounded())] }
+        #expect(try Self.written(tiles: values.map { [$0] }, depth: 16) == expected)
     }
 
     @Test(arguments: [8, 16])
@@ -158,34 +150,19 @@ import Testing
         let tiles = values.map {
             [UInt16(($0.gray * full).rounded()), UInt16(($0.alpha * full).rounded())]
         }
-        let samples = (0..<8).flatMap { _ in tiles.flatMap { tile in (0..<8).flatMap { _ in tile } }
-        }
-        let width = tiles.count * 8
-        let (file, _) = try Self.write(
-            Self.picture(width: width, height: 8, channels: 2, depth: depth, samples: samples),
-            Self.options(100))
-        let (bytes, reader) = try JPEGReader.pixels(of: file)
-        #expect(reader.layout.channels == 1)
         let expected = tiles.map { tile in
             let alpha = Double(tile[1]) / full
             let value = Double(tile[0]) / full * alpha + 1 - alpha
-            return UInt8((value * 255).rounded())
+            return [UInt8((value * 255).rounded())]
         }
-        #expect(stride(from: 4, to: width, by: 8).map { bytes[$0] } == expected)
+        #expect(try Self.written(tiles: tiles, depth: depth) == expected)
     }
 
     @Test(arguments: [8, 16])
     func colourIsLaidOverWhite(depth: Int) throws {
         let full: UInt16 = depth == 8 ? 255 : 65535
-        let pixel: [UInt16] = [full, 0, full / 2, full / 5]
-        let (file, _) = try Self.write(
-            Self.picture(
-                width: 8, height: 8, channels: 4, depth: depth,
-                samples: (0..<64).flatMap { _ in pixel }),
-            Self.options(100))
-        let (bytes, reader) = try JPEGReader.pixels(of: file)
-        #expect(reader.layout.channels == 3)
-        #expect(largestDifference(Array(bytes.prefix(3)), [255, 204, 229]) <= 1)
+        let found = try Self.written(tiles: [[full, 0, full / 2, full / 5]], depth: depth)[0]
+        #expect(largestDifference(found, [255, 204, 229]) <= 1)
     }
 
     // MARK: What goes with the pixels
@@ -197,8 +174,8 @@ import Testing
         colour.gamma = 45455
         let picture = Self.picture(width: 1, height: 1, channels: 3, samples: [1, 2, 3])
         for progressive in [false, true] {
-            let (file, written) = try Self.write(
-                picture, Self.options(85, progressive: progressive), colour: colour)
+            let (file, written) = try Self.options(85, progressive: progressive).write(
+                ArrayStage(picture), colour: colour)
             #expect(written.items == [.profile, .density])
             let segments = try #require(JPEGSegment.all(in: file))
             #expect(segments[0].data.starts(with: Array("JFIF\0".utf8)))
@@ -213,8 +190,9 @@ import Testing
         let profile = ICCProfileMaker.profile(space: "GRAY", padding: 200_000)
         var colour = PictureColour()
         colour.profile = .init(name: Array("p".utf8), bytes: profile)
-        let (file, _) = try Self.write(
-            Self.picture(width: 1, height: 1, channels: 1, samples: [1]), colour: colour)
+        let (file, _) = try OutputOptions(format: .jpeg).write(
+            ArrayStage(Self.picture(width: 1, height: 1, channels: 1, samples: [1])), colour: colour
+        )
         #expect(try JPEGReader.pixels(of: file).reader.colour.profile?.bytes == profile)
     }
 
@@ -222,19 +200,14 @@ import Testing
 
     @Test func sidesHaveALimit() throws {
         let layout = PixelLayout(width: 65_501, height: 1, channels: 1, depth: 8)
-        let error = #expect(throws: PictureError.self) {
-            let target = try UnnamedFile()
-            _ = try JPEGWriter.write(
-                PictureEncoder.Input(
-                    try BandStage(layout), to: target.descriptor, name: "x.jpg",
-                    OutputOptions(format: .jpeg)))
+        expectFailure(.tooManyPixels, "65501 × 1 pixels") {
+            try OutputOptions(format: .jpeg).write(BandStage(layout))
         }
-        #expect(error?.kind == .tooManyPixels)
-        #expect(error?.message.contains("65501 × 1 pixels") == true)
-        let (file, _) = try Self.write(
-            Self.picture(
-                width: 65_500, height: 1, channels: 1,
-                samples: [UInt16](repeating: 7, count: 65_500)))
+        let (file, _) = try OutputOptions(format: .jpeg).write(
+            ArrayStage(
+                Self.picture(
+                    width: 65_500, height: 1, channels: 1,
+                    samples: [UInt16](repeating: 7, count: 65_500))))
         #expect(try JPEGReader.pixels(of: file).reader.layout.width == 65_500)
     }
 
@@ -243,41 +216,19 @@ import Testing
         let picture = Self.picture(
             width: 16, height: 16, channels: 3, samples: [UInt16](repeating: 7, count: 768))
         let memory = PictureMemory(limit: blocks * 128)
-        _ = try Self.write(picture, Self.options(quality, progressive: true), memory: memory)
+        _ = try Self.options(quality, progressive: true).write(ArrayStage(picture), memory: memory)
         #expect(memory.held == 0)
         let less = PictureMemory(limit: blocks * 128 - 1)
-        let error = #expect(throws: PictureError.self) {
-            try Self.write(picture, Self.options(quality, progressive: true), memory: less)
+        expectFailure(.tooManyPixels) {
+            try Self.options(quality, progressive: true).write(ArrayStage(picture), memory: less)
         }
-        #expect(error?.kind == .tooManyPixels)
-        _ = try Self.write(picture, Self.options(quality), memory: less)
-    }
-
-    @Test func saysWhyAFileCannotBeWritten() throws {
-        let full = try FileDescriptor.open("/dev/full", .writeOnly)
-        defer { try? full.close() }
-        let picture = Self.picture(width: 1, height: 1, channels: 1, samples: [1])
-        let error = #expect(throws: PictureError.self) {
-            try JPEGWriter.write(
-                PictureEncoder.Input(
-                    ArrayStage(picture), to: full, name: "x.jpg", OutputOptions(format: .jpeg)))
-        }
-        #expect(
-            error
-                == PictureError(
-                    .writeFailed, "x.jpg: writing the file: No space left on device",
-                    isTransient: true, fault: .full))
+        _ = try Self.options(quality).write(ArrayStage(picture), memory: less)
     }
 
     @Test func stopsWhereItIsToldTo() throws {
         let picture = Self.picture(width: 1, height: 1, channels: 1, samples: [1])
-        let target = try UnnamedFile()
-        let error = #expect(throws: PictureError.self) {
-            try JPEGWriter.write(
-                PictureEncoder.Input(
-                    ArrayStage(picture), to: target.descriptor, name: "x.jpg",
-                    OutputOptions(format: .jpeg), checkpoint: { false }))
+        #expect(throws: PictureError(.cancelled, "x: cancelled while writing")) {
+            try OutputOptions(format: .jpeg).write(ArrayStage(picture), checkpoint: { false })
         }
-        #expect(error == PictureError(.cancelled, "x.jpg: cancelled while writing"))
     }
 }

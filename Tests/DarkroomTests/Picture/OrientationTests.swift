@@ -38,8 +38,7 @@ import Testing
         }
         var maker = JPEGMaker(width: 24, height: 16, channels: 1, samples: samples)
         maker.early = [.exif(orientation: UInt16(orientation.rawValue))]
-        let (file, report) = try PicturePipelineTests.run(
-            maker.encoded, autoOrient: autoOrient, stage: FilterStage.make)
+        let (file, report) = try PictureSteps(autoOrient: autoOrient).run(maker.encoded)
         let picture = try PNGDecoder.decode(file)
         let shown = autoOrient ? pixels : [0, 1, 2, 3, 4, 5]
         let across = autoOrient ? width : 3
@@ -63,7 +62,7 @@ import Testing
         var maker = PNGMaker(width: 3, height: 2, colourType: .gray, depth: 8, samples: samples)
         let tiff = JPEGSegment.tiff(orientation: UInt16(orientation.rawValue))
         maker.early = [PNGChunk("eXIf", tiff)]
-        let (file, report) = try PicturePipelineTests.run(maker.encoded, stage: FilterStage.make)
+        let (file, report) = try PictureSteps().run(maker.encoded)
         let picture = try PNGDecoder.decode(file)
         #expect(picture.layout.width == width)
         #expect(picture.samples == pixels.map { UInt16($0 * 40) })

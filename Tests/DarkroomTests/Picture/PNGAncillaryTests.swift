@@ -178,22 +178,14 @@ import Testing
         await #expect(processExitsWith: .success) {
             // The first reading sets up what the libraries keep.
             _ = try PNGReader.pixels(of: PNGAncillaryTests.maker.encoded)
-            let before = try peakAddressSpace()
+            let before = try ProcessMemory.status("VmPeak")
             for type in PNGAncillaryTests.greedy {
                 _ = try? PNGReader.pixels(of: PNGAncillaryTests.greedyFile(type))
             }
             var maker = PNGAncillaryTests.maker
             maker.early = [PNGAncillaryTests.greedyProfile]
             _ = try PNGReader.pixels(of: maker.encoded)
-            #expect(try peakAddressSpace() - before < 64 << 20)
+            #expect(try ProcessMemory.status("VmPeak") - before < 64 << 20)
         }
     }
-}
-
-/// The most address space this process has had, in bytes.
-private func peakAddressSpace() throws -> Int {
-    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmPeak:") })
-    let number = line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) }
-    return try #require(number) * 1024
 }

@@ -28,12 +28,9 @@ import Testing
         var random = SplitMix64(seed: 32)
         for _ in 0..<60 {
             let maker = Self.maker(kind, &random)
-            let (file, reference) = (maker.encoded, maker.reference)
-            for way in DecodingWay.all {
-                #expect(
-                    try way.pixels(of: file).picture == reference,
-                    "\(maker.width) × \(maker.height), \(maker.rowFilter), \(way.testDescription)")
-            }
+            try DecodingWay.expectAll(
+                maker.encoded, maker.reference,
+                "\(maker.width) × \(maker.height), \(maker.rowFilter)")
         }
     }
 
@@ -43,12 +40,8 @@ import Testing
         for width in 1...9 {
             for height in 1...9 {
                 let maker = kind.noise(width: width, height: height)
-                let (file, reference) = (maker.encoded, maker.reference)
-                for way in DecodingWay.all {
-                    #expect(
-                        try way.pixels(of: file).picture == reference,
-                        "\(width) × \(height), \(way.testDescription)")
-                }
+                try DecodingWay.expectAll(
+                    maker.encoded, maker.reference, "\(width) × \(height)")
             }
         }
     }
@@ -57,8 +50,7 @@ import Testing
     /// perhaps a line more: libpng asks for data that are not there before it has taken all that zlib can give.
     @Test(arguments: [(11, 9), (4, 1), (1, 6)])
     func endsEarlyAsLibpngDoes(size: (Int, Int)) throws {
-        var limits = PictureLimits()
-        limits.damaged = .keep
+        let limits = PictureLimits { $0.damaged = .keep }
         for kind in Self.kinds where kind.colourType != .palette {
             var maker = kind.noise(width: size.0, height: size.1)
             maker.bytesPerIDAT = 40
@@ -84,8 +76,7 @@ import Testing
 
     /// Each pixel of a damaged picture that is kept is that of the picture or gray, never an index.
     @Test func earlierPassesOfAPaletteAreColours() throws {
-        var limits = PictureLimits()
-        limits.damaged = .keep
+        let limits = PictureLimits { $0.damaged = .keep }
         let kind = PixelKind(colourType: .palette, depth: 8, interlaced: true)
         var maker = kind.noise(width: 40, height: 40)
         maker.bytesPerIDAT = 64

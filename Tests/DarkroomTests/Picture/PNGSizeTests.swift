@@ -18,19 +18,9 @@ import Testing
         var testDescription: String { name }
 
         var picture: ReferencePicture {
-            var samples: [UInt16] = []
-            samples.reserveCapacity(width * height * 3)
-            for y in 0..<height {
-                for x in 0..<width {
-                    let colour = colour(x, y)
-                    for shift: UInt32 in [16, 8, 0] {
-                        samples.append(UInt16(colour >> shift & 255))
-                    }
-                }
+            ReferencePicture(width, height, channels: 3) { x, y, channel in
+                UInt16(colour(x, y) >> UInt32(16 - 8 * channel) & 255)
             }
-            return ReferencePicture(
-                layout: PixelLayout(width: width, height: height, channels: 3, depth: 8),
-                samples: samples)
         }
     }
 
@@ -108,11 +98,7 @@ import Testing
 
     @Test(arguments: contents, [PNGWriter.Compression.fast, .balanced])
     func isAtMostAFifthLarger(content: Content, compression: PNGWriter.Compression) throws {
-        let picture = content.picture
-        let (file, output) = try StripEncoderTests.write(
-            ArrayStage(picture), cores: Cores(count: 1), compression: compression)
-        #expect(output.bytes * 5 <= content.peerBytes * 6, "\(output.bytes)")
-        let isSame = try PNGReader.pixels(of: file).picture == picture
-        #expect(isSame)
+        let file = try StripEncoderTests.write(content.picture, compression)
+        #expect(file.count * 5 <= content.peerBytes * 6, "\(file.count)")
     }
 }

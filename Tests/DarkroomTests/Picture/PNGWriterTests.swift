@@ -13,26 +13,14 @@ import Testing
         .noise(width: width, height: height, channels: channels, depth: depth, seed: seed)
     }
 
-    static func write(
-        _ picture: ReferencePicture, colour: PictureColour = PictureColour(),
-        compression: PNGWriter.Compression = .balanced, cores: Int = 2
-    ) throws -> (file: [UInt8], output: WrittenPicture) {
-        let target = try UnnamedFile()
-        let output = try PNGWriter.write(
-            PictureEncoder.Input(
-                ArrayStage(picture), to: target.descriptor, name: "out.png",
-                OutputOptions(compression: compression), colour: colour, cores: Cores(count: cores))
-        )
-        return (try target.contents(), output)
-    }
-
     @Test(arguments: [1, 2, 3, 4], [8, 16])
     func writesEverySample(channels: Int, depth: Int) throws {
         for (width, height) in [(1, 1), (7, 9), (1, 300), (300, 1), (40, 33), (150, 400)] {
             for compression in PNGWriter.Compression.allCases {
                 let picture = Self.noise(
                     width: width, height: height, channels: channels, depth: depth)
-                let (file, output) = try Self.write(picture, compression: compression)
+                let (file, output) = try OutputOptions(compression: compression).write(
+                    ArrayStage(picture))
                 #expect(try PNGDecoder.decode(file) == picture)
                 let (read, reader) = try PNGReader.pixels(of: file)
                 #expect(read == picture)
@@ -43,18 +31,12 @@ import Testing
         }
     }
 
-    @Test func starsSurvive() throws {
-        let picture = Starfield(width: 300, height: 200, seed: 5).picture(depth: 16, alpha: true)
-        let (file, _) = try Self.write(picture)
-        #expect(try PNGDecoder.decode(file) == picture)
-    }
-
     @Test func aRowMayBeLargerThanAStrip() throws {
         var picture = ReferencePicture(
             layout: PixelLayout(width: 1_000_000, height: 2, channels: 4, depth: 16),
             samples: [UInt16](repeating: 0x1234, count: 8_000_000))
         for index in stride(from: 0, to: 8_000_000, by: 99_991) { picture.samples[index] = 7 }
-        let (file, _) = try Self.write(picture)
+        let (file, _) = try OutputOptions().write(ArrayStage(picture))
         let (read, reader) = try PNGReader.pixels(of: file)
         #expect(reader.layout == picture.layout)
         let isSame = read.bytes == picture.bytes
@@ -62,17 +44,20 @@ import Testing
         #expect(PNGChunk.all(in: file)?.filter { $0.type == "IDAT" }.count == 2)
     }
 
-    @Test func aFullDiskIsTransient() throws {
+    @Test(arguments: [OutputFormat.png, .jpeg]) func aFullDiskIsTransient(
+        format: OutputFormat
+    ) throws {
         let full = try FileDescriptor.open("/dev/full", .writeOnly)
         defer { try? full.close() }
         let picture = Self.noise(width: 10, height: 10, channels: 3, depth: 8)
-        let error = try #require(throws: PictureError.self) {
-            try PNGWriter.write(
-                PictureEncoder.Input(ArrayStage(picture), to: full, name: "out.png"))
+        let error = PictureError(
+            .writeFailed, "x: writing the file: No space left on device", isTransient: true,
+            fault: .full)
+        #expect(throws: error) {
+            try format.encoder.write(
+                PictureEncoder.Input(
+                    ArrayStage(picture), to: full, name: "x", OutputOptions(format: format)))
         }
-        #expect(error.kind == .writeFailed)
-        #expect(error.isTransient)
-        #expect(error.message == "out.png: writing the file: No space left on device")
     }
 
     @Test func aDescriptorThatCannotBeWrittenIsNot() throws {
@@ -89,18 +74,15 @@ import Testing
 
     @Test func stopsWhereItIsToldTo() throws {
         let picture = Self.noise(width: 300, height: 400, channels: 4, depth: 16)
-        let target = try UnnamedFile()
         var asked = 0
-        let error = try #require(throws: PictureError.self) {
-            try PNGWriter.write(
-                PictureEncoder.Input(
-                    ArrayStage(picture), to: target.descriptor, name: "out.png",
-                    checkpoint: {
-                        asked += 1
-                        return asked < 3
-                    }))
+        expectFailure(.cancelled) {
+            try OutputOptions().write(
+                ArrayStage(picture),
+                checkpoint: {
+                    asked += 1
+                    return asked < 3
+                })
         }
-        #expect(error.kind == .cancelled)
         #expect(asked == 3)
     }
 }

@@ -21,16 +21,32 @@ import Testing
         _ file: [UInt8], _ filters: [Filter], _ options: OutputOptions = OutputOptions(),
         asColours: Bool = false
     ) throws -> (file: [UInt8], report: PictureReport) {
-        let (source, target, pixels) = (try UnnamedFile(file), try UnnamedFile(), try UnnamedFile())
-        let report = try PicturePipeline.run(
-            PictureConversion(
-                "in.png", PictureSteps(filters: filters, options: options),
-                to: PictureResult(
-                    target.descriptor, name: "out.png",
-                    handOver: asColours
-                        ? HandOverFile(file: pixels.descriptor, name: "pixels") : nil)),
-            .file(source.descriptor))
-        return (try target.contents(), report)
+        try PictureSteps(filters: filters, options: options)
+            .run(file, handOver: asColours ? UnnamedFile() : nil)
+    }
+
+    private static func maker(_ width: Int, _ height: Int, depth: Int = 8) -> PNGMaker {
+        PixelKind(colourType: .palette, depth: depth, interlaced: false)
+            .noise(width: width, height: height)
+    }
+
+    /// A file whose data begin as if another compressor had made them, and the data.
+    private static func file(
+        _ maker: PNGMaker, rows: [UInt8]? = nil, head: [UInt8] = [0x78, 0x9C],
+        adlerError: UInt32 = 0
+    ) -> (file: [UInt8], data: [UInt8]) {
+        let stream = maker.stream(of: rows ?? maker.filteredRows(), adlerError: adlerError)
+        let data = head + stream.dropFirst(2)
+        return (PNGChunk.file(maker.chunks(around: data)), data)
+    }
+
+    /// Checks that a result in sepia has the pixels of the one without a palette.
+    private func expectColours(
+        _ file: [UInt8], of source: [UInt8], location: SourceLocation = #_sourceLocation
+    ) throws {
+        let colours = try run(source, [.sepia(intensity: 1)], asColours: true).file
+        let isSame = try PNGDecoder.decode(file) == PNGDecoder.decode(colours)
+        #expect(isSame, sourceLocation: location)
     }
 
     /// The byte of IHDR with the kind of colours, and the one with the bits.
@@ -61,16 +77,12 @@ import Testing
     /// As few bits as the number of colours needs.
     @Test(arguments: [(1, 1), (2, 1), (3, 2), (4, 2), (5, 4), (16, 4), (17, 8), (256, 8)])
     func bitsAreAsFewAsThereCanBe(colours: Int, bits: UInt8) throws {
-        var maker = PixelKind(colourType: .palette, depth: 8, interlaced: false)
-            .noise(width: 37, height: 19)
+        var maker = Self.maker(37, 19)
         maker.palette = Array(maker.palette[..<colours])
         maker.samples = maker.samples.map { $0 % UInt16(colours) }
         let (file, _) = try run(maker.encoded, [.sepia(intensity: 1)])
         #expect(header(file) == (3, bits))
-        #expect(
-            try PNGDecoder.decode(file)
-                == PNGDecoder.decode(
-                    run(maker.encoded, [.sepia(intensity: 1)], asColours: true).file))
+        try expectColours(file, of: maker.encoded)
     }
 
     // MARK: The compressed indices
@@ -90,20 +102,15 @@ import Testing
         ] as [([UInt8], Bool)])
     func indicesAreCopied(head: [UInt8], isCopied: Bool) throws {
         for (width, height, bytesPerIDAT) in [(400, 1000, 8192), (31, 23, 1), (30, 20, 8192)] {
-            var maker = PixelKind(colourType: .palette, depth: 8, interlaced: false)
-                .noise(width: width, height: height)
+            var maker = Self.maker(width, height)
             maker.method = .stored
             maker.bytesPerIDAT = bytesPerIDAT
-            let given = head + maker.stream(of: maker.filteredRows()).dropFirst(2)
-            let source = PNGChunk.file(maker.chunks(around: given))
-            let expected = try PNGDecoder.decode(
-                run(source, [.sepia(intensity: 1)], asColours: true).file)
+            let (source, given) = Self.file(maker, head: head)
             for compression in PNGWriter.Compression.allCases {
                 let options = OutputOptions(compression: compression)
                 let file = try run(source, [.sepia(intensity: 1)], options).file
                 let (bytes, pieces) = try stream(file)
-                let isSame = try PNGDecoder.decode(file) == expected
-                #expect(isSame)
+                try expectColours(file, of: source)
                 let isCopy = bytes.dropFirst(2) == given.dropFirst(2)
                 #expect(isCopy == (isCopied && compression != .small), "\(compression)")
                 if !isCopy { continue }
@@ -117,13 +124,11 @@ import Testing
     /// A source with rows too many is read with a warning, and its result has none.
     @Test func rowsTooManyAreNotCopied() throws {
         for (width, height) in [(400, 1000), (31, 23), (1, 1)] {
-            var maker = PixelKind(colourType: .palette, depth: 8, interlaced: false)
-                .noise(width: width, height: height)
+            var maker = Self.maker(width, height)
             maker.method = .stored
             let rows = maker.filteredRows()
             let surplus = Array(rows.prefix(rows.count / height))
-            let given = [0x78, 0x9C] + maker.stream(of: rows + surplus).dropFirst(2)
-            let source = PNGChunk.file(maker.chunks(around: given))
+            let (source, _) = Self.file(maker, rows: rows + surplus)
             let (file, report) = try run(source, [.sepia(intensity: 1)])
             #expect(
                 report.warnings == [
@@ -133,25 +138,19 @@ import Testing
             #expect(header(file) == (3, 8))
             let (again, second) = try run(file, [])
             #expect(second.warnings == [])
-            #expect(
-                try PNGDecoder.decode(again)
-                    == PNGDecoder.decode(run(source, [.sepia(intensity: 1)], asColours: true).file))
+            try expectColours(again, of: source)
         }
     }
 
     /// The result has fewer bits than the source.
     @Test func indicesThatBecomeShorterAreNotCopied() throws {
-        var maker = PixelKind(colourType: .palette, depth: 8, interlaced: false)
-            .noise(width: 37, height: 19)
+        var maker = Self.maker(37, 19)
         maker.palette = Array(maker.palette[..<16])
         maker.samples = maker.samples.map { $0 % 16 }
-        let given = [0x78, 0x9C] + maker.stream(of: maker.filteredRows()).dropFirst(2)
-        let source = PNGChunk.file(maker.chunks(around: given))
+        let (source, _) = Self.file(maker)
         let file = try run(source, [.sepia(intensity: 1)]).file
         #expect(header(file) == (3, 4))
-        #expect(
-            try PNGDecoder.decode(file)
-                == PNGDecoder.decode(run(source, [.sepia(intensity: 1)], asColours: true).file))
+        try expectColours(file, of: source)
     }
 
     /// Those that look at other pixels or places, those that give gray, and other formats.
@@ -184,24 +183,18 @@ import Testing
 
     /// Errors are those of colours: cut at every byte, and an index that is not in the palette.
     @Test func damageIsFoundAsInColours() throws {
-        var maker = PixelKind(colourType: .palette, depth: 4, interlaced: false)
-            .noise(width: 23, height: 40)
-        let whole = maker.encoded
+        let good = Self.maker(23, 40, depth: 4)
+        var maker = good
         maker.palette.removeLast()
         // The same as a stream that would be copied.
-        let copied = [0x78, 0x9C] + maker.stream(of: maker.filteredRows()).dropFirst(2)
-        let wrong =
-            [0x78, 0x9C] + maker.stream(of: maker.filteredRows(), adlerError: 1).dropFirst(2)
-        let files =
-            [maker.encoded] + [copied, wrong].map { PNGChunk.file(maker.chunks(around: $0)) }
-        var good = maker
-        good.palette =
-            PixelKind(colourType: .palette, depth: 4, interlaced: false)
-            .noise(width: 23, height: 40).palette
-        let cut = PNGChunk.file(good.chunks(around: copied))
-        let wrongAdler = PNGChunk.file(good.chunks(around: wrong))
-        let starts = [whole, cut].flatMap { file in (8..<file.count).map { Array(file[..<$0]) } }
-        for file in starts + files + [wrongAdler] {
+        let files = [
+            maker.encoded, Self.file(maker).file, Self.file(maker, adlerError: 1).file,
+            Self.file(good, adlerError: 1).file,
+        ]
+        let starts = [good.encoded, Self.file(good).file].flatMap { file in
+            (8..<file.count).map { Array(file[..<$0]) }
+        }
+        for file in starts + files {
             let error = #expect(throws: PictureError.self) { try run(file, [.sepia(intensity: 1)]) }
             let expected = #expect(throws: PictureError.self) {
                 try run(file, [.sepia(intensity: 1)], asColours: true)

@@ -98,12 +98,10 @@ import Testing
     /// By how much the resident memory has grown at most while a job ran, and the bound.
     static func measure(_ job: Job) throws -> (grown: Int, bound: Int) {
         let cores = Cores(count: 2)
-        let limits = PictureLimits()
         let source = try file(job.source)
         let target = try UnnamedFile()
         let reader = try PictureDecoder.reader(
-            of: PictureDecoder.Input(
-                .file(source.descriptor), name: "in", limits: limits, checkpoint: { true }))
+            of: PictureDecoder.Input(.file(source.descriptor), name: "in"))
         let other = try job.other.map { try file(.png($0)) }
         let bound = try PeakMemory.outcome(
             of: PeakMemory.Source(reader),
@@ -111,18 +109,16 @@ import Testing
             other: { _ in job.other.map { .init(png: $0) } }
         ).bytes
         try source.descriptor.seek(offset: 0, from: .start)
-        // The peak becomes what is resident now, see proc(5).
-        let clear = try FileDescriptor.open("/proc/self/clear_refs", .writeOnly)
-        try clear.closeAfter { _ = try clear.writeAll("5".utf8) }
-        let before = try ProcessMemory.status("VmHWM")
-        _ = try PicturePipeline.run(
-            PictureConversion(
-                "in",
-                PictureSteps(
-                    filters: job.filters, options: job.options, cores: cores,
-                    openImage: { name throws(PictureError) in try open(other, name) }),
-                to: PictureResult(target.descriptor, name: "out")), .file(source.descriptor))
-        return (try ProcessMemory.status("VmHWM") - before, bound)
+        let conversion = PictureConversion(
+            "in",
+            PictureSteps(
+                filters: job.filters, options: job.options, cores: cores,
+                openImage: { name throws(PictureError) in try open(other, name) }),
+            to: PictureResult(target.descriptor, name: "out"))
+        let grown = try ProcessMemory.growth {
+            _ = try PicturePipeline.run(conversion, .file(source.descriptor))
+        }
+        return (grown, bound)
     }
 
     private static func open(
@@ -135,28 +131,20 @@ import Testing
 
     /// Noise, which is as large as can be when it is compressed.
     static func file(_ source: Job.Source) throws -> UnnamedFile {
-        let file: UnnamedFile
+        let bytes: [UInt8]
         switch source {
         case .png(let layout):
-            file = try UnnamedFile()
-            _ = try PNGWriter.write(
-                PictureEncoder.Input(
-                    NoiseStage(layout), to: file.descriptor, name: "made",
-                    OutputOptions(compression: .fast)))
+            bytes = try OutputOptions(compression: .fast).write(NoiseStage(layout)).file
         case .jpeg(let layout, let progressive):
-            file = try UnnamedFile()
-            _ = try JPEGWriter.write(
-                PictureEncoder.Input(
-                    NoiseStage(layout), to: file.descriptor, name: "made",
-                    OutputOptions(format: .jpeg, quality: 95, progressive: progressive)))
+            bytes = try OutputOptions(format: .jpeg, quality: 95, progressive: progressive)
+                .write(NoiseStage(layout)).file
         case .interlaced(let width, let height):
-            file = try UnnamedFile(
+            bytes =
                 PNGMaker.noise(
                     width: width, height: height, colourType: .rgb, depth: 8, interlaced: true
-                ).encoded)
+                ).encoded
         }
-        try file.descriptor.seek(offset: 0, from: .start)
-        return file
+        return try UnnamedFile(bytes)
     }
 
     private static func bound(
@@ -263,8 +251,7 @@ import Testing
 
     /// What is not known before is bounded by the limits.
     @Test func takesTheLimitsForWhatIsNotKnown() throws {
-        var limits = PictureLimits()
-        limits.wholePictureBytes = 100 << 20
+        let limits = PictureLimits { $0.wholePictureBytes = 100 << 20 }
         #expect(try Self.bound([.trim(tolerance: 0)], limits: limits) < 50 << 20)
         let overlay = Filter.overlay(Filter.Overlay(from: "logo"))
         #expect(try Self.bound([overlay], limits: limits) >= 100 << 20)
@@ -294,16 +281,13 @@ import Testing
 
     /// What is going to fail is refused as the pipeline would.
     @Test func refusesWhatThePipelineRefuses() throws {
-        var limits = PictureLimits()
-        limits.wholePictureBytes = 1 << 20
-        let turned = #expect(throws: PictureError.self) {
+        let limits = PictureLimits { $0.wholePictureBytes = 1 << 20 }
+        expectFailure(.tooManyPixels) {
             try Self.bound([.flip], limits: limits)
         }
-        #expect(turned?.kind == .tooManyPixels)
-        let outside = #expect(throws: PictureError.self) {
+        expectFailure(.filterOutside) {
             try Self.bound([.crop(.rectangle(x: 1400, y: 0, width: 200, height: 1))])
         }
-        #expect(outside?.kind == .filterOutside)
     }
 }
 
@@ -311,7 +295,7 @@ import Testing
 private final class NoiseStage: Stage {
     let layout: PixelLayout
     private let memory: FilterBuffer<UInt64>
-    private var noise = PixelNoise(state: 5)
+    private var noise = SplitMix64(seed: 5)
     private var next = 0
 
     init(_ layout: PixelLayout) throws(PictureError) {

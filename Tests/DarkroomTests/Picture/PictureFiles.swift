@@ -36,6 +36,105 @@ final class UnnamedFile {
     }
 }
 
+extension PictureSteps {
+    /// Runs the pipeline: the file of the result, and the report.
+    ///
+    /// - Parameter handOver: gets the pixels for other images.
+    func run(
+        _ source: [UInt8], name: String = "in.png", handOver: UnnamedFile? = nil,
+        preview: PicturePreview? = nil
+    ) throws -> (file: [UInt8], report: PictureReport) {
+        let (source, target) = (try UnnamedFile(source), try UnnamedFile())
+        let result = PictureResult(
+            target.descriptor, name: "out.png",
+            handOver: handOver.map { HandOverFile(file: $0.descriptor, name: "pixels.png") },
+            preview: preview)
+        let report = try PicturePipeline.run(
+            PictureConversion(name, self, to: result), .file(source.descriptor))
+        return (try target.contents(), report)
+    }
+}
+
+extension OutputOptions {
+    /// The file that the writer makes of a stage's rows, and what it says.
+    ///
+    /// - Parameter change: of what the writer gets.
+    func write(
+        _ stage: any Stage, name: String = "x", colour: PictureColour = PictureColour(),
+        exif: [UInt8]? = nil, change: (inout PictureEncoder.Input) -> Void = { _ in },
+        memory: PictureMemory? = nil, cores: Cores = .shared,
+        checkpoint: @escaping () -> Bool = { true }
+    ) throws -> (file: [UInt8], written: WrittenPicture) {
+        let target = try UnnamedFile()
+        var input = PictureEncoder.Input(
+            stage, to: target.descriptor, name: name, self, colour: colour, exif: exif,
+            memory: memory, cores: cores, checkpoint: checkpoint)
+        change(&input)
+        let written = try format.encoder.write(input)
+        return (try target.contents(), written)
+    }
+}
+
+extension ReferencePicture {
+    /// A picture, sample by sample.
+    init(
+        _ width: Int, _ height: Int, channels: Int, depth: Int = 8,
+        sample: (_ x: Int, _ y: Int, _ channel: Int) -> UInt16
+    ) {
+        let grid = PixelGrid(width, height, channels: channels, depth: depth, sample: sample)
+        self.init(layout: grid.layout, samples: grid.samples)
+    }
+}
+
+/// What comes of reading a picture.
+struct Reading: Equatable {
+    var layout: PixelLayout?
+    var bytes: [UInt8] = []
+    var warnings: [String] = []
+    var metadata: SourceMetadata?
+    var colour: PictureColour?
+    var exif: [UInt8]?
+    var error: PictureError?
+
+    init(_ input: PictureInput, _ limits: PictureLimits = PictureLimits(), divisor: Int = 1) {
+        do throws(PictureError) {
+            let reader = try PictureDecoder.reader(
+                of: PictureDecoder.Input(
+                    input, name: "x", limits: limits, divisor: { _, _, _ in divisor }))
+            layout = reader.layout
+            (bytes, error) = reader.bytesUntilError()
+            (warnings, metadata) = (reader.warnings, reader.metadata)
+            (colour, exif) = (reader.colour, reader.exif)
+        } catch {
+            self.error = error
+        }
+    }
+}
+
+/// Checks how a picture fails.
+///
+/// - Parameters:
+///   - words: what the message has in it.
+///   - start: what it begins with.
+func expectFailure<Value>(
+    _ kind: PictureError.Code, _ words: String = "", start: String = "",
+    location: SourceLocation = #_sourceLocation, _ body: () throws -> Value
+) {
+    let error = #expect(throws: PictureError.self, sourceLocation: location) { _ = try body() }
+    let message = error?.message ?? ""
+    #expect(error?.kind == kind, "\(message)", sourceLocation: location)
+    #expect(message.hasPrefix(start), "\(message)", sourceLocation: location)
+    #expect(words.isEmpty || message.contains(words), "\(message)", sourceLocation: location)
+}
+
+extension PictureLimits {
+    /// The usual limits, but for what is changed.
+    init(_ change: (inout Self) -> Void) {
+        self.init()
+        change(&self)
+    }
+}
+
 /// A way of decoding pixels: code of our own with SIMD, the same in plain C, libpng.
 struct DecodingWay: Sendable, CustomTestStringConvertible {
     let decoder: PNGReader.Decoder
@@ -62,6 +161,18 @@ struct DecodingWay: Sendable, CustomTestStringConvertible {
             return Decoded(try PNGReader.pixels(of: file, decoder: decoder))
         }
         return (result.picture, result.reader)
+    }
+
+    /// Checks what each way makes of a file.
+    static func expectAll(
+        _ file: [UInt8], _ picture: ReferencePicture, _ comment: String = "",
+        location: SourceLocation = #_sourceLocation
+    ) throws {
+        for way in all {
+            #expect(
+                try way.pixels(of: file).picture == picture, "\(way.testDescription) \(comment)",
+                sourceLocation: location)
+        }
     }
 
     /// What leaves the lock; nobody else holds the reader.

@@ -6,13 +6,22 @@ import Testing
 /// Headers without their pixels, and what is calculated from them.
 @Suite struct PictureHeaderTests {
     struct File: Sendable, CustomTestStringConvertible {
-        var testDescription: String
+        let testDescription: String
         let bytes: [UInt8]
         let width: Int
         let height: Int
         let channels: Int
         let depth: Int
-        var isHeld = false
+        let isHeld: Bool
+
+        init(
+            _ name: String, _ bytes: [UInt8], _ width: Int, _ height: Int, _ channels: Int,
+            depth: Int = 8, isHeld: Bool = false
+        ) {
+            (testDescription, self.bytes) = (name, bytes)
+            (self.width, self.height, self.channels) = (width, height, channels)
+            (self.depth, self.isHeld) = (depth, isHeld)
+        }
 
         var header: PictureHeader {
             get throws { try PictureHeader(bytes, name: "a") }
@@ -38,38 +47,18 @@ import Testing
     }
 
     static let files = [
+        File("gray bits", png(.gray, 1), 64, 48, 1, depth: 1),
+        File("palette", png(.palette, 4), 64, 48, 3),
+        File("words with alpha", png(.rgba, 16), 64, 48, 4, depth: 16),
+        File("interlaced", png(.rgb, 8, interlaced: true), 64, 48, 3, isHeld: true),
+        File("JPEG", jpeg(640, 480, channels: 3), 640, 480, 3),
+        File("JPEG of an odd size", jpeg(643, 485, channels: 3), 643, 485, 3),
+        File("WebP", CodecSamples.webpWide, 41, 27, 3, isHeld: true),
+        File("AVIF", CodecSamples.avifWide, 41, 27, 3, isHeld: true),
+        File("gray JPEG on its side", jpeg(640, 480, channels: 1, orientation: 6), 640, 480, 1),
         File(
-            testDescription: "gray bits", bytes: png(.gray, 1), width: 64, height: 48, channels: 1,
-            depth: 1),
-        File(
-            testDescription: "palette", bytes: png(.palette, 4), width: 64, height: 48, channels: 3,
-            depth: 8),
-        File(
-            testDescription: "words with alpha", bytes: png(.rgba, 16), width: 64, height: 48,
-            channels: 4, depth: 16),
-        File(
-            testDescription: "interlaced", bytes: png(.rgb, 8, interlaced: true), width: 64,
-            height: 48, channels: 3, depth: 8, isHeld: true),
-        File(
-            testDescription: "JPEG", bytes: jpeg(640, 480, channels: 3), width: 640, height: 480,
-            channels: 3, depth: 8),
-        File(
-            testDescription: "JPEG of an odd size", bytes: jpeg(643, 485, channels: 3), width: 643,
-            height: 485, channels: 3, depth: 8),
-        File(
-            testDescription: "WebP", bytes: CodecSamples.webpWide, width: 41, height: 27,
-            channels: 3, depth: 8, isHeld: true),
-        File(
-            testDescription: "AVIF", bytes: CodecSamples.avifWide, width: 41, height: 27,
-            channels: 3, depth: 8, isHeld: true),
-        File(
-            testDescription: "gray JPEG on its side",
-            bytes: jpeg(640, 480, channels: 1, orientation: 6), width: 640, height: 480,
-            channels: 1, depth: 8),
-        File(
-            testDescription: "progressive JPEG",
-            bytes: jpeg(640, 480, channels: 3, progressive: true),
-            width: 640, height: 480, channels: 3, depth: 8, isHeld: true),
+            "progressive JPEG", jpeg(640, 480, channels: 3, progressive: true), 640, 480, 3,
+            isHeld: true),
     ]
 
     static let chains: [[Filter]] = [
@@ -106,18 +95,14 @@ import Testing
                 let outcome = try PeakMemory.outcome(
                     of: header.source(for: PictureSteps(filters: filters, autoOrient: autoOrient)),
                     PictureSteps(filters: filters, autoOrient: autoOrient, options: options))
-                let input = try UnnamedFile(file.bytes)
-                let output = try UnnamedFile()
-                let report = try PicturePipeline.run(
-                    PictureConversion(
-                        "a",
-                        PictureSteps(filters: filters, autoOrient: autoOrient, options: options),
-                        to: PictureResult(output.descriptor, name: "b")), .file(input.descriptor))
+                let (output, report) = try PictureSteps(
+                    filters: filters, autoOrient: autoOrient, options: options
+                ).run(file.bytes)
                 let layout = try #require(outcome.layout)
                 #expect(outcome.isExact && outcome.failure == nil)
                 #expect(layout.width == report.width && layout.height == report.height)
                 #expect(layout.channels == report.channels && layout.depth == report.depth)
-                let written = try PictureHeader(output.contents(), name: "b")
+                let written = try PictureHeader(output, name: "b")
                 #expect(
                     written
                         == PictureHeader(
@@ -136,27 +121,21 @@ import Testing
         filters: [Filter], options: OutputOptions
     ) throws {
         let file = Self.files[2]
-        func run() throws {
-            let input = try UnnamedFile(file.bytes)
-            let output = try UnnamedFile()
-            _ = try PicturePipeline.run(
-                PictureConversion(
-                    "a", PictureSteps(filters: filters, options: options),
-                    to: PictureResult(output.descriptor, name: "b")), .file(input.descriptor))
+        let error = try #require(throws: PictureError.self) {
+            try PictureSteps(filters: filters, options: options).run(file.bytes)
         }
-        let error = try #require(throws: PictureError.self) { try run() }
         let foreseen = try #require(throws: PictureError.self) {
             _ = try PeakMemory.outcome(
                 of: try file.header.source(for: PictureSteps(filters: filters)),
-                PictureSteps(filters: filters, options: options), outputName: "b")
+                PictureSteps(filters: filters, options: options), outputName: "out.png")
         }
-        #expect(foreseen.naming("a", or: ["b"]) == error)
+        #expect(foreseen.naming("in.png", or: ["out.png"]) == error)
     }
 }
 
 extension PictureHeader {
     /// The header of a file of these bytes.
-    fileprivate init(_ bytes: [UInt8], name: String) throws {
+    init(_ bytes: [UInt8], name: String) throws {
         let file = try UnnamedFile(bytes)
         self = try withExtendedLifetime(file) { try PictureHeader(of: file.descriptor, name: name) }
     }

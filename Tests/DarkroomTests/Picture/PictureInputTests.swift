@@ -1,3 +1,4 @@
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -5,43 +6,35 @@ import Testing
 
 /// A picture that is read from memory has the pixels, the remarks and the errors that its file has.
 @Suite struct PictureInputTests {
-    /// What comes of reading a picture.
-    struct Outcome: Equatable {
-        var layout: PixelLayout?
-        var bytes: [UInt8] = []
-        var warnings: [String] = []
-        var metadata: SourceMetadata?
-        var error: PictureError?
-
-        init(_ input: PictureInput, divisor: Int = 1) {
-            do throws(PictureError) {
-                let reader = try PictureDecoder.reader(
-                    of: PictureDecoder.Input(
-                        input, name: "x", limits: PictureLimits(), divisor: { _, _, _ in divisor },
-                        checkpoint: { true }))
-                layout = reader.layout
-                (bytes, error) = reader.bytesUntilError()
-                warnings = reader.warnings
-                metadata = reader.metadata
-            } catch {
-                self.error = error
-            }
-        }
-    }
-
     /// - Returns: how both were read.
     @discardableResult
     private func compare(
         _ bytes: [UInt8], divisor: Int = 1, sourceLocation: SourceLocation = #_sourceLocation
-    ) throws -> Outcome {
+    ) throws -> Reading {
         let file = try UnnamedFile(bytes)
-        let expected = Outcome(.file(file.descriptor), divisor: divisor)
-        let found = Outcome(.content(bytes), divisor: divisor)
+        let expected = Reading(.file(file.descriptor), divisor: divisor)
+        let found = Reading(.content(bytes), divisor: divisor)
         let areEqual = found == expected
         #expect(
             areEqual, "\(found.warnings) \(found.error?.message ?? "whole"), \(bytes.count) bytes",
             sourceLocation: sourceLocation)
         return found
+    }
+
+    @Test func saysWhyAFileCannotBeRead() throws {
+        let folder = try FileDescriptor.open("/", .readOnly)
+        defer { try? folder.close() }
+        let input = PictureDecoder.Input(.file(folder), name: "x")
+        let errors = try [
+            #require(throws: PictureError.self) { try PNGReader(input) },
+            #require(throws: PictureError.self) { try JPEGReader(input) },
+        ]
+        #expect(errors.allSatisfy { $0.kind == .readFailed && $0.isTransient })
+        #expect(
+            errors.map(\.message) == [
+                "x: reading the first bytes: Is a directory",
+                "x: reading the header: Is a directory",
+            ])
     }
 
     @Test(arguments: PixelKind.all) func aPNGIsReadAsItsFile(kind: PixelKind) throws {
@@ -65,11 +58,7 @@ import Testing
     /// For most of them libjpeg takes over in the midst of the data, and reads them again.
     @Test(arguments: JPEGDamageTests.damages, [1, 8])
     func aBrokenJPEGFailsAsItsFile(damage: JPEGDamageTests.Damage, divisor: Int) throws {
-        var maker = JPEGDamageTests.maker(damage.scans, channels: damage.channels)
-        damage.prepare(&maker)
-        var file = maker.encoded
-        damage.change(&file)
-        #expect(try compare(file, divisor: divisor).error != nil)
+        #expect(try compare(damage.file, divisor: divisor).error != nil)
     }
 
     @Test func everyTruncationFailsAsItsFile() throws {

@@ -43,8 +43,7 @@ import Testing
     @Test(arguments: holdings.filter { $0.1 > 0 })
     func refusesWhatIsMoreThanTheLimit(filter: Filter, bytes: Int) throws {
         for (limit, fits) in [(bytes, true), (bytes - 1, false)] {
-            var limits = PictureLimits()
-            limits.wholePictureBytes = limit
+            let limits = PictureLimits { $0.wholePictureBytes = limit }
             let grid = PixelGrid.noise(100, 30, channels: 3, depth: 16)
             if fits {
                 _ = try grid.developed(filter, limits: limits)
@@ -86,14 +85,8 @@ import Testing
         let maker = PNGMaker.noise(
             width: 10, height: 10, colourType: .rgb, depth: 8, interlaced: true)
         func run(_ limit: Int) throws {
-            var limits = PictureLimits()
-            limits.wholePictureBytes = limit
-            let (source, target) = (try UnnamedFile(maker.encoded), try UnnamedFile())
-            _ = try PicturePipeline.run(
-                PictureConversion(
-                    "in.png", PictureSteps(filters: [.flip], limits: limits),
-                    to: PictureResult(target.descriptor, name: "out.png")), .file(source.descriptor)
-            )
+            let limits = PictureLimits { $0.wholePictureBytes = limit }
+            _ = try PictureSteps(filters: [.flip], limits: limits).run(maker.encoded)
         }
         try run(600)
         let error = #expect(throws: PictureError.self) { try run(599) }

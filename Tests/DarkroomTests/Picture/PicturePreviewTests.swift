@@ -8,16 +8,25 @@ import Testing
 /// Small copies of results, held against their definition.
 @Suite struct PicturePreviewTests {
     private static func run(
-        _ file: [UInt8], _ filters: [Filter] = [], _ options: OutputOptions = OutputOptions(),
-        _ preview: PicturePreview?
+        _ file: [UInt8], _ filters: [Filter] = [], _ format: OutputFormat = .png,
+        _ preview: PicturePreview? = nil
     ) throws -> [UInt8] {
-        let (source, target) = (try UnnamedFile(file), try UnnamedFile())
-        _ = try PicturePipeline.run(
-            PictureConversion(
-                "in", PictureSteps(filters: filters, options: options),
-                to: PictureResult(target.descriptor, name: "out", preview: preview)),
-            .file(source.descriptor))
-        return try target.contents()
+        try PictureSteps(
+            filters: filters, options: OutputOptions(format: format, compression: .fast)
+        ).run(file, preview: preview).file
+    }
+
+    /// The copy of a result.
+    private static func copy(
+        of file: [UInt8], _ filters: [Filter] = []
+    ) throws -> PicturePreview {
+        let preview = PicturePreview()
+        _ = try run(file, filters, .png, preview)
+        return preview
+    }
+
+    private static func noise(_ width: Int, _ height: Int) throws -> PNGMaker {
+        try #require(kinds.first { $0.colourType == .rgb }).noise(width: width, height: height)
     }
 
     /// The copy of a result, by its definition.
@@ -72,7 +81,7 @@ import Testing
         var maker = kind.noise(width: size.width, height: size.height)
         if kind.colourType == .palette { maker.transparency = [0, 128] }
         let preview = PicturePreview()
-        let output = try Self.run(maker.encoded, [], OutputOptions(compression: .fast), preview)
+        let output = try Self.run(maker.encoded, [], .png, preview)
         let expected = Self.reference(try PNGReader.pixels(of: output).picture)
         #expect(preview.layout == expected.layout)
         #expect(preview.bytes == expected.samples)
@@ -87,25 +96,19 @@ import Testing
         let options = OutputOptions(format: format, compression: .fast)
         let preview = PicturePreview()
         #expect(
-            try Self.run(file, filters, options, preview) == Self.run(file, filters, options, nil))
-        let exact = try Self.run(file, filters, OutputOptions(compression: .fast), nil)
+            try Self.run(file, filters, format, preview) == Self.run(file, filters, format))
+        let exact = try Self.run(file, filters)
         let expected = Self.reference(try PNGReader.pixels(of: exact).picture)
         #expect(preview.layout == expected.layout)
         #expect(preview.bytes == expected.samples)
         // Each variant has its own, and it is the same.
-        let (source, first, second) = (try UnnamedFile(file), try UnnamedFile(), try UnnamedFile())
         let previews = [PicturePreview(), PicturePreview()]
-        let outcomes = try PictureVariants(
-            [
-                PictureConversion(
-                    "in", PictureSteps(filters: filters, options: options),
-                    to: PictureResult(first.descriptor, name: "a", preview: previews[0])),
-                PictureConversion(
-                    "in", PictureSteps(filters: [filters[0], .resize(.init(width: 20))]),
-                    to: PictureResult(second.descriptor, name: "b", preview: previews[1])),
-            ], commonFilters: 1
-        ).run(input: .file(source.descriptor))
-        #expect(try outcomes.map { try $0.get().height } == [900, 16])
+        let steps = [
+            PictureSteps(filters: filters, options: options),
+            PictureSteps(filters: [filters[0], .resize(.init(width: 20))]),
+        ]
+        let made = try PictureVariants.run(file, steps, commonFilters: 1, previews: previews)
+        #expect(try made.map { try $0.outcome.get().height } == [900, 16])
         #expect(previews[0].bytes == expected.samples)
         #expect(previews.map(\.isNeeded) == [true, false])
     }
@@ -138,21 +141,13 @@ import Testing
         var maker = kind.noise(width: 331, height: 219)
         if kind.colourType == .palette { maker.transparency = [0, 128] }
         let file = maker.encoded
-        let (alone, before, after) = (PicturePreview(), PicturePreview(), PicturePreview())
-        _ = try Self.run(file, [], OutputOptions(compression: .fast), alone)
-        let (source, target) = (try UnnamedFile(file), try UnnamedFile())
-        _ = try PicturePipeline.run(
-            PictureConversion(
-                "in",
-                PictureSteps(
-                    filters: filters + [.invert(amount: 1)],
-                    options: OutputOptions(compression: .fast), sourcePreview: before),
-                to: PictureResult(target.descriptor, name: "out", preview: after)),
-            .file(source.descriptor))
-        #expect(
-            try target.contents()
-                == Self.run(
-                    file, filters + [.invert(amount: 1)], OutputOptions(compression: .fast), nil))
+        let alone = try Self.copy(of: file)
+        let (before, after) = (PicturePreview(), PicturePreview())
+        let made = try PictureSteps(
+            filters: filters + [.invert(amount: 1)],
+            options: OutputOptions(compression: .fast), sourcePreview: before
+        ).run(file, preview: after).file
+        #expect(try made == Self.run(file, filters + [.invert(amount: 1)]))
         #expect(before.layout?.width == 96 && before.layout?.height == 63)
         #expect(before.bytes == alone.bytes)
         let difference = try after.difference(from: before)
@@ -170,12 +165,9 @@ import Testing
 
     /// Of a gray source and a coloured result.
     @Test func aGraySampleStandsForAllChannels() throws {
-        let (before, after) = (PicturePreview(), PicturePreview())
-        let kind = try #require(Self.kinds.first { $0.colourType == .rgb })
-        let file = kind.noise(width: 200, height: 100).encoded
-        for (filters, preview) in [([Filter.grayscale(amount: 1)], before), ([], after)] {
-            _ = try Self.run(file, filters, OutputOptions(compression: .fast), preview)
-        }
+        let file = try Self.noise(200, 100).encoded
+        let before = try Self.copy(of: file, [.grayscale(amount: 1)])
+        let after = try Self.copy(of: file)
         let pairs = [try after.difference(from: before), try before.difference(from: after)]
         #expect(pairs[0]?.bytes == pairs[1]?.bytes)
         #expect(pairs[0]?.layout?.channels == 3)
@@ -189,33 +181,23 @@ import Testing
     /// Variants share the copy of their source, however it is read.
     @Test(arguments: [0, 1]) func variantsShareTheCopyOfTheSource(common: Int) throws {
         let file = PixelKind.all[0].noise(width: 400, height: 300).encoded
-        let alone = PicturePreview()
-        _ = try Self.run(file, [], OutputOptions(compression: .fast), alone)
+        let alone = try Self.copy(of: file)
         let before = PicturePreview()
-        let (source, first, second) = (try UnnamedFile(file), try UnnamedFile(), try UnnamedFile())
         let filters: [Filter] = [
             .crop(.rectangle(x: 3, y: 1, width: 50, height: 40)), .invert(amount: 1),
         ]
-        _ = try PictureVariants(
-            [
-                PictureConversion(
-                    "in", PictureSteps(filters: filters, sourcePreview: before),
-                    to: PictureResult(first.descriptor, name: "a")),
-                PictureConversion(
-                    "in", PictureSteps(filters: Array(filters.prefix(common))),
-                    to: PictureResult(second.descriptor, name: "b")),
-            ], commonFilters: common
-        ).run(input: .file(source.descriptor))
+        let steps = [
+            PictureSteps(filters: filters, sourcePreview: before),
+            PictureSteps(filters: Array(filters.prefix(common))),
+        ]
+        _ = try PictureVariants.run(file, steps, commonFilters: common)
         #expect(before.bytes == alone.bytes)
     }
 
     @Test func isWrittenAsAJPEG() throws {
-        let preview = PicturePreview()
-        #expect(try preview.file() == nil)
-        let file = PixelKind.all[0].noise(width: 900, height: 600).encoded
-        _ = try Self.run(file, [], OutputOptions(compression: .fast), preview)
-        let target = try UnnamedFile(try #require(try preview.file()))
-        let header = try PictureHeader(of: target.descriptor, name: "p")
+        #expect(try PicturePreview().file() == nil)
+        let preview = try Self.copy(of: PixelKind.all[0].noise(width: 900, height: 600).encoded)
+        let header = try PictureHeader(try #require(try preview.file()), name: "p")
         #expect(header.kind == .jpeg)
         #expect((header.layout.width, header.layout.height) == (162, 108))
     }
@@ -227,21 +209,15 @@ import Testing
     func twoCopiesShareAFile(size: (width: Int, height: Int), isGray: Bool) throws {
         let kind = try #require(Self.kinds.first { $0.colourType == (isGray ? .gray : .rgb) })
         let file = kind.noise(width: size.width, height: size.height).encoded
-        let (before, after) = (PicturePreview(), PicturePreview())
-        _ = try Self.run(file, [], OutputOptions(compression: .fast), before)
-        _ = try Self.run(file, [.invert(amount: 1)], OutputOptions(compression: .fast), after)
-        let difference = try #require(try after.difference(from: before))
+        let before = try Self.copy(of: file)
+        let difference = try #require(
+            try Self.copy(of: file, [.invert(amount: 1)]).difference(from: before))
         let layout = try #require(before.layout)
         func pixels(
             _ copy: PicturePreview, above other: PicturePreview? = nil
         ) throws -> ReferencePicture {
             let encoded = try #require(try copy.encoded(above: other))
-            let (source, png) = (try UnnamedFile(encoded.jpeg), try UnnamedFile())
-            _ = try PicturePipeline.run(
-                PictureConversion(
-                    "p", PictureSteps(filters: []), to: PictureResult(png.descriptor, name: "q")),
-                .file(source.descriptor))
-            return try PNGReader.pixels(of: png.contents()).picture
+            return try PNGReader.pixels(of: PictureSteps().run(encoded.jpeg).file).picture
         }
         let pair = PreviewPair(rows: layout.height)
         let encoded = try #require(try before.encoded(above: difference))
@@ -271,22 +247,18 @@ import Testing
 
     /// A browser shows the copy as it shows the picture.
     @Test func hasTheProfileOfThePicture() throws {
-        let kind = try #require(Self.kinds.first { $0.colourType == .rgb })
-        var maker = kind.noise(width: 300, height: 200)
+        var maker = try Self.noise(300, 200)
         let profile = ICCProfileMaker.profile(space: "RGB ")
         maker.early = [ICCProfileMaker.chunk(name: "p", profile: profile)]
-        let preview = PicturePreview()
-        _ = try Self.run(maker.encoded, [], OutputOptions(compression: .fast), preview)
+        let preview = try Self.copy(of: maker.encoded)
         preview.orientation = .rightTop
-        let target = try UnnamedFile(try #require(try preview.file()))
-        let header = try PictureHeader(of: target.descriptor, name: "p")
+        let header = try PictureHeader(try #require(try preview.file()), name: "p")
         #expect(header.profileBytes == profile.count)
         #expect(header.orientation == .rightTop)
         #expect((header.layout.width, header.layout.height) == (96, 64))
         // That of a source is turned itself.
         let encoded = try #require(try preview.encoded(orientation: .rightTop))
-        let jpeg = try UnnamedFile(encoded.jpeg)
-        let turned = try PictureHeader(of: jpeg.descriptor, name: "p")
+        let turned = try PictureHeader(encoded.jpeg, name: "p")
         #expect(turned.profileBytes == profile.count)
         #expect(turned.orientation == .topLeft)
         #expect((turned.layout.width, turned.layout.height) == (64, 96))
@@ -301,16 +273,13 @@ import Testing
     @Test(arguments: Orientation.allCases) func isTurnedAsAViewerTurnsIt(
         orientation: Orientation
     ) throws {
-        let kind = try #require(Self.kinds.first { $0.colourType == .rgb })
         // So small that the copy has every pixel.
-        let file = kind.noise(width: 21, height: 13).encoded
+        let file = try Self.noise(21, 13).encoded
         func encoded(
             _ filters: [Filter], _ orientation: Orientation
         ) throws -> EncodedPreview {
-            let (before, after) = (PicturePreview(), PicturePreview())
-            _ = try Self.run(file, filters, OutputOptions(compression: .fast), before)
-            _ = try Self.run(
-                file, filters + [.invert(amount: 1)], OutputOptions(compression: .fast), after)
+            let before = try Self.copy(of: file, filters)
+            let after = try Self.copy(of: file, filters + [.invert(amount: 1)])
             return try #require(
                 try before.encoded(
                     above: after.difference(from: before), orientation: orientation))
@@ -333,15 +302,9 @@ import Testing
         if let gamma {
             maker.early = [PNGChunk("gAMA", withUnsafeBytes(of: gamma.bigEndian) { Array($0) })]
         }
-        let preview = PicturePreview()
-        _ = try Self.run(maker.encoded, [], OutputOptions(compression: .fast), preview)
-        let encoded = try #require(try preview.encoded())
-        let (source, png) = (try UnnamedFile(encoded.jpeg), try UnnamedFile())
-        _ = try PicturePipeline.run(
-            PictureConversion(
-                "p", PictureSteps(filters: []), to: PictureResult(png.descriptor, name: "q")),
-            .file(source.descriptor))
-        let found = try PNGReader.pixels(of: png.contents()).picture.samples
+        let encoded = try #require(try Self.copy(of: maker.encoded).encoded())
+        let png = try PictureSteps().run(encoded.jpeg).file
+        let found = try PNGReader.pixels(of: png).picture.samples
         // A gamma of 1 / 2.2, or nearly so, is that of sRGB.
         var exponent = 1.0
         if let gamma, gamma < 45_000 || gamma > 46_900 {
@@ -363,12 +326,9 @@ import Testing
         _ = try JPEGWriter.write(
             PictureEncoder.Input(
                 rows, to: jpeg.descriptor, name: "j", OutputOptions(format: .jpeg), exif: exif))
-        let (source, target) = (try UnnamedFile(jpeg.contents()), try UnnamedFile())
         let before = PicturePreview()
-        _ = try PicturePipeline.run(
-            PictureConversion(
-                "j", PictureSteps(filters: [.resize(.init(width: 100))], sourcePreview: before),
-                to: PictureResult(target.descriptor, name: "out")), .file(source.descriptor))
+        _ = try PictureSteps(filters: [.resize(.init(width: 100))], sourcePreview: before)
+            .run(jpeg.contents())
         let facts = try #require(try before.encoded()).facts
         let (width, height) = isTurned ? (800, 1600) : (1600, 800)
         #expect((facts.sourceWidth, facts.sourceHeight) == (width, height))

@@ -29,40 +29,57 @@ import Testing
     ).encoded
 
     private static func open(_ name: String) throws(PictureError) -> OtherImage {
-        guard name == "logo", let file = try? UnnamedFile(logo) else {
-            return try StageContext.noImage(name)
+        guard name == "logo" else { return try StageContext.noImage(name) }
+        return try OtherPictures.open(logo, name)
+    }
+
+    /// A result to make and its files.
+    private struct Job {
+        let wish: Wish
+        let number: Int
+        let output: UnnamedFile
+        let pixels: UnnamedFile
+
+        init(_ wish: Wish, _ number: Int) throws {
+            (self.wish, self.number) = (wish, number)
+            (output, pixels) = (try UnnamedFile(), try UnnamedFile())
         }
-        let path = "/proc/self/fd/\(file.descriptor.rawValue)"
-        return OtherImage(try PicturePath.openForReading(path), name: name)
+
+        /// - Parameter steps: those of all results.
+        func conversion(_ steps: PictureSteps, to other: FileDescriptor? = nil) -> PictureConversion
+        {
+            var steps = steps
+            steps.filters += wish.filters
+            steps.options = wish.options
+            steps.openImage = open
+            return PictureConversion(
+                "in", steps,
+                to: PictureResult(
+                    other ?? output.descriptor, name: "out\(number)",
+                    handOver: wish.handsOver
+                        ? HandOverFile(file: pixels.descriptor, name: "pixels\(number)") : nil))
+        }
+
+        func made(_ report: PictureReport) throws(PictureError) -> Made {
+            Made(file: try contents(of: output), pixels: try contents(of: pixels), report: report)
+        }
     }
 
     /// Each on its own, as separate images are made.
     static func alone(
-        _ source: [UInt8], autoOrient: Bool = true, common: [Filter] = [], _ wishes: [Wish],
-        limits: PictureLimits = PictureLimits()
+        _ source: [UInt8], autoOrient: Bool = true, common: [Filter] = [], _ wishes: [Wish]
     ) throws -> [Made] {
         try wishes.enumerated().map { number, wish in
             let input = try UnnamedFile(source)
-            let (output, pixels) = (try UnnamedFile(), try UnnamedFile())
-            var made = Made()
+            let job = try Job(wish, number)
             do throws(PictureError) {
-                made.report = try PicturePipeline.run(
-                    PictureConversion(
-                        "in",
-                        PictureSteps(
-                            filters: common + wish.filters, autoOrient: autoOrient,
-                            options: wish.options, limits: limits, openImage: open),
-                        to: PictureResult(
-                            output.descriptor, name: "out\(number)",
-                            handOver: wish.handsOver
-                                ? HandOverFile(file: pixels.descriptor, name: "pixels\(number)")
-                                : nil)), .file(input.descriptor))
-                made.file = try contents(of: output)
-                made.pixels = try contents(of: pixels)
+                return try job.made(
+                    PicturePipeline.run(
+                        job.conversion(PictureSteps(filters: common, autoOrient: autoOrient)),
+                        .file(input.descriptor)))
             } catch {
-                made.error = error
+                return Made(error: error)
             }
-            return made
         }
     }
 
@@ -87,34 +104,21 @@ import Testing
         checkpoint: @escaping @Sendable () -> Bool = { true }
     ) throws -> [Made] {
         let input = try UnnamedFile(source)
-        let outputs = try wishes.map { _ in try UnnamedFile() }
-        let pixels = try wishes.map { _ in try UnnamedFile() }
-        let jobs = wishes.indices.map { number in
-            PictureConversion(
-                "in",
-                PictureSteps(
-                    filters: common + wishes[number].filters, autoOrient: autoOrient,
-                    options: wishes[number].options, limits: limits, cores: cores, openImage: open,
-                    stage: stage, checkpoint: checkpoint),
-                to: PictureResult(
-                    (given.isEmpty ? nil : given[number]) ?? outputs[number].descriptor,
-                    name: "out\(number)",
-                    handOver: wishes[number].handsOver
-                        ? HandOverFile(file: pixels[number].descriptor, name: "pixels\(number)")
-                        : nil))
+        let steps = PictureSteps(
+            filters: common, autoOrient: autoOrient, limits: limits, cores: cores, stage: stage,
+            checkpoint: checkpoint)
+        let jobs = try wishes.enumerated().map { number, wish in try Job(wish, number) }
+        let conversions = jobs.map { job in
+            job.conversion(steps, to: given.isEmpty ? nil : given[job.number])
         }
         do throws(PictureError) {
-            let attempt = try PictureVariants(jobs, commonFilters: common.count)
+            let attempt = try PictureVariants(conversions, commonFilters: common.count)
                 .run(input: isContent ? .content(source) : .file(input.descriptor), admit: admit)
             guard case .made(let outcomes) = attempt else { return [] }
             var made: [Made] = []
-            for (number, outcome) in outcomes.enumerated() {
+            for (job, outcome) in zip(jobs, outcomes) {
                 switch outcome {
-                case .success(let report):
-                    made.append(
-                        Made(
-                            file: try contents(of: outputs[number]),
-                            pixels: try contents(of: pixels[number]), report: report))
+                case .success(let report): made.append(try job.made(report))
                 case .failure(let error): made.append(Made(error: error))
                 }
             }
@@ -300,13 +304,10 @@ import Testing
                     }
                 }
                 for (lane, divisor) in divisors.enumerated() {
-                    let alone = try UnnamedFile(maker.encoded)
-                    let expected = try JPEGReader(
-                        PictureDecoder.Input(
-                            .file(alone.descriptor), name: "in", divisor: { _, _, _ in divisor }))
-                    #expect(views.layouts[lane] == expected.layout)
-                    #expect(
-                        found[lane] == (try expected.allBytes()), "\(width)x\(height) \(divisor)")
+                    let (bytes, reader) = try JPEGReader.pixels(
+                        of: maker.encoded, divisor: divisor)
+                    #expect(views.layouts[lane] == reader.layout)
+                    #expect(found[lane] == bytes, "\(width)x\(height) \(divisor)")
                 }
             }
         }
@@ -501,22 +502,38 @@ import Testing
 
     private static func grown(_ source: [UInt8], _ wishes: [Wish]) throws -> (Int, Int) {
         let bytes = Mutex(0)
-        let clear = try FileDescriptor.open("/proc/self/clear_refs", .writeOnly)
-        try clear.closeAfter { _ = try clear.writeAll("5".utf8) }
-        let before = try ProcessMemory.status("VmHWM")
-        let made = try together(
-            source, wishes, cores: Cores(count: 2),
-            admit: { needed in
-                bytes.withLock { $0 = max($0, needed) }
-                return true
-            })
-        let after = try ProcessMemory.status("VmHWM")
-        #expect(made.allSatisfy { $0.error == nil })
-        return (after - before, bytes.withLock { $0 })
+        let grown = try ProcessMemory.growth {
+            let made = try together(
+                source, wishes, cores: Cores(count: 2),
+                admit: { needed in
+                    bytes.withLock { $0 = max($0, needed) }
+                    return true
+                })
+            #expect(made.allSatisfy { $0.error == nil })
+        }
+        return (grown, bytes.withLock { $0 })
     }
 }
 
 extension PictureVariants {
+    /// What becomes of results with these steps, and their files.
+    static func run(
+        _ source: [UInt8], _ steps: [PictureSteps], commonFilters: Int = 0,
+        previews: [PicturePreview]? = nil
+    ) throws -> [(outcome: Outcome, file: [UInt8])] {
+        let source = try UnnamedFile(source)
+        let targets = try steps.map { _ in try UnnamedFile() }
+        let jobs = steps.indices.map { number in
+            PictureConversion(
+                "in", steps[number],
+                to: PictureResult(
+                    targets[number].descriptor, name: "out", preview: previews?[number]))
+        }
+        let outcomes = try PictureVariants(jobs, commonFilters: commonFilters)
+            .run(input: .file(source.descriptor))
+        return try zip(outcomes, targets).map { ($0, try $1.contents()) }
+    }
+
     /// With all the memory that they need.
     func run(input: PictureInput) throws(PictureError) -> [Outcome] {
         switch try run(input: input, admit: { _ in true }) {

@@ -25,4 +25,14 @@ enum ProcessMemory {
         let words = line.split { $0 == " " || $0 == "\t" }
         return try #require(Int(words[1])) << 10
     }
+
+    /// By how much the resident memory has grown at most during `body`.
+    static func growth(_ body: () throws -> Void) throws -> Int {
+        // The peak becomes what is resident now, see proc(5).
+        let clear = try FileDescriptor.open("/proc/self/clear_refs", .writeOnly)
+        try clear.closeAfter { _ = try clear.writeAll("5".utf8) }
+        let before = try status("VmHWM")
+        try body()
+        return try status("VmHWM") - before
+    }
 }

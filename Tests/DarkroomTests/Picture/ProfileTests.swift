@@ -94,8 +94,7 @@ import Testing
         }
         let isToPNG = way == .pngToPNG || way == .jpegToPNG
         let options = OutputOptions(format: isToPNG ? .png : .jpeg)
-        let (output, report) = try PicturePipelineTests.run(
-            file, options: options, stage: FilterStage.make)
+        let (output, report) = try PictureSteps(options: options).run(file)
         let name = isFromPNG ? "iCCP" : "ICC"
         // From JPEG to JPEG libpng has no say.
         let isFree = way == .jpegToJPEG && !["for gray", "no signature"].contains(deviation.name)
@@ -134,7 +133,7 @@ import Testing
         var maker = PNGMaker.noise(width: 8, height: 8, colourType: .rgb, depth: 8)
         let chunk = ICCProfileMaker.chunk(name: "", profile: profile)
         maker.early = [PNGChunk("iCCP", name + chunk.data)]
-        let (output, report) = try PicturePipelineTests.run(maker.encoded)
+        let (output, report) = try PictureSteps().run(maker.encoded)
         #expect(report.metadata == ["iCCP": "kept"])
         return try PNGReader.pixels(of: output).reader.colour.profile?.name
     }
@@ -147,11 +146,9 @@ import Testing
             bytes: try #require(Self.deviations.first { $0.name == "PCS Luv" }).profile)
         colour.density = PictureColour.Density(x: 1, y: 1, unit: 1)
         let maker = PNGMaker.noise(width: 8, height: 8, colourType: .rgb, depth: 8)
-        let target = try UnnamedFile()
-        let written = try PNGWriter.write(
-            PictureEncoder.Input(
-                ArrayStage(maker.reference), to: target.descriptor, name: "x.png", colour: colour))
+        let (file, written) = try OutputOptions().write(
+            ArrayStage(maker.reference), colour: colour)
         #expect(written.items == [.density])
-        #expect(try PNGDecoder.decode(target.contents()) == maker.reference)
+        #expect(try PNGDecoder.decode(file) == maker.reference)
     }
 }

@@ -7,11 +7,8 @@ import Testing
 /// Reading ahead changes neither what is read nor how it ends.
 @Suite(.tags(.concurrency)) struct ReadAheadTests {
     static let picture: ReferencePicture = {
-        let layout = PixelLayout(width: 97, height: 211, channels: 3, depth: 8)
         var random = SplitMix64(seed: 5)
-        return ReferencePicture(
-            layout: layout,
-            samples: (0..<layout.bytes).map { _ in UInt16(random.next() & 255) })
+        return ReferencePicture(97, 211, channels: 3) { _, _, _ in UInt16(random.next() & 255) }
     }()
 
     /// Lends bands of a few rows, always in the same memory, and fails before one of them.
@@ -64,20 +61,30 @@ import Testing
         }
     }
 
+    /// Takes the rows that are left, and checks them.
+    ///
+    /// - Parameter then: gets the number of rows after each band.
+    static func expectRows(
+        of ahead: ReadAhead, from first: Int = 0, then: (Int) -> Void = { _ in }
+    ) throws {
+        var next = first
+        while let band = try ahead.nextBand() {
+            #expect(band.rows.lowerBound == next)
+            let isRight = Self.isRight(band)
+            #expect(isRight)
+            next = band.rows.upperBound
+            then(next)
+        }
+        #expect(next == picture.layout.height)
+    }
+
     @Test(arguments: [2, 3, 8], [true, false])
     func givesWhatItsSourceGives(count: Int, begins: Bool) throws {
         let cores = Self.cores(count)
         let source = try Source()
         let ahead = try #require(ReadAhead(source, cores, leastBytes: 1))
         if begins { ahead.begin() }
-        var next = 0
-        while let band = try ahead.nextBand() {
-            #expect(band.rows.lowerBound == next)
-            let isRight = Self.isRight(band)
-            #expect(isRight)
-            next = band.rows.upperBound
-        }
-        #expect(next == Self.picture.layout.height)
+        try Self.expectRows(of: ahead)
         #expect(try ahead.nextBand() == nil)
         ahead.close()
         #expect(source.mostReaders.load(ordering: .relaxed) == 1)
@@ -91,10 +98,9 @@ import Testing
             ReadAhead(try Source(failingRow: row), cores, leastBytes: 1))
         if begins { ahead.begin() }
         var next = 0
-        let error = #expect(throws: PictureError.self) {
+        #expect(throws: PictureError(.pngData, "row \(row)")) {
             while let band = try ahead.nextBand() { next = band.rows.upperBound }
         }
-        #expect(error == PictureError(.pngData, "row \(row)"))
         #expect(next == row / 7 * 7)
         ahead.close()
         #expect(cores.idle == 1)
@@ -111,13 +117,7 @@ import Testing
         for _ in 0..<bands { next = try #require(try ahead.nextBand()).rows.upperBound }
         ahead.close()
         #expect(cores.idle == 1)
-        while let band = try ahead.nextBand() {
-            #expect(band.rows.lowerBound == next)
-            let isRight = Self.isRight(band)
-            #expect(isRight)
-            next = band.rows.upperBound
-        }
-        #expect(next == Self.picture.layout.height)
+        try Self.expectRows(of: ahead, from: next)
         #expect(cores.idle == 1)
     }
 
@@ -136,18 +136,12 @@ import Testing
             }
         }
         ahead.begin()
-        var next = 0
-        while let band = try ahead.nextBand() {
-            #expect(band.rows.lowerBound == next)
-            let isRight = Self.isRight(band)
-            #expect(isRight)
-            next = band.rows.upperBound
+        try Self.expectRows(of: ahead) { next in
             // As who has encoded the last strip does; somebody may be there already.
             if next % 35 == 0, cores.tryBorrow() {
                 if ahead.takeOver() { ahead.help() } else { cores.giveBack() }
             }
         }
-        #expect(next == Self.picture.layout.height)
         ahead.close()
         #expect(source.mostReaders.load(ordering: .relaxed) == 1)
         #expect(!ahead.hasHelper)

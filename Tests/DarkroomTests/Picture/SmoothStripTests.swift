@@ -26,15 +26,7 @@ import Testing
         var sample: @Sendable (_ x: Int, _ y: Int, _ channel: Int) -> UInt16
 
         var picture: ReferencePicture {
-            let layout = PixelLayout(width: width, height: height, channels: channels, depth: 8)
-            var samples: [UInt16] = []
-            samples.reserveCapacity(layout.width * layout.height * channels)
-            for y in 0..<height {
-                for x in 0..<width {
-                    for channel in 0..<channels { samples.append(sample(x, y, channel)) }
-                }
-            }
-            return ReferencePicture(layout: layout, samples: samples)
+            ReferencePicture(width, height, channels: channels, sample: sample)
         }
     }
 

@@ -8,64 +8,40 @@ import Testing
 @Suite(.tags(.concurrency)) struct StripEncoderTests {
     /// Of some ten strips, of which some look like a photograph, some toned, some like a drawing.
     static let picture: ReferencePicture = {
-        let layout = PixelLayout(width: 320, height: 1200, channels: 3, depth: 8)
         var random = SplitMix64(seed: 21)
-        var samples: [UInt16] = []
-        samples.reserveCapacity(layout.bytesPerRow * layout.height)
-        for row in 0..<layout.height {
-            for column in 0..<layout.width {
-                let bits = random.next()
-                switch row / 400 {
-                case 0:
-                    for channel in 0..<3 { samples.append(90 + UInt16(bits >> (8 * channel) & 15)) }
-                case 1:
-                    let light = 100 + UInt16(bits & 31)
-                    samples += [light, light * 9 / 10, light * 7 / 10]
-                default:
-                    let light: UInt16 = (row / 20 + column / 30) % 2 == 0 ? 20 : 210
-                    samples += [light, light, 255 - light]
-                }
+        var bits: UInt64 = 0
+        return ReferencePicture(320, 1200, channels: 3) { column, row, channel in
+            if channel == 0 { bits = random.next() }
+            switch row / 400 {
+            case 0: return 90 + UInt16(bits >> (8 * channel) & 15)
+            case 1: return (100 + UInt16(bits & 31)) * [10, 9, 7][channel] / 10
+            default:
+                let light: UInt16 = (row / 20 + column / 30) % 2 == 0 ? 20 : 210
+                return channel < 2 ? light : 255 - light
             }
         }
-        return ReferencePicture(layout: layout, samples: samples)
     }()
 
+    /// The file that each of these numbers of cores writes; it has the same pixels.
     static func write(
-        _ stage: any Stage, cores: Cores, compression: PNGWriter.Compression = .balanced,
-        checkpoint: @escaping () -> Bool = { true }
-    ) throws -> (file: [UInt8], output: WrittenPicture) {
-        let target = try UnnamedFile()
-        let output = try PNGWriter.write(
-            PictureEncoder.Input(
-                stage, to: target.descriptor, name: "out.png",
-                OutputOptions(compression: compression), cores: cores, checkpoint: checkpoint))
-        return (try target.contents(), output)
-    }
-
-    /// The file that one core writes; it has the same pixels.
-    static func write(
-        _ picture: ReferencePicture, _ compression: PNGWriter.Compression
+        _ picture: ReferencePicture, _ compression: PNGWriter.Compression, cores: [Int] = [1],
+        _ name: String = ""
     ) throws -> [UInt8] {
-        let file = try write(
-            ArrayStage(picture), cores: Cores(count: 1), compression: compression
-        ).file
-        let isSame = try PNGDecoder.decode(file) == picture
-        #expect(isSame)
-        return file
+        let files = try cores.map { count in
+            let cores = Cores(count: count)
+            cores.enter()
+            return try OutputOptions(compression: compression)
+                .write(ArrayStage(picture), cores: cores).file
+        }
+        #expect(Set(files).count == 1, "\(name)")
+        let isSame = try PNGDecoder.decode(files[0]) == picture
+        #expect(isSame, "\(name)")
+        return files[0]
     }
 
     @Test(arguments: PNGWriter.Compression.allCases)
     func coresDoNotChangeTheBytes(compression: PNGWriter.Compression) throws {
-        var files: Set<[UInt8]> = []
-        for count in [1, 2, 4, 16] {
-            let cores = Cores(count: count)
-            cores.enter()
-            let written = try Self.write(
-                ArrayStage(Self.picture), cores: cores, compression: compression)
-            files.insert(written.file)
-        }
-        #expect(files.count == 1)
-        let file = try #require(files.first)
+        let file = try Self.write(Self.picture, compression, cores: [1, 2, 4, 16])
         let isSame = try PNGReader.pixels(of: file).picture == Self.picture
         #expect(isSame)
         #expect(PNGChunk.all(in: file)?.contains { $0.type == "IDAT" } == true)
@@ -74,9 +50,9 @@ import Testing
     /// The more time is spent, the smaller is the file.
     @Test func compressionsAreOrdered() throws {
         let sizes = try [PNGWriter.Compression.fast, .balanced, .small].map {
-            try Self.write(
-                ArrayStage(Self.picture), cores: Cores(count: 2), compression: $0
-            ).output.bytes
+            try OutputOptions(compression: $0).write(
+                ArrayStage(Self.picture), cores: Cores(count: 2)
+            ).written.bytes
         }
         #expect(sizes[0] > sizes[1])
         #expect(sizes[1] > sizes[2])
@@ -107,15 +83,12 @@ import Testing
     @Test(arguments: PNGWriter.Compression.allCases)
     func drawingsAreNotFiltered(compression: PNGWriter.Compression) throws {
         let picture = Self.drawing(width: 400, height: 500)
-        let (file, output) = try Self.write(
-            ArrayStage(picture), cores: Cores(count: 2), compression: compression)
-        #expect(output.bytes < picture.bytes.count / 8)
+        let file = try Self.write(picture, compression, cores: [2])
+        #expect(file.count < picture.bytes.count / 8)
         let stream = try #require(PNGChunk.all(in: file)).filter { $0.type == "IDAT" }
         let rows = try Inflater.zlib(stream.flatMap(\.data))
         let lines = stride(from: 0, to: rows.count, by: picture.layout.bytesPerRow + 1)
         #expect(lines.allSatisfy { rows[$0] == 0 })
-        let isSame = try PNGDecoder.decode(file) == picture
-        #expect(isSame)
     }
 
     /// A tile of noise, of few colours or of a smooth surface, over the whole picture or, in its middle
@@ -124,7 +97,6 @@ import Testing
         tile: (width: Int, height: Int), width: Int, height: Int, depth: Int = 8, values: UInt64,
         isBroken: Bool = false
     ) -> ReferencePicture {
-        let layout = PixelLayout(width: width, height: height, channels: 3, depth: depth)
         var random = SplitMix64(seed: values)
         let scale: UInt64 = depth == 8 ? 1 : 257
         let count = tile.width * 3
@@ -132,16 +104,11 @@ import Testing
             let slope = UInt64(index / count + index % count / 3) % 64
             return UInt16((random.next() % values * (256 / values) + slope) & 255 * scale)
         }
-        var samples: [UInt16] = []
-        samples.reserveCapacity(layout.bytesPerRow * height)
-        for row in 0..<height {
+        return ReferencePicture(width, height, channels: 3, depth: depth) { x, row, channel in
             let noise: UInt64 = isBroken && row / (height / 3) == 1 ? 7 : 0
-            for column in 0..<width * 3 {
-                let shade = shades[row % tile.height * count + column % count]
-                samples.append(shade ^ UInt16(random.next() & noise))
-            }
+            let shade = shades[row % tile.height * count + (3 * x + channel) % count]
+            return shade ^ UInt16(random.next() & noise)
         }
-        return ReferencePicture(layout: layout, samples: samples)
     }
 
     /// What repeats further up is found across strips, whose bytes nevertheless depend on nothing but
@@ -162,19 +129,8 @@ import Testing
                     tile: (60, 64), width: 120, height: 1200, values: 256, isBroken: true), 190_000
             ),
         ] {
-            var files: Set<[UInt8]> = []
-            for count in [1, 3] {
-                let cores = Cores(count: count)
-                cores.enter()
-                files.insert(
-                    try Self.write(ArrayStage(picture), cores: cores, compression: compression).file
-                )
-            }
-            #expect(files.count == 1, "\(name)")
-            let file = try #require(files.first)
+            let file = try Self.write(picture, compression, cores: [1, 3], name)
             #expect(file.count < most, "\(name)")
-            let isSame = try PNGDecoder.decode(file) == picture
-            #expect(isSame, "\(name)")
         }
     }
 
@@ -187,11 +143,7 @@ import Testing
         let row = (0..<layout.width).map { UInt16($0) }
         let picture = ReferencePicture(
             layout: layout, samples: (0..<layout.height).flatMap { _ in row })
-        let file = try Self.write(
-            ArrayStage(picture), cores: Cores(count: 1), compression: compression
-        ).file
-        let isSame = try PNGDecoder.decode(file) == picture
-        #expect(isSame)
+        let file = try Self.write(picture, compression)
         let isRead = try PNGReader.pixels(of: file).picture == picture
         #expect(isRead)
     }
@@ -203,7 +155,8 @@ import Testing
                 group.addTask {
                     cores.enter()
                     defer { cores.leave() }
-                    return try Self.write(ArrayStage(Self.picture), cores: cores).output.sha256
+                    return try OutputOptions().write(ArrayStage(Self.picture), cores: cores).written
+                        .sha256
                 }
             }
             return try await group.reduce(into: Set<String>()) { $0.insert($1) }
@@ -217,7 +170,7 @@ import Testing
             let cores = Cores(count: 3)
             var asked = 0
             let error = try #require(throws: PictureError.self) {
-                try Self.write(
+                try OutputOptions().write(
                     ArrayStage(Self.picture), cores: cores,
                     checkpoint: {
                         asked += 1

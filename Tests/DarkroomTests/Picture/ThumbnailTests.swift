@@ -49,7 +49,7 @@ import Testing
             filters, upstream: GridStage(grid), context: context)
         #expect(stage.layout.width == row.result.width)
         #expect(stage.layout.height == row.result.height)
-        #expect(context.remarks.all == row.remarks)
+        #expect(context.remarks == row.remarks)
     }
 
     @Test(arguments: [

@@ -8,35 +8,14 @@ import Testing
 
 /// PNG and JPEG in a confined process: everything is as it is in this one.
 @Suite struct ConfinedReaderTests {
-    /// What a reader gives and tells.
-    private struct Told: Equatable {
-        var layout: PixelLayout?
-        var bytes: [UInt8] = []
-        var warnings: [String] = []
-        var meanings: [String: SourceMetadata.Meaning] = [:]
-        var colour: PictureColour?
-        var exif: [UInt8]?
-        var error: PictureError?
-    }
-
     private func told(
         _ input: PictureInput, _ limits: PictureLimits, divisor: Int
-    ) throws -> Told {
-        var told = Told()
+    ) throws -> Reading {
         try input.rewind()
-        do throws(PictureError) {
-            let reader = try PictureDecoder.reader(
-                of: PictureDecoder.Input(
-                    input, name: "x", limits: limits, divisor: { _, _, _ in divisor }))
-            told.layout = reader.layout
-            while let band = try reader.nextBand() {
-                told.bytes += UnsafeRawBufferPointer(
-                    start: band.start, count: band.rows.count * reader.layout.bytesPerRow)
-            }
-            (told.warnings, told.meanings) = (reader.warnings, reader.metadata.meanings)
-            (told.colour, told.exif) = (reader.colour, reader.exif)
-        } catch {
-            told.error = error
+        var told = Reading(input, limits, divisor: divisor)
+        if told.error != nil {
+            // What a process had said before its end may be less.
+            (told.warnings, told.metadata, told.colour, told.exif) = ([], nil, nil, nil)
         }
         return told
     }
@@ -86,8 +65,7 @@ import Testing
 
     /// Damaged pictures end with the same error at the same row, or are read as far.
     @Test(arguments: [DamagedRule.fail, .keep]) func damagedPictures(_ rule: DamagedRule) throws {
-        var limits = PictureLimits()
-        limits.damaged = rule
+        let limits = PictureLimits { $0.damaged = rule }
         for interlaced in [false, true] {
             for damage in PNGDamage.failing {
                 try isTheSame(
@@ -110,8 +88,7 @@ import Testing
 
     /// The profile and the camera's metadata come in pieces if they are large.
     @Test func metadata() throws {
-        var limits = PictureLimits()
-        limits.ancillaryBytes = 16 << 20
+        let limits = PictureLimits { $0.ancillaryBytes = 16 << 20 }
         for bytes in [0, 1, 70_000] {
             var jpeg = JPEGMaker.noise(width: 20, height: 10, channels: 3, seed: 3)
             jpeg.early = JPEGSegment.profile(ICCProfileMaker.profile(space: "RGB ", padding: bytes))
@@ -131,18 +108,12 @@ import Testing
                 for format in [OutputFormat.png, .jpeg] {
                     var files: [[UInt8]] = []
                     for rule in ConfineRule.allCases {
-                        var limits = PictureLimits()
-                        limits.confine = rule
-                        let (input, output) = (try UnnamedFile(source), try UnnamedFile())
-                        _ = try PicturePipeline.run(
-                            PictureConversion(
-                                "in",
-                                PictureSteps(
-                                    filters: filters, options: OutputOptions(format: format),
-                                    limits: limits),
-                                to: PictureResult(output.descriptor, name: "out")),
-                            .file(input.descriptor))
-                        files.append(try output.contents())
+                        let limits = PictureLimits { $0.confine = rule }
+                        files.append(
+                            try PictureSteps(
+                                filters: filters, options: OutputOptions(format: format),
+                                limits: limits
+                            ).run(source).file)
                     }
                     #expect(files[0] == files[1])
                 }
@@ -154,8 +125,7 @@ import Testing
     func severalSizesAtOnce(_ scans: JPEGMaker.Scans) throws {
         var maker = JPEGMaker.gradient(width: 1603, height: 1201, channels: 3)
         maker.scans = scans
-        var limits = PictureLimits()
-        limits.confine = .all
+        let limits = PictureLimits { $0.confine = .all }
         let wishes = [1, 2, 4, 8].map { divisor in
             PictureVariantsTests.Wish(
                 filters: [.resize(Filter.Resize(width: 1600 / divisor / 2))],
@@ -170,8 +140,7 @@ import Testing
 
     /// The pixels come from another process, and not from this one after all.
     @Test func aProcessDecodes() throws {
-        var limits = PictureLimits()
-        limits.confine = .all
+        let limits = PictureLimits { $0.confine = .all }
         let file = Self.makers[0].encoded
         let reader = try PictureDecoder.reader(
             of: PictureDecoder.Input(.content(file), name: "x", limits: limits))
@@ -189,22 +158,12 @@ import Testing
     private func jpeg(_ way: String) throws -> JPEGFile {
         let input = PictureDecoder.Input(.content(Array(way.utf8)), name: "x")
         return JPEGFile(
-            try ConfinedJPEGCalls(input, by: BadCodecTests.bad.program), name: "x")
+            try ConfinedJPEGCalls(input, by: BadCodecTests.bad), name: "x")
     }
 
     private func png(_ way: String) throws -> PNGFile {
         let input = PictureDecoder.Input(.content(Array(way.utf8)), name: "x")
-        return PNGFile(try ConfinedPNGCalls(input, by: BadCodecTests.bad.program), name: "x")
-    }
-
-    private func fails(
-        _ code: PictureError.Code, sourceLocation: SourceLocation = #_sourceLocation,
-        _ body: () throws -> Void
-    ) {
-        let error = #expect(throws: PictureError.self, sourceLocation: sourceLocation) {
-            try body()
-        }
-        #expect(error?.kind == code, sourceLocation: sourceLocation)
+        return PNGFile(try ConfinedPNGCalls(input, by: BadCodecTests.bad), name: "x")
     }
 
     /// A hostile process can stop its picture, and not this process: results of the wrong function, sizes, numbers of
@@ -215,24 +174,24 @@ import Testing
         let unusual = try jpeg("unusual-rows")
         _ = try unusual.open()
         _ = try unusual.start(.automatic, divisor: 1)
-        fails(.jpegInvalid) {
+        expectFailure(.jpegInvalid) {
             try unusual.read(0..<64, of: layout, layout.bytesPerRow, to: memory.start)
         }
-        fails(.jpegInvalid) { _ = try jpeg("misuse").open() }
-        fails(.codecCrashed) { _ = try jpeg("large-fact").open() }
+        expectFailure(.jpegInvalid) { try jpeg("misuse").open() }
+        expectFailure(.codecCrashed) { try jpeg("large-fact").open() }
         let large = try jpeg("large-view")
         _ = try large.open()
-        fails(.codecCrashed) { _ = try large.start(.automatic, divisor: 1) }
+        expectFailure(.codecCrashed) { try large.start(.automatic, divisor: 1) }
         let endless = try jpeg("rows-for-ever")
         _ = try endless.open()
         #expect(try endless.start(views: [1])?.count == 1)
         for _ in 0..<4 { #expect(try endless.step(into: [memory.at(0)]) == [16]) }
-        fails(.codecCrashed) { _ = try endless.step(into: [memory.at(0)]) }
-        fails(.codecCrashed) { _ = try png("odd-depth").open(prefix: []) }
+        expectFailure(.codecCrashed) { try endless.step(into: [memory.at(0)]) }
+        expectFailure(.codecCrashed) { try png("odd-depth").open(prefix: []) }
         let strange = try png("strange-index")
         _ = try strange.open(prefix: [])
         try strange.start(.automatic)
-        try strange.keepIndices()
-        fails(.pngPalette) { try strange.read(0..<64, of: 64, to: memory.start) }
+        try strange.calls.keepIndices()
+        expectFailure(.pngPalette) { try strange.read(0..<64, of: 64, to: memory.start) }
     }
 }

@@ -78,11 +78,9 @@ import Testing
         var bytes = try [UInt8](Data(contentsOf: place))
         // The samples are at the end.
         for index in bytes.count - 60..<bytes.count - 20 { bytes[index] ^= 0x55 }
-        let error = #expect(throws: PictureError.self) {
+        expectFailure(.pictureDamaged, "libde265: ") {
             try CodecReaderTests.reader(of: .content(bytes), .heic).allBytes()
         }
-        #expect(error?.kind == .pictureDamaged)
-        #expect(error?.message.contains("libde265: ") == true)
     }
 
     /// The picture of all files: red grows to the right, green downwards, a quarter is blue; alpha halves below the

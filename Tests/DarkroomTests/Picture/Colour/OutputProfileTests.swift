@@ -13,7 +13,12 @@ import Testing
         let file: [UInt8]
         /// In sRGB.
         let colour: [Int]
-        var tolerance = 1
+        let tolerance: Int
+
+        init(_ name: String, _ file: [UInt8], _ colour: [Int], tolerance: Int = 1) {
+            (testDescription, self.file) = (name, file)
+            (self.colour, self.tolerance) = (colour, tolerance)
+        }
     }
 
     static let p3: [UInt8] = PictureColour.Profile.displayP3.bytes
@@ -70,68 +75,68 @@ import Testing
     /// Display P3 (200, 100, 50) is sRGB (215, 93, 31); Adobe RGB (100, 150, 50) is sRGB (66, 151, 34).
     static let patches = [
         Patch(
-            testDescription: "nothing", file: png([200, 100, 50], []), colour: [200, 100, 50],
+            "nothing", png([200, 100, 50], []), [200, 100, 50],
             tolerance: 0),
         Patch(
-            testDescription: "PNG's iCCP of P3", file: png([200, 100, 50], [icc(p3)]),
-            colour: reference([200, 100, 50], p3ToSRGB, srgbLight)),
+            "PNG's iCCP of P3", png([200, 100, 50], [icc(p3)]),
+            reference([200, 100, 50], p3ToSRGB, srgbLight)),
         Patch(
-            testDescription: "PNG's cICP of P3",
-            file: png([200, 100, 50], [PNGChunk("cICP", [12, 13, 0, 1])]),
-            colour: reference([200, 100, 50], p3ToSRGB, srgbLight)),
+            "PNG's cICP of P3",
+            png([200, 100, 50], [PNGChunk("cICP", [12, 13, 0, 1])]),
+            reference([200, 100, 50], p3ToSRGB, srgbLight)),
         Patch(
-            testDescription: "cICP of sRGB before iCCP of P3",
-            file: png([200, 100, 50], [PNGChunk("cICP", [1, 13, 0, 1]), icc(p3)]),
-            colour: [200, 100, 50], tolerance: 0),
+            "cICP of sRGB before iCCP of P3",
+            png([200, 100, 50], [PNGChunk("cICP", [1, 13, 0, 1]), icc(p3)]),
+            [200, 100, 50], tolerance: 0),
         Patch(
-            testDescription: "iCCP of P3 before gAMA and cHRM",
-            file: png(
+            "iCCP of P3 before gAMA and cHRM",
+            png(
                 [200, 100, 50], [number("gAMA", 55556), adobePrimaries, icc(p3)]),
-            colour: reference([200, 100, 50], p3ToSRGB, srgbLight)),
+            reference([200, 100, 50], p3ToSRGB, srgbLight)),
         Patch(
-            testDescription: "sRGB before gAMA and cHRM",
-            file: png(
+            "sRGB before gAMA and cHRM",
+            png(
                 [200, 100, 50],
                 [PNGChunk("sRGB", [1]), number("gAMA", 55556), adobePrimaries]),
-            colour: [200, 100, 50], tolerance: 0),
+            [200, 100, 50], tolerance: 0),
         Patch(
-            testDescription: "gAMA and cHRM of Adobe RGB",
-            file: png([100, 150, 50], [number("gAMA", 45455), adobePrimaries]),
-            colour: reference([100, 150, 50], adobeToSRGB) { pow($0, 100_000 / 45455) }),
+            "gAMA and cHRM of Adobe RGB",
+            png([100, 150, 50], [number("gAMA", 45455), adobePrimaries]),
+            reference([100, 150, 50], adobeToSRGB) { pow($0, 100_000 / 45455) }),
         Patch(
-            testDescription: "gamma 1.8 of gray", file: png([128], [number("gAMA", 55556)]),
-            colour: reference([128, 128, 128], identity) { pow($0, 1.8) }),
+            "gamma 1.8 of gray", png([128], [number("gAMA", 55556)]),
+            reference([128, 128, 128], identity) { pow($0, 1.8) }),
         Patch(
-            testDescription: "the usual gamma", file: png([40, 100, 50], [number("gAMA", 45455)]),
-            colour: [40, 100, 50], tolerance: 0),
+            "the usual gamma", png([40, 100, 50], [number("gAMA", 45455)]),
+            [40, 100, 50], tolerance: 0),
         Patch(
-            testDescription: "16 bits of P3",
-            file: png([200 * 257, 100 * 257, 50 * 257], [icc(p3)], depth: 16),
-            colour: reference([200, 100, 50], p3ToSRGB, srgbLight)),
+            "16 bits of P3",
+            png([200 * 257, 100 * 257, 50 * 257], [icc(p3)], depth: 16),
+            reference([200, 100, 50], p3ToSRGB, srgbLight)),
         Patch(
-            testDescription: "JPEG in P3",
-            file: jpeg([200, 100, 50], JPEGSegment.profile(p3)),
-            colour: reference([200, 100, 50], p3ToSRGB, srgbLight), tolerance: 3),
+            "JPEG in P3",
+            jpeg([200, 100, 50], JPEGSegment.profile(p3)),
+            reference([200, 100, 50], p3ToSRGB, srgbLight), tolerance: 3),
         Patch(
-            testDescription: "Exif of Adobe RGB",
-            file: jpeg([100, 150, 50], [exif(colourSpace: 65535)]),
-            colour: reference([100, 150, 50], adobeToSRGB) { pow($0, 563.0 / 256) }, tolerance: 3),
+            "Exif of Adobe RGB",
+            jpeg([100, 150, 50], [exif(colourSpace: 65535)]),
+            reference([100, 150, 50], adobeToSRGB) { pow($0, 563.0 / 256) }, tolerance: 3),
         Patch(
-            testDescription: "Exif of sRGB", file: jpeg([100, 150, 50], [exif(colourSpace: 1)]),
-            colour: [100, 150, 50], tolerance: 2),
+            "Exif of sRGB", jpeg([100, 150, 50], [exif(colourSpace: 1)]),
+            [100, 150, 50], tolerance: 2),
         Patch(
-            testDescription: "a table in a profile",
-            file: png([255, 0, 255], [icc(ICCProfileMaker.strangeRGB)]), colour: [57, 255, 254],
+            "a table in a profile",
+            png([255, 0, 255], [icc(ICCProfileMaker.strangeRGB)]), [57, 255, 254],
             tolerance: 3),
         Patch(
-            testDescription: "a profile for inks",
-            file: jpeg([255, 0, 0, 0], JPEGSegment.profile(ICCProfileMaker.strangeInks)),
-            colour: [251, 0, 8], tolerance: 3),
+            "a profile for inks",
+            jpeg([255, 0, 0, 0], JPEGSegment.profile(ICCProfileMaker.strangeInks)),
+            [251, 0, 8], tolerance: 3),
         Patch(
-            testDescription: "a broken profile",
-            file: jpeg(
+            "a broken profile",
+            jpeg(
                 [200, 100, 50], JPEGSegment.profile(ICCProfileMaker.profile(space: "RGB "))),
-            colour: [200, 100, 50], tolerance: 2),
+            [200, 100, 50], tolerance: 2),
     ]
 
     // MARK: The reference
@@ -177,8 +182,7 @@ import Testing
     static func made(
         _ file: [UInt8], _ options: OutputOptions, _ filters: [Filter] = []
     ) throws -> (file: [UInt8], report: PictureReport) {
-        try PicturePipelineTests.run(
-            file, filters: filters, options: options, stage: FilterStage.make)
+        try PictureSteps(filters: filters, options: options).run(file)
     }
 
     private static func isNear(_ one: [Int], _ other: [Int], _ tolerance: Int) -> Bool {
@@ -305,15 +309,8 @@ import Testing
             case "Adobe RGB": [Self.number("gAMA", 45455), Self.adobePrimaries]
             default: []
             }
-        let logo = Self.png([192, 32, 32], [])
-        var steps = PictureSteps([.overlay(Filter.Overlay(from: "logo"))])
-        steps.openImage = { name throws(PictureError) in try OtherPictures.open(logo, name) }
-        let result = try UnnamedFile()
-        let source = try UnnamedFile(Self.png([10, 200, 30], chunks))
-        let conversion = PictureConversion(
-            "x", steps, to: PictureResult(result.descriptor, name: "y"))
-        _ = try PicturePipeline.run(conversion, .file(source.descriptor))
-        let made = try result.contents()
+        let made = try PictureSteps.laying(Self.png([192, 32, 32], []))
+            .run(Self.png([10, 200, 30], chunks)).file
         let (kept, _) = try read(made)
         #expect(space == "sRGB" ? kept == [192, 32, 32] : kept != [192, 32, 32])
         let (again, _) = try Self.made(made, OutputOptions(profile: .srgb))
@@ -335,13 +332,7 @@ import Testing
             #expect((report.libraries?["icc"] != nil) == item.hasPart, "case \(number)")
         }
         for (logo, hasPart) in [(strange, true), (Self.png([1, 2, 3], []), false)] {
-            var steps = PictureSteps([.overlay(Filter.Overlay(from: "logo"))])
-            steps.openImage = { name throws(PictureError) in try OtherPictures.open(logo, name) }
-            let result = try UnnamedFile()
-            let conversion = PictureConversion(
-                "x", steps, to: PictureResult(result.descriptor, name: "y"))
-            let source = try UnnamedFile(Self.png([10, 200, 30], []))
-            let report = try PicturePipeline.run(conversion, .file(source.descriptor))
+            let report = try PictureSteps.laying(logo).run(Self.png([10, 200, 30], [])).report
             #expect((report.libraries?["icc"] != nil) == hasPart)
         }
     }

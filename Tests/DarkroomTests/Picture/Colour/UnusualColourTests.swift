@@ -156,13 +156,8 @@ import Testing
     private func laid(_ logo: [UInt8], on source: [UInt8]) throws -> (
         samples: [Int], report: PictureReport
     ) {
-        var steps = PictureSteps([.overlay(Filter.Overlay(from: "logo"))])
-        steps.openImage = { name throws(PictureError) in try OtherPictures.open(logo, name) }
-        let (input, output) = (try UnnamedFile(source), try UnnamedFile())
-        let conversion = PictureConversion(
-            "x", steps, to: PictureResult(output.descriptor, name: "y"))
-        let report = try PicturePipeline.run(conversion, .file(input.descriptor))
-        return (try Self.samples(output.contents()), report)
+        let (file, report) = try PictureSteps.laying(logo).run(source)
+        return (try Self.samples(file), report)
     }
 
     /// Gray of sRGB is another value where the picture's curve is straight.

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import DarkroomPicture
@@ -79,19 +80,17 @@ import Testing
         return colours
     }()
 
-    @Test(arguments: filters)
-    func agreesWithTheDefinitionAt8Bits(_ filter: Filter) throws {
-        try compare(filter, Self.colours, depth: 8)
-    }
-
-    @Test(arguments: filters)
-    func agreesWithTheDefinitionAt16Bits(_ filter: Filter) throws {
-        var noise = PixelNoise(state: 16)
-        var colours = (0..<4000).map { _ in
+    @Test(arguments: filters, [8, 16])
+    func agreesWithTheDefinition(_ filter: Filter, depth: Int) throws {
+        if depth == 8 { return try compare(filter, Self.colours, depth: 8) }
+        var noise = SplitMix64(seed: 16)
+        let colours = (0..<4000).map { _ in
             (0..<3).map { _ in UInt16(truncatingIfNeeded: noise.next()) }
         }
-        colours += [[0, 0, 0], [65535, 65535, 65535], [65535, 0, 0], [1, 65534, 32768]]
-        try compare(filter, colours, depth: 16)
+        let ends: [[UInt16]] = [
+            [0, 0, 0], [65535, 65535, 65535], [65535, 0, 0], [1, 65534, 32768],
+        ]
+        try compare(filter, colours + ends, depth: 16)
     }
 
     /// Compares RGB, RGBA, gray and gray with alpha with the reference.
@@ -171,7 +170,8 @@ import Testing
     @Test(arguments: [
         Filter.sepia(intensity: 0), .grayscale(amount: 0), .saturate(amount: 1),
         .hueRotate(angle: 0), .hueRotate(angle: -720), .invert(amount: 0), .brightness(amount: 1),
-        .contrast(amount: 1), .opacity(amount: 1),
+        .contrast(amount: 1), .opacity(amount: 1), .gamma(1),
+        .vignette(Filter.Vignette(amount: 0)), .posterize(levels: 256),
     ])
     func isNoStageWhereItChangesNothing(_ filter: Filter) throws {
         for channels in 1...4 {

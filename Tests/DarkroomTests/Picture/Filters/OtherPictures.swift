@@ -15,6 +15,11 @@ enum OtherPictures {
         }
     }
 
+    /// A context in which each image has these bytes.
+    static func context(of file: [UInt8]) -> StageContext {
+        StageContext(limits: PictureLimits()) { name throws(PictureError) in try open(file, name) }
+    }
+
     static func open(_ file: [UInt8], _ name: String) throws(PictureError) -> OtherImage {
         do {
             let folder = try ScratchDirectory()
@@ -40,6 +45,15 @@ enum OtherPictures {
         return .noise(
             width: sides[0], height: sides[1], colourType: type, depth: depth,
             interlaced: words.last == "interlaced", seed: 7)
+    }
+}
+
+extension PictureSteps {
+    /// Lays this picture over others.
+    static func laying(_ logo: [UInt8]) -> PictureSteps {
+        PictureSteps(
+            filters: [.overlay(Filter.Overlay(from: "logo"))],
+            openImage: { name throws(PictureError) in try OtherPictures.open(logo, name) })
     }
 }
 

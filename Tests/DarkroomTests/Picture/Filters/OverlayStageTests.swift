@@ -138,12 +138,8 @@ import Testing
         [(0.01, 1), (0.25, 4), (0.44, 7), (1, 16)])
     func isScaledAsByResize(other: String, share: (scale: Double, width: Int)) throws {
         let file = try #require(OtherPictures.maker(named: other)).encoded
-        let resized = try PicturePipelineTests.run(
-            file, filters: [.resize(Filter.Resize(width: share.width))],
-            stage: { filter, upstream, context throws(PictureError) in
-                try FilterStage.make(filter, upstream: upstream, context: context)
-            }
-        ).file
+        let resize = Filter.resize(Filter.Resize(width: share.width))
+        let resized = try PictureSteps(filters: [resize]).run(file).file
         for (channels, depth) in GeometryFilterTests.layouts {
             let grid = PixelGrid.noise(16, 11, channels: channels, depth: depth)
             var results: [PixelGrid] = []
@@ -175,14 +171,11 @@ import Testing
 
     /// A high image becomes too high, as by `resize`.
     @Test func scalingHoldsTheLimits() throws {
-        var limits = PictureLimits()
-        limits.pixels = 1000
-        let error = #expect(throws: PictureError.self) {
+        let limits = PictureLimits { $0.pixels = 1000 }
+        expectFailure(.tooManyPixels, start: "overlay: resize: ") {
             try PixelGrid.noise(60, 4, channels: 3).developed(
                 .overlay(Filter.Overlay(from: "rgb 8 4x100", scale: 1)), limits: limits)
         }
-        #expect(error?.kind == .tooManyPixels)
-        #expect(error?.message.hasPrefix("overlay: resize: ") == true)
     }
 
     /// Damage to the other image fails this one, and the message names both file and filter.
@@ -192,16 +185,12 @@ import Testing
             (Array(file.dropLast(20)), .pngTruncated), (Array("<html>".utf8), .notAPicture),
         ]
         for (bytes, code) in cases {
-            let context = StageContext(limits: PictureLimits()) { name throws(PictureError) in
-                try OtherPictures.open(bytes, name)
-            }
-            let error = #expect(throws: PictureError.self) {
+            let context = OtherPictures.context(of: bytes)
+            expectFailure(code, start: "overlay: logo.png: ") {
                 _ = try FilterStage.make(
                     .overlay(Filter.Overlay(from: "logo")),
                     upstream: GridStage(.noise(3, 3, channels: 3)), context: context)
             }
-            #expect(error?.kind == code)
-            #expect(error?.message.hasPrefix("overlay: logo.png: ") == true)
             #expect(context.memory.held == 0)
         }
     }
@@ -210,14 +199,12 @@ import Testing
     @Test(arguments: [(0, 0, false), (3, 0, true), (0, 3, true), (-4, 0, true), (-3, 2, false)])
     func remarksAreKept(x: Int, y: Int, isBeside: Bool) throws {
         let maker = PNGMaker.noise(width: 4, height: 4, colourType: .rgb, depth: 8)
-        let context = StageContext(limits: PictureLimits()) { name throws(PictureError) in
-            try OtherPictures.open(maker.encoded + [1, 2], name)
-        }
+        let context = OtherPictures.context(of: maker.encoded + [1, 2])
         let overlay = Filter.Overlay(from: "logo", gravity: .northwest, x: x, y: y)
         _ = try FilterStage.make(
             .overlay(overlay), upstream: GridStage(.noise(3, 3, channels: 3)), context: context)
         #expect(
-            context.remarks.all
+            context.remarks
                 == ["logo.png: IEND: trailing bytes after the end of the picture"]
                 + (isBeside ? ["overlay: logo.png is completely outside the picture"] : []))
     }
@@ -231,19 +218,17 @@ import Testing
                         width: 4, height: 4, colourType: .rgb, depth: 8
                     ).encoded, name)
             }, checkpoint: { false })
-        let error = #expect(throws: PictureError.self) {
+        expectFailure(.cancelled) {
             _ = try FilterStage.make(
                 .overlay(Filter.Overlay(from: "logo")),
                 upstream: GridStage(.noise(3, 3, channels: 3)), context: context)
         }
-        #expect(error?.kind == .cancelled)
     }
 
     @Test func aPictureOfNoBatchHasNoOthers() throws {
+        let file = PNGMaker.noise(width: 2, height: 2, colourType: .rgb, depth: 8).encoded
         let error = #expect(throws: PictureError.self) {
-            try PicturePipelineTests.run(
-                PNGMaker.noise(width: 2, height: 2, colourType: .rgb, depth: 8).encoded,
-                filters: [.overlay(Filter.Overlay(from: "logo"))], stage: FilterStage.make)
+            try PictureSteps(filters: [.overlay(Filter.Overlay(from: "logo"))]).run(file)
         }
         #expect(error?.message.contains("‘logo’") == true)
     }

@@ -1,4 +1,5 @@
 import DarkroomPicture
+import TestSupport
 
 /// A small picture whose samples a test can read and write one by one.
 struct PixelGrid: Equatable, CustomStringConvertible {
@@ -29,7 +30,7 @@ struct PixelGrid: Equatable, CustomStringConvertible {
     static func noise(
         _ width: Int, _ height: Int, channels: Int, depth: Int = 8, seed: UInt64 = 1
     ) -> PixelGrid {
-        var noise = PixelNoise(state: seed)
+        var noise = SplitMix64(seed: seed)
         let max = depth == 8 ? 255 : 65535
         return PixelGrid(width, height, channels: channels, depth: depth) { _, _, _ in
             let random = noise.next()
@@ -56,18 +57,5 @@ struct PixelGrid: Equatable, CustomStringConvertible {
         let (width, height) = (layout.width, layout.height)
         let head = "\(width) × \(height), \(layout.channels) channels of \(layout.depth) bits"
         return samples.count <= 64 ? "\(head): \(samples)" : head
-    }
-}
-
-/// The generator SplitMix64: the same numbers in every run.
-struct PixelNoise {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

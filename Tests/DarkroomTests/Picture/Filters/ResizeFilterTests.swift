@@ -146,60 +146,16 @@ import Testing
         }
     }
 
-    struct Padding: Sendable {
-        let channels: Int
-        let background: Colour
-        let result: Int
-        let pixel: [UInt16]
-    }
-
-    @Test(
-        arguments: [
-            Padding(channels: 1, background: .transparent, result: 2, pixel: [0, 0]),
-            Padding(
-                channels: 1, background: Colour(red: 7, green: 7, blue: 7), result: 1, pixel: [7]),
-            Padding(
-                channels: 1, background: Colour(red: 7, green: 8, blue: 7), result: 3,
-                pixel: [7, 8, 7]),
-            Padding(
-                channels: 1, background: Colour(red: 7, green: 8, blue: 7, alpha: 1), result: 4,
-                pixel: [7, 8, 7, 1]),
-            Padding(
-                channels: 2, background: Colour(red: 1, green: 1, blue: 1), result: 2,
-                pixel: [1, 255]),
-            Padding(
-                channels: 2, background: Colour(red: 1, green: 2, blue: 3), result: 4,
-                pixel: [1, 2, 3, 255]),
-            Padding(
-                channels: 3, background: Colour(red: 1, green: 2, blue: 3), result: 3,
-                pixel: [1, 2, 3]),
-            Padding(channels: 3, background: .transparent, result: 4, pixel: [0, 0, 0, 0]),
-            Padding(
-                channels: 4, background: Colour(red: 1, green: 2, blue: 3, alpha: 4), result: 4,
-                pixel: [1, 2, 3, 4]),
-        ], [8, 16])
-    func containPadsWithTheBackground(_ test: Padding, depth: Int) throws {
-        let grid = PixelGrid.noise(4, 4, channels: test.channels, depth: depth)
+    /// Around a picture that keeps its size, `contain` does what `pad` does.
+    @Test(arguments: TrimAndPadTests.backgrounds.map(\.0), GeometryFilterTests.layouts)
+    func containPadsWithTheBackground(background: Colour, layout: (Int, Int)) throws {
+        let grid = PixelGrid.noise(4, 4, channels: layout.0, depth: layout.1)
         for (width, height) in [(9, 4), (4, 9), (4, 5)] {
             let resize = Filter.Resize(
-                width: width, height: height, fit: .contain, background: test.background)
-            let result = try grid.developed(.resize(resize))
-            try #require(result.layout.channels == test.result)
-            try #require((result.layout.width, result.layout.height) == (width, height))
-            let left = (width - 4) / 2
-            let top = (height - 4) / 2
-            let border = test.pixel.map { depth == 8 ? $0 : $0 * 257 }
-            for (x, y) in result.places {
-                guard (left..<left + 4).contains(x), (top..<top + 4).contains(y) else {
-                    #expect(result.pixel(x, y) == border)
-                    continue
-                }
-                var expected = grid.pixel(x - left, y - top)
-                let alpha = grid.layout.hasAlpha ? expected.removeLast() : UInt16(grid.max)
-                if expected.count == 1, test.result > 2 { expected += expected + expected }
-                if result.layout.hasAlpha { expected.append(alpha) }
-                #expect(result.pixel(x, y) == expected)
-            }
+                width: width, height: height, fit: .contain, background: background)
+            let pad = Filter.Pad(
+                .atLeast(width: width, height: height, .center), background: background)
+            #expect(try grid.developed(.resize(resize)) == grid.developed(.pad(pad)))
         }
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import DarkroomPicture
@@ -11,7 +12,7 @@ import Testing
         _ inner: PixelGrid, top: Int, right: Int, bottom: Int, left: Int, noise: UInt16 = 0
     ) -> PixelGrid {
         let (width, height) = (inner.layout.width, inner.layout.height)
-        var random = PixelNoise(state: 3)
+        var random = SplitMix64(seed: 3)
         return PixelGrid(
             left + width + right, top + height + bottom, channels: inner.layout.channels,
             depth: inner.layout.depth
@@ -59,21 +60,12 @@ import Testing
     @Test(arguments: layouts, [0.0, 0.02, 0.3, 1])
     func agreesWithANaiveSearch(layout: (Int, Int), tolerance: Double) throws {
         for seed in 0..<20 {
-            var random = PixelNoise(state: UInt64(seed))
+            var random = SplitMix64(seed: UInt64(seed))
             let grid = PixelGrid(
                 7, 6, channels: layout.0, depth: layout.1
             ) { _, _, _ in random.next() % 9 == 0 ? UInt16(random.next() % 256) : 3 }
             let most = UInt16((tolerance * grid.max).rounded(.down))
             #expect(try grid.developed(.trim(tolerance: tolerance)) == grid.trimmedNaively(most))
-        }
-    }
-
-    @Test(arguments: layouts)
-    func keepsAPictureThatIsAllBorder(layout: (Int, Int)) throws {
-        for (width, height) in [(1, 1), (9, 5)] {
-            let grid = PixelGrid(width, height, channels: layout.0, depth: layout.1) { _, _, _ in 9
-            }
-            #expect(try grid.developed(.trim(tolerance: 0)) == grid)
         }
     }
 
@@ -147,11 +139,9 @@ import Testing
 
     @Test func refusesTooManyPixels() {
         let pad = Filter.Pad(.margins(top: 1_000_000, right: 9, bottom: 0, left: 0))
-        let error = #expect(throws: PictureError.self) {
+        expectFailure(.tooManyPixels, start: "pad: ") {
             try PixelGrid.noise(5, 4, channels: 3).developed(.pad(pad))
         }
-        #expect(error?.kind == .tooManyPixels)
-        #expect(error?.message.hasPrefix("pad: ") == true)
     }
 }
 

@@ -146,16 +146,10 @@ enum MetadataSample {
     /// What the writer of the format makes of the packets.
     private static func written(_ format: OutputFormat, exif: [UInt8]) throws -> [UInt8] {
         let maker = PNGMaker.noise(width: 40, height: 30, colourType: .rgb, depth: 8)
-        let source = try UnnamedFile(maker.encoded)
-        let target = try UnnamedFile()
-        let reader = try PictureDecoder.reader(
-            of: PictureDecoder.Input(.file(source.descriptor), name: "x"))
-        var input = PictureEncoder.Input(reader, to: target.descriptor, name: "x")
-        input.options = OutputOptions(format: format)
-        input.exif = format == .tiff ? ExifBlock(exif)?.littleEndian.bytes : exif
-        input.xmp = xmp
-        input.iptc = format == .tiff ? iptc : nil
-        _ = try format.encoder.write(input)
-        return try target.contents()
+        return try OutputOptions(format: format).write(ArrayStage(maker.reference)) { input in
+            input.exif = format == .tiff ? ExifBlock(exif)?.littleEndian.bytes : exif
+            input.xmp = xmp
+            input.iptc = format == .tiff ? iptc : nil
+        }.file
     }
 }

@@ -32,9 +32,9 @@ import Testing
         _ filters: [Filter] = []
     ) throws -> Result {
         let options = OutputOptions(format: way.to, metadata: choice)
-        let (file, report) = try PicturePipelineTests.run(
-            source, autoOrient: autoOrient, filters: filters, options: options,
-            stage: FilterStage.make)
+        let (file, report) = try PictureSteps(
+            filters: filters, autoOrient: autoOrient, options: options
+        ).run(source)
         let made = try UnnamedFile(file)
         let reader = try PictureDecoder.reader(
             of: PictureDecoder.Input(.file(made.descriptor), name: "x"))
@@ -192,14 +192,11 @@ import Testing
         #expect(record.count == count)
         // A segment of a JPEG has no room for it, so it comes from a TIFF.
         let maker = PNGMaker.noise(width: 8, height: 8, colourType: .rgb, depth: 8)
-        let (source, target) = (try UnnamedFile(maker.encoded), try UnnamedFile())
-        let reader = try PictureDecoder.reader(
-            of: PictureDecoder.Input(.file(source.descriptor), name: "x"))
-        var input = PictureEncoder.Input(reader, to: target.descriptor, name: "x")
-        (input.options, input.iptc) = (OutputOptions(format: .tiff), record)
-        _ = try OutputFormat.tiff.encoder.write(input)
+        let source = try OutputOptions(format: .tiff).write(ArrayStage(maker.reference)) {
+            $0.iptc = record
+        }.file
         let way = Way(from: .tiff, to: .jpeg)
-        let result = try Self.run(try target.contents(), way, MetadataChoice([.iptc]))
+        let result = try Self.run(source, way, MetadataChoice([.iptc]))
         let kept = try #require(IPTCRecord(record)?.kept(MetadataChoice([.iptc])))
         #expect(kept.bytes.count == count - 20)
         let fits = kept.bytes.count <= IPTCRecord.mostBytes
@@ -265,24 +262,13 @@ import Testing
 
     /// Results that are made together have what each chooses.
     @Test func variantsChooseForThemselves() throws {
-        let source = try UnnamedFile(try MetadataSample.file(.jpeg))
-        let targets = [try UnnamedFile(), try UnnamedFile()]
-        let choices = [MetadataChoice([.copyright]), .none]
-        let jobs = zip(targets, choices).map { target, choice in
-            PictureConversion(
-                "in.jpg", PictureSteps([], OutputOptions(format: .jpeg, metadata: choice)),
-                to: PictureResult(target.descriptor, name: "out.jpg"))
+        let steps = [MetadataChoice([.copyright]), .none].map {
+            PictureSteps([], OutputOptions(format: .jpeg, metadata: $0))
         }
-        let made = try PictureVariants(jobs, commonFilters: 0).run(
-            input: .file(source.descriptor), admit: { _ in true })
-        guard case .made(let outcomes) = made else {
-            Issue.record("not admitted")
-            return
-        }
-        let kept = try outcomes.map { try $0.get().metadata["copyright"] }
+        let made = try PictureVariants.run(MetadataSample.file(.jpeg), steps)
+        let kept = try made.map { try $0.outcome.get().metadata["copyright"] }
         #expect(kept == ["kept", nil])
-        #expect(Self.leaks(try targets[0].contents(), "Ann"))
-        #expect(!Self.leaks(try targets[1].contents(), "Ann"))
+        #expect(made.map { Self.leaks($0.file, "Ann") } == [true, false])
     }
 
     /// Whether a file has a text.

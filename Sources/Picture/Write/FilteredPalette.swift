@@ -5,7 +5,7 @@ struct FilteredPalette {
     /// That of the pixels that the indices stand for.
     let layout: PixelLayout
     /// If the source's compressed indices are written as they are.
-    var copy: (any CompressedIndices)?
+    var copy: CopiedIndices?
 
     var count: Int { colours.count / 4 }
 
@@ -17,17 +17,4 @@ struct FilteredPalette {
         PixelLayout(
             width: (layout.width * bits + 7) / 8, height: layout.height, channels: 1, depth: 8)
     }
-}
-
-/// The compressed indices of a source, which are written as they are.
-protocol CompressedIndices: AnyObject {
-    /// Writes the chunks that are complete, or all the rest after the last row.
-    ///
-    /// - Parameter output: receives whole chunks.
-    func write(
-        isEnd: Bool, output: (UnsafeRawBufferPointer) throws(PictureError) -> Void
-    ) throws(PictureError)
-
-    /// After the last row: whether they go on with further rows.
-    var hasSurplus: Bool { get }
 }
