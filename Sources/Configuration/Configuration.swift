@@ -127,8 +127,7 @@ extension Configuration {
         limits.delivery = deliveryRules
         return Examination(
             limits: limits, defaultFilters: defaultFilters, settle: settle,
-            recipes: recipes,
-            sources: localSources.finderMaker)
+            recipes: recipes, sources: localSources.finderMaker())
     }
 
     /// Where outputs may be delivered to.

@@ -127,9 +127,8 @@ extension Configuration {
     /// That there is no such recipe; nil if there is.
     private func absence(of recipe: String) -> String? {
         guard recipes[ByteString(recipe)] == nil else { return nil }
-        let names = recipes.all.map { ByteString($0.name) }
         let meant =
-            Suggestion.nearest(to: ByteString(recipe), among: names)
+            Suggestion.nearest(to: recipe, among: recipes.all.map(\.name))
             .map { "; did you mean \($0)?" } ?? ""
         return "there is no recipe \(recipe)\(meant)"
     }

@@ -177,7 +177,7 @@ struct CheckCommand: ParsableCommand {
         ) throws(ClientError) {
             if case .path(let path) = input, PictureTree.isFolder(path) {
                 let folder = try FolderForecast(
-                    path: path, rules, finders: local.guessingFinderMaker)
+                    path: path, rules, finders: local.finderMaker(guesses: true))
                 (shown, outcome, pictures) = (folder.shown, folder.outcome, folder.pictures)
                 return
             }
@@ -190,7 +190,7 @@ struct CheckCommand: ParsableCommand {
                 near = NearbySources(beside: SubmitRun.folder(of: path), roots: roots)
             }
             shown = file.shown
-            let finder = local.guessingFinder()
+            let finder = local.finder(guesses: true)
             let read = file.check(rules, finder: near?.finder(before: finder) ?? finder)
             guard let near, case .success(let manifest) = read else {
                 outcome = read

@@ -123,7 +123,7 @@ struct SubmitRun {
         // With the pictures that are sent along, the daemon finds the same files.
         var local = LocalSources(relativeTo: base, maximumBytes: .max)
         local.ignored = queue?.limits.ignoredNames ?? .standard
-        let finder: SourceFinder = command.copy ? local.guessingFinder() : .none
+        let finder: SourceFinder = command.copy ? local.finder(guesses: true) : .none
         guard var manifest = try checked(file, finder) else { return nil }
         let placement = try NearbySources(
             beside: base, roots: queue.map { SourceRoots($0.limits) }

@@ -17,7 +17,6 @@ package struct Terminal: Sendable, Equatable {
 }
 
 extension Terminal {
-    /// The stream of an open descriptor.
     package init(
         _ descriptor: CInt, color: ColorChoice = .auto,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -27,13 +26,7 @@ extension Terminal {
             isTerminal: isTerminal, canRedraw: isTerminal && !Self.isDumb(environment),
             hasColor: color.isOn(isTerminal: isTerminal, environment: environment),
             isUTF8: Self.isUTF8(environment))
-        if isTerminal { measure(descriptor, environment) }
-    }
-
-    /// Asks the terminal for its size again.
-    package mutating func measure(
-        _ descriptor: CInt, _ environment: [String: String] = ProcessInfo.processInfo.environment
-    ) {
+        guard isTerminal else { return }
         var size = winsize()
         let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0
         width =
@@ -62,23 +55,17 @@ extension Terminal {
     /// The text in a style, if the stream has colours.
     package func paint(_ text: String, _ style: TextStyle?) -> String {
         guard hasColor, let style, !text.isEmpty else { return text }
-        return "\u{1B}[\(style.code)m\(text)\u{1B}[0m"
+        return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
     }
 }
 
 /// The style of a piece of text. It never has a meaning that the text does not have.
-package enum TextStyle: Sendable, Equatable {
-    case bold, dim, red, green, yellow, cyan
-
-    /// The parameter of the terminal's control sequence SGR (ECMA-48).
-    var code: Int {
-        switch self {
-        case .bold: 1
-        case .dim: 2
-        case .red: 31
-        case .green: 32
-        case .yellow: 33
-        case .cyan: 36
-        }
-    }
+/// Its value is the parameter of the terminal's control sequence SGR (ECMA-48).
+package enum TextStyle: Int, Sendable {
+    case bold = 1
+    case dim = 2
+    case red = 31
+    case green = 32
+    case yellow = 33
+    case cyan = 36
 }

@@ -9,9 +9,8 @@ import Foundation
 package struct BatchDetails: Sendable {
     /// Which images are shown one by one.
     package enum Images: Sendable, Equatable {
-        /// The first failed ones.
-        case firstFailed
-        case failed
+        /// Of the failed ones, the text may have the first few only.
+        case firstFailed, failed
         /// The filtered ones with warnings.
         case warned
         case all
@@ -70,20 +69,11 @@ package struct BatchDetails: Sendable {
         }
     }
 
-    /// The images that are listed.
-    private var listed: BatchImages.Kind {
-        switch images {
-        case .all: .all
-        case .warned: .warned
-        case .failed, .firstFailed: .failed
-        }
-    }
-
     /// One object for programs, passed on in pieces.
     package func json(
         _ write: (String) throws(ClientError) -> Void
     ) throws(ClientError) {
-        let text = JSONText.object([
+        let text = JSONText.indented([
             "type": "batch", "id": batch.id, "state": batch.state, "priority": batch.priority,
             "uid": batch.uid, "user": batch.uid.map { HumanText.user($0) },
             "manifest": status.manifest, "counts": batch.counts, "times": batch.times,
@@ -105,7 +95,7 @@ package struct BatchDetails: Sendable {
         try write(String(text[..<begin]))
         var piece = ""
         var separator = "\n    "
-        try all.each(listed) { image throws(ClientError) in
+        try all.each(images) { image throws(ClientError) in
             let text = JSONText.indented(image).split(
                 separator: "\n", omittingEmptySubsequences: false)
             piece += separator + text.joined(separator: "\n    ")

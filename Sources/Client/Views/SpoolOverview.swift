@@ -56,7 +56,7 @@ package struct SpoolOverview: Sendable {
                 "files": $0.files, "written": $0.written,
             ]
         }
-        return JSONText.object([
+        return JSONText.indented([
             "type": "status", "state": daemon.name, "since": since, "spool": spool,
             "waiting": daemon.waiting, "daemon": queue?.daemon, "counts": queue?.counts,
             "images": queue?.images, "imagesPerSecond": queue?.imagesPerSecond,

@@ -28,7 +28,7 @@ import Testing
     /// A terminal shows JSON as it is, so nothing in it may be obeyed or change the order of the line.
     @Test func jsonHoldsNoControlCharacters() throws {
         let names = ["a\u{1B}[31m\u{7F}\u{9B}2J", "\u{202E}gnp.a\u{2028}", "été 写真 👩‍👩‍👧", "\"\\\n\t"]
-        for text in [JSONText.line("names", ["all": names]), JSONText.object(["all": names])] {
+        for text in [JSONText.line("names", ["all": names]), JSONText.indented(["all": names])] {
             let bad = text.unicodeScalars.filter { $0.isControl && $0 != "\n" }
             #expect(bad.isEmpty, "\(bad)")
             #expect(
