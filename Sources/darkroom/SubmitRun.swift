@@ -75,8 +75,7 @@ struct SubmitRun {
             return try finish(submissions.count, failure?.exit ?? .success)
         }
         let ids = try findIDs(prepared, submissions)
-        let worst =
-            command.waitsForEnds ? try SubmitEnds(of: ids, command, in: folder).wait() : .success
+        let worst = command.waitsForEnds ? try waitForEnds(of: ids) : .success
         try finish(ids.count, .worst(worst, failure?.exit ?? .success))
     }
 

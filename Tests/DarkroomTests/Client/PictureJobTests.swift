@@ -112,7 +112,7 @@ import Testing
             try FilterText("sepia=0.8"), try FilterText("overlay=\(scratch.path)/x/logo.png"),
         ]
         job.format = .format(.jpeg)
-        job.quality = 80
+        job.output = [.init("quality", .integer(80))]
         job.priority = .high
         let path = scratch.path
         #expect(

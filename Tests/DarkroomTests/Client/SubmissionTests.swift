@@ -18,7 +18,8 @@ import Testing
         _ stem: String, _ format: ManifestFormat = .json, isHeld: Bool = false
     ) throws -> Submission {
         try Submission(
-            Array("{}".utf8), format, stem: stem, isHeld: isHeld, in: outbox.spool)
+            StagedFile(Array("{}".utf8), in: outbox.spool), stem: stem,
+            ending: ".\(format.fileExtensions[0])", isHeld: isHeld, in: outbox.spool)
     }
 
     @Test func takesTheFirstFreeName() throws {
@@ -30,12 +31,13 @@ import Testing
     }
 
     @Test func hasTheIdentityOfTheFile() throws {
-        let submission = try submit("x")
+        let staged = try StagedFile(Array("{}".utf8), in: outbox.spool)
+        _ = try Submission(staged, stem: "x", ending: ".json", isHeld: false, in: outbox.spool)
         let inbox = try outbox.spool.inbox()
-        #expect(try inbox.droppedIdentity(of: "x.json") == submission.identity)
-        #expect(try submission.isWaiting())
+        #expect(try inbox.droppedIdentity(of: "x.json") == staged.identity)
+        #expect(try staged.isWaiting(as: "x.json"))
         try inbox.rename("x.json", to: try outbox.spool.outbox(), as: "moved")
-        #expect(try !submission.isWaiting())
+        #expect(try !staged.isWaiting(as: "x.json"))
     }
 
     /// The hold belongs to the manifest, so another one neither gets it nor its name.
