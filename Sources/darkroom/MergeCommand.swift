@@ -35,7 +35,7 @@ struct MergeCommand: ParsableCommand {
             """)
 
     /// The number of shards or faults that are shown.
-    private static let shortList = 10
+    private static let shortList = FormerFiles.shortList
 
     @Argument(
         help: ArgumentHelp("The folder of the run.", valueName: "dir"), completion: .directory)
@@ -111,7 +111,7 @@ struct MergeCommand: ParsableCommand {
             guard !report.failed.isEmpty else { return }
             if report.blockedCount > 0 {
                 Console.complain(
-                    "\(Words.count(report.blockedCount, "image")) failed because another file is in the place of the output. First move away: \(Self.shortened(report.blockingFiles, of: report.blockedCount))"
+                    "\(Words.count(report.blockedCount, "image")) failed because another file is in the place of the output. First move away: \(FormerFiles.list(report.blockingFiles, of: report.blockedCount))"
                 )
             }
             Console.complain("Run these shards with --retry to repeat the failed images:")
@@ -133,37 +133,18 @@ struct MergeCommand: ParsableCommand {
     private func tellLost(_ report: MergeReport) {
         guard report.lostCount > 0 else { return }
         Console.complain(
-            "\(Words.count(report.lostCount, "image")) of the former status.json failed since then, and the outputs are gone: \(Self.shortened(report.lost, of: report.lostCount))"
+            "\(Words.count(report.lostCount, "image")) of the former status.json failed since then, and the outputs are gone: \(FormerFiles.list(report.lost, of: report.lostCount))"
         )
     }
 
     /// Says what has no image any more.
     private func tellFormer(_ report: MergeReport) {
-        let (stale, away, gone) = (report.stale, report.away, report.gone)
-        if !stale.isEmpty {
-            Console.complain(
-                "\(Words.count(stale.count, "file")) of an earlier run \(stale.count == 1 ? "stays, although its image fails" : "stay, although their images fail") now: \(Self.shortened(stale, of: stale.count))"
-            )
-        }
-        if !away.isEmpty {
-            Console.complain(
-                "\(Words.count(away.count, "file")) of an earlier run \(away.count == 1 ? "stays" : "stay"), because \(away.count == 1 ? "its source" : "their sources") cannot be looked for: is a file system not mounted? \(Self.shortened(away, of: away.count))"
-            )
-        }
-        guard !gone.isEmpty else { return }
-        Console.complain(
-            "\(Words.count(gone.count, "file")) of an earlier run \(gone.count == 1 ? "has" : "have") no image any more: \(Self.shortened(gone, of: gone.count))"
-        )
+        FormerFiles.tell(stale: report.stale, away: report.away, gone: report.gone)
+        guard !report.gone.isEmpty else { return }
         Console.complain(
             report.keepsAll
                 ? "--prune has left them, because all sources are gone: is a file system not mounted?"
                 : "The same command with --prune removes them.")
-    }
-
-    /// The first names of a list.
-    private static func shortened(_ names: [String], of count: Int) -> String {
-        let rest = count > shortList ? " and \(count - shortList) more" : ""
-        return names.prefix(shortList).joined(separator: ", ") + rest
     }
 
     private static func json(_ report: MergeReport, _ exit: ClientExit, page: String?) -> JSONObject

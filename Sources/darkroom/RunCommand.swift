@@ -93,11 +93,8 @@ struct RunCommand: ParsableCommand {
         }
         var loaded = try arguments.engine.load()
         let prefetch = shard == nil ? StatusPrefetch(of: arguments.output) : nil
-        var job = try RunPreparation(arguments, shard: shard, loaded).job()
+        var job = try RunPreparation.job(arguments, shard: shard, &loaded)
         job.prefetch = prefetch
-        loaded.configuration.downloads.headers = try arguments.headers.adding(
-            to: loaded.configuration.downloads.headers, for: job.manifest,
-            isOthers: !arguments.isOfPictures)
         let page = try page.page(
             folders: [job.base], defaultFilters: loaded.configuration.defaultFilters)
         earlyStop.begin()

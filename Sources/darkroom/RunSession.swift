@@ -8,7 +8,7 @@ import Glibc
 /// Shows the progress of a run until its end, and says how it has ended.
 struct RunSession {
     /// The number of failed images that are shown.
-    private static let shortList = 10
+    private static let shortList = FormerFiles.shortList
     /// The seconds before the first look at the progress.
     private static let patience = 0.2
 
@@ -160,7 +160,7 @@ struct RunSession {
         guard let changes = work.changes else { return }
         for reason in StandReason.allCases {
             guard let names = changes.alone[reason], !names.isEmpty else { continue }
-            Console.complain("\(Self.words(reason, names.count)): \(Self.list(names))")
+            Console.complain("\(Self.words(reason, names.count)): \(FormerFiles.list(names))")
         }
         if changes.outdated > 0 {
             Console.complain(
@@ -172,21 +172,7 @@ struct RunSession {
                 "--prune has left their results, because all sources are gone: is a file system not mounted?"
             )
         }
-        if !changes.stale.isEmpty {
-            Console.complain(
-                "\(Words.count(changes.stale.count, "file")) of an earlier run \(changes.stale.count == 1 ? "stays, although its image fails" : "stay, although their images fail") now: \(Self.list(changes.stale))"
-            )
-        }
-        if !changes.away.isEmpty {
-            Console.complain(
-                "\(Words.count(changes.away.count, "file")) of an earlier run \(changes.away.count == 1 ? "stays" : "stay"), because \(changes.away.count == 1 ? "its source" : "their sources") cannot be looked for: is a file system not mounted? \(Self.list(changes.away))"
-            )
-        }
-        if !changes.gone.isEmpty {
-            Console.complain(
-                "\(Words.count(changes.gone.count, "file")) of an earlier run \(changes.gone.count == 1 ? "has" : "have") no image any more: \(Self.list(changes.gone))"
-            )
-        }
+        FormerFiles.tell(stale: changes.stale, away: changes.away, gone: changes.gone)
         if work.shard == nil, !command.arguments.prune,
             changes.alone[.gone] != nil || !changes.gone.isEmpty
         {
@@ -205,12 +191,6 @@ struct RunSession {
         case .needed:
             "\(Words.count(count, "image")) cannot be made again, because another one cannot, and the results stand"
         }
-    }
-
-    private static func list(_ names: [String]) -> String {
-        let rest = names.count - shortList
-        return names.prefix(shortList).map { FileName($0).text }.joined(separator: ", ")
-            + (rest > 0 ? " and \(rest) more" : "")
     }
 
     private func tellFailures(of status: Status, isUnchanged: Bool) {
