@@ -38,8 +38,8 @@ final class BatchPage {
         self.overview = overview
     }
 
-    /// The number of pages; a batch without images has one.
-    var count: Int { max(1, summary.failuresOfPages.count) }
+    /// The number of pages.
+    var count: Int { summary.pageCount }
 
     static func fileName(_ number: Int) -> String {
         number == 1 ? "index.html" : "page-\(number).html"
@@ -270,12 +270,8 @@ final class BatchPage {
     static func word(_ state: ImageState) -> String {
         switch state {
         case .new: "not begun"
-        case .downloading: "downloading"
         case .downloaded: "waiting for its filters"
-        case .filtering: "filtering"
-        case .filtered: "filtered"
-        case .failed: "failed"
-        case .cancelled: "cancelled"
+        default: state.rawValue
         }
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomCore
 import DarkroomPicture
 
 /// A filter in words.
@@ -90,8 +91,6 @@ enum FilterSentence {
 
     /// At most three decimals.
     private static func number(_ value: Double) -> String {
-        let rounded = (value * 1000).rounded() / 1000
-        return rounded == rounded.rounded() && abs(rounded) < 1e15
-            ? "\(Int(rounded))" : "\(rounded)"
+        ((value * 1000).rounded() / 1000).briefly
     }
 }

@@ -239,8 +239,8 @@ package final class HTMLWriter {
         package static func number(_ name: StaticString, _ value: Double) -> Attribute {
             // Three decimals are enough for the coordinates of a drawing.
             let rounded = (value * 1000).rounded() / 1000
-            return rounded == rounded.rounded() && abs(rounded) < 1e15
-                ? Attribute(name, .number(Int(rounded))) : Attribute(name, "\(rounded)")
+            return Int(exactly: rounded).map { Attribute(name, .number($0)) }
+                ?? Attribute(name, "\(rounded)")
         }
 
         /// The coordinates of a drawing.
@@ -250,11 +250,7 @@ package final class HTMLWriter {
 
         /// A part of the width of a drawing.
         package static func percent(_ name: StaticString, _ share: Double) -> Attribute {
-            let rounded = (share * 100_000).rounded() / 1000
-            return Attribute(
-                name,
-                rounded == rounded.rounded() && abs(rounded) < 1e15
-                    ? "\(Int(rounded))%" : "\(rounded)%")
+            Attribute(name, ((share * 100_000).rounded() / 1000).briefly + "%")
         }
 
         /// What a screen reader says.

@@ -74,14 +74,11 @@ package struct OutboxPages: Sendable {
                     page: "\(target.path)/\(BatchPage.fileName(1))", batches: rows.count,
                     images: images, withoutPreview: withoutPreview, failures: failures)
             }
-        } catch let error as PageError {
-            throw error
-        } catch let error as FileError {
-            throw .file(error)
-        } catch let error as ReadingError {
-            throw PageError(error)
         } catch {
-            preconditionFailure("an error of another type: \(error)")
+            guard let known = PageError(erasing: error) else {
+                preconditionFailure("an error of another type: \(error)")
+            }
+            throw known
         }
     }
 

@@ -65,6 +65,9 @@ struct PageSummary: Sendable {
 
     init(frame: Status) { self.frame = frame }
 
+    /// A batch without images has one.
+    var pageCount: Int { max(1, failuresOfPages.count) }
+
     /// The counts of the status. An older version has not counted the images with warnings.
     var counts: Status.Counts {
         var counts = frame.counts

@@ -23,6 +23,17 @@ package enum PageError: CodedError, Equatable {
         }
     }
 
+    /// nil for an error of another kind.
+    init?(erasing error: any Error) {
+        switch error {
+        case let error as PageError: self = error
+        case let error as FileError: self = .file(error)
+        case StatusStreamError.file(let error): self = .file(error)
+        case let error as ReadingError: self.init(error)
+        default: return nil
+        }
+    }
+
     package var code: String {
         switch self {
         case .noName: "bad-folder"
