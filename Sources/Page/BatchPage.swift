@@ -227,8 +227,12 @@ final class BatchPage {
                         let times = item.image.milliseconds
                         html(.tr) {
                             html(.th, .fixed("scope", "row")) { link(to: item) }
-                            html(.td, .class("number"), text: milliseconds(times.downloading))
-                            html(.td, .class("number"), text: milliseconds(times.filtering))
+                            html(
+                                .td, .class("number"),
+                                text: Words.time(milliseconds: times.downloading))
+                            html(
+                                .td, .class("number"),
+                                text: Words.time(milliseconds: times.filtering))
                         }
                     }
                 }
@@ -246,10 +250,6 @@ final class BatchPage {
         html(
             .img, isTiny ? .class("tiny") : nil, .src(image.link), .width(image.width * factor),
             .height(image.height * factor), .lazy, .alt(alt))
-    }
-
-    func milliseconds(_ count: Int) -> String {
-        Words.time(microseconds: UInt64(clamping: count).saturatingMultiply(1000))
     }
 
     func badge(_ state: ImageState) {
@@ -273,5 +273,11 @@ final class BatchPage {
         case .downloaded: "waiting for its filters"
         default: state.rawValue
         }
+    }
+}
+
+extension Words {
+    static func time(milliseconds: Int) -> String {
+        time(microseconds: UInt64(clamping: milliseconds).saturatingMultiply(1000))
     }
 }

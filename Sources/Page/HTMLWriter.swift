@@ -243,11 +243,6 @@ package final class HTMLWriter {
                 ?? Attribute(name, "\(rounded)")
         }
 
-        /// The coordinates of a drawing.
-        package static func box(_ width: Int, _ height: Int) -> Attribute {
-            Attribute("viewBox", "0 0 \(width) \(height)")
-        }
-
         /// A part of the width of a drawing.
         package static func percent(_ name: StaticString, _ share: Double) -> Attribute {
             Attribute(name, ((share * 100_000).rounded() / 1000).briefly + "%")

@@ -103,7 +103,7 @@ struct TimelineDrawing {
         height: Int
     ) {
         let (from, to) = (scale.place(operation.begin), scale.place(operation.end))
-        let length = UInt64(clamping: operation.end - operation.begin).saturatingMultiply(1000)
+        let length = Words.time(milliseconds: operation.end - operation.begin)
         let repeated = operation.isRepeated ? ", several attempts" : ""
         html(
             .rect, Self.colour(kind, isFailed: operation.isFailed), .percent("x", from),
@@ -112,7 +112,7 @@ struct TimelineDrawing {
         ) {
             html(
                 .title,
-                text: "Image \(operation.image): \(Words.time(microseconds: length))"
+                text: "Image \(operation.image): \(length)"
                     + (operation.isFailed ? ", failed" : "") + repeated)
         }
     }
@@ -223,8 +223,7 @@ struct TimelineDrawing {
     private static let mostPauses = 10
 
     private func sentence(_ pause: Timeline.Pause) -> String {
-        let length = Words.time(
-            microseconds: UInt64(clamping: pause.end - pause.begin).saturatingMultiply(1000))
+        let length = Words.time(milliseconds: pause.end - pause.begin)
         let time = HumanText.time(Moment(milliseconds: pause.begin).text, in: zone)
         return switch pause.reason {
         case .held: "Held for \(length), from \(time)"
@@ -234,8 +233,7 @@ struct TimelineDrawing {
 
     /// What a screen reader says in place of the drawing.
     private var words: String {
-        let length = Words.time(
-            microseconds: UInt64(clamping: timeline.end - timeline.begin).saturatingMultiply(1000))
+        let length = Words.time(milliseconds: timeline.end - timeline.begin)
         let kinds = Timeline.Kind.allCases.filter { !timeline.operations($0).isEmpty }.map {
             "\(name($0)), at most "
                 + "\(Timeline.mostAtOnce(timeline.operations($0))) at once"

@@ -118,12 +118,8 @@ struct DarkroomCommand: ParsableCommand {
     private static func texts(
         of arguments: [UnsafeMutablePointer<CChar>]
     ) throws(ClientError) -> [String] {
-        var texts: [String] = []
-        for argument in arguments {
-            if let text = String(validatingCString: argument) {
-                texts.append(text)
-                continue
-            }
+        try arguments.map { (argument) throws(ClientError) -> String in
+            if let text = String(validatingCString: argument) { return text }
             throw ClientError(
                 .rejected, code: "not-utf8",
                 "\(FileName(String(cString: argument)).text): the name is not UTF-8",
@@ -131,7 +127,6 @@ struct DarkroomCommand: ParsableCommand {
                     "A manifest is UTF-8 text and cannot name such a file. Rename it, or give it a second name with ln."
             )
         }
-        return texts
     }
 }
 

@@ -61,29 +61,26 @@ struct VerifyCommand: ParsableCommand {
                         "\(finding.file.visible): \(finding.kind.rawValue): \(finding.message.visible)"
                     )
             }
-            let signal = try again ? repeated(check) : read(check)
+            let reading = ReadingProgress("Reading outputs", mode: progress.mode)
+            defer { reading.clear() }
+            let signal = try again ? repeated(check, reading) : read(check, reading)
+            reading.clear()
             try tell(check.summary, signal)
         } catch let error as RunError {
             throw Self.error(error)
         }
     }
 
-    private func read(_ check: FolderCheck) throws -> CInt? {
-        let reading = ReadingProgress("Reading outputs", mode: progress.mode)
-        defer { reading.clear() }
+    private func read(_ check: FolderCheck, _ reading: ReadingProgress) throws -> CInt? {
         try check.run { reading.show($0, of: $1) }
         return nil
     }
 
-    private func repeated(_ check: FolderCheck) throws -> CInt? {
+    private func repeated(_ check: FolderCheck, _ reading: ReadingProgress) throws -> CInt? {
         let loaded = try engine.load()
         try ProcessLimits.prepare()
-        let reading = ReadingProgress("Reading outputs", mode: progress.mode)
         let making = ReadingProgress("Filtering again", mode: progress.mode)
-        defer {
-            reading.clear()
-            making.clear()
-        }
+        defer { making.clear() }
         let again = try Recomputation(
             check, loaded, base: FileManager.default.currentDirectoryPath, log: engine.log())
         return try again.run {

@@ -73,20 +73,15 @@ package struct BatchDetails: Sendable {
     package func json(
         _ write: (String) throws(ClientError) -> Void
     ) throws(ClientError) {
-        let text = JSONText.indented([
-            "type": "batch", "id": batch.id, "state": batch.state, "priority": batch.priority,
-            "uid": batch.uid, "user": batch.uid.map { HumanText.user($0) },
-            "manifest": status.manifest, "counts": batch.counts, "times": batch.times,
-            "retries": batch.retries, "outputBytes": batch.outputBytes,
-            "imagesPerSecond": batch.imagesPerSecond, "bytesPerSecond": batch.bytesPerSecond,
-            "secondsLeft": batch.secondsLeft, "waiting": batch.waiting,
+        let object: JSONObject = [
+            "manifest": status.manifest, "retries": batch.retries,
+            "outputBytes": batch.outputBytes, "bytesPerSecond": batch.bytesPerSecond,
             "reason": batch.reason(daemon, problem: status.errors?.first),
             "commands": batch.commands, "errors": status.errors, "images": [ImageStatus](),
-            "folder": folder,
             // No daemon works on the folder of a run.
-            "daemon": isRun ? nil : daemon.name,
-            "written": batch.written,
-        ])
+            "folder": folder, "daemon": isRun ? nil : daemon.name, "written": batch.written,
+        ]
+        let text = JSONText.indented(JSONObject(object, with: batch.json))
         // No string contains a literal newline, and what is in other objects is indented further.
         let (opening, closing) = ("\n  \"images\" : [", "\n  ]")
         guard let begin = text.firstRange(of: opening)?.upperBound,

@@ -115,13 +115,7 @@ package struct BatchList: Sendable {
         }
 
         fileprivate var json: JSONObject {
-            [
-                "type": "batch", "id": batch.id, "state": batch.state, "priority": batch.priority,
-                "uid": batch.uid, "user": batch.uid.map { HumanText.user($0) },
-                "counts": batch.counts, "times": batch.times,
-                "imagesPerSecond": batch.imagesPerSecond, "secondsLeft": batch.secondsLeft,
-                "waiting": batch.waiting, "reason": reason, "age": age,
-            ]
+            JSONObject(["reason": reason, "age": age], with: batch.json)
         }
 
         fileprivate var cells: [TextTable.Cell] {
@@ -134,6 +128,17 @@ package struct BatchList: Sendable {
                 .init(HumanText.age(age)), .init(reason ?? counts.warningText ?? "-"),
             ]
         }
+    }
+}
+
+extension BatchProgress {
+    /// What programs are told of each batch.
+    var json: JSONObject {
+        [
+            "type": "batch", "id": id, "state": state, "priority": priority, "uid": uid,
+            "user": uid.map { HumanText.user($0) }, "counts": counts, "times": times,
+            "imagesPerSecond": imagesPerSecond, "secondsLeft": secondsLeft, "waiting": waiting,
+        ]
     }
 }
 
