@@ -51,7 +51,6 @@ package final class BatchView {
         }
     }
 
-    /// The folder of the batch; nil if there is no such batch.
     package func folder() throws(ClientError) -> Directory? { try spool.folder(of: id) }
 
     /// - Parameter fromStatus: whether only the whole status counts. `progress.json` has the last two commands only.

@@ -71,7 +71,6 @@ struct CommaTable {
     }
 }
 
-/// Reads the records of a table one by one.
 private struct CommaScanner {
     private let text: ArraySlice<UInt8>
     private let shown: String

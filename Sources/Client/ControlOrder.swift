@@ -11,7 +11,6 @@ package final class ControlOrder {
     let spool: SpoolFolder
     /// nil if the command would have no effect, and is not given.
     private let staged: StagedFile?
-    /// The name of the control file.
     package let name: FileName
     private var target: Target
     /// The answer that is to be removed; nil for other commands. It stays open, so that no other folder gets its inode.
@@ -19,7 +18,6 @@ package final class ControlOrder {
     /// When the control file was seen to be gone.
     private(set) var gone: Double?
 
-    /// What the command is for.
     private enum Target {
         case batch(BatchView)
         /// A manifest that is still in the inbox.
@@ -27,7 +25,6 @@ package final class ControlOrder {
     }
 
     package enum Outcome: Sendable, Equatable {
-        /// It took effect on this batch.
         case done(id: String)
         /// The batch was in this state before, as the end of a sentence about it.
         case already(id: String, String)

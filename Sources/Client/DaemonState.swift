@@ -12,7 +12,6 @@ package struct DaemonState: Sendable, Equatable {
     }
 
     package var name: Name
-    /// Why no work begins.
     package var waiting: Status.Waiting?
     /// Its last report; nil if it wrote none, as older versions.
     package var queue: QueueReport?

@@ -3,12 +3,10 @@ import DarkroomCore
 
 /// The IDs that a shell offers for a word of a command line.
 package enum IDCompletion {
-    /// The batches that a command is for.
     package enum Wanted: Sendable {
         case unfinished, finished, all
     }
 
-    /// The shells with completions.
     package enum Shell: String, Sendable, CaseIterable {
         case bash, zsh, fish
     }

@@ -46,7 +46,6 @@ extension ManifestValue {
         }
     }
 
-    /// The value in one line.
     package func inline(_ format: ManifestFormat) -> String {
         switch self {
         case .text(let text):

@@ -14,7 +14,6 @@ package struct PictureJob: Sendable {
     package var sourcePage: Int?
     /// Which pages become images; nil for what a recipe says.
     package var pages: PageRule?
-    /// Whether pictures with warnings fail.
     package var isStrict = false
     /// Each picture gets a result of each of these sizes.
     package var sizes: [SizeText] = []
@@ -124,7 +123,6 @@ private struct ImageNames {
     private var stems: Set<ByteString> = []
     private var numbers = NameNumbering()
 
-    /// The name, with a number if it is taken.
     mutating func add(_ wanted: ByteString) -> ByteString {
         var name = wanted
         if isTaken(wanted) {
@@ -160,7 +158,6 @@ private struct ImageNames {
             || Self.stems(of: name).contains(where: taken.contains)
     }
 
-    /// The names whose files are named like this.
     private static func stems(of name: ByteString) -> [ByteString] {
         let text = name.string
         return OutputFormat.allCases.compactMap { format in

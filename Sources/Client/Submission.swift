@@ -11,7 +11,6 @@ package protocol StagedItem: AnyObject {
     var inbox: Directory { get }
     /// Gives it this name in the inbox, unless that is taken.
     func place(as name: FileName) throws(FileError)
-    /// Takes it out of the inbox.
     func take(_ name: FileName) throws(FileError)
 }
 
@@ -27,7 +26,6 @@ extension StagedItem {
         }
     }
 
-    /// Whether it is still in the inbox under this name.
     package func isWaiting(as name: FileName) throws(ClientError) -> Bool {
         try asClientError(inbox.droppedIdentity(of: name)) == identity
     }
@@ -52,12 +50,10 @@ package final class Submission {
     private let hold: StagedFile?
     private let holdName: FileName
     private var search: AnswerSearch
-    /// Its name in the inbox.
     package let name: FileName
 
     package var identity: String { staged.identity }
 
-    /// The number of names that are tried.
     private static let attempts = 100_000
 
     /// Drops it under the first free name of `stem.json`, `stem-2.json`, …; a folder has no ending.

@@ -63,7 +63,6 @@ package struct Configuration: Sendable, Equatable {
     package var keepsOriginals = false
     /// Seconds after which files that were left in `tmp` are removed; 0 for never.
     package var uploadRetention = 0.0
-    /// The file of the metrics; nil for none.
     package var metricsFile: String?
     /// Seconds between two updates of the metrics.
     package var metricsInterval = 0.0
@@ -145,7 +144,6 @@ extension Configuration {
         return rules
     }
 
-    /// The files and folders that are left alone where folders are listed.
     package var ignoredNames: IgnoredNames { IgnoredNames(adding: ignoredSources) }
 
     /// Where manifests may take pictures of this machine from.

@@ -5,7 +5,6 @@ package struct ConfigurationChanges: Equatable {
     /// For example `limits.memory: 64MiB → 192MiB`.
     package private(set) var lines: [String] = []
 
-    /// All changes, as a part of a sentence.
     package var text: String {
         lines.isEmpty ? "nothing has changed" : "changed: \(lines.joined(separator: ", "))"
     }

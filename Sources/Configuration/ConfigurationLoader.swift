@@ -39,7 +39,6 @@ package struct ConfigurationLoader: Sendable {
         package let text: String
         /// nil for a default.
         package let place: ConfigurationProblem.Place?
-        /// The place, in words for users.
         package let origin: String
 
         /// The beginning of a message about it.
@@ -53,7 +52,6 @@ package struct ConfigurationLoader: Sendable {
         package var configuration: Configuration
         package let settings: [Resolved]
 
-        /// The setting with this key.
         subscript(key: String) -> Resolved? { settings.first { $0.setting.key == key } }
     }
 
@@ -179,7 +177,6 @@ package struct ConfigurationLoader: Sendable {
         }
     }
 
-    /// Reads the recipes beside the configuration file.
     private func readRecipes(
         _ configuration: inout Configuration, _ problems: inout [ConfigurationProblem]
     ) {
@@ -241,7 +238,6 @@ package struct ConfigurationLoader: Sendable {
 }
 
 extension ConfigurationLoader {
-    /// The key and the text of `KEY=VALUE`.
     package static func override(_ setting: String) -> (key: String, text: String) {
         let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")

@@ -75,7 +75,6 @@ extension ValueReader {
             }
             return text.string
         }
-        /// nil if there is no such key.
         func value<Value>(
             _ key: ByteString, _ form: String, _ read: (String) -> Value?
         ) -> Value? {
@@ -124,7 +123,6 @@ extension Configuration {
     /// What is wrong with `inbox.recipe`, likewise.
     var recipeProblems: [String] { recipes.ofFolders.flatMap(absence).map { [$0] } ?? [] }
 
-    /// That there is no such recipe; nil if there is.
     private func absence(of recipe: String) -> String? {
         guard recipes[ByteString(recipe)] == nil else { return nil }
         let meant =

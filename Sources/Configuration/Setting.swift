@@ -39,7 +39,6 @@ package struct Setting: Sendable {
     }
 }
 
-/// A text that a setting does not accept.
 package struct SettingError: Error, Sendable {
     /// The end of the sentence "… must be".
     package let expected: String

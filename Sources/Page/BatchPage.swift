@@ -38,14 +38,12 @@ final class BatchPage {
         self.overview = overview
     }
 
-    /// The number of pages.
     var count: Int { summary.pageCount }
 
     static func fileName(_ number: Int) -> String {
         number == 1 ? "index.html" : "page-\(number).html"
     }
 
-    /// Writes the whole document.
     func document() -> HTMLWriter {
         let id = summary.frame.id
         html.document(language: "en") {
@@ -121,7 +119,6 @@ final class BatchPage {
 
     // MARK: Failures
 
-    /// Why an image has failed, and what to do.
     func reason(for image: ImageStatus) {
         guard let error = image.error else { return }
         html(.p) {
@@ -260,7 +257,6 @@ final class BatchPage {
         }
     }
 
-    /// Marks an image with warnings.
     func warningBadge(_ image: ImageStatus) {
         guard image.isWarned, let count = image.warnings?.count else { return }
         html.text(" ")

@@ -14,7 +14,6 @@ import Synchronization
 /// The status is read twice, image by image. In memory are one page and the manifest.
 package struct BatchPages: Sendable {
     package struct Report: Sendable, Equatable {
-        /// The path of the first page.
         package let page: String
         package let pages: Int
         package let images: Int
@@ -34,7 +33,6 @@ package struct BatchPages: Sendable {
         images = (try? Self.images(in: answer, settings.defaultFilters)) ?? []
     }
 
-    /// Refuses a folder that is there and is not one of pages.
     package static func refuseOther(_ path: String) throws(PageError) {
         _ = try PageFolder(path)
     }
@@ -138,7 +136,6 @@ package struct BatchPages: Sendable {
 
     // MARK: Pictures
 
-    /// Adds the previews, on all cores.
     private func illustrated(
         _ entries: [PageEntry], _ maker: PreviewMaker, _ kept: KeptPictures
     ) -> [PageEntry] {

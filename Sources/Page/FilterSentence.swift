@@ -1,7 +1,6 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// A filter in words.
 enum FilterSentence {
     static func text(_ filter: Filter) -> String {
         switch filter {

@@ -6,17 +6,14 @@ import Foundation
 /// A page of all batches of an outbox, with the pages of each one in a folder of its own.
 package struct OutboxPages: Sendable {
     package struct Report: Sendable, Equatable {
-        /// The path of the page of all batches.
         package let page: String
         package let batches: Int
         package let images: Int
         /// Images whose output is there and has no preview.
         package let withoutPreview: Int
-        /// Why batches have no page.
         package let failures: [PageError]
     }
 
-    /// One batch on the page.
     private struct Row {
         let frame: Status
         let bytes: Int?

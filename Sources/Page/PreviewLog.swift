@@ -15,7 +15,6 @@ import SystemPackage
 /// image is in the journal. So after a kill an image has its line or is repeated, and the last line of an image counts.
 /// A line that was cut off is followed by an empty one, and has another length than it says.
 package enum PreviewLog {
-    /// What is known of the copies of one image.
     struct Line: Equatable {
         var index: Int
         /// nil if the source has no copy.

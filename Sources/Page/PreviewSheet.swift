@@ -42,10 +42,8 @@ enum PreviewSheet {
         name.bytes.starts(with: prefix.utf8) && name.hasSuffix(suffix)
     }
 
-    /// What a view shows.
     enum View: String { case before, difference }
 
-    /// Where a copy is.
     struct Place: Equatable {
         let facts: PreviewFacts
         let sheet: FileName
@@ -64,7 +62,6 @@ enum PreviewSheet {
 
     // MARK: Content
 
-    /// A sheet that is being filled.
     struct Draft {
         let sheet = newName()
         private(set) var count = 0
@@ -111,7 +108,6 @@ enum PreviewSheet {
 
         var isFull: Bool { count == mostCopies || body.count >= enoughBytes }
 
-        /// The bytes of the file.
         var content: [UInt8] {
             let head =
                 "<svg xmlns=\"http://www.w3.org/2000/svg\">\n<!-- \(version)\(facts) -->\n"

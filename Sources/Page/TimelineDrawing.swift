@@ -181,7 +181,6 @@ struct TimelineDrawing {
             : "filters of \(Words.count(timeline.filteredCount, "image"))"
     }
 
-    /// Begins with a capital letter.
     private func caption(_ kind: Timeline.Kind) -> String {
         let name = name(kind)
         return name.prefix(1).uppercased() + name.dropFirst()

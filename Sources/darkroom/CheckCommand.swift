@@ -6,7 +6,6 @@ import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 
-/// Reads manifests as the daemon does.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -167,7 +166,6 @@ struct CheckCommand: ParsableCommand {
     private struct Answer {
         let shown: String
         let outcome: Swift.Result<Manifest, ManifestRejection>
-        /// The pictures of a folder.
         var pictures: SentPictures?
         /// Which of two files is taken.
         var note: String?
@@ -219,7 +217,6 @@ struct CheckCommand: ParsableCommand {
         }
     }
 
-    /// Returns whether the manifest itself is right.
     private func check(
         _ input: Input, _ rules: ManifestRules, _ local: LocalSources, _ roots: SourceRoots?,
         _ look: inout SourcesCheck?

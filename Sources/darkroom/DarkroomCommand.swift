@@ -28,7 +28,6 @@ struct DarkroomCommand: ParsableCommand {
             FilterCommand.self,
         ])
 
-    /// Runs the command, and ends the process with its exit code.
     static func start() -> Never {
         let arguments = mainArguments()
         // Before anything takes time, as the arguments of many pictures do. `EarlyStop` and the run handle the signals.

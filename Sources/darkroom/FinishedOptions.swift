@@ -148,7 +148,6 @@ struct FinishedOptions: ParsableArguments {
                 caFile: caFile))
     }
 
-    /// Calls until a signal arrives.
     func run(_ spool: SpoolOptions) throws {
         let policy = try policy()
         let receiver = try receiver()

@@ -78,7 +78,6 @@ enum Interruption {
             error.exit.rawValue, writing: isJSON ? JSONText.line(error.json) + "\n" : "")
     }
 
-    /// Whether SIGINT has arrived.
     static var isPending: Bool { state.withLock(\.isPending) }
 
     /// Runs code that asks `isPending` and then ends with an error by itself.

@@ -5,7 +5,6 @@ import DarkroomCore
 import DarkroomRun
 import SystemPackage
 
-/// Puts the results of all shards together.
 struct MergeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge",
@@ -129,7 +128,6 @@ struct MergeCommand: ParsableCommand {
         }
     }
 
-    /// Says that the former status was better.
     private func tellLost(_ report: MergeReport) {
         guard report.lostCount > 0 else { return }
         Console.complain(
@@ -137,7 +135,6 @@ struct MergeCommand: ParsableCommand {
         )
     }
 
-    /// Says what has no image any more.
     private func tellFormer(_ report: MergeReport) {
         FormerFiles.tell(stale: report.stale, away: report.away, gone: report.gone)
         guard !report.gone.isEmpty else { return }
@@ -172,7 +169,6 @@ struct MergeCommand: ParsableCommand {
 }
 
 extension MergeReport.Fault {
-    /// For people.
     fileprivate var sentence: String {
         let place = [shard == 0 ? nil : "shard \(shard)", image].compactMap(\.self)
         return place.isEmpty ? message : "\(place.joined(separator: ", ")): \(message)"

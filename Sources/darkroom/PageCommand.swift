@@ -7,7 +7,6 @@ import DarkroomPicture
 import DarkroomSpool
 import Foundation
 
-/// Makes a page of a batch.
 struct PageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "page",
@@ -98,7 +97,6 @@ struct PageCommand: ParsableCommand {
             defaultFilters: report.map { ManifestRules($0).defaultFilters })
     }
 
-    /// `--json`.
     private static func json(_ report: BatchPages.Report) -> JSONObject {
         [
             "type": "page", "page": report.page, "pages": report.pages, "images": report.images,

@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// A subcommand that tells the daemon something.
 protocol DaemonSubcommand: ParsableCommand {
     static var control: DaemonControl { get }
     static var abstract: String { get }

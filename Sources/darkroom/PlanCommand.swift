@@ -3,7 +3,6 @@ import DarkroomClient
 import DarkroomCore
 import DarkroomRun
 
-/// Tells what a run would do.
 struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",

@@ -37,7 +37,6 @@ struct PageDirOptions: ParsableArguments {
 ///
 /// The results are there before it. If it cannot be made, the command says so, and ends as it would without it.
 struct ResultPage {
-    /// The folder of the page.
     let target: String
     let settings: PageSettings
 
@@ -69,7 +68,6 @@ struct ResultPage {
         }
     }
 
-    /// Makes pages with their progress.
     static func make(
         _ pages: BatchPages, in target: String, _ mode: ProgressMode
     ) throws(ClientError) -> BatchPages.Report {
@@ -80,7 +78,6 @@ struct ResultPage {
         }
     }
 
-    /// Runs `body` and converts its error to one of the command.
     static func made<Value>(_ body: () throws(PageError) -> Value) throws(ClientError) -> Value {
         do {
             return try body()

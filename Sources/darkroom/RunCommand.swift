@@ -7,7 +7,6 @@ import DarkroomRun
 import Foundation
 import SystemPackage
 
-/// Works on a manifest, or on pictures with filters, without a daemon.
 struct RunCommand: ParsableCommand {
     static let name = "run"
     static let configuration = CommandConfiguration(

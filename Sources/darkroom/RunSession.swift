@@ -7,7 +7,6 @@ import Glibc
 
 /// Shows the progress of a run until its end, and says how it has ended.
 struct RunSession {
-    /// The number of failed images that are shown.
     private static let shortList = FormerFiles.shortList
     /// The seconds before the first look at the progress.
     private static let patience = 0.2
@@ -22,7 +21,6 @@ struct RunSession {
         self.page = page
     }
 
-    /// Returns the exit code.
     func run() throws -> ClientExit {
         let ending: FolderRun.Ending
         do {
@@ -213,7 +211,6 @@ struct RunSession {
         Console.complain(Self.remedy(of: failed.map(\.error)))
     }
 
-    /// What to do about failed images.
     private static func remedy(of errors: [Failure?]) -> String {
         let again = "he same command with --retry repeats the failed images."
         let blocked = errors.count { $0?.code == FileError.Code.fileExists.rawValue }

@@ -2,7 +2,6 @@ import ArgumentParser
 import DarkroomCore
 import DarkroomManifest
 
-/// Submits manifests, or pictures with filters.
 struct SubmitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "submit",

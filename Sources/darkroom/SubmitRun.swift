@@ -163,7 +163,6 @@ struct SubmitRun {
             warnings: Self.told(manifest.warnings))
     }
 
-    /// Prints the problems of a manifest that has some.
     private func checked(
         _ file: ManifestFile, _ finder: SourceFinder = .none
     ) throws(ClientError) -> Manifest? {

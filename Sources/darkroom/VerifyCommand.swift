@@ -6,7 +6,6 @@ import DarkroomRun
 import DarkroomSpool
 import Foundation
 
-/// Compares the files of a folder of results with its status.
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
@@ -149,7 +148,6 @@ struct VerifyCommand: ParsableCommand {
         return "\(advice). It cannot repeat pictures that came with the batch: submit those again."
     }
 
-    /// Why no image has an output.
     private static func emptiness(_ summary: FolderSummary) -> String {
         let counts = summary.counts
         let reasons = [

@@ -7,9 +7,7 @@ package struct ImageForecast: Sendable {
     package enum Verdict: Sendable {
         /// Nothing in the headers lets it fail.
         case ready
-        /// The failure that the daemon will report.
         case fails(Failure)
-        /// Why it is not known.
         case unknown(String)
     }
 

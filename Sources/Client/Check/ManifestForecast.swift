@@ -97,7 +97,6 @@ package struct ManifestForecast {
         return result
     }
 
-    /// Calculates what the filters will make of an image.
     private func calculate(
         _ forecast: inout ImageForecast, of index: Int, _ inputName: String,
         _ kept: [Int: ImageForecast]

@@ -34,7 +34,6 @@ package final class NotificationCursor {
         package var id: ByteString
         package var end: BatchEnd.Key
         package var state: State
-        /// The number of calls that have failed.
         package var tries: Int?
 
         package init(_ id: ByteString, _ end: BatchEnd.Key, _ state: State, tries: Int? = nil) {
@@ -46,15 +45,12 @@ package final class NotificationCursor {
     }
 
     private struct Head: Codable {
-        /// The version of the format.
         var cursor: Int
         var spool: String
     }
 
     package let path: String
-    /// Whether there was no file.
     package let isNew: Bool
-    /// The last record of each batch.
     package private(set) var records: [ByteString: Record] = [:]
     private let spool: String
     private let folder: Directory
@@ -184,7 +180,6 @@ package final class NotificationCursor {
         try rewrite()
     }
 
-    /// Forgets batches whose answers are gone.
     package func forget(_ ids: [ByteString]) {
         for id in ids { records[id] = nil }
     }

@@ -2,7 +2,6 @@ import CDarkroomShims
 import DarkroomCore
 import Glibc
 
-/// The running program.
 final class ProgramCall: NotificationCall {
     private let process: pid_t
     private let name: String

@@ -3,7 +3,6 @@ import Foundation
 
 /// Results for programs: JSON with keys in alphabetical order.
 package enum JSONText {
-    /// One object in several lines.
     package static func indented(_ object: some Encodable) -> String {
         encode(object, .prettyPrinted)
     }
@@ -57,7 +56,6 @@ package enum JSONText {
 /// An object for programs, key by key. A key whose value is nil is left out.
 package struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
     private let fields: [(key: String, value: any Encodable)]
-    /// Has further keys.
     private var others: (any Encodable)?
 
     package init(dictionaryLiteral fields: (String, (any Encodable)?)...) {

@@ -3,9 +3,7 @@ import Glibc
 
 /// What a stream can show: a terminal with its size, or a file or pipe without any limit.
 package struct Terminal: Sendable, Equatable {
-    /// Whether the stream is a terminal.
     package var isTerminal: Bool
-    /// Whether the cursor can be moved.
     package var canRedraw: Bool
     package var hasColor = false
     /// Whether the locale has characters outside ASCII.

@@ -18,12 +18,9 @@ package struct BatchDetails: Sendable {
 
     package private(set) var batch: BatchProgress
     let all: BatchImages
-    /// The status without its images.
     package var status: Status { all.frame }
     package let daemon: DaemonState
-    /// The path of the answer.
     package let folder: String
-    /// Whether it is a run of `darkroom run`.
     let isRun: Bool
     /// Whether pictures came with the manifest and were removed when the batch ended.
     private(set) var lacksPictures = false

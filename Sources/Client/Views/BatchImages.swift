@@ -11,7 +11,6 @@ struct BatchImages: Sendable {
         case list([ImageStatus])
     }
 
-    /// The status without its images.
     let frame: Status
     private let origin: Origin
     private let answer: Directory
@@ -39,7 +38,6 @@ struct BatchImages: Sendable {
     fileprivate static let failedMark: StaticString = "\n      \"state\" : \"failed\""
     fileprivate static let warnedMark: StaticString = "\n      \"warnings\" : [\n        \""
 
-    /// Passes on the images of a kind.
     func each(
         _ kind: BatchDetails.Images, _ body: (ImageStatus) throws(ClientError) -> Void
     ) throws(ClientError) {

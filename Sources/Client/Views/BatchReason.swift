@@ -42,7 +42,6 @@ extension ManifestProblem {
 }
 
 extension BatchState {
-    /// The style of the word on a terminal.
     package var style: TextStyle? {
         switch self {
         case .pending: .dim

@@ -68,7 +68,6 @@ package struct SpoolOverview: Sendable {
 }
 
 extension SpoolOverview {
-    /// The text for people.
     package func lines(on terminal: Terminal) -> [String] {
         let lines = headline(terminal) + work + folderLines + inboxLines(terminal)
         let names =

@@ -102,7 +102,6 @@ struct ProgressFrame {
             fields: Self.numbers(batch.counts) + Self.failures(batch.counts) + end)
     }
 
-    /// The sums of all batches, also of those that have no line.
     private func total(hidden: Int) -> Row {
         var counts = Status.Counts()
         for batch in batches { counts.addSaturating(batch.counts) }
