@@ -43,7 +43,6 @@ final class FileEvents: Sendable {
         return hasChanged
     }
 
-    /// Waits for the next change, at most this long.
     func wait(seconds: Double) {
         var request = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
         let milliseconds = CInt(max(1, min((seconds * 1000).rounded(.up), 3_600_000)))

@@ -66,7 +66,6 @@ package enum IDCompletion {
         return head
     }
 
-    /// The value of `--spool` in a command line.
     package static func spool(in words: [String]) -> String? {
         let option = "--spool"
         if let word = words.last(where: { $0.hasPrefix("\(option)=") }) {

@@ -174,11 +174,7 @@ private struct ImageNames {
 /// The pictures that filters lay over others, each once.
 private struct Layers {
     private(set) var images: [(name: ByteString, source: PictureSource)] = []
-    private var names: ImageNames
-
-    init(names: ImageNames) {
-        self.names = names
-    }
+    var names: ImageNames
 
     /// The name of the image of a picture that a filter refers to.
     mutating func name(of text: String) throws(ClientError) -> String {

@@ -48,7 +48,6 @@ package struct PictureSource: Sendable, Equatable {
         return PictureSource(path: path, imageName: ImageName.named(after: name))
     }
 
-    /// The picture that comes on standard input.
     package static let standardInput = PictureSource(path: "/dev/stdin", imageName: "stdin")
 
     private init(path: String, imageName: ByteString, isNamed: Bool = false) {

@@ -129,7 +129,6 @@ extension Configuration {
             recipes: recipes, sources: localSources.finderMaker())
     }
 
-    /// Where outputs may be delivered to.
     package var deliveryRules: DeliveryRules {
         var rules = DeliveryRules()
         rules.roots = deliveryRoots

@@ -41,7 +41,6 @@ package struct ConfigurationLoader: Sendable {
         package let place: ConfigurationProblem.Place?
         package let origin: String
 
-        /// The beginning of a message about it.
         var prefix: String {
             if case .file = place { "\(origin): \(setting.key)" } else { origin }
         }

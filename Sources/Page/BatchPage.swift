@@ -66,7 +66,7 @@ final class BatchPage {
                     if number == 1 {
                         failures()
                         problems()
-                        TimelineDrawing(summary.timeline, zone, html).draw()
+                        TimelineDrawing(timeline: summary.timeline, zone: zone, html: html).draw()
                     }
                     pages(isIndex: number == 1)
                     grid()

@@ -5,15 +5,9 @@ import Foundation
 
 /// Draws a timeline as SVG. Its places across are percentages, so that texts and marks keep their size in each window.
 struct TimelineDrawing {
-    private let timeline: Timeline
-    private let zone: TimeZone
-    private let html: HTMLWriter
-
-    init(_ timeline: Timeline, _ zone: TimeZone, _ html: HTMLWriter) {
-        self.timeline = timeline
-        self.zone = zone
-        self.html = html
-    }
+    let timeline: Timeline
+    let zone: TimeZone
+    let html: HTMLWriter
 
     /// More lanes, or more operations of one kind, are drawn as the number of operations at once.
     static let mostLanes = 24
@@ -26,7 +20,6 @@ struct TimelineDrawing {
     private static let gap = 10
     private static let axisHeight = 22
 
-    /// The drawing of one kind of operation.
     private struct Group {
         let kind: Timeline.Kind
         let caption: String
@@ -188,14 +181,9 @@ struct TimelineDrawing {
 
     // MARK: Words
 
-    private var hasRepeated: Bool {
-        timeline.downloads.contains(where: \.isRepeated)
-            || timeline.filters.contains(where: \.isRepeated)
-    }
-
     private func legend() {
         html(.div, .class("soft")) {
-            if hasRepeated {
+            if (timeline.downloads + timeline.filters).contains(where: \.isRepeated) {
                 html(.p) {
                     html(
                         .svg, .class("key"), .fixed("width", "8"), .fixed("height", "8"),

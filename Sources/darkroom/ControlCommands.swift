@@ -14,7 +14,6 @@ protocol ControlSubcommand: ParsableCommand {
     var waits: Bool { get }
 }
 
-/// One of these commands with `--wait`.
 protocol WaitingControlSubcommand: ControlSubcommand {
     var waiting: WaitOption { get }
 }

@@ -2,7 +2,7 @@ import DarkroomCore
 
 /// What a run and a merge say of the files of earlier runs.
 enum FormerFiles {
-    /// The number of names that are shown.
+    /// The number of names, shards or failed images that are shown.
     static let shortList = 10
 
     /// - Parameters:

@@ -33,9 +33,6 @@ struct MergeCommand: ParsableCommand {
             a shard with --prune, 77 the run belongs to another user.
             """)
 
-    /// The number of shards or faults that are shown.
-    private static let shortList = FormerFiles.shortList
-
     @Argument(
         help: ArgumentHelp("The folder of the run.", valueName: "dir"), completion: .directory)
     var folder: String
@@ -89,15 +86,17 @@ struct MergeCommand: ParsableCommand {
     }
 
     private func tell(_ report: MergeReport) throws {
-        for fault in report.faults.prefix(Self.shortList) { Console.complain(fault.sentence) }
-        if report.faultCount > Self.shortList {
-            Console.complain("\(report.faultCount - Self.shortList) more faults")
+        for fault in report.faults.prefix(FormerFiles.shortList) {
+            Console.complain(fault.sentence)
         }
-        for missing in report.missing.prefix(Self.shortList) {
+        if report.faultCount > FormerFiles.shortList {
+            Console.complain("\(report.faultCount - FormerFiles.shortList) more faults")
+        }
+        for missing in report.missing.prefix(FormerFiles.shortList) {
             Console.complain("shard \(missing.shard): \(missing.message)")
         }
-        if report.missing.count > Self.shortList {
-            let rest = report.missing.count - Self.shortList
+        if report.missing.count > FormerFiles.shortList {
+            let rest = report.missing.count - FormerFiles.shortList
             Console.complain("\(Words.count(rest, "more shard")) missing")
         }
         if let status = report.status {
@@ -105,8 +104,18 @@ struct MergeCommand: ParsableCommand {
             let removed =
                 report.removed > 0 ? ", \(Words.count(report.removed, "output")) removed" : ""
             try Console.line("\(BatchProgress(of: status).result), \(shards)\(removed)")
-            tellLost(report)
-            tellFormer(report)
+            if report.lostCount > 0 {
+                Console.complain(
+                    "\(Words.count(report.lostCount, "image")) of the former status.json failed since then, and the outputs are gone: \(FormerFiles.list(report.lost, of: report.lostCount))"
+                )
+            }
+            FormerFiles.tell(stale: report.stale, away: report.away, gone: report.gone)
+            if !report.gone.isEmpty {
+                Console.complain(
+                    report.keepsAll
+                        ? "--prune has left them, because all sources are gone: is a file system not mounted?"
+                        : "The same command with --prune removes them.")
+            }
             guard !report.failed.isEmpty else { return }
             if report.blockedCount > 0 {
                 Console.complain(
@@ -126,22 +135,6 @@ struct MergeCommand: ParsableCommand {
             Console.complain("\(idle) of \(count) must run again.")
             try Console.line("--array=\(report.idleTasks)")
         }
-    }
-
-    private func tellLost(_ report: MergeReport) {
-        guard report.lostCount > 0 else { return }
-        Console.complain(
-            "\(Words.count(report.lostCount, "image")) of the former status.json failed since then, and the outputs are gone: \(FormerFiles.list(report.lost, of: report.lostCount))"
-        )
-    }
-
-    private func tellFormer(_ report: MergeReport) {
-        FormerFiles.tell(stale: report.stale, away: report.away, gone: report.gone)
-        guard !report.gone.isEmpty else { return }
-        Console.complain(
-            report.keepsAll
-                ? "--prune has left them, because all sources are gone: is a file system not mounted?"
-                : "The same command with --prune removes them.")
     }
 
     private static func json(_ report: MergeReport, _ exit: ClientExit, page: String?) -> JSONObject

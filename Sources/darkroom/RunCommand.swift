@@ -104,7 +104,7 @@ struct RunCommand: ParsableCommand {
             throw ClientError(error, isOfPictures: arguments.isOfPictures)
         }
         if let shard = run.shard, !quiet { Self.warn(of: job.manifest, shard) }
-        throw try RunSession(run, self, page).run()
+        throw try RunSession(work: run, command: self, page: page).run()
     }
 
     /// Says it if shards cannot share the work, because most images need each other.

@@ -8,7 +8,6 @@ import Foundation
 /// The steps of `darkroom run` before anything is written: its manifest is read or made, and checked.
 struct RunPreparation {
     private let command: RunArguments
-    /// The text of `--shard`.
     private let shardText: String?
     private let rules: ManifestRules
     private let loaded: ConfigurationLoader.Loaded

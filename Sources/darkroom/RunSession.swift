@@ -7,19 +7,12 @@ import Glibc
 
 /// Shows the progress of a run until its end, and says how it has ended.
 struct RunSession {
-    private static let shortList = FormerFiles.shortList
     /// The seconds before the first look at the progress.
     private static let patience = 0.2
 
-    private let work: FolderRun
-    private let command: RunCommand
-    private let page: ResultPage?
-
-    init(_ work: FolderRun, _ command: RunCommand, _ page: ResultPage?) {
-        self.work = work
-        self.command = command
-        self.page = page
-    }
+    let work: FolderRun
+    let command: RunCommand
+    let page: ResultPage?
 
     func run() throws -> ClientExit {
         let ending: FolderRun.Ending
@@ -198,14 +191,14 @@ struct RunSession {
             Console.complain(
                 "\(Words.count(failed.count, "image")) failed in an earlier run:")
         }
-        for image in failed.prefix(Self.shortList) {
+        for image in failed.prefix(FormerFiles.shortList) {
             let reason =
                 image.error.map { "\($0.message) [\($0.code)]" } ?? "no reason is known"
             Console.complain("\(image.name): \(reason)")
         }
-        if failed.count > Self.shortList {
+        if failed.count > FormerFiles.shortList {
             Console.complain(
-                "\(Words.count(failed.count - Self.shortList, "more image")) failed; \(FileName(work.answerPath).text)/status.json has all reasons."
+                "\(Words.count(failed.count - FormerFiles.shortList, "more image")) failed; \(FileName(work.answerPath).text)/status.json has all reasons."
             )
         }
         Console.complain(Self.remedy(of: failed.map(\.error)))

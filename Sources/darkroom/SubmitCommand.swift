@@ -86,7 +86,6 @@ struct SubmitCommand: ParsableCommand {
         try list.require(files)
     }
 
-    /// Whether the command ends when the batches end.
     var waitsForEnds: Bool { wait || watch }
 
     func run() throws {

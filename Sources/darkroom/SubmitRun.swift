@@ -31,8 +31,7 @@ struct SubmitRun {
         let format: ManifestFormat
         let bytes: [UInt8]
         let manifest: Manifest
-        /// What to know about it; nil for nothing.
-        let warnings: [String]?
+        let warnings: [String]
     }
 
     func run() throws {
@@ -142,11 +141,7 @@ struct SubmitRun {
         return Prepared(
             stem: stem, shown: file.shown, base: base, patterns: placement.patterns,
             format: file.format, bytes: file.bytes, manifest: manifest,
-            warnings: Self.told(manifest.warnings + [placement.note].compactMap(\.self)))
-    }
-
-    private static func told(_ warnings: [String]) -> [String]? {
-        warnings.isEmpty ? nil : warnings
+            warnings: manifest.warnings + [placement.note].compactMap(\.self))
     }
 
     private func preparePictures(name: String?, _ priority: Priority?) throws -> Prepared {
@@ -160,7 +155,7 @@ struct SubmitRun {
         guard let manifest = try checked(file) else { throw ClientExit.rejected }
         return Prepared(
             stem: stem, shown: stem, format: file.format, bytes: file.bytes, manifest: manifest,
-            warnings: Self.told(manifest.warnings))
+            warnings: manifest.warnings)
     }
 
     private func checked(
@@ -293,7 +288,7 @@ struct SubmitRun {
                     // Its name in the inbox.
                     "file": submission.name.text, "identity": submission.identity,
                     // Absent if no daemon has taken it.
-                    "id": id, "warnings": prepared.warnings,
+                    "id": id, "warnings": prepared.warnings.isEmpty ? nil : prepared.warnings,
                 ])
             } else if let id {
                 try Console.line(id)

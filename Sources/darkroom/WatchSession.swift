@@ -74,7 +74,6 @@ struct WatchSession {
         }
     }
 
-    /// The states of the batches as they were seen last.
     var states: [BatchState] { watcher.batches.map(\.state) }
 
     static func summary(_ states: [BatchState], exit: ClientExit) -> String {

@@ -3,7 +3,6 @@ import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 
-/// What an image is made of: a page of a source.
 struct SourcePage: Hashable, Sendable {
     let source: SourceReference
     /// nil for the first page, with a warning if there are others.

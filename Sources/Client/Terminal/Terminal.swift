@@ -47,7 +47,6 @@ extension Terminal {
         return name.contains("utf-8") || name.contains("utf8")
     }
 
-    /// The end of a text that was cut.
     package var ellipsis: String { isUTF8 ? "…" : "~" }
 
     /// The text in a style, if the stream has colours.

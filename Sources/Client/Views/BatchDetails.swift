@@ -26,7 +26,6 @@ package struct BatchDetails: Sendable {
     private(set) var lacksPictures = false
     let images: Images
     let now: Date
-    /// The zone of the times in the text.
     package var zone = TimeZone.current
 
     /// - Throws: `no-such-batch` if there is none.

@@ -11,6 +11,7 @@ struct BatchImages: Sendable {
         case list([ImageStatus])
     }
 
+    /// The status without its images.
     let frame: Status
     private let origin: Origin
     private let answer: Directory

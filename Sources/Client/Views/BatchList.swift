@@ -85,7 +85,6 @@ package struct BatchList: Sendable {
         return table.lines(on: terminal)
     }
 
-    /// JSON Lines: one for each batch, and the sums at the end.
     package var jsonLines: [String] {
         let summary: JSONObject = [
             "type": "summary", "batches": rows.count,

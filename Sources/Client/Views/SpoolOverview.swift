@@ -13,7 +13,6 @@ package struct SpoolOverview: Sendable {
     /// What the daemon said last about hot folders; nil if it has none.
     let folders: FoldersReport?
     let now: Date
-    /// The zone of the times in the text.
     package var zone = TimeZone.current
 
     package init(of spool: SpoolFolder, now: Date = Date()) throws(ClientError) {
@@ -46,7 +45,6 @@ package struct SpoolOverview: Sendable {
         }
     }
 
-    /// One object for programs.
     package var json: String {
         let queue = daemon.queue
         // The files that are not taken.

@@ -81,7 +81,6 @@ struct ProgressFrame {
         return lines.reduce(0) { $0 + max(1, (DisplayWidth.of($1) + columns - 1) / columns) }
     }
 
-    /// What a line says.
     private struct Row {
         /// Empty if it has no room.
         var name: String
@@ -197,6 +196,5 @@ struct ProgressFrame {
 }
 
 extension String {
-    /// The sentence with a capital letter at its beginning.
     var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

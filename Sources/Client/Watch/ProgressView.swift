@@ -147,7 +147,6 @@ package final class ProgressView {
         for line in sentence.wrapped(to: terminal.width, indent: 2) { write(line + "\n") }
     }
 
-    /// The progress of a batch in one line.
     static func sentence(_ batch: BatchProgress, _ daemon: DaemonState) -> String {
         let counts = batch.counts
         var parts = [

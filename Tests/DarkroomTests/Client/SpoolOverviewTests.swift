@@ -28,13 +28,17 @@ import Testing
         return (overview.daemon.name, text)
     }
 
-    @Test func listsWhatCannotBeContinued() throws {
+    @Test func tellsOfWarningsAndWhatCannotBeContinued() throws {
         let spool = try ClientSpool()
         let lock = try spool.lock()
         try spool.writeQueue(
-            .running, unresumed: [.init(id: "a", code: "c", message: "m", since: "t")])
+            .running, warnings: 3, unresumed: [.init(id: "a", code: "c", message: "m", since: "t")])
         let text = try Self.status(spool).text
         withExtendedLifetime(lock) {}
+        #expect(
+            text.contains(
+                "  images   12 of 400 done, 3 with warnings, 1 failed, 4 downloading, 2 filtering"),
+            "\(text)")
         #expect(
             text.hasSuffix(
                 """
@@ -42,18 +46,6 @@ import Testing
                   left     a cannot be continued: m [c]
                            Correct what the message names, and restart darkroomd: its start tries again.
                 """), "\(text)")
-    }
-
-    @Test func countsWarnings() throws {
-        let spool = try ClientSpool()
-        let lock = try spool.lock()
-        try spool.writeQueue(.running, warnings: 3)
-        let text = try Self.status(spool).text
-        withExtendedLifetime(lock) {}
-        #expect(
-            text.contains(
-                "  images   12 of 400 done, 3 with warnings, 1 failed, 4 downloading, 2 filtering"),
-            "\(text)")
     }
 
     @Test func tellsTheStatesOfTheDaemon() throws {
