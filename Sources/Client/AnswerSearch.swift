@@ -11,7 +11,6 @@ import DarkroomSpool
 package struct AnswerSearch {
     private let spool: SpoolFolder
     private let outbox: Directory
-    /// Batches that are known to be other ones.
     private var others: Set<FileName>
 
     /// Call this before the file is dropped.

@@ -18,7 +18,6 @@ package final class BatchView {
         self.spool = spool
     }
 
-    /// What there is to know about a batch.
     package struct Batch: Sendable, Equatable {
         package var state: BatchState
         package var counts: Status.Counts
@@ -47,17 +46,11 @@ package final class BatchView {
         }
 
         init(_ status: Status) {
-            state = status.state
-            counts = status.counts
-            uid = status.manifest.uid
-            identity = status.manifest.identity
-            retries = status.retries ?? 0
-            commands = status.commands ?? []
+            self.init(BatchProgress(olderAnswer: status))
             exactManifest = ExactManifests.name(for: status)
         }
     }
 
-    /// The folder of the batch; nil if there is no such batch.
     package func folder() throws(ClientError) -> Directory? { try spool.folder(of: id) }
 
     /// - Parameter fromStatus: whether only the whole status counts. `progress.json` has the last two commands only.

@@ -3,7 +3,6 @@ import DarkroomCore
 import DarkroomSpool
 import SystemPackage
 
-/// Why a command cannot do what it was told.
 package struct ClientError: CodedError, Equatable {
     package var code: String
     package var message: String
@@ -19,7 +18,6 @@ package struct ClientError: CodedError, Equatable {
         self.remedy = remedy
     }
 
-    /// A file of the spool, or of the user, cannot be used.
     package init(_ error: FileError, remedy: String? = nil) {
         let exit: ClientExit =
             switch error.errno {

@@ -5,7 +5,6 @@ package enum ClientExit: Int32, Error, Sendable, CaseIterable {
     case success = 0
     /// A command was given, and changed nothing: the batch has ended already, or there was nothing to repeat.
     case noEffect = 1
-    /// A batch completed with errors.
     case completedWithErrors = 3
     case cancelled = 4
     /// Shards of a run are missing or not finished.
@@ -15,7 +14,6 @@ package enum ClientExit: Int32, Error, Sendable, CaseIterable {
     case rejected = 65
     /// There is no such batch, or a file that the command needs does not exist.
     case missing = 66
-    /// No daemon works on the spool.
     case noDaemon = 69
     /// The system lacks what every program may expect.
     case systemError = 71
@@ -25,9 +23,7 @@ package enum ClientExit: Int32, Error, Sendable, CaseIterable {
     /// The time is over before a batch has ended, or something else was in the way. A later attempt may succeed.
     case tryAgain = 75
     case noPermission = 77
-    /// The configuration is wrong.
     case configuration = 78
-    /// The command was interrupted by SIGINT.
     case interrupted = 130
 
     /// The worse of two codes: the higher one.
@@ -37,7 +33,6 @@ package enum ClientExit: Int32, Error, Sendable, CaseIterable {
 }
 
 extension ClientExit {
-    /// The exit code for a batch in this state.
     package init(of state: BatchState) {
         self =
             switch state {
@@ -49,7 +44,6 @@ extension ClientExit {
             }
     }
 
-    /// The exit code for several batches: that of the worst.
     package init(ofWorst states: some Sequence<BatchState>) {
         self = states.map { ClientExit(of: $0) }.reduce(.success, ClientExit.worst)
     }

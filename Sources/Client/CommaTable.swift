@@ -1,4 +1,5 @@
 import DarkroomCore
+import Foundation
 
 /// A table of text with commas (RFC 4180), whose first line names the columns.
 ///
@@ -65,15 +66,11 @@ struct CommaTable {
 
     /// The name of a column: in lower case, without the blanks and the line end around it.
     private static func name(_ field: String) -> String {
-        let blanks = Array(" \t\r".utf8)
-        var name = field.utf8[...]
-        while let first = name.first, blanks.contains(first) { name.removeFirst() }
-        while let last = name.last, blanks.contains(last) { name.removeLast() }
-        return ByteString(Substring(name)).asciiLowercased.string
+        let blanks = CharacterSet(charactersIn: " \t\r")
+        return ByteString(field.trimmingCharacters(in: blanks)).asciiLowercased.string
     }
 }
 
-/// Reads the records of a table one by one.
 private struct CommaScanner {
     private let text: ArraySlice<UInt8>
     private let shown: String

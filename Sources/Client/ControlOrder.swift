@@ -11,7 +11,6 @@ package final class ControlOrder {
     let spool: SpoolFolder
     /// nil if the command would have no effect, and is not given.
     private let staged: StagedFile?
-    /// The name of the control file.
     package let name: FileName
     private var target: Target
     /// The answer that is to be removed; nil for other commands. It stays open, so that no other folder gets its inode.
@@ -19,7 +18,6 @@ package final class ControlOrder {
     /// When the control file was seen to be gone.
     private(set) var gone: Double?
 
-    /// What the command is for.
     private enum Target {
         case batch(BatchView)
         /// A manifest that is still in the inbox.
@@ -27,7 +25,6 @@ package final class ControlOrder {
     }
 
     package enum Outcome: Sendable, Equatable {
-        /// It took effect on this batch.
         case done(id: String)
         /// The batch was in this state before, as the end of a sentence about it.
         case already(id: String, String)
@@ -139,18 +136,14 @@ package final class ControlOrder {
         let spoolOwner = (try? spool.root.information())?.st_uid
         let isPrivileged = user == 0 || user == spoolOwner || user == queue?.daemon.uid
         guard !record.isPermitted(forBatchOf: owner, isPrivileged: isPrivileged) else { return }
-        let who = owner.map { "it belongs to \(userName($0))" } ?? "its owner is not known"
+        let name = HumanText.user(owner)
+        let who =
+            owner.map { "it belongs to \(name == "\($0)" ? "user \(name)" : name)" }
+            ?? "its owner is not known"
         throw ClientError(
             .noPermission, code: "permission-denied",
             "\(FileName(id).text): you may not \(command.rawValue) it: \(who)",
             remedy: "Only its owner, the owner of the spool and root may.")
-    }
-
-    private static func userName(_ uid: UInt32) -> String {
-        guard let entry = getpwuid(uid), let name = entry.pointee.pw_name else {
-            return "user \(uid)"
-        }
-        return String(cString: name)
     }
 
     // MARK: The effect
@@ -191,7 +184,6 @@ package final class ControlOrder {
 
     /// Why a command had no effect; nil if it may not have appeared in the status yet.
     private func reason(_ id: String, _ batch: BatchView.Batch) -> Outcome? {
-        let ended = "has ended before (\(batch.state.rawValue))"
         switch command.form.effect {
         case .reopens:
             let isExactGone = batch.exactManifest.map { ExactManifests.isGone($0, of: spool.root) }
@@ -208,6 +200,7 @@ package final class ControlOrder {
                 return .already(id: id, "is not held")
             }
         }
-        return batch.state.isFinal ? .noEffect(id: id, ended) : nil
+        guard batch.state.isFinal else { return nil }
+        return .noEffect(id: id, "has ended before (\(batch.state.rawValue))")
     }
 }

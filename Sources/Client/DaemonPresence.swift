@@ -13,7 +13,6 @@ package enum DaemonPresence: Sendable, Equatable {
     /// Nobody on this machine holds the lock, but another machine may.
     case unknown
 
-    /// - Parameter queue: the last report of a daemon.
     package init(in spool: SpoolFolder, queue: QueueReport?, now: Date = Date()) {
         let holder = LockHolder(of: spool, reportedBy: queue?.daemon.process)
         if case .process = holder {

@@ -4,6 +4,7 @@ import Foundation
 
 /// What the daemon of a spool does, as far as its files and its lock tell.
 package struct DaemonState: Sendable, Equatable {
+    /// Those of `QueueReport.State`, and one more.
     package enum Name: String, Codable, Sendable, CaseIterable {
         case running, paused, waiting, stopping, stopped
         /// It ended without a last report. No file says so: it is concluded.
@@ -11,7 +12,6 @@ package struct DaemonState: Sendable, Equatable {
     }
 
     package var name: Name
-    /// Why no work begins.
     package var waiting: Status.Waiting?
     /// Its last report; nil if it wrote none, as older versions.
     package var queue: QueueReport?
@@ -45,11 +45,11 @@ package struct DaemonState: Sendable, Equatable {
             if queue == nil, let inbox, inbox.why?.code != "stopped" { name = .killed }
             return
         }
-        if let queue {
-            // A report of the daemon before this one says "stopped" until the first one of this daemon.
-            name = queue.state == .stopped ? .running : Name(queue.state)
-            waiting = queue.state == .stopped ? nil : queue.waiting
-        } else if let inbox {
+        // A report of the daemon before this one says "stopped" until the first one of this daemon.
+        if let queue, queue.state != .stopped {
+            name = Name(rawValue: queue.state.rawValue) ?? .running
+            waiting = queue.waiting
+        } else if queue == nil, let inbox {
             name = Self.name(of: inbox)
         }
     }
@@ -60,19 +60,6 @@ package struct DaemonState: Sendable, Equatable {
         case "disk": .waiting
         default: inbox.paused ? .paused : .running
         }
-    }
-}
-
-extension DaemonState.Name {
-    fileprivate init(_ state: QueueReport.State) {
-        self =
-            switch state {
-            case .running: .running
-            case .paused: .paused
-            case .waiting: .waiting
-            case .stopping: .stopping
-            case .stopped: .stopped
-            }
     }
 }
 

@@ -14,7 +14,6 @@ final class FileEvents: Sendable {
     /// Has input when something has changed.
     var number: CInt { inotify.number }
 
-    /// A folder or file that is followed.
     struct Watch { fileprivate let number: CInt }
 
     /// Follows the files that appear, are replaced or vanish in a folder.
@@ -25,7 +24,6 @@ final class FileEvents: Sendable {
                 number, "/proc/self/fd/\(folder.number)", UInt32(names) | UInt32(IN_ONLYDIR)))
     }
 
-    /// Follows it no longer.
     func end(_ watch: Watch) { _ = inotify_rm_watch(number, watch.number) }
 
     /// Follows the present file of an answer until it is replaced: it loses its last link then, and the kernel forgets
@@ -37,7 +35,6 @@ final class FileEvents: Sendable {
         }
     }
 
-    /// Whether something has changed since the last call.
     func take() -> Bool {
         var hasChanged = false
         withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 8) { buffer in
@@ -46,7 +43,6 @@ final class FileEvents: Sendable {
         return hasChanged
     }
 
-    /// Waits for the next change, at most this long.
     func wait(seconds: Double) {
         var request = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
         let milliseconds = CInt(max(1, min((seconds * 1000).rounded(.up), 3_600_000)))

@@ -3,12 +3,10 @@ import DarkroomCore
 
 /// The IDs that a shell offers for a word of a command line.
 package enum IDCompletion {
-    /// The batches that a command is for.
     package enum Wanted: Sendable {
         case unfinished, finished, all
     }
 
-    /// The shells with completions.
     package enum Shell: String, Sendable, CaseIterable {
         case bash, zsh, fish
     }
@@ -68,7 +66,6 @@ package enum IDCompletion {
         return head
     }
 
-    /// The value of `--spool` in a command line.
     package static func spool(in words: [String]) -> String? {
         let option = "--spool"
         if let word = words.last(where: { $0.hasPrefix("\(option)=") }) {

@@ -18,7 +18,6 @@ enum LockHolder: Equatable {
     /// The same while the process that wrote the last report exists.
     private static let readingsOfLiving = 30
 
-    /// - Parameter process: the process that wrote the last report.
     init(of spool: SpoolFolder, reportedBy process: Int32?) {
         let isAlive = process.map { Self.isOfOwner($0, of: spool) } ?? false
         self.init(
@@ -26,7 +25,6 @@ enum LockHolder: Equatable {
             readings: isAlive ? Self.readingsOfLiving : Self.readings)
     }
 
-    /// - Parameter root: the folder of a spool, or `.darkroom` of a run.
     init(in root: Directory, reportedBy process: Int32? = nil, readings: Int = Self.readings) {
         self = .nobody
         guard let file = try? root.information(of: "lock") else { return }

@@ -16,7 +16,6 @@ extension ManifestFile {
             }
         }
 
-        /// The wish for a page.
         package static let page = Change(option: "--page", key: "page", value: .boolean(true)) {
             $0.wantsPage = true
         }
@@ -47,7 +46,6 @@ extension ManifestFile {
         return changed
     }
 
-    /// The same file with another text.
     package func with(_ bytes: [UInt8]) -> ManifestFile { ManifestFile(bytes, like: self) }
 
     private func edited(_ change: Change, _ rules: ManifestRules) -> [UInt8]? {
@@ -91,7 +89,6 @@ extension ManifestFile {
         return Array(bytes[..<start]) + Array(quoted.utf8) + bytes[end...]
     }
 
-    /// The index of the byte at a place.
     private func offset(of place: Document.Place) -> Int? {
         var line = 1
         // A byte order mark is not in the first column.

@@ -100,7 +100,6 @@ extension ManifestFile {
         byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\n")
     }
 
-    /// A text with its quotes.
     private func quoted(at start: Int) -> Range<Int>? {
         let quote = bytes[start]
         guard quote == UInt8(ascii: "\"") || format == .yaml && quote == UInt8(ascii: "'") else {

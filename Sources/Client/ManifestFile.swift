@@ -57,7 +57,6 @@ package struct ManifestFile: Sendable {
         size = bytes.count
     }
 
-    /// Another text in place of a file's.
     init(_ bytes: [UInt8], like other: ManifestFile) {
         shown = other.shown
         fileName = other.fileName
@@ -139,7 +138,6 @@ package struct ManifestRules: Sendable {
         self.recipes = recipes
     }
 
-    /// - Parameter report: the daemon's last report, if there is one.
     package init(_ report: QueueReport?) {
         recipes = RecipeList(report).book
         guard let report else { return }

@@ -26,8 +26,12 @@ package indirect enum ManifestValue: Sendable, Equatable {
     }
 
     /// A map. A key whose value is nil is left out.
-    package static func map(_ entries: KeyValuePairs<String, ManifestValue?>) -> ManifestValue {
-        .map(entries.compactMap { key, value in value.map { Entry(key, $0) } })
+    package static func map(_ pairs: KeyValuePairs<String, ManifestValue?>) -> ManifestValue {
+        .map(entries(pairs))
+    }
+
+    package static func entries(_ pairs: KeyValuePairs<String, ManifestValue?>) -> [Entry] {
+        pairs.compactMap { key, value in value.map { Entry(key, $0) } }
     }
 }
 
@@ -42,7 +46,6 @@ extension ManifestValue {
         }
     }
 
-    /// The value in one line.
     package func inline(_ format: ManifestFormat) -> String {
         switch self {
         case .text(let text):

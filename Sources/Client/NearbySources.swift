@@ -173,7 +173,6 @@ extension Manifest {
         hasUnknownSources || !found.isEmpty || !relativePaths.isEmpty
     }
 
-    /// The same manifest with other sources.
     package func replacing(_ changes: [ByteString: ByteString]) -> Manifest {
         var manifest = self
         for index in images.indices {

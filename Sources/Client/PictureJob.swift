@@ -14,24 +14,12 @@ package struct PictureJob: Sendable {
     package var sourcePage: Int?
     /// Which pages become images; nil for what a recipe says.
     package var pages: PageRule?
-    /// Whether pictures with warnings fail.
     package var isStrict = false
     /// Each picture gets a result of each of these sizes.
     package var sizes: [SizeText] = []
     package var format: FormatChoice?
-    package var quality: Int?
-    /// In bytes.
-    package var maxBytes: Int?
-    package var ssim: Double?
-    package var lossless = false
-    package var effort: Int?
-    package var depth: Int?
-    /// The words of manifests.
-    package var chroma: String?
-    package var compression: String?
-    package var profile: OutputProfile?
-    /// What is kept of the metadata, as words of manifests; empty for nothing.
-    package var metadata: [String] = []
+    /// The further keys of the output.
+    package var output: [ManifestValue.Entry] = []
     /// The paths of the results; nil for the names of the pictures.
     package var outputName: NameTemplate?
     package var priority: Priority?
@@ -66,7 +54,7 @@ package struct PictureJob: Sendable {
             "filters": recipe == nil || !filters.isEmpty ? .list(filters) : nil,
             "damaged": damaged.map { .text($0.rawValue) },
             "strict": isStrict ? .boolean(true) : nil,
-            "pages": pages.map { .text($0.rawValue) }, "output": output,
+            "pages": pages.map { .text($0.rawValue) }, "output": wholeOutput,
             "variants": sizes.isEmpty ? nil : .list(sizes.map(\.variant)),
             "images": .list(logos + images),
         ])
@@ -99,23 +87,11 @@ package struct PictureJob: Sendable {
         return values
     }
 
-    private var output: ManifestValue? {
-        let hasOptions =
-            quality != nil || maxBytes != nil || ssim != nil || lossless || effort != nil
-            || depth != nil || chroma != nil || compression != nil || profile != nil
-            || !metadata.isEmpty || outputName != nil
-        guard format != nil || hasOptions else { return nil }
-        return .map([
-            "format": format.map { .text($0.rawValue) }, "quality": quality.map { .integer($0) },
-            "maxBytes": maxBytes.map { .text(Quantity.text(bytes: $0)) },
-            "target": ssim.map { .map("ssim", .number($0)) },
-            "lossless": lossless ? .boolean(true) : nil, "effort": effort.map { .integer($0) },
-            "depth": depth.map { .integer($0) }, "chroma": chroma.map { .text($0) },
-            "compression": compression.map { .text($0) },
-            "profile": profile.map { .text($0.rawValue) },
-            "metadata": metadata.isEmpty ? nil : .list(metadata.map { .text($0) }),
-            "name": outputName.map { .text($0.with(folders: [])) },
-        ])
+    private var wholeOutput: ManifestValue? {
+        let entries =
+            ManifestValue.entries(["format": format.map { .text($0.rawValue) }]) + output
+            + ManifestValue.entries(["name": outputName.map { .text($0.with(folders: [])) }])
+        return entries.isEmpty ? nil : .map(entries)
     }
 
     /// A picture within a named folder has its own path: a manifest has its absolute path, which tells more folders.
@@ -147,7 +123,6 @@ private struct ImageNames {
     private var stems: Set<ByteString> = []
     private var numbers = NameNumbering()
 
-    /// The name, with a number if it is taken.
     mutating func add(_ wanted: ByteString) -> ByteString {
         var name = wanted
         if isTaken(wanted) {
@@ -183,7 +158,6 @@ private struct ImageNames {
             || Self.stems(of: name).contains(where: taken.contains)
     }
 
-    /// The names whose files are named like this.
     private static func stems(of name: ByteString) -> [ByteString] {
         let text = name.string
         return OutputFormat.allCases.compactMap { format in
@@ -200,11 +174,7 @@ private struct ImageNames {
 /// The pictures that filters lay over others, each once.
 private struct Layers {
     private(set) var images: [(name: ByteString, source: PictureSource)] = []
-    private var names: ImageNames
-
-    init(names: ImageNames) {
-        self.names = names
-    }
+    var names: ImageNames
 
     /// The name of the image of a picture that a filter refers to.
     mutating func name(of text: String) throws(ClientError) -> String {

@@ -13,7 +13,6 @@ package struct PictureSource: Sendable, Equatable {
     package private(set) var imageName: ByteString
     /// Whether somebody has chosen this name, so that it gets no number.
     package private(set) var isNamed = false
-    /// The absolute path of a local file.
     package let path: String?
     /// The folders between a folder that was named and the file, as parts of the paths of results.
     package private(set) var folders: [String] = []
@@ -49,7 +48,6 @@ package struct PictureSource: Sendable, Equatable {
         return PictureSource(path: path, imageName: ImageName.named(after: name))
     }
 
-    /// The picture that comes on standard input.
     package static let standardInput = PictureSource(path: "/dev/stdin", imageName: "stdin")
 
     private init(path: String, imageName: ByteString, isNamed: Bool = false) {

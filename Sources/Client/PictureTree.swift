@@ -12,7 +12,6 @@ import Glibc
 /// `.darkroom` in them, and the folder into which the results go. So are files that are no pictures, by the endings of
 /// their names.
 package struct PictureTree: Sendable {
-    /// What a folder has.
     package struct Content: Sendable {
         package fileprivate(set) var pictures: [PictureSource] = []
         /// How many files are no pictures.
@@ -58,7 +57,6 @@ package struct PictureTree: Sendable {
         !argument.contains("://") && isFolder(argument)
     }
 
-    /// Whether a path leads to a folder.
     package static func isFolder(_ path: String) -> Bool {
         var information = stat()
         return stat(path, &information) == 0 && information.isFolder
@@ -144,7 +142,6 @@ package struct PictureTree: Sendable {
         )
     }
 
-    /// The folders whose pictures are results.
     private struct Skipped {
         let root: String
         private let results: String?

@@ -33,7 +33,6 @@ package struct RecipeList: Sendable {
         return book
     }
 
-    /// One line for each recipe.
     package func lines(on terminal: Terminal) -> [String] {
         guard !content.recipes.isEmpty else { return [] }
         var table = TextTable([.init("RECIPE"), .init("WHAT IT DOES", minimum: 12, wraps: true)])
@@ -49,16 +48,14 @@ package struct RecipeList: Sendable {
         let names = content.recipes.map(\.name)
         let hint =
             Suggestion.nearest(to: name, among: names).map { "; did you mean ‘\($0)’?" } ?? ""
+        let place = folder.map { " in \(FileName($0).text)" } ?? ""
         throw ClientError(
             .missing, code: ProblemCode.unknownRecipe.rawValue,
             "\(FileName(name).text): there is no such recipe\(place)\(hint)")
     }
 
-    private var place: String { folder.map { " in \(FileName($0).text)" } ?? "" }
-
     package func file(of recipe: Recipe) -> String { "\(folder ?? "")/\(recipe.name).yaml" }
 
-    /// For programs.
     package func json(of recipe: Recipe) -> String {
         JSONText.line([
             "type": "recipe", "name": recipe.name, "summary": recipe.summary,

@@ -11,7 +11,6 @@ import SystemPackage
 /// relative paths begin at one of the daemon's roots.
 package struct SentSources: Sendable {
     package struct Item: Sendable, Equatable {
-        /// The file of this machine.
         let path: String
         /// The path in the folder.
         let place: [FileName]
@@ -24,7 +23,6 @@ package struct SentSources: Sendable {
 
     package private(set) var items: [Item] = []
 
-    /// The sum of their sizes.
     package var bytes: Int { items.reduce(0) { $0.saturatingAdd($1.bytes) } }
 
     /// - Parameters:

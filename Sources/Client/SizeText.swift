@@ -43,7 +43,6 @@ package struct SizeText: Sendable, Equatable {
         self.text = numbers.map { "\($0)" }.joined(separator: "x")
     }
 
-    /// The variant of a manifest.
     var variant: ManifestValue {
         let resize: ManifestValue = .map([
             "width": .integer(width), "height": height.map { .integer($0) },

@@ -16,7 +16,6 @@ package struct SourceRoots: Sendable {
     /// The names that no listing of a folder has.
     var ignoredNames: IgnoredNames { limits.ignoredNames }
 
-    /// Whether the daemon can read files at this path.
     func contain(_ path: String) -> Bool {
         limits.readableRoots.contains { Self.contains($0, path) }
     }
@@ -99,7 +98,6 @@ package struct SourceRoots: Sendable {
             "Send the pictures along with --copy, put them into \(root.visible), or name them by URLs."
     }
 
-    /// Whether the path is beneath the folder.
     private static func contains(_ root: String, _ path: String) -> Bool {
         let parts = root.utf8.split(separator: UInt8(ascii: "/"))
         let others = path.utf8.split(separator: UInt8(ascii: "/"))

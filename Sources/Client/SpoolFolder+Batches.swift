@@ -9,12 +9,10 @@ extension SpoolFolder {
         try asClientError(answers.ids())
     }
 
-    /// The folder of a batch in the outbox; nil if there is no such batch.
     package func folder(of id: String) throws(ClientError) -> Directory? {
         try asClientError(answers.answer(of: id))
     }
 
-    /// The progress of a batch; nil if there is no such batch.
     package func progress(of id: String) throws(ClientError) -> BatchProgress? {
         guard let folder = try folder(of: id) else { return nil }
         return try asClientError(reading: folder.decode(BatchProgress.self, BatchFile.progress))

@@ -6,7 +6,6 @@ import SystemPackage
 /// A spool as its users see it: its folders and files, without its lock and without any right of the daemon.
 package struct SpoolFolder: Sendable {
     package let root: Directory
-    /// The answers of all batches.
     package let answers: Outbox
     package var path: String { root.path }
 

@@ -32,7 +32,6 @@ package final class StagedFolder: StagedItem {
         case group
     }
 
-    /// - Parameter daemon: the user ID of the daemon, if it is known.
     package init(in spool: SpoolFolder, daemon: UInt32? = nil) throws(ClientError) {
         inbox = try spool.inbox()
         do throws(FileError) {
@@ -89,7 +88,6 @@ package final class StagedFolder: StagedItem {
 
     // MARK: The content
 
-    /// Writes the manifest.
     package func write(_ bytes: [UInt8], to name: FileName) throws(ClientError) {
         let file = try asClientError(folder.create(name))
         share(file)

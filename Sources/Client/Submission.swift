@@ -1,5 +1,4 @@
 import DarkroomCore
-import DarkroomManifest
 import DarkroomSpool
 import SystemPackage
 
@@ -12,7 +11,6 @@ package protocol StagedItem: AnyObject {
     var inbox: Directory { get }
     /// Gives it this name in the inbox, unless that is taken.
     func place(as name: FileName) throws(FileError)
-    /// Takes it out of the inbox.
     func take(_ name: FileName) throws(FileError)
 }
 
@@ -28,7 +26,6 @@ extension StagedItem {
         }
     }
 
-    /// Whether it is still in the inbox under this name.
     package func isWaiting(as name: FileName) throws(ClientError) -> Bool {
         try asClientError(inbox.droppedIdentity(of: name)) == identity
     }
@@ -53,35 +50,17 @@ package final class Submission {
     private let hold: StagedFile?
     private let holdName: FileName
     private var search: AnswerSearch
-    /// Its name in the inbox.
     package let name: FileName
 
     package var identity: String { staged.identity }
 
-    /// The number of names that are tried.
     private static let attempts = 100_000
 
-    /// Drops the manifest under the first free name of `stem.json`, `stem-2.json`, ….
+    /// Drops it under the first free name of `stem.json`, `stem-2.json`, …; a folder has no ending.
     ///
     /// - Parameter isHeld: whether to drop a hold before it; see `drop(_:holding:…)`.
-    package convenience init(
-        _ bytes: [UInt8], _ format: ManifestFormat, stem: String, isHeld: Bool,
-        in spool: SpoolFolder
-    ) throws(ClientError) {
-        try self.init(
-            StagedFile(bytes, in: spool), stem: stem,
-            ending: "." + format.fileExtensions[0], isHeld: isHeld, in: spool)
-    }
-
-    /// Drops a folder with a manifest and its pictures under the first free name of `stem`, `stem-2`, ….
-    package convenience init(
-        _ folder: StagedFolder, stem: String, isHeld: Bool, in spool: SpoolFolder
-    ) throws(ClientError) {
-        try self.init(folder, stem: stem, ending: "", isHeld: isHeld, in: spool)
-    }
-
-    private init(
-        _ staged: any StagedItem, stem: String, ending: String, isHeld: Bool,
+    package init(
+        _ staged: any StagedItem, stem: String, ending: String = "", isHeld: Bool,
         in spool: SpoolFolder
     ) throws(ClientError) {
         self.staged = staged
@@ -129,9 +108,6 @@ package final class Submission {
     package func id() throws(ClientError) -> String? {
         try search.find(name, isFolder: staged.isFolder, identity: staged.identity)
     }
-
-    /// - Throws: if the manifest is gone and there is no answer.
-    package func isWaiting() throws(ClientError) -> Bool { try staged.isWaiting(as: name) }
 
     /// Takes the manifest back, with its hold; returns false if the daemon has taken it.
     package func withdraw() throws(ClientError) -> Bool {

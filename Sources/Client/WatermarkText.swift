@@ -1,6 +1,7 @@
 import DarkroomCore
 import DarkroomManifest
 import DarkroomPicture
+import Foundation
 import Glibc
 
 /// A picture to lay over others, as it is written on a command line: `LOGO`, or `LOGO:KEY=VALUE,KEY=VALUE` with the
@@ -53,19 +54,20 @@ package struct WatermarkText: Sendable, Equatable {
         _ text: String, in whole: String
     ) throws(ClientError) -> String {
         var words: [String] = []
-        var margin: Substring?
+        var margin: String?
         var gravity = Filter.Gravity.southeast.rawValue
         for piece in text.split(separator: ",", omittingEmptySubsequences: false) {
             guard let sign = piece.firstIndex(of: "=") else {
                 throw .badOption(
                     "--watermark \(FileName(whole).text): write LOGO:KEY=VALUE,KEY=VALUE")
             }
-            let key = piece[..<sign].trimmingBlanks
-            let value = piece[piece.index(after: sign)...].trimmingBlanks
+            let blank = CharacterSet(charactersIn: " ")
+            let key = piece[..<sign].trimmingCharacters(in: blank)
+            let value = piece[piece.index(after: sign)...].trimmingCharacters(in: blank)
             switch key {
             case "margin": margin = value
             case "position", "gravity":
-                gravity = Self.gravity(String(value))
+                gravity = Self.gravity(value)
                 words.append("gravity=\(gravity)")
             case "from":
                 throw .badOption(
@@ -92,14 +94,5 @@ package struct WatermarkText: Sendable, Equatable {
         let compass = plain.replacing("top", with: "north").replacing("bottom", with: "south")
             .replacing("left", with: "west").replacing("right", with: "east")
         return known.contains(compass) ? compass : word
-    }
-}
-
-extension Substring {
-    fileprivate var trimmingBlanks: Substring {
-        var text = self
-        while text.first == " " { text.removeFirst() }
-        while text.last == " " { text.removeLast() }
-        return text
     }
 }

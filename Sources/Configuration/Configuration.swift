@@ -63,7 +63,6 @@ package struct Configuration: Sendable, Equatable {
     package var keepsOriginals = false
     /// Seconds after which files that were left in `tmp` are removed; 0 for never.
     package var uploadRetention = 0.0
-    /// The file of the metrics; nil for none.
     package var metricsFile: String?
     /// Seconds between two updates of the metrics.
     package var metricsInterval = 0.0
@@ -127,11 +126,9 @@ extension Configuration {
         limits.delivery = deliveryRules
         return Examination(
             limits: limits, defaultFilters: defaultFilters, settle: settle,
-            recipes: recipes,
-            sources: localSources.finderMaker)
+            recipes: recipes, sources: localSources.finderMaker())
     }
 
-    /// Where outputs may be delivered to.
     package var deliveryRules: DeliveryRules {
         var rules = DeliveryRules()
         rules.roots = deliveryRoots
@@ -146,7 +143,6 @@ extension Configuration {
         return rules
     }
 
-    /// The files and folders that are left alone where folders are listed.
     package var ignoredNames: IgnoredNames { IgnoredNames(adding: ignoredSources) }
 
     /// Where manifests may take pictures of this machine from.

@@ -5,7 +5,6 @@ package struct ConfigurationChanges: Equatable {
     /// For example `limits.memory: 64MiB → 192MiB`.
     package private(set) var lines: [String] = []
 
-    /// All changes, as a part of a sentence.
     package var text: String {
         lines.isEmpty ? "nothing has changed" : "changed: \(lines.joined(separator: ", "))"
     }
@@ -52,19 +51,20 @@ package struct ConfigurationChanges: Equatable {
         from old: ConfigurationLoader.Loaded, to new: ConfigurationLoader.Loaded
     ) -> String? {
         let (former, latter) = (old.configuration, new.configuration)
-        var keys: [String] = []
-        if former.spool != latter.spool { keys.append("spool") }
-        if former.durability != latter.durability { keys.append("durability") }
-        if former.cacheFolder != latter.cacheFolder { keys.append("cache.folder") }
-        // If the daemon started without a cache, no folder of a cache is open.
-        if former.cacheBytes == 0, latter.cacheBytes > 0 { keys.append("cache.maxBytes") }
-        if former.resultsFolder != latter.resultsFolder { keys.append("results.folder") }
-        if former.resultBytes == 0, latter.resultBytes > 0 { keys.append("results.maxBytes") }
-        guard !keys.isEmpty else { return nil }
-        let changes = keys.map { key -> String in
+        let possible: [(String, Bool)] = [
+            ("spool", former.spool != latter.spool),
+            ("durability", former.durability != latter.durability),
+            ("cache.folder", former.cacheFolder != latter.cacheFolder),
+            // If the daemon started without a cache, no folder of a cache is open.
+            ("cache.maxBytes", former.cacheBytes == 0 && latter.cacheBytes > 0),
+            ("results.folder", former.resultsFolder != latter.resultsFolder),
+            ("results.maxBytes", former.resultBytes == 0 && latter.resultBytes > 0),
+        ]
+        let changes = possible.filter(\.1).map { key, _ in
             let texts = [old, new].map { inOneLine($0[key]?.text ?? "") }
             return "\(key) (\(texts[0]) → \(texts[1]))"
         }
+        guard !changes.isEmpty else { return nil }
         return "a change of \(changes.joined(separator: ", ")) requires a restart"
     }
 }

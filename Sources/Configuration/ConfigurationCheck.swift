@@ -31,19 +31,14 @@ package struct ConfigurationCheck {
             warnings.append(("metrics.textfile", words))
         }
         warnings += unusableFolders(under: unit).map { ("folders", $0) }
-        for (key, path) in configuration.deliveries.map({ ("folders", $0.folder) })
-            + configuration.deliveryRoots.map({ ("deliver.roots", $0) })
-        {
-            if let words = undeliverable(path, under: unit) {
-                let rest = "images wait until their results can be delivered there"
-                warnings.append((key, "\(words); \(rest)"))
-            }
-        }
-        for place in configuration.places {
-            if let words = undeliverable(place.folder, under: unit) {
-                let rest = "batches wait until their originals can be moved there"
-                warnings.append(("folders", "\(words); \(rest)"))
-            }
+        let ofResults = "images wait until their results can be delivered there"
+        let ofOriginals = "batches wait until their originals can be moved there"
+        let targets: [(String, String, String)] =
+            configuration.deliveries.map { ("folders", $0.folder, ofResults) }
+            + configuration.deliveryRoots.map { ("deliver.roots", $0, ofResults) }
+            + configuration.places.map { ("folders", $0.folder, ofOriginals) }
+        warnings += targets.compactMap { key, path, rest in
+            undeliverable(path, under: unit).map { (key, "\($0); \(rest)") }
         }
         if configuration.defaultFilters.cutBefore {
             let key = "manifests.defaultFilters"
@@ -242,25 +237,20 @@ package struct ConfigurationCheck {
 
     /// Why nothing can be delivered, and no original moved, to a folder now; nil if it can.
     private func undeliverable(_ path: String, under unit: ServiceUnit?) -> String? {
-        let obstacle: String?
         do throws(FileError) {
             let folder = try Directory(path: path)
             let way = FolderWay(to: try folder.information(), for: unit?.userID ?? geteuid())
-            obstacle =
-                (unit == nil ? FolderAccess.toWriteInto(path) : nil)
+            return (unit == nil ? FolderAccess.toWriteInto(path) : nil)
                 ?? way.problem(folder).map { "\(path): \($0)" }
-        } catch  where error.errno == .permissionDenied && unit != nil {
-            // The user of the service may see more than this one.
-            obstacle = nil
         } catch {
-            obstacle = error.message
+            // The user of the service may see more than this one.
+            return error.errno == .permissionDenied && unit != nil ? nil : error.message
         }
-        return obstacle
     }
 
     private func stopTimeout(under unit: ServiceUnit) -> String? {
-        let own = Quantity.text(seconds: configuration.stopTimeout)
         guard let limit = unit.stopTimeout, configuration.stopTimeout >= limit else { return nil }
+        let own = Quantity.text(seconds: configuration.stopTimeout)
         let units = "TimeoutStopSec=\(Quantity.text(seconds: limit)) of \(unit.name)"
         return unit.isHeard
             ? "\(own) is not less than \(units): systemd waits longer only while the daemon asks for it, "

@@ -5,7 +5,6 @@ import Yams
 
 /// The configuration file: YAML. The nested keys are joined by dots.
 package struct ConfigurationFile: Sendable {
-    /// The text of a setting, and its line in the file.
     package struct Entry: Sendable, Equatable {
         package let text: String
         package let line: Int
@@ -38,7 +37,6 @@ package struct ConfigurationFile: Sendable {
 
     private struct NotAMap: Error {}
 
-    /// A key of a map, and its value.
     private struct Key {
         let name: String
         let line: Int

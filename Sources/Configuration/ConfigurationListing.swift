@@ -7,15 +7,9 @@ package struct ConfigurationListing {
     package init(_ settings: [ConfigurationLoader.Resolved], withDefaults: Bool) {
         let set = settings.filter { $0.place != nil }
         let defaults = settings.filter { $0.place == nil }
-        var lines = set.map(Self.line)
-        if withDefaults {
-            lines += defaults.map(Self.line)
-        } else {
-            let number = set.isEmpty ? "all" : "the other"
-            lines.append(
-                "# \(number) \(defaults.count) keys have their default values; --all prints them")
-        }
-        self.lines = lines
+        let number = set.isEmpty ? "all" : "the other"
+        let rest = "# \(number) \(defaults.count) keys have their default values; --all prints them"
+        lines = set.map(Self.line) + (withDefaults ? defaults.map(Self.line) : [rest])
     }
 
     private static func line(_ entry: ConfigurationLoader.Resolved) -> String {

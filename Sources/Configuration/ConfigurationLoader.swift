@@ -39,10 +39,8 @@ package struct ConfigurationLoader: Sendable {
         package let text: String
         /// nil for a default.
         package let place: ConfigurationProblem.Place?
-        /// The place, in words for users.
         package let origin: String
 
-        /// The beginning of a message about it.
         var prefix: String {
             if case .file = place { "\(origin): \(setting.key)" } else { origin }
         }
@@ -53,12 +51,9 @@ package struct ConfigurationLoader: Sendable {
         package var configuration: Configuration
         package let settings: [Resolved]
 
-        /// The setting with this key.
         subscript(key: String) -> Resolved? { settings.first { $0.setting.key == key } }
     }
 
-    /// The settings.
-    ///
     /// - Throws: all errors of the configuration.
     package func load() throws(ConfigurationError) -> Configuration {
         try loadAll().configuration
@@ -76,10 +71,10 @@ package struct ConfigurationLoader: Sendable {
             } catch {
                 let text = entry.setting.shown(entry.text).beginning
                 let correction = error.correction.map { "; write \($0)" } ?? ""
-                let unseen = remedy(for: entry).map { "; \($0)" } ?? ""
+                let isFile = entry.setting.key == "downloads.caFile" && entry.text.hasPrefix("/")
                 problems.add(
                     "\(entry.prefix): must be \(error.expected), not \"\(text)\"" + correction
-                        + unseen,
+                        + (isFile ? unseen(entry.text) : ""),
                     at: entry.place ?? .file(line: 0))
             }
         }
@@ -97,10 +92,9 @@ package struct ConfigurationLoader: Sendable {
         return Loaded(configuration: configuration, settings: resolved)
     }
 
-    /// The advice for a setting whose file is refused because the service cannot see it.
-    private func remedy(for entry: Resolved) -> String? {
-        guard entry.setting.key == "downloads.caFile", entry.text.hasPrefix("/") else { return nil }
-        return view?.remedy(forFile: entry.text, wanting: .reading)
+    /// The end of a message about a file that the service cannot see: the advice.
+    private func unseen(_ file: String) -> String {
+        view?.remedy(forFile: file, wanting: .reading).map { "; \($0)" } ?? ""
     }
 
     /// The text of each setting from the first layer that has it, and the errors of the layers.
@@ -129,9 +123,7 @@ package struct ConfigurationLoader: Sendable {
         return (resolved, problems)
     }
 
-    private struct UnreadableFile: Error {
-        let cause: String
-    }
+    private struct UnreadableFile: Error { let cause: String }
 
     /// The file may be a pipe: `--config <(…)`.
     private static func text(of path: String) throws(UnreadableFile) -> String {
@@ -152,18 +144,14 @@ package struct ConfigurationLoader: Sendable {
 
     private func readFile(_ problems: inout [ConfigurationProblem]) -> ConfigurationFile {
         let name = path ?? Self.standardPath
-        guard
+        let isRead =
             path != nil || readsStandardFile && FileManager.default.fileExists(atPath: name)
-        else {
-            return ConfigurationFile(path: name, text: "")
-        }
         do throws(UnreadableFile) {
-            let file = ConfigurationFile(path: name, text: try Self.text(of: name))
+            let file = ConfigurationFile(path: name, text: isRead ? try Self.text(of: name) : "")
             problems += file.problems
             return file
         } catch {
-            let unseen = view?.remedy(forFile: name, wanting: .reading).map { "; \($0)" } ?? ""
-            problems.add("\(name): \(error.cause)\(unseen)")
+            problems.add("\(name): \(error.cause)\(unseen(name))")
             return ConfigurationFile(path: name, text: "")
         }
     }
@@ -182,14 +170,12 @@ package struct ConfigurationLoader: Sendable {
         let file = OriginHeadersFile(path: path)
         downloads.headers = file.headers
         downloads.headersAreExposed = file.isExposed
-        let unseen =
-            file.isMissing ? view?.remedy(forFile: path, wanting: .reading).map { "; \($0)" } : nil
+        let advice = file.isMissing ? unseen(path) : ""
         for (number, problem) in file.problems.enumerated() {
-            problems.add(problem + (unseen ?? ""), at: .headers(number))
+            problems.add(problem + advice, at: .headers(number))
         }
     }
 
-    /// Reads the recipes beside the configuration file.
     private func readRecipes(
         _ configuration: inout Configuration, _ problems: inout [ConfigurationProblem]
     ) {
@@ -209,10 +195,8 @@ package struct ConfigurationLoader: Sendable {
         let others = [FaultPoint.variable, TestDaemon.variable]
         let known = Set(Setting.all.map(\.variable) + others)
         var problems: [ConfigurationProblem] = []
-        func complain(_ variable: String, _ words: String) {
-            problems.add(
-                "environment variable \(variable): \(words)",
-                at: .environment(variable: variable))
+        func complain(_ name: String, _ words: String) {
+            problems.add("environment variable \(name): \(words)", at: .environment(variable: name))
         }
         if let fault = environment[FaultPoint.variable].flatMap(FaultPoint.problem) {
             complain(FaultPoint.variable, fault)
@@ -253,7 +237,6 @@ package struct ConfigurationLoader: Sendable {
 }
 
 extension ConfigurationLoader {
-    /// The key and the text of `KEY=VALUE`.
     package static func override(_ setting: String) -> (key: String, text: String) {
         let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")

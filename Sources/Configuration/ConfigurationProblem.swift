@@ -1,6 +1,5 @@
 import DarkroomCore
 
-/// An error in a configuration.
 package struct ConfigurationProblem: Sendable, Equatable {
     /// The place of a text of the configuration. The cases are in the order in which errors are printed.
     package enum Place: Sendable, Comparable {
@@ -30,7 +29,6 @@ package struct ConfigurationError: CodedError, Equatable {
 
     package init(problems: [String]) { self.problems = problems }
 
-    /// Sorts the errors by their places.
     init(_ problems: [ConfigurationProblem]) {
         let ordered = problems.enumerated().sorted {
             ($0.element.place, $0.offset) < ($1.element.place, $1.offset)

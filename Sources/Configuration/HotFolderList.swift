@@ -75,7 +75,6 @@ extension ValueReader {
             }
             return text.string
         }
-        /// nil if there is no such key.
         func value<Value>(
             _ key: ByteString, _ form: String, _ read: (String) -> Value?
         ) -> Value? {
@@ -124,12 +123,10 @@ extension Configuration {
     /// What is wrong with `inbox.recipe`, likewise.
     var recipeProblems: [String] { recipes.ofFolders.flatMap(absence).map { [$0] } ?? [] }
 
-    /// That there is no such recipe; nil if there is.
     private func absence(of recipe: String) -> String? {
         guard recipes[ByteString(recipe)] == nil else { return nil }
-        let names = recipes.all.map { ByteString($0.name) }
         let meant =
-            Suggestion.nearest(to: ByteString(recipe), among: names)
+            Suggestion.nearest(to: recipe, among: recipes.all.map(\.name))
             .map { "; did you mean \($0)?" } ?? ""
         return "there is no recipe \(recipe)\(meant)"
     }

@@ -23,7 +23,6 @@ package struct ServiceUnit: Sendable, Equatable {
         return "darkroomd@\(match.1).service"
     }
 
-    /// The properties that are read.
     static let properties = [
         "LoadState", "RootDirectory", "BindPaths", "BindReadOnlyPaths", "ReadOnlyPaths",
         "ReadWritePaths", "InaccessiblePaths", "CacheDirectory", "StateDirectory", "LogsDirectory",

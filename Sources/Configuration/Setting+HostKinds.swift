@@ -9,21 +9,9 @@ extension Setting {
         _ key: String, _ help: String,
         _ path: WritableKeyPath<Configuration, [IPNetwork]> & Sendable
     ) -> Setting {
-        Setting(key, "[]", help) { text, configuration throws(SettingError) in
-            var problems: [String] = []
-            var networks: [IPNetwork] = []
-            for entry in try entries(of: text) {
-                do throws(IPNetwork.Problem) {
-                    networks.append(try IPNetwork(entry))
-                } catch {
-                    problems.append(error.message)
-                }
-            }
-            try refuse(
-                "a list of networks such as [10.0.0.0/8, \"fd00::/8\"]", problems,
-                correction: several(in: text, separators: ",;") { (try? IPNetwork($0)) != nil })
-            configuration[keyPath: path] = networks
-        }
+        parsedList(
+            key, help, "a list of networks such as [10.0.0.0/8, \"fd00::/8\"]", path,
+            read: { text throws(IPNetwork.Problem) in try IPNetwork(text) }, message: \.message)
     }
 
     /// A list of hosts and domains, or a single one.
@@ -31,20 +19,32 @@ extension Setting {
         _ key: String, _ help: String,
         _ path: WritableKeyPath<Configuration, [HostPattern]> & Sendable
     ) -> Setting {
+        parsedList(
+            key, help, "a list of hosts such as [example.org, \"*.example.org\"]", path,
+            read: { text throws(HostPattern.Problem) in try HostPattern(text) }, message: \.message)
+    }
+
+    /// A list of what `read` takes, or a single one. The error names all that it does not take.
+    private static func parsedList<Entry: Sendable, Problem: Error>(
+        _ key: String, _ help: String, _ expected: String,
+        _ path: WritableKeyPath<Configuration, [Entry]> & Sendable,
+        read: @escaping @Sendable (String) throws(Problem) -> Entry,
+        message: @escaping @Sendable (Problem) -> String
+    ) -> Setting {
         Setting(key, "[]", help) { text, configuration throws(SettingError) in
             var problems: [String] = []
-            var hosts: [HostPattern] = []
+            var values: [Entry] = []
             for entry in try entries(of: text) {
-                do throws(HostPattern.Problem) {
-                    hosts.append(try HostPattern(entry))
+                do throws(Problem) {
+                    values.append(try read(entry))
                 } catch {
-                    problems.append(error.message)
+                    problems.append(message(error))
                 }
             }
             try refuse(
-                "a list of hosts such as [example.org, \"*.example.org\"]", problems,
-                correction: several(in: text, separators: ",;") { (try? HostPattern($0)) != nil })
-            configuration[keyPath: path] = hosts
+                expected, problems,
+                correction: several(in: text, separators: ",;") { (try? read($0)) != nil })
+            configuration[keyPath: path] = values
         }
     }
 

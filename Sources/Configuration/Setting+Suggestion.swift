@@ -1,6 +1,5 @@
 import DarkroomCore
 
-/// Suggestions for an unknown key.
 extension Setting {
     /// The end of a message about an unknown key: `; did you mean …?`, or nothing.
     package static func suggestion(forKey key: String) -> String {

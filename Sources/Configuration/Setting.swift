@@ -39,15 +39,9 @@ package struct Setting: Sendable {
     }
 }
 
-/// A text that a setting does not accept.
 package struct SettingError: Error, Sendable {
     /// The end of the sentence "… must be".
     package let expected: String
     /// The text that was probably meant, as it must be written.
-    package let correction: String?
-
-    init(expected: String, correction: String? = nil) {
-        self.expected = expected
-        self.correction = correction
-    }
+    package var correction: String?
 }

@@ -6,7 +6,6 @@ import DarkroomSpool
 extension BatchPage {
     /// With more of them, the pictures would be too far below.
     private static let mostUnfolded = 3
-    /// How many reasons are named.
     private static let mostReasons = 5
 
     func failures() {

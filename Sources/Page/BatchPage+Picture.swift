@@ -109,7 +109,7 @@ extension BatchPage {
                 }
             }
             if image.milliseconds.filtering > 0 {
-                fact("Time of the filters", milliseconds(image.milliseconds.filtering))
+                fact("Time of the filters", Words.time(milliseconds: image.milliseconds.filtering))
             }
             if image.attempts > 1 { fact("Attempts", "\(image.attempts)") }
             if let metadata = image.metadata, !metadata.isEmpty {

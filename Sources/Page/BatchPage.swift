@@ -38,14 +38,12 @@ final class BatchPage {
         self.overview = overview
     }
 
-    /// The number of pages; a batch without images has one.
-    var count: Int { max(1, summary.failuresOfPages.count) }
+    var count: Int { summary.pageCount }
 
     static func fileName(_ number: Int) -> String {
         number == 1 ? "index.html" : "page-\(number).html"
     }
 
-    /// Writes the whole document.
     func document() -> HTMLWriter {
         let id = summary.frame.id
         html.document(language: "en") {
@@ -68,7 +66,7 @@ final class BatchPage {
                     if number == 1 {
                         failures()
                         problems()
-                        TimelineDrawing(summary.timeline, zone, html).draw()
+                        TimelineDrawing(timeline: summary.timeline, zone: zone, html: html).draw()
                     }
                     pages(isIndex: number == 1)
                     grid()
@@ -121,7 +119,6 @@ final class BatchPage {
 
     // MARK: Failures
 
-    /// Why an image has failed, and what to do.
     func reason(for image: ImageStatus) {
         guard let error = image.error else { return }
         html(.p) {
@@ -227,8 +224,12 @@ final class BatchPage {
                         let times = item.image.milliseconds
                         html(.tr) {
                             html(.th, .fixed("scope", "row")) { link(to: item) }
-                            html(.td, .class("number"), text: milliseconds(times.downloading))
-                            html(.td, .class("number"), text: milliseconds(times.filtering))
+                            html(
+                                .td, .class("number"),
+                                text: Words.time(milliseconds: times.downloading))
+                            html(
+                                .td, .class("number"),
+                                text: Words.time(milliseconds: times.filtering))
                         }
                     }
                 }
@@ -248,10 +249,6 @@ final class BatchPage {
             .height(image.height * factor), .lazy, .alt(alt))
     }
 
-    func milliseconds(_ count: Int) -> String {
-        Words.time(microseconds: UInt64(clamping: count).saturatingMultiply(1000))
-    }
-
     func badge(_ state: ImageState) {
         switch state {
         case .filtered: html.badge(Self.word(state), .class("state good"))
@@ -260,7 +257,6 @@ final class BatchPage {
         }
     }
 
-    /// Marks an image with warnings.
     func warningBadge(_ image: ImageStatus) {
         guard image.isWarned, let count = image.warnings?.count else { return }
         html.text(" ")
@@ -270,12 +266,14 @@ final class BatchPage {
     static func word(_ state: ImageState) -> String {
         switch state {
         case .new: "not begun"
-        case .downloading: "downloading"
         case .downloaded: "waiting for its filters"
-        case .filtering: "filtering"
-        case .filtered: "filtered"
-        case .failed: "failed"
-        case .cancelled: "cancelled"
+        default: state.rawValue
         }
+    }
+}
+
+extension Words {
+    static func time(milliseconds: Int) -> String {
+        time(microseconds: UInt64(clamping: milliseconds).saturatingMultiply(1000))
     }
 }

@@ -14,7 +14,6 @@ import Synchronization
 /// The status is read twice, image by image. In memory are one page and the manifest.
 package struct BatchPages: Sendable {
     package struct Report: Sendable, Equatable {
-        /// The path of the first page.
         package let page: String
         package let pages: Int
         package let images: Int
@@ -24,16 +23,16 @@ package struct BatchPages: Sendable {
 
     private let answer: Directory
     private let settings: PageSettings
-    private let filters: Filters
+    /// Of the manifest, whose filters are shown in words; empty if it cannot be read.
+    private let images: [Manifest.Image]
 
     /// - Parameter answer: the folder with status.json and the outputs.
     package init(of answer: Directory, _ settings: PageSettings) {
         self.answer = answer
         self.settings = settings
-        filters = Filters(answer, settings.defaultFilters)
+        images = (try? Self.images(in: answer, settings.defaultFilters)) ?? []
     }
 
-    /// Refuses a folder that is there and is not one of pages.
     package static func refuseOther(_ path: String) throws(PageError) {
         _ = try PageFolder(path)
     }
@@ -58,16 +57,10 @@ package struct BatchPages: Sendable {
     func pageErrors<Value>(_ body: () throws -> Value) throws(PageError) -> Value {
         do {
             return try body()
-        } catch let error as FileError {
-            throw .file(error)
-        } catch let error as PageError {
-            throw error
-        } catch StatusStreamError.file(let error) {
-            throw .file(error)
         } catch StatusStreamError.changed {
             throw .changed(answer.path(of: BatchFile.status))
         } catch {
-            throw PageError(.unreadableStatus(in: answer))
+            throw PageError(erasing: error) ?? PageError(.unreadableStatus(in: answer))
         }
     }
 
@@ -87,13 +80,13 @@ package struct BatchPages: Sendable {
         var withoutPreview = 0
         var done = 0
         var stream = try stream()
-        for number in 1...max(1, summary.failuresOfPages.count) {
+        for number in 1...summary.pageCount {
             var entries: [PageEntry] = []
             while entries.count < BatchPage.perPage, let text = try stream.next() {
                 let index = done + entries.count
                 let image = try Self.image(text)
                 var entry = PageEntry(
-                    number: index + 1, image: image, filters: filters.text(of: image, at: index))
+                    number: index + 1, image: image, filters: filters(of: image, at: index))
                 entry.output = image.output.map {
                     PageLink(up + OutputPath.components(of: $0.file))
                 }
@@ -109,8 +102,7 @@ package struct BatchPages: Sendable {
             try folder.write(page.document(), to: FileName(BatchPage.fileName(number)))
         }
         return Report(
-            page: "\(path)/\(BatchPage.fileName(1))",
-            pages: max(1, summary.failuresOfPages.count), images: done,
+            page: "\(path)/\(BatchPage.fileName(1))", pages: summary.pageCount, images: done,
             withoutPreview: withoutPreview)
     }
 
@@ -144,7 +136,6 @@ package struct BatchPages: Sendable {
 
     // MARK: Pictures
 
-    /// Adds the previews, on all cores.
     private func illustrated(
         _ entries: [PageEntry], _ maker: PreviewMaker, _ kept: KeptPictures
     ) -> [PageEntry] {
@@ -225,49 +216,35 @@ package struct BatchPages: Sendable {
     /// A regular file; nil if it cannot be opened.
     private static func opened(_ path: String) -> Descriptor? {
         guard
-            let file = try? retryingInterrupts({
-                open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-            })
+            let file = try? Descriptor(
+                opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY, shown: path),
+            (try? file.information(path: path))?.isRegularFile == true
         else { return nil }
-        let descriptor = Descriptor(owning: file)
-        var information = stat()
-        guard fstat(descriptor.number, &information) == 0, information.isRegularFile else {
-            return nil
-        }
-        return descriptor
+        return file
     }
 
     // MARK: Filters
 
-    /// The filters of the images, in words.
-    private struct Filters: Sendable {
-        private let images: [Manifest.Image]
+    private static func images(
+        in answer: Directory, _ defaultFilters: [Filter]?
+    ) throws -> [Manifest.Image]? {
+        guard let frame = try StatusStream(in: answer)?.frame, let file = frame.manifest.file,
+            let format = frame.manifest.format
+        else { return nil }
+        let bytes = try answer.read(FileName(file))
+        guard SHA256Digest.hex(of: bytes) == frame.manifest.copySHA256 else { return nil }
+        // It was accepted once, whatever the limits were.
+        let limits = ManifestLimits(bytes: .max, images: .max, filters: .max)
+        return try ManifestReader.read(
+            bytes, format: format, limits: limits, defaultFilters: defaultFilters ?? [],
+            recipes: RecipeBook(of: frame, limit: limits.filters),
+            finder: .recorded(try SourceRecord.read(in: answer) ?? SourceRecord())
+        ).images
+    }
 
-        init(_ answer: Directory, _ defaultFilters: [Filter]?) {
-            images = (try? Self.read(answer, defaultFilters)) ?? []
-        }
-
-        private static func read(
-            _ answer: Directory, _ defaultFilters: [Filter]?
-        ) throws -> [Manifest.Image]? {
-            guard let frame = try StatusStream(in: answer)?.frame, let file = frame.manifest.file,
-                let format = frame.manifest.format
-            else { return nil }
-            let bytes = try answer.read(FileName(file))
-            guard SHA256Digest.hex(of: bytes) == frame.manifest.copySHA256 else { return nil }
-            // It was accepted once, whatever the limits were.
-            let limits = ManifestLimits(bytes: .max, images: .max, filters: .max)
-            return try ManifestReader.read(
-                bytes, format: format, limits: limits, defaultFilters: defaultFilters ?? [],
-                recipes: RecipeBook(of: frame, limit: limits.filters),
-                finder: .recorded(try SourceRecord.read(in: answer) ?? SourceRecord())
-            ).images
-        }
-
-        func text(of image: ImageStatus, at index: Int) -> [String]? {
-            guard images.indices.contains(index), images[index].name == ByteString(image.name)
-            else { return nil }
-            return images[index].filters.map { FilterSentence.text($0) }
-        }
+    private func filters(of image: ImageStatus, at index: Int) -> [String]? {
+        guard images.indices.contains(index), images[index].name == ByteString(image.name)
+        else { return nil }
+        return images[index].filters.map { FilterSentence.text($0) }
     }
 }

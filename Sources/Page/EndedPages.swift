@@ -39,7 +39,7 @@ package struct EndedPages {
         let summary = summarized()
         var previews = try PagePreviews(
             in: previews, of: status.images.count, while: mayGoOn)
-        for number in 1...max(1, summary.failuresOfPages.count) {
+        for number in 1...summary.pageCount {
             let name = FileName(BatchPage.fileName(number))
             guard mayGoOn() else { throw FileError(.write, folder.path(of: name), .canceled) }
             let start = (number - 1) * BatchPage.perPage

@@ -1,6 +1,6 @@
+import DarkroomCore
 import DarkroomPicture
 
-/// A filter in words.
 enum FilterSentence {
     static func text(_ filter: Filter) -> String {
         switch filter {
@@ -90,8 +90,6 @@ enum FilterSentence {
 
     /// At most three decimals.
     private static func number(_ value: Double) -> String {
-        let rounded = (value * 1000).rounded() / 1000
-        return rounded == rounded.rounded() && abs(rounded) < 1e15
-            ? "\(Int(rounded))" : "\(rounded)"
+        ((value * 1000).rounded() / 1000).briefly
     }
 }

@@ -62,8 +62,7 @@ extension HTMLWriter {
         switch state {
         case .pending: badge("waiting", .class("state rest"))
         case .processing: badge("in work", .class("state rest"))
-        case .held: badge("held", .class("state rest"))
-        case .cancelled: badge("cancelled", .class("state rest"))
+        case .held, .cancelled: badge(state.rawValue, .class("state rest"))
         case .completed: badge("completed", .class("state good"))
         case .completedWithErrors: badge("completed with errors", .class("state bad"))
         case .rejected: badge("rejected", .class("state bad"))

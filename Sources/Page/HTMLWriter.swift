@@ -27,7 +27,6 @@ package final class HTMLWriter {
 
     // MARK: Content
 
-    /// Writes a whole document.
     package func document(language: StaticString, _ content: () -> Void) {
         Self.append(literal: "<!DOCTYPE html>\n<html lang=\"", to: &bytes)
         Self.append(literal: language, to: &bytes)
@@ -39,7 +38,6 @@ package final class HTMLWriter {
     /// Writes a text. Control characters, and marks that change the direction of writing, appear in a visible form.
     package func text(_ text: String) { Self.append(text: text, to: &bytes) }
 
-    /// Writes an element with its attributes and its content.
     package func callAsFunction(
         _ tag: Tag, _ attributes: Attribute?..., content: () -> Void = {}
     ) {
@@ -49,7 +47,6 @@ package final class HTMLWriter {
         Self.close(tag, &bytes)
     }
 
-    /// Writes an element whose content is a text.
     package func callAsFunction(_ tag: Tag, _ attributes: Attribute?..., text: String) {
         open(tag, attributes)
         Self.append(text: text, to: &bytes)
@@ -230,31 +227,20 @@ package final class HTMLWriter {
         /// A time in the format of RFC 3339.
         package static func datetime(_ text: String) -> Attribute { Attribute("datetime", text) }
 
-        /// An attribute whose name and value are literals.
         package static func fixed(_ name: StaticString, _ value: StaticString) -> Attribute {
             Attribute(name, .literal(value))
         }
 
-        /// An attribute whose value is a number.
         package static func number(_ name: StaticString, _ value: Double) -> Attribute {
             // Three decimals are enough for the coordinates of a drawing.
             let rounded = (value * 1000).rounded() / 1000
-            return rounded == rounded.rounded() && abs(rounded) < 1e15
-                ? Attribute(name, .number(Int(rounded))) : Attribute(name, "\(rounded)")
-        }
-
-        /// The coordinates of a drawing.
-        package static func box(_ width: Int, _ height: Int) -> Attribute {
-            Attribute("viewBox", "0 0 \(width) \(height)")
+            return Int(exactly: rounded).map { Attribute(name, .number($0)) }
+                ?? Attribute(name, "\(rounded)")
         }
 
         /// A part of the width of a drawing.
         package static func percent(_ name: StaticString, _ share: Double) -> Attribute {
-            let rounded = (share * 100_000).rounded() / 1000
-            return Attribute(
-                name,
-                rounded == rounded.rounded() && abs(rounded) < 1e15
-                    ? "\(Int(rounded))%" : "\(rounded)%")
+            Attribute(name, ((share * 100_000).rounded() / 1000).briefly + "%")
         }
 
         /// What a screen reader says.

@@ -6,17 +6,14 @@ import Foundation
 /// A page of all batches of an outbox, with the pages of each one in a folder of its own.
 package struct OutboxPages: Sendable {
     package struct Report: Sendable, Equatable {
-        /// The path of the page of all batches.
         package let page: String
         package let batches: Int
         package let images: Int
         /// Images whose output is there and has no preview.
         package let withoutPreview: Int
-        /// Why batches have no page.
         package let failures: [PageError]
     }
 
-    /// One batch on the page.
     private struct Row {
         let frame: Status
         let bytes: Int?
@@ -74,14 +71,11 @@ package struct OutboxPages: Sendable {
                     page: "\(target.path)/\(BatchPage.fileName(1))", batches: rows.count,
                     images: images, withoutPreview: withoutPreview, failures: failures)
             }
-        } catch let error as PageError {
-            throw error
-        } catch let error as FileError {
-            throw .file(error)
-        } catch let error as ReadingError {
-            throw PageError(error)
         } catch {
-            preconditionFailure("an error of another type: \(error)")
+            guard let known = PageError(erasing: error) else {
+                preconditionFailure("an error of another type: \(error)")
+            }
+            throw known
         }
     }
 

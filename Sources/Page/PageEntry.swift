@@ -48,7 +48,6 @@ struct PageSummary: Sendable {
     var imageCount = 0
     var outputBytes = 0
     var downloadedBytes = 0
-    /// The images with warnings.
     var warnedCount = 0
     var failures: [Item] = []
     /// The longest time of filters first.
@@ -57,13 +56,14 @@ struct PageSummary: Sendable {
     var codes: [ByteString: Int] = [:]
     /// The first failed image of each code.
     var examples: [ByteString: Item] = [:]
-    /// Failed images of each page.
     var failuresOfPages: [Int] = []
-    /// Images with warnings of each page.
     var warnedOfPages: [Int] = []
     var timeline = Timeline()
 
     init(frame: Status) { self.frame = frame }
+
+    /// A batch without images has one.
+    var pageCount: Int { max(1, failuresOfPages.count) }
 
     /// The counts of the status. An older version has not counted the images with warnings.
     var counts: Status.Counts {
@@ -72,7 +72,6 @@ struct PageSummary: Sendable {
         return counts
     }
 
-    /// Adds the next image.
     mutating func add(_ image: ImageStatus, perPage: Int) {
         let page = imageCount / perPage
         if page == failuresOfPages.count {

@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomSpool
 
-/// Why there is no page.
 package enum PageError: CodedError, Equatable {
     /// The folder that is to have the pages has no name of its own.
     case noName(folder: String)
@@ -10,7 +9,6 @@ package enum PageError: CodedError, Equatable {
     case notPages(folder: String)
     /// The folder has no status to make pages of.
     case noStatus(folder: String)
-    /// The status was replaced while it was read.
     case changed(String)
     /// A file of the answer, or of the spool, is not what this version can read.
     case unreadable(String, reason: String)
@@ -20,6 +18,16 @@ package enum PageError: CodedError, Equatable {
         switch error {
         case .file(let error): self = .file(error)
         case .unreadable(let path, let reason): self = .unreadable(path, reason: reason)
+        }
+    }
+
+    init?(erasing error: any Error) {
+        switch error {
+        case let error as PageError: self = error
+        case let error as FileError: self = .file(error)
+        case StatusStreamError.file(let error): self = .file(error)
+        case let error as ReadingError: self.init(error)
+        default: return nil
         }
     }
 

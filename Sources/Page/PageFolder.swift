@@ -73,7 +73,6 @@ struct PageFolder: Sendable {
         }
     }
 
-    /// Removes what a killed process has left.
     private func removeLeft() throws(FileError) {
         for name in try parent.names() {
             for word in ["new", "old"] {

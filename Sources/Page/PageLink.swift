@@ -25,7 +25,6 @@ package struct PageLink: Sendable, Equatable {
 
     private init(text: String) { self.text = text }
 
-    /// A part of this file.
     func with(fragment: String) -> PageLink {
         PageLink(text: "\(text)#\(PercentEncoding.component(ByteString(fragment)))")
     }

@@ -7,7 +7,6 @@ import SystemPackage
 /// The small copies for a page that the daemon makes: those of the batch's log, which go into sheets, and those of an
 /// earlier page of the batch.
 struct PagePreviews {
-    /// The copies of one image.
     struct Copies {
         /// That of the source; nil if there is none.
         var before: PreviewSheet.Place?

@@ -8,7 +8,6 @@ package struct PageSettings: Sendable {
     /// The filters of images without filters; nil if they are not known.
     package var defaultFilters: [Filter]?
     package var limits: PictureLimits
-    /// The zone of the times.
     package var zone: TimeZone
 
     package init(

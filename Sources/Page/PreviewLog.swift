@@ -15,7 +15,6 @@ import SystemPackage
 /// image is in the journal. So after a kill an image has its line or is repeated, and the last line of an image counts.
 /// A line that was cut off is followed by an empty one, and has another length than it says.
 package enum PreviewLog {
-    /// What is known of the copies of one image.
     struct Line: Equatable {
         var index: Int
         /// nil if the source has no copy.
@@ -35,12 +34,8 @@ package enum PreviewLog {
         _ index: Int, before: EncodedPreview?, hasAfter: Bool, of batch: BatchFolders
     ) throws(FileError) {
         let base64 = before.map { Data($0.jpeg).base64EncodedData() } ?? Data()
-        let facts = before?.facts
-        let numbers = [
-            index, facts?.width ?? 0, facts?.height ?? 0, facts?.isPair == true ? 1 : 0,
-            facts?.orientation.rawValue ?? 1, facts?.sourceWidth ?? 0, facts?.sourceHeight ?? 0,
-            hasAfter ? 1 : 0, base64.count,
-        ]
+        let facts = before?.facts.numbers ?? [0, 0, 0, 1, 0, 0]
+        let numbers = [index] + facts + [hasAfter ? 1 : 0, base64.count]
         var line: [UInt8] = []
         line.reserveCapacity(base64.count + 80)
         line.append(newline)
@@ -146,17 +141,11 @@ package enum PreviewLog {
             place += 1
             return value
         }
-        guard let index = number(), let width = number(), let height = number(),
-            let isPair = number(),
-            let orientation = number().flatMap({ Orientation(rawValue: $0) }),
-            let sourceWidth = number(), let sourceHeight = number(),
+        guard let index = number(),
+            let facts = PreviewFacts(numbers: (0..<6).compactMap { _ in number() }),
             let hasAfter = number(), let length = number(), line.count - place == length,
-            [width, height, sourceWidth, sourceHeight].allSatisfy({ $0 < 1 << 28 }),
             isBase64(line[place...])
         else { return nil }
-        let facts = PreviewFacts(
-            width: width, height: height, isPair: isPair == 1, orientation: orientation,
-            sourceWidth: sourceWidth, sourceHeight: sourceHeight)
         let result = Line(
             index: index, facts: length == 0 ? nil : facts, hasAfter: hasAfter == 1)
         return (result, UnsafeBufferPointer(rebasing: line[place...]))

@@ -42,10 +42,8 @@ enum PreviewSheet {
         name.bytes.starts(with: prefix.utf8) && name.hasSuffix(suffix)
     }
 
-    /// What a view shows.
     enum View: String { case before, difference }
 
-    /// Where a copy is.
     struct Place: Equatable {
         let facts: PreviewFacts
         let sheet: FileName
@@ -64,7 +62,6 @@ enum PreviewSheet {
 
     // MARK: Content
 
-    /// A sheet that is being filled.
     struct Draft {
         let sheet = newName()
         private(set) var count = 0
@@ -80,9 +77,7 @@ enum PreviewSheet {
             _ index: Int, _ copy: PreviewFacts, base64: UnsafeBufferPointer<UInt8>
         ) -> Place {
             if body.isEmpty { body.reserveCapacity(enoughBytes) }
-            facts +=
-                " \(index + 1) \(copy.width) \(copy.height) \(copy.isPair ? 1 : 0) "
-                + "\(copy.orientation.rawValue) \(copy.sourceWidth) \(copy.sourceHeight)"
+            facts += ([index + 1] + copy.numbers).map { " \($0)" }.joined()
             // A browser that enlarges a few pixels would blur them.
             let rendering =
                 max(copy.width, copy.height) < 32 ? " image-rendering=\"pixelated\"" : ""
@@ -113,7 +108,6 @@ enum PreviewSheet {
 
         var isFull: Bool { count == mostCopies || body.count >= enoughBytes }
 
-        /// The bytes of the file.
         var content: [UInt8] {
             let head =
                 "<svg xmlns=\"http://www.w3.org/2000/svg\">\n<!-- \(version)\(facts) -->\n"
@@ -132,19 +126,33 @@ enum PreviewSheet {
         let words = String(decoding: lines[1], as: UTF8.self).split(separator: " ")
         let numbers = words.dropFirst().dropLast().compactMap { Int($0) }
         guard words.first == "<!--", words.last == "-->", numbers.count == words.count - 2,
-            numbers.first == version, numbers.count % 7 == 1,
-            numbers.allSatisfy({ (0..<1 << 28).contains($0) })
+            numbers.first == version, numbers.count % 7 == 1
         else { return nil }
         var result: [Int: Place] = [:]
         for start in stride(from: 1, to: numbers.count, by: 7) {
-            guard let orientation = Orientation(rawValue: numbers[start + 4]) else { return nil }
-            result[numbers[start] - 1] = Place(
-                facts: PreviewFacts(
-                    width: numbers[start + 1], height: numbers[start + 2],
-                    isPair: numbers[start + 3] == 1, orientation: orientation,
-                    sourceWidth: numbers[start + 5], sourceHeight: numbers[start + 6]),
-                sheet: sheet, copy: start / 7)
+            guard (0..<1 << 28).contains(numbers[start]),
+                let facts = PreviewFacts(numbers: numbers[(start + 1)..<(start + 7)])
+            else { return nil }
+            result[numbers[start] - 1] = Place(facts: facts, sheet: sheet, copy: start / 7)
         }
         return result
+    }
+}
+
+extension PreviewFacts {
+    /// As a log and a sheet have them.
+    var numbers: [Int] {
+        [width, height, isPair ? 1 : 0, orientation.rawValue, sourceWidth, sourceHeight]
+    }
+
+    /// - Returns: nil if they are not those of a copy.
+    init?(numbers: some Collection<Int>) {
+        let all = Array(numbers)
+        guard all.count == 6, all.allSatisfy({ (0..<1 << 28).contains($0) }),
+            let orientation = Orientation(rawValue: all[3])
+        else { return nil }
+        self.init(
+            width: all[0], height: all[1], isPair: all[2] == 1, orientation: orientation,
+            sourceWidth: all[4], sourceHeight: all[5])
     }
 }

@@ -13,7 +13,6 @@ struct Timeline: Sendable {
     struct Operation: Sendable, Equatable {
         var begin: Int
         var end: Int
-        /// The number of its image.
         let image: Int
         /// What images that may share an operation have in common: their source. nil for an image that shares none.
         let group: Int?
@@ -48,7 +47,6 @@ struct Timeline: Sendable {
 
     func operations(_ kind: Kind) -> [Operation] { kind == .download ? downloads : filters }
 
-    /// Adds the next image.
     mutating func add(_ image: ImageStatus, number: Int) {
         guard let times = image.times else { return }
         let hasFailed = image.state == .failed
@@ -212,7 +210,6 @@ struct Timeline: Sendable {
         return busy
     }
 
-    /// The largest number of operations at once.
     static func mostAtOnce(_ operations: [Operation]) -> Int {
         let ends = operations.map(\.end).sorted()
         var ended = 0

@@ -5,15 +5,9 @@ import Foundation
 
 /// Draws a timeline as SVG. Its places across are percentages, so that texts and marks keep their size in each window.
 struct TimelineDrawing {
-    private let timeline: Timeline
-    private let zone: TimeZone
-    private let html: HTMLWriter
-
-    init(_ timeline: Timeline, _ zone: TimeZone, _ html: HTMLWriter) {
-        self.timeline = timeline
-        self.zone = zone
-        self.html = html
-    }
+    let timeline: Timeline
+    let zone: TimeZone
+    let html: HTMLWriter
 
     /// More lanes, or more operations of one kind, are drawn as the number of operations at once.
     static let mostLanes = 24
@@ -26,7 +20,6 @@ struct TimelineDrawing {
     private static let gap = 10
     private static let axisHeight = 22
 
-    /// The drawing of one kind of operation.
     private struct Group {
         let kind: Timeline.Kind
         let caption: String
@@ -103,7 +96,7 @@ struct TimelineDrawing {
         height: Int
     ) {
         let (from, to) = (scale.place(operation.begin), scale.place(operation.end))
-        let length = UInt64(clamping: operation.end - operation.begin).saturatingMultiply(1000)
+        let length = Words.time(milliseconds: operation.end - operation.begin)
         let repeated = operation.isRepeated ? ", several attempts" : ""
         html(
             .rect, Self.colour(kind, isFailed: operation.isFailed), .percent("x", from),
@@ -112,7 +105,7 @@ struct TimelineDrawing {
         ) {
             html(
                 .title,
-                text: "Image \(operation.image): \(Words.time(microseconds: length))"
+                text: "Image \(operation.image): \(length)"
                     + (operation.isFailed ? ", failed" : "") + repeated)
         }
     }
@@ -181,7 +174,6 @@ struct TimelineDrawing {
             : "filters of \(Words.count(timeline.filteredCount, "image"))"
     }
 
-    /// Begins with a capital letter.
     private func caption(_ kind: Timeline.Kind) -> String {
         let name = name(kind)
         return name.prefix(1).uppercased() + name.dropFirst()
@@ -189,14 +181,9 @@ struct TimelineDrawing {
 
     // MARK: Words
 
-    private var hasRepeated: Bool {
-        timeline.downloads.contains(where: \.isRepeated)
-            || timeline.filters.contains(where: \.isRepeated)
-    }
-
     private func legend() {
         html(.div, .class("soft")) {
-            if hasRepeated {
+            if (timeline.downloads + timeline.filters).contains(where: \.isRepeated) {
                 html(.p) {
                     html(
                         .svg, .class("key"), .fixed("width", "8"), .fixed("height", "8"),
@@ -223,8 +210,7 @@ struct TimelineDrawing {
     private static let mostPauses = 10
 
     private func sentence(_ pause: Timeline.Pause) -> String {
-        let length = Words.time(
-            microseconds: UInt64(clamping: pause.end - pause.begin).saturatingMultiply(1000))
+        let length = Words.time(milliseconds: pause.end - pause.begin)
         let time = HumanText.time(Moment(milliseconds: pause.begin).text, in: zone)
         return switch pause.reason {
         case .held: "Held for \(length), from \(time)"
@@ -234,8 +220,7 @@ struct TimelineDrawing {
 
     /// What a screen reader says in place of the drawing.
     private var words: String {
-        let length = Words.time(
-            microseconds: UInt64(clamping: timeline.end - timeline.begin).saturatingMultiply(1000))
+        let length = Words.time(milliseconds: timeline.end - timeline.begin)
         let kinds = Timeline.Kind.allCases.filter { !timeline.operations($0).isEmpty }.map {
             "\(name($0)), at most "
                 + "\(Timeline.mostAtOnce(timeline.operations($0))) at once"

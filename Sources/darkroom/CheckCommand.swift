@@ -6,7 +6,6 @@ import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 
-/// Reads manifests as the daemon does.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -167,7 +166,6 @@ struct CheckCommand: ParsableCommand {
     private struct Answer {
         let shown: String
         let outcome: Swift.Result<Manifest, ManifestRejection>
-        /// The pictures of a folder.
         var pictures: SentPictures?
         /// Which of two files is taken.
         var note: String?
@@ -177,7 +175,7 @@ struct CheckCommand: ParsableCommand {
         ) throws(ClientError) {
             if case .path(let path) = input, PictureTree.isFolder(path) {
                 let folder = try FolderForecast(
-                    path: path, rules, finders: local.guessingFinderMaker)
+                    path: path, rules, finders: local.finderMaker(guesses: true))
                 (shown, outcome, pictures) = (folder.shown, folder.outcome, folder.pictures)
                 return
             }
@@ -190,7 +188,7 @@ struct CheckCommand: ParsableCommand {
                 near = NearbySources(beside: SubmitRun.folder(of: path), roots: roots)
             }
             shown = file.shown
-            let finder = local.guessingFinder()
+            let finder = local.finder(guesses: true)
             let read = file.check(rules, finder: near?.finder(before: finder) ?? finder)
             guard let near, case .success(let manifest) = read else {
                 outcome = read
@@ -219,7 +217,6 @@ struct CheckCommand: ParsableCommand {
         }
     }
 
-    /// Returns whether the manifest itself is right.
     private func check(
         _ input: Input, _ rules: ManifestRules, _ local: LocalSources, _ roots: SourceRoots?,
         _ look: inout SourcesCheck?

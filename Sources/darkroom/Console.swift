@@ -39,7 +39,6 @@ enum Console {
 
     static func text(_ text: String) throws(ClientError) { try write(text, to: STDOUT_FILENO) }
 
-    /// One object in one line.
     static func json(_ object: JSONObject) throws(ClientError) {
         try line(JSONText.line(object))
     }
@@ -76,7 +75,6 @@ enum Console {
         if let remedy = error.remedy { complain(remedy) }
     }
 
-    /// The lines of a view.
     static func lines(_ lines: [String]) throws(ClientError) {
         guard !lines.isEmpty else { return }
         try write(lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO)

@@ -14,7 +14,6 @@ protocol ControlSubcommand: ParsableCommand {
     var waits: Bool { get }
 }
 
-/// One of these commands with `--wait`.
 protocol WaitingControlSubcommand: ControlSubcommand {
     var waiting: WaitOption { get }
 }
@@ -47,7 +46,10 @@ extension ControlSubcommand {
     }
 
     func run() throws {
-        try ControlRun(command: Self.command, ids: ids, options: options, waits: waits).run()
+        try ControlRun(
+            command: Self.command, ids: ids, json: options.json, waits: waits,
+            folder: options.spool.open()
+        ).run()
     }
 }
 
@@ -111,19 +113,9 @@ struct WaitOption: ParsableArguments {
 struct ControlRun {
     let command: ControlCommand
     let ids: [String]
-    let options: ControlOptions
+    let json: Bool
     let waits: Bool
-    private let folder: SpoolFolder
-
-    init(
-        command: ControlCommand, ids: [String], options: ControlOptions, waits: Bool
-    ) throws(ClientError) {
-        self.ids = ids
-        self.waits = waits
-        self.command = command
-        self.options = options
-        folder = try options.spool.open()
-    }
+    let folder: SpoolFolder
 
     private enum Effect: String, Encodable { case done, already, none, refused }
 
@@ -150,7 +142,7 @@ struct ControlRun {
                 worst = .worst(worst, try refuse(id, error))
             }
         }
-        try Console.conclude(worst, json: options.json ? ["batches": ids.count] : nil)
+        try Console.conclude(worst, json: json ? ["batches": ids.count] : nil)
     }
 
     /// A line of `--json`: what became of one batch.
@@ -164,7 +156,7 @@ struct ControlRun {
     }
 
     private func refuse(_ id: String, _ error: ClientError) throws(ClientError) -> ClientExit {
-        if options.json {
+        if json {
             try report(id, .refused, error.message)
         } else {
             Console.complain(error)
@@ -186,7 +178,7 @@ struct ControlRun {
         case .already(let id, let words):
             return try tell(id, .already, "\(id) \(words)")
         case .noEffect(let id, let words):
-            if options.json {
+            if json {
                 try report(id, .none, "\(id) \(words)")
             } else {
                 Console.complain("\(id) \(words)")
@@ -200,9 +192,9 @@ struct ControlRun {
     private func tell(
         _ id: String, _ effect: Effect, _ message: String
     ) throws(ClientError) -> ClientExit {
-        if !options.json { try Console.line(message) }
+        if !json { try Console.line(message) }
         let batch = waits ? try wait(id) : nil
-        if options.json { try report(id, effect, message, batch?.state) }
+        if json { try report(id, effect, message, batch?.state) }
         guard let batch, batch.state.isFinal else { return .success }
         if command == .cancel, batch.state == .cancelled { return .success }
         return ClientExit(of: batch.state)

@@ -28,7 +28,6 @@ struct DarkroomCommand: ParsableCommand {
             FilterCommand.self,
         ])
 
-    /// Runs the command, and ends the process with its exit code.
     static func start() -> Never {
         let arguments = mainArguments()
         // Before anything takes time, as the arguments of many pictures do. `EarlyStop` and the run handle the signals.
@@ -118,12 +117,8 @@ struct DarkroomCommand: ParsableCommand {
     private static func texts(
         of arguments: [UnsafeMutablePointer<CChar>]
     ) throws(ClientError) -> [String] {
-        var texts: [String] = []
-        for argument in arguments {
-            if let text = String(validatingCString: argument) {
-                texts.append(text)
-                continue
-            }
+        try arguments.map { (argument) throws(ClientError) -> String in
+            if let text = String(validatingCString: argument) { return text }
             throw ClientError(
                 .rejected, code: "not-utf8",
                 "\(FileName(String(cString: argument)).text): the name is not UTF-8",
@@ -131,7 +126,6 @@ struct DarkroomCommand: ParsableCommand {
                     "A manifest is UTF-8 text and cannot name such a file. Rename it, or give it a second name with ln."
             )
         }
-        return texts
     }
 }
 

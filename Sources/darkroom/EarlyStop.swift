@@ -57,7 +57,6 @@ final class EarlyStop: Sendable {
 }
 
 extension CInt {
-    /// The name of a signal that stops a run.
     var signalName: String {
         switch self {
         case SIGINT: "SIGINT"

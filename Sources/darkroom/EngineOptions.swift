@@ -100,7 +100,6 @@ extension ConfigurationLoader.Loaded {
         return configuration.recipes.holding(content.recipes)
     }
 
-    /// What the configuration demands of a manifest.
     var manifestRules: ManifestRules {
         var limits = configuration.manifestLimits
         limits.delivery = .ofRun

@@ -7,7 +7,6 @@ import DarkroomPicture
 import DarkroomRun
 import Glibc
 
-/// Filters one picture in a pipe.
 struct FilterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "filter",

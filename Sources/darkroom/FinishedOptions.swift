@@ -75,9 +75,18 @@ struct FinishedOptions: ParsableArguments {
     ///   - ids: the batches that are named.
     ///   - json: whether events are wanted as JSON.
     func check(ids: [String], json: Bool) throws {
+        let further: [(String, Bool)] = [
+            ("--exec", !exec.isEmpty), ("--post", post != nil), ("--cursor", cursor != nil),
+            ("--from-start", fromStart), ("--tries", tries != nil), ("--timeout", timeout != nil),
+            ("--retry-delay", retryDelay != nil),
+        ]
+        let ofPost: [(String, Bool)] = [
+            ("--key-file", keyFile != nil), ("--allow-network", !allowNetwork.isEmpty),
+            ("--ca-file", caFile != nil),
+        ]
         guard finished else {
-            if let given = given.first {
-                throw ValidationError("\(given) is for --finished: darkroom watch --finished …")
+            if let given = (further + ofPost).first(where: \.1) {
+                throw ValidationError("\(given.0) is for --finished: darkroom watch --finished …")
             }
             return
         }
@@ -91,28 +100,11 @@ struct FinishedOptions: ParsableArguments {
                     ? "--finished needs --exec PROGRAM or --post URL"
                     : "write either --exec or --post")
         }
-        if post == nil, let option = postOptions.first {
-            throw ValidationError("\(option) is for --post")
+        if post == nil, let option = ofPost.first(where: \.1) {
+            throw ValidationError("\(option.0) is for --post")
         }
         _ = try policy()
         _ = try networks()
-    }
-
-    private var postOptions: [String] {
-        [
-            keyFile.map { _ in "--key-file" }, allowNetwork.first.map { _ in "--allow-network" },
-            caFile.map { _ in "--ca-file" },
-        ].compactMap(\.self)
-    }
-
-    /// The options that were given, but for `--finished`.
-    private var given: [String] {
-        [
-            exec.first.map { _ in "--exec" }, post.map { _ in "--post" },
-            cursor.map { _ in "--cursor" }, fromStart ? "--from-start" : nil,
-            tries.map { _ in "--tries" }, timeout.map { _ in "--timeout" },
-            retryDelay.map { _ in "--retry-delay" },
-        ].compactMap(\.self) + postOptions
     }
 
     private func policy() throws -> NotificationPolicy {
@@ -156,18 +148,23 @@ struct FinishedOptions: ParsableArguments {
                 caFile: caFile))
     }
 
-    /// Calls until a signal arrives.
     func run(_ spool: SpoolOptions) throws {
         let policy = try policy()
         let receiver = try receiver()
         let folder = try spool.openAbsolute()
         let cursor = try NotificationCursor(
             path: try CursorLocation.path(option: cursor), spool: folder.path)
-        let report = NotificationReport(limit: policy.tries)
+        // Standard error may be the journal, where a number before a line is its priority.
+        let isJournal = JournalStream.isStandardError
         // From now on a signal sets a flag, which the sender sees.
         StopSignals.begin()
         let sender = try NotificationSender(folder, cursor, receiver, policy) {
-            event throws(ClientError) in try report.tell(event)
+            event throws(ClientError) in
+            if case .called(let end) = event { return try Console.line(end.progress.result) }
+            guard let sentence = event.sentence(limit: policy.tries) else { return }
+            guard isJournal else { return Console.complain(sentence) }
+            let line = "<\(event.isWarning ? 4 : 6)>\(sentence.visible)\n"
+            try? Console.write(line, to: STDERR_FILENO)
         }
         try sender.begin(fromStart: fromStart)
         // A service is stopped by SIGTERM, a command on a terminal is interrupted.

@@ -25,10 +25,8 @@ struct FormatsCommand: ParsableCommand {
     func run() throws {
         let formats = InstalledFormat.all()
         guard json else { return try Console.lines(Self.lines(formats, on: color.output)) }
-        let summary: JSONObject = [
-            "type": "summary", "formats": formats.count, "exit": ClientExit.success.rawValue,
-        ]
-        try Console.lines((formats.map(\.json) + [summary]).map { JSONText.line($0) })
+        for format in formats { try Console.json(format.json) }
+        try Console.conclude(.success, json: ["formats": formats.count])
     }
 
     private static func lines(_ formats: [InstalledFormat], on terminal: Terminal) -> [String] {
@@ -59,15 +57,11 @@ extension InstalledFormat {
     }
 
     fileprivate var json: JSONObject {
-        var words: String?
         var problem: PictureError?
-        switch library {
-        case .success(let library): words = library
-        case .failure(let error): problem = error
-        }
+        if case .failure(let error) = library { problem = error }
         return [
             "type": "format", "format": word, "name": name, "mediaType": mediaType,
-            "endings": endings, "read": isRead, "written": isWritten, "library": words,
+            "endings": endings, "read": isRead, "written": isWritten, "library": try? library.get(),
             "package": debianPackage, "code": problem?.code, "message": problem?.message,
         ]
     }

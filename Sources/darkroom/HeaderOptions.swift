@@ -82,7 +82,6 @@ struct HeaderOptions: ParsableArguments {
         return headers
     }
 
-    /// - Parameter place: where it stands, for messages.
     private static func header(
         _ text: String, _ place: String
     ) throws(ClientError) -> OriginHeaders.Header {

@@ -11,13 +11,8 @@ import Synchronization
 ///
 /// It owns SIGINT from the first advice to `end()`; `StopSignals` owns it while a screen must be cleared first.
 enum Interruption {
-    private struct Advice {
-        let text: String
-        let erasesLine: Bool
-    }
-
     private struct State {
-        var advice: Advice?
+        var advice: (text: String, erasesLine: Bool)?
         /// Whether an object tells programs.
         var isJSON = false
         /// Whether the code that is running clears something up first.
@@ -40,7 +35,7 @@ enum Interruption {
     /// - Parameter erasesLine: whether there may be progress in the line of the cursor.
     static func advise(_ text: String, erasesLine: Bool = false) {
         let erasesLine = erasesLine && Terminal(STDERR_FILENO).canRedraw
-        state.withLock { $0.advice = Advice(text: text, erasesLine: erasesLine) }
+        state.withLock { $0.advice = (text, erasesLine) }
         listen()
     }
 
@@ -83,7 +78,6 @@ enum Interruption {
             error.exit.rawValue, writing: isJSON ? JSONText.line(error.json) + "\n" : "")
     }
 
-    /// Whether SIGINT has arrived.
     static var isPending: Bool { state.withLock(\.isPending) }
 
     /// Runs code that asks `isPending` and then ends with an error by itself.

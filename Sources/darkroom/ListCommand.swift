@@ -68,7 +68,6 @@ struct ListCommand: ParsableCommand {
     }
 }
 
-/// The value of `--state`.
 struct StateList {
     /// What people write for a state.
     private static let synonyms: [String: BatchState] = [
@@ -97,7 +96,6 @@ struct StateList {
     }
 }
 
-/// The value of `--since`.
 struct SinceTime: ExpressibleByArgument {
     let date: Date
 

@@ -35,7 +35,10 @@ struct LogsCommand: ParsableCommand {
     func run() throws {
         let folder = try spool.open()
         var fields = ["DARKROOM_BATCH=\(id)"]
-        if let unit = Self.unit(of: folder) { fields.append("_SYSTEMD_UNIT=\(unit)") }
+        // Another spool of this machine may have a batch with this ID.
+        if let daemon = try? DaemonProcessHandle(of: folder), let unit = daemon.unit {
+            fields.append("_SYSTEMD_UNIT=\(unit)")
+        }
         if try folder.summary(of: id) == nil {
             let error = folder.noSuchBatch(id)
             // The journal keeps the records of removed batches.
@@ -60,12 +63,6 @@ struct LogsCommand: ParsableCommand {
         let text = try? copy.whole(upTo: FileLimit.answer, path: "journalctl")
         process.waitUntilExit()
         return text?.isEmpty == false
-    }
-
-    /// Another spool of this machine may have a batch with this ID.
-    private static func unit(of spool: SpoolFolder) -> String? {
-        guard let daemon = try? DaemonProcessHandle(of: spool) else { return nil }
-        return daemon.unit
     }
 
     private static func replaceProcess(by words: [String]) throws -> Never {

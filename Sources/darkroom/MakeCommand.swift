@@ -4,7 +4,6 @@ import DarkroomCore
 import DarkroomManifest
 import Foundation
 
-/// Prints the manifest that `submit` would drop for pictures.
 struct MakeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "make",

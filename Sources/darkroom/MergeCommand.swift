@@ -5,7 +5,6 @@ import DarkroomCore
 import DarkroomRun
 import SystemPackage
 
-/// Puts the results of all shards together.
 struct MergeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge",
@@ -33,9 +32,6 @@ struct MergeCommand: ParsableCommand {
             it, 71 /proc is not mounted, 73 the folder cannot be written, 74 the disk is full or broken, 75 another merge works in the folder, or \
             a shard with --prune, 77 the run belongs to another user.
             """)
-
-    /// The number of shards or faults that are shown.
-    private static let shortList = 10
 
     @Argument(
         help: ArgumentHelp("The folder of the run.", valueName: "dir"), completion: .directory)
@@ -90,15 +86,17 @@ struct MergeCommand: ParsableCommand {
     }
 
     private func tell(_ report: MergeReport) throws {
-        for fault in report.faults.prefix(Self.shortList) { Console.complain(fault.sentence) }
-        if report.faultCount > Self.shortList {
-            Console.complain("\(report.faultCount - Self.shortList) more faults")
+        for fault in report.faults.prefix(FormerFiles.shortList) {
+            Console.complain(fault.sentence)
         }
-        for missing in report.missing.prefix(Self.shortList) {
+        if report.faultCount > FormerFiles.shortList {
+            Console.complain("\(report.faultCount - FormerFiles.shortList) more faults")
+        }
+        for missing in report.missing.prefix(FormerFiles.shortList) {
             Console.complain("shard \(missing.shard): \(missing.message)")
         }
-        if report.missing.count > Self.shortList {
-            let rest = report.missing.count - Self.shortList
+        if report.missing.count > FormerFiles.shortList {
+            let rest = report.missing.count - FormerFiles.shortList
             Console.complain("\(Words.count(rest, "more shard")) missing")
         }
         if let status = report.status {
@@ -106,12 +104,22 @@ struct MergeCommand: ParsableCommand {
             let removed =
                 report.removed > 0 ? ", \(Words.count(report.removed, "output")) removed" : ""
             try Console.line("\(BatchProgress(of: status).result), \(shards)\(removed)")
-            tellLost(report)
-            tellFormer(report)
+            if report.lostCount > 0 {
+                Console.complain(
+                    "\(Words.count(report.lostCount, "image")) of the former status.json failed since then, and the outputs are gone: \(FormerFiles.list(report.lost, of: report.lostCount))"
+                )
+            }
+            FormerFiles.tell(stale: report.stale, away: report.away, gone: report.gone)
+            if !report.gone.isEmpty {
+                Console.complain(
+                    report.keepsAll
+                        ? "--prune has left them, because all sources are gone: is a file system not mounted?"
+                        : "The same command with --prune removes them.")
+            }
             guard !report.failed.isEmpty else { return }
             if report.blockedCount > 0 {
                 Console.complain(
-                    "\(Words.count(report.blockedCount, "image")) failed because another file is in the place of the output. First move away: \(Self.shortened(report.blockingFiles, of: report.blockedCount))"
+                    "\(Words.count(report.blockedCount, "image")) failed because another file is in the place of the output. First move away: \(FormerFiles.list(report.blockingFiles, of: report.blockedCount))"
                 )
             }
             Console.complain("Run these shards with --retry to repeat the failed images:")
@@ -127,43 +135,6 @@ struct MergeCommand: ParsableCommand {
             Console.complain("\(idle) of \(count) must run again.")
             try Console.line("--array=\(report.idleTasks)")
         }
-    }
-
-    /// Says that the former status was better.
-    private func tellLost(_ report: MergeReport) {
-        guard report.lostCount > 0 else { return }
-        Console.complain(
-            "\(Words.count(report.lostCount, "image")) of the former status.json failed since then, and the outputs are gone: \(Self.shortened(report.lost, of: report.lostCount))"
-        )
-    }
-
-    /// Says what has no image any more.
-    private func tellFormer(_ report: MergeReport) {
-        let (stale, away, gone) = (report.stale, report.away, report.gone)
-        if !stale.isEmpty {
-            Console.complain(
-                "\(Words.count(stale.count, "file")) of an earlier run \(stale.count == 1 ? "stays, although its image fails" : "stay, although their images fail") now: \(Self.shortened(stale, of: stale.count))"
-            )
-        }
-        if !away.isEmpty {
-            Console.complain(
-                "\(Words.count(away.count, "file")) of an earlier run \(away.count == 1 ? "stays" : "stay"), because \(away.count == 1 ? "its source" : "their sources") cannot be looked for: is a file system not mounted? \(Self.shortened(away, of: away.count))"
-            )
-        }
-        guard !gone.isEmpty else { return }
-        Console.complain(
-            "\(Words.count(gone.count, "file")) of an earlier run \(gone.count == 1 ? "has" : "have") no image any more: \(Self.shortened(gone, of: gone.count))"
-        )
-        Console.complain(
-            report.keepsAll
-                ? "--prune has left them, because all sources are gone: is a file system not mounted?"
-                : "The same command with --prune removes them.")
-    }
-
-    /// The first names of a list.
-    private static func shortened(_ names: [String], of count: Int) -> String {
-        let rest = count > shortList ? " and \(count - shortList) more" : ""
-        return names.prefix(shortList).joined(separator: ", ") + rest
     }
 
     private static func json(_ report: MergeReport, _ exit: ClientExit, page: String?) -> JSONObject
@@ -191,7 +162,6 @@ struct MergeCommand: ParsableCommand {
 }
 
 extension MergeReport.Fault {
-    /// For people.
     fileprivate var sentence: String {
         let place = [shard == 0 ? nil : "shard \(shard)", image].compactMap(\.self)
         return place.isEmpty ? message : "\(place.joined(separator: ", ")): \(message)"

@@ -116,31 +116,33 @@ struct OutputArguments: ParsableArguments {
                         + " \(option.formats[0].rawValue)")
             }
         }
-        job.quality = try Self.checked("quality", quality, OutputOptions.qualities)
-        job.maxBytes = try checkedBudget()
-        job.ssim = try checkedSimilarity()
-        job.lossless = lossless
-        job.effort = try Self.checked("effort", effort, OutputOptions.efforts)
-        job.depth = try checkedDepth(choice)
-        job.metadata = try checkedMetadata()
-        job.chroma = try chroma.map { word throws(ClientError) in
-            let choice: PictureOutput.Chroma = try Words.choice(word, of: "--chroma")
-            return choice.rawValue
-        }
-        job.profile = try profile.map { word throws(ClientError) in
-            try Words.choice(word, of: "--profile")
-        }
-        job.compression = try compression.map { word throws(ClientError) in
-            if format == .tiff {
-                let choice: PictureOutput.TIFFCompression = try Words.choice(
-                    word, of: "--compression")
-                return choice.rawValue
-            }
-            if choice == .source { return try Self.compression(word) }
-            guard format == .png else { return word }
-            let choice: PictureOutput.PNGCompression = try Words.choice(word, of: "--compression")
-            return choice.rawValue
-        }
+        let quality = try Self.checked("quality", quality, OutputOptions.qualities)
+        let maxBytes = try checkedBudget()
+        let ssim = try checkedSimilarity()
+        let effort = try Self.checked("effort", effort, OutputOptions.efforts)
+        let depth = try checkedDepth(choice)
+        let metadata = try checkedMetadata()
+        let chroma = try Self.word(chroma, as: PictureOutput.Chroma.self, of: "--chroma")
+        let profile = try Self.word(profile, as: OutputProfile.self, of: "--profile")
+        job.output = ManifestValue.entries([
+            "quality": quality.map { .integer($0) },
+            "maxBytes": maxBytes.map { .text(Quantity.text(bytes: $0)) },
+            "target": ssim.map { .map("ssim", .number($0)) },
+            "lossless": lossless ? .boolean(true) : nil, "effort": effort.map { .integer($0) },
+            "depth": depth.map { .integer($0) }, "chroma": chroma.map { .text($0) },
+            "compression": try checkedCompression(choice).map { .text($0) },
+            "profile": profile.map { .text($0) },
+            "metadata": metadata.isEmpty ? nil : .list(metadata.map { .text($0) }),
+        ])
+    }
+
+    /// A word of manifests; nil if it is not given.
+    private static func word<Choice: RawRepresentable<String> & CaseIterable>(
+        _ word: String?, as _: Choice.Type, of option: String
+    ) throws(ClientError) -> String? {
+        guard let word else { return nil }
+        let choice: Choice = try Words.choice(word, of: option)
+        return choice.rawValue
     }
 
     private func chosenFormat() throws(ClientError) -> FormatChoice? {
@@ -149,11 +151,16 @@ struct OutputArguments: ParsableArguments {
         return try Words.choice(word, of: "--format", FormatChoice.aliases)
     }
 
-    /// The word of a compression of any format.
-    private static func compression(_ word: String) throws(ClientError) -> String {
-        if let choice = PictureOutput.TIFFCompression(rawValue: word) { return choice.rawValue }
-        let choice: PictureOutput.PNGCompression = try Words.choice(word, of: "--compression")
-        return choice.rawValue
+    /// Each source may have a format of its own. The reader of manifests says which formats have no compression.
+    private func checkedCompression(_ choice: FormatChoice?) throws(ClientError) -> String? {
+        let isOfTIFF = compression.flatMap { PictureOutput.TIFFCompression(rawValue: $0) } != nil
+        if choice?.format == .tiff || choice == .source && isOfTIFF {
+            return try Self.word(
+                compression, as: PictureOutput.TIFFCompression.self, of: "--compression")
+        }
+        guard choice?.format == .png || choice == .source else { return compression }
+        return try Self.word(
+            compression, as: PictureOutput.PNGCompression.self, of: "--compression")
     }
 
     private static func checked(

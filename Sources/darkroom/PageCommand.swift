@@ -7,7 +7,6 @@ import DarkroomPicture
 import DarkroomSpool
 import Foundation
 
-/// Makes a page of a batch.
 struct PageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "page",
@@ -68,12 +67,7 @@ struct PageCommand: ParsableCommand {
         let name = answer.path.split(separator: "/").last.map(String.init) ?? "batch"
         // Beside the results of a run lies mostly its manifest, where its relative sources begin.
         let pages = BatchPages(of: answer, settings([answer.path + "/.."]))
-        let reading = ReadingProgress("Making previews", mode: progress.mode)
-        defer { reading.clear() }
-        let report = try ResultPage.made { () throws(PageError) in
-            try pages.make(in: output ?? "\(name)-page") { reading.show($0, of: $1) }
-        }
-        reading.clear()
+        let report = try ResultPage.make(pages, in: output ?? "\(name)-page", progress.mode)
         try json ? Console.json(Self.json(report)) : Console.line(report.page)
         ResultPage.tell(report.withoutPreview)
     }
@@ -103,7 +97,6 @@ struct PageCommand: ParsableCommand {
             defaultFilters: report.map { ManifestRules($0).defaultFilters })
     }
 
-    /// `--json`.
     private static func json(_ report: BatchPages.Report) -> JSONObject {
         [
             "type": "page", "page": report.page, "pages": report.pages, "images": report.images,

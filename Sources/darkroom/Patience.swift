@@ -28,14 +28,11 @@ final class Patience {
         stuck.flatMap { Clock.uptime - $0.since > Self.time ? $0.reason : nil }
     }
 
-    private func lookAtDisk() {
-        guard Clock.uptime >= nextLook else { return }
-        nextLook = Clock.uptime + Self.interval
-        stuck = folder.diskObstacle().map { (stuck?.since ?? Clock.uptime, $0) }
-    }
-
     func remind() {
-        lookAtDisk()
+        if Clock.uptime >= nextLook {
+            nextLook = Clock.uptime + Self.interval
+            stuck = folder.diskObstacle().map { (stuck?.since ?? Clock.uptime, $0) }
+        }
         guard let end, stuck != nil || Clock.uptime > end else { return }
         self.end = nil
         let isThere = (try? folder.inbox().exists(name)) ?? true

@@ -91,11 +91,9 @@ struct PictureOptions: ParsableArguments {
         return .badOption("\(option) is for pictures; \(remedy)")
     }
 
-    /// Where pictures come from.
     struct Input {
         /// Files, URLs and folders.
         var files: [String]
-        /// The list of `--from`.
         var list: String?
         /// The folder of the results, whose pictures are no sources.
         var results: String?
@@ -237,7 +235,6 @@ struct PictureListOption: ParsableArguments {
             valueName: "list"), completion: .file())
     var list: String?
 
-    /// Refuses a command line without any picture.
     func require(_ files: [String]) throws {
         guard files.isEmpty, list == nil else { return }
         throw ValidationError("Missing expected argument '<file> ...'")

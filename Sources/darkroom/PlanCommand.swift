@@ -3,7 +3,6 @@ import DarkroomClient
 import DarkroomCore
 import DarkroomRun
 
-/// Tells what a run would do.
 struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
@@ -43,10 +42,7 @@ struct PlanCommand: ParsableCommand {
 
     func run() throws {
         var loaded = try arguments.engine.load()
-        let job = try RunPreparation(arguments, shard: shard, loaded).job()
-        loaded.configuration.downloads.headers = try arguments.headers.adding(
-            to: loaded.configuration.downloads.headers, for: job.manifest,
-            isOthers: !arguments.isOfPictures)
+        let job = try RunPreparation.job(arguments, shard: shard, &loaded)
         let forecast: RunForecast
         do {
             forecast = try RunForecast(job, loaded)

@@ -7,7 +7,6 @@ enum ProcessLimits {
     /// process.
     private static let leastFiles = 8
 
-    /// Makes sure that a command can open its first files.
     static func requireFiles() throws(ClientError) {
         try asClientError(.ioError, DescriptorLimit.require(leastFiles))
     }

@@ -41,15 +41,12 @@ struct RecipesCommand: ParsableCommand {
             return try Console.text(json ? list.json(of: recipe) + "\n" : recipe.text)
         }
         let recipes = list.content.recipes
-        let exit: ClientExit = list.content.problems.isEmpty ? .success : .configuration
-        let summary: JSONObject = [
-            "type": "summary", "recipes": recipes.count, "exit": exit.rawValue,
-        ]
-        try Console.lines(
-            json ? recipes.map(list.json) + [JSONText.line(summary)] : list.lines(on: color.output))
+        try Console.lines(json ? recipes.map(list.json) : list.lines(on: color.output))
         tellWarnings(of: recipes, list)
         for problem in list.content.problems { Console.problem(problem) }
-        if exit != .success { throw exit }
+        try Console.conclude(
+            list.content.problems.isEmpty ? .success : .configuration,
+            json: json ? ["recipes": recipes.count] : nil)
         guard recipes.isEmpty, !json else { return }
         Console.complain(
             list.folder.map { "There are no recipes in \(FileName($0).text)." }

@@ -25,7 +25,6 @@ struct RefusedManifest: Error {
 }
 
 extension ManifestFile {
-    /// What the manifest means.
     func manifest(
         _ rules: ManifestRules, finder: SourceFinder = .none
     ) throws(RefusedManifest) -> Manifest {

@@ -8,7 +8,6 @@ import DarkroomSpool
 /// A name without a slash is an ID if there is such a batch, otherwise that of a folder, as the other commands that take
 /// an ID understand it.
 struct ResultFolder {
-    /// The path of the folder.
     let path: String
 
     init(_ place: String, _ spool: SpoolOptions) throws {
@@ -51,7 +50,6 @@ struct ResultFolder {
             "\(name) is a batch and a folder; this is the batch. ./\(name) is the folder.")
     }
 
-    /// The path of the answer of a batch.
     private static func answer(
         _ place: String, _ spool: SpoolOptions
     ) throws(ClientError) -> String {

@@ -37,7 +37,6 @@ struct PageDirOptions: ParsableArguments {
 ///
 /// The results are there before it. If it cannot be made, the command says so, and ends as it would without it.
 struct ResultPage {
-    /// The folder of the page.
     let target: String
     let settings: PageSettings
 
@@ -58,26 +57,27 @@ struct ResultPage {
     /// - Parameter answer: the path of the folder with the status.
     /// - Returns: the path of the page; nil if it could not be made.
     func make(of answer: String, progress mode: ProgressMode) -> String? {
-        let progress = ReadingProgress("Making previews", mode: mode)
-        defer { progress.clear() }
         do throws(ClientError) {
             let folder = try asClientError(Directory(path: answer))
-            let report = try Self.made { () throws(PageError) in
-                try BatchPages(of: folder, settings).make(in: target) {
-                    progress.show($0, of: $1)
-                }
-            }
-            progress.clear()
+            let report = try Self.make(BatchPages(of: folder, settings), in: target, mode)
             Self.tell(report.withoutPreview)
             return report.page
         } catch {
-            progress.clear()
             Console.complain("There is no page: \(error.message)")
             return nil
         }
     }
 
-    /// Runs `body` and converts its error to one of the command.
+    static func make(
+        _ pages: BatchPages, in target: String, _ mode: ProgressMode
+    ) throws(ClientError) -> BatchPages.Report {
+        let progress = ReadingProgress("Making previews", mode: mode)
+        defer { progress.clear() }
+        return try made { () throws(PageError) in
+            try pages.make(in: target) { progress.show($0, of: $1) }
+        }
+    }
+
     static func made<Value>(_ body: () throws(PageError) -> Value) throws(ClientError) -> Value {
         do {
             return try body()

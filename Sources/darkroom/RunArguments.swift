@@ -52,6 +52,5 @@ struct RunArguments: ParsableArguments {
             "--prune is for a run without --shard; for shards, it is an option of darkroom merge")
     }
 
-    /// Whether pictures are named, and not a manifest.
     var isOfPictures: Bool { !files.contains(where: ManifestArgument.isManifest) }
 }

@@ -7,7 +7,6 @@ import DarkroomRun
 import Foundation
 import SystemPackage
 
-/// Works on a manifest, or on pictures with filters, without a daemon.
 struct RunCommand: ParsableCommand {
     static let name = "run"
     static let configuration = CommandConfiguration(
@@ -93,11 +92,8 @@ struct RunCommand: ParsableCommand {
         }
         var loaded = try arguments.engine.load()
         let prefetch = shard == nil ? StatusPrefetch(of: arguments.output) : nil
-        var job = try RunPreparation(arguments, shard: shard, loaded).job()
+        var job = try RunPreparation.job(arguments, shard: shard, &loaded)
         job.prefetch = prefetch
-        loaded.configuration.downloads.headers = try arguments.headers.adding(
-            to: loaded.configuration.downloads.headers, for: job.manifest,
-            isOthers: !arguments.isOfPictures)
         let page = try page.page(
             folders: [job.base], defaultFilters: loaded.configuration.defaultFilters)
         earlyStop.begin()
@@ -108,7 +104,7 @@ struct RunCommand: ParsableCommand {
             throw ClientError(error, isOfPictures: arguments.isOfPictures)
         }
         if let shard = run.shard, !quiet { Self.warn(of: job.manifest, shard) }
-        throw try RunSession(run, self, page).run()
+        throw try RunSession(work: run, command: self, page: page).run()
     }
 
     /// Says it if shards cannot share the work, because most images need each other.

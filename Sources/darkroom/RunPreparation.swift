@@ -8,21 +8,24 @@ import Foundation
 /// The steps of `darkroom run` before anything is written: its manifest is read or made, and checked.
 struct RunPreparation {
     private let command: RunArguments
-    /// The text of `--shard`.
     private let shardText: String?
     private let rules: ManifestRules
     private let loaded: ConfigurationLoader.Loaded
 
-    init(
-        _ arguments: RunArguments, shard: String? = nil, _ loaded: ConfigurationLoader.Loaded
-    ) {
-        self.loaded = loaded
-        command = arguments
-        shardText = shard
-        rules = loaded.manifestRules
+    /// - Parameter loaded: the configuration, which gets the headers of the command line.
+    static func job(
+        _ command: RunArguments, shard: String?, _ loaded: inout ConfigurationLoader.Loaded
+    ) throws -> RunJob {
+        let job = try RunPreparation(
+            command: command, shardText: shard, rules: loaded.manifestRules, loaded: loaded
+        ).job()
+        loaded.configuration.downloads.headers = try command.headers.adding(
+            to: loaded.configuration.downloads.headers, for: job.manifest,
+            isOthers: !command.isOfPictures)
+        return job
     }
 
-    func job() throws -> RunJob {
+    private func job() throws -> RunJob {
         let manifests = command.files.filter(ManifestArgument.isManifest)
         guard let path = manifests.first else { return try pictures() }
         guard command.files.count == 1 else {

@@ -7,22 +7,13 @@ import Glibc
 
 /// Shows the progress of a run until its end, and says how it has ended.
 struct RunSession {
-    /// The number of failed images that are shown.
-    private static let shortList = 10
     /// The seconds before the first look at the progress.
     private static let patience = 0.2
 
-    private let work: FolderRun
-    private let command: RunCommand
-    private let page: ResultPage?
+    let work: FolderRun
+    let command: RunCommand
+    let page: ResultPage?
 
-    init(_ work: FolderRun, _ command: RunCommand, _ page: ResultPage?) {
-        self.work = work
-        self.command = command
-        self.page = page
-    }
-
-    /// Returns the exit code.
     func run() throws -> ClientExit {
         let ending: FolderRun.Ending
         do {
@@ -160,7 +151,7 @@ struct RunSession {
         guard let changes = work.changes else { return }
         for reason in StandReason.allCases {
             guard let names = changes.alone[reason], !names.isEmpty else { continue }
-            Console.complain("\(Self.words(reason, names.count)): \(Self.list(names))")
+            Console.complain("\(Self.words(reason, names.count)): \(FormerFiles.list(names))")
         }
         if changes.outdated > 0 {
             Console.complain(
@@ -172,21 +163,7 @@ struct RunSession {
                 "--prune has left their results, because all sources are gone: is a file system not mounted?"
             )
         }
-        if !changes.stale.isEmpty {
-            Console.complain(
-                "\(Words.count(changes.stale.count, "file")) of an earlier run \(changes.stale.count == 1 ? "stays, although its image fails" : "stay, although their images fail") now: \(Self.list(changes.stale))"
-            )
-        }
-        if !changes.away.isEmpty {
-            Console.complain(
-                "\(Words.count(changes.away.count, "file")) of an earlier run \(changes.away.count == 1 ? "stays" : "stay"), because \(changes.away.count == 1 ? "its source" : "their sources") cannot be looked for: is a file system not mounted? \(Self.list(changes.away))"
-            )
-        }
-        if !changes.gone.isEmpty {
-            Console.complain(
-                "\(Words.count(changes.gone.count, "file")) of an earlier run \(changes.gone.count == 1 ? "has" : "have") no image any more: \(Self.list(changes.gone))"
-            )
-        }
+        FormerFiles.tell(stale: changes.stale, away: changes.away, gone: changes.gone)
         if work.shard == nil, !command.arguments.prune,
             changes.alone[.gone] != nil || !changes.gone.isEmpty
         {
@@ -207,12 +184,6 @@ struct RunSession {
         }
     }
 
-    private static func list(_ names: [String]) -> String {
-        let rest = names.count - shortList
-        return names.prefix(shortList).map { FileName($0).text }.joined(separator: ", ")
-            + (rest > 0 ? " and \(rest) more" : "")
-    }
-
     private func tellFailures(of status: Status, isUnchanged: Bool) {
         let failed = status.images.filter { $0.state == .failed }
         guard !failed.isEmpty else { return }
@@ -220,20 +191,19 @@ struct RunSession {
             Console.complain(
                 "\(Words.count(failed.count, "image")) failed in an earlier run:")
         }
-        for image in failed.prefix(Self.shortList) {
+        for image in failed.prefix(FormerFiles.shortList) {
             let reason =
                 image.error.map { "\($0.message) [\($0.code)]" } ?? "no reason is known"
             Console.complain("\(image.name): \(reason)")
         }
-        if failed.count > Self.shortList {
+        if failed.count > FormerFiles.shortList {
             Console.complain(
-                "\(Words.count(failed.count - Self.shortList, "more image")) failed; \(FileName(work.answerPath).text)/status.json has all reasons."
+                "\(Words.count(failed.count - FormerFiles.shortList, "more image")) failed; \(FileName(work.answerPath).text)/status.json has all reasons."
             )
         }
         Console.complain(Self.remedy(of: failed.map(\.error)))
     }
 
-    /// What to do about failed images.
     private static func remedy(of errors: [Failure?]) -> String {
         let again = "he same command with --retry repeats the failed images."
         let blocked = errors.count { $0?.code == FileError.Code.fileExists.rawValue }

@@ -34,7 +34,6 @@ final class StatusLine {
         isShown = true
     }
 
-    /// Removes the line from a terminal.
     func clear() {
         guard isShown else { return }
         try? Console.write("\r\u{1B}[K", to: STDERR_FILENO)

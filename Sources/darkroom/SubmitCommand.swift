@@ -2,7 +2,6 @@ import ArgumentParser
 import DarkroomCore
 import DarkroomManifest
 
-/// Submits manifests, or pictures with filters.
 struct SubmitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "submit",
@@ -87,7 +86,6 @@ struct SubmitCommand: ParsableCommand {
         try list.require(files)
     }
 
-    /// Whether the command ends when the batches end.
     var waitsForEnds: Bool { wait || watch }
 
     func run() throws {

@@ -31,7 +31,8 @@ extension SubmitRun {
     ) throws(ClientError) -> Submission {
         guard let sources else {
             return try Submission(
-                item.bytes, item.format, stem: item.stem, isHeld: command.hold, in: folder)
+                StagedFile(item.bytes, in: folder), stem: item.stem,
+                ending: ".\(item.format.fileExtensions[0])", isHeld: command.hold, in: folder)
         }
         let staged = try Interruption.postponed { () throws(ClientError) in
             let staged = try StagedFolder(in: folder, daemon: queue?.daemon.uid)

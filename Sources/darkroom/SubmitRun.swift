@@ -31,8 +31,7 @@ struct SubmitRun {
         let format: ManifestFormat
         let bytes: [UInt8]
         let manifest: Manifest
-        /// What to know about it; nil for nothing.
-        let warnings: [String]?
+        let warnings: [String]
     }
 
     func run() throws {
@@ -75,8 +74,7 @@ struct SubmitRun {
             return try finish(submissions.count, failure?.exit ?? .success)
         }
         let ids = try findIDs(prepared, submissions)
-        let worst =
-            command.waitsForEnds ? try SubmitEnds(of: ids, command, in: folder).wait() : .success
+        let worst = command.waitsForEnds ? try waitForEnds(of: ids) : .success
         try finish(ids.count, .worst(worst, failure?.exit ?? .success))
     }
 
@@ -123,7 +121,7 @@ struct SubmitRun {
         // With the pictures that are sent along, the daemon finds the same files.
         var local = LocalSources(relativeTo: base, maximumBytes: .max)
         local.ignored = queue?.limits.ignoredNames ?? .standard
-        let finder: SourceFinder = command.copy ? local.guessingFinder() : .none
+        let finder: SourceFinder = command.copy ? local.finder(guesses: true) : .none
         guard var manifest = try checked(file, finder) else { return nil }
         let placement = try NearbySources(
             beside: base, roots: queue.map { SourceRoots($0.limits) }
@@ -143,11 +141,7 @@ struct SubmitRun {
         return Prepared(
             stem: stem, shown: file.shown, base: base, patterns: placement.patterns,
             format: file.format, bytes: file.bytes, manifest: manifest,
-            warnings: Self.told(manifest.warnings + [placement.note].compactMap(\.self)))
-    }
-
-    private static func told(_ warnings: [String]) -> [String]? {
-        warnings.isEmpty ? nil : warnings
+            warnings: manifest.warnings + [placement.note].compactMap(\.self))
     }
 
     private func preparePictures(name: String?, _ priority: Priority?) throws -> Prepared {
@@ -161,10 +155,9 @@ struct SubmitRun {
         guard let manifest = try checked(file) else { throw ClientExit.rejected }
         return Prepared(
             stem: stem, shown: stem, format: file.format, bytes: file.bytes, manifest: manifest,
-            warnings: Self.told(manifest.warnings))
+            warnings: manifest.warnings)
     }
 
-    /// Prints the problems of a manifest that has some.
     private func checked(
         _ file: ManifestFile, _ finder: SourceFinder = .none
     ) throws(ClientError) -> Manifest? {
@@ -295,7 +288,7 @@ struct SubmitRun {
                     // Its name in the inbox.
                     "file": submission.name.text, "identity": submission.identity,
                     // Absent if no daemon has taken it.
-                    "id": id, "warnings": prepared.warnings,
+                    "id": id, "warnings": prepared.warnings.isEmpty ? nil : prepared.warnings,
                 ])
             } else if let id {
                 try Console.line(id)

@@ -10,9 +10,7 @@ struct ColorOptions: ParsableArguments {
             valueName: "when"))
     var color = ColorChoice.auto
 
-    /// Standard output.
     var output: Terminal { Terminal(STDOUT_FILENO, color: color) }
-    /// Standard error.
     var errors: Terminal { Terminal(STDERR_FILENO, color: color) }
 }
 

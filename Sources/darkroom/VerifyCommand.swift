@@ -6,7 +6,6 @@ import DarkroomRun
 import DarkroomSpool
 import Foundation
 
-/// Compares the files of a folder of results with its status.
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
@@ -61,29 +60,26 @@ struct VerifyCommand: ParsableCommand {
                         "\(finding.file.visible): \(finding.kind.rawValue): \(finding.message.visible)"
                     )
             }
-            let signal = try again ? repeated(check) : read(check)
+            let reading = ReadingProgress("Reading outputs", mode: progress.mode)
+            defer { reading.clear() }
+            let signal = try again ? repeated(check, reading) : read(check, reading)
+            reading.clear()
             try tell(check.summary, signal)
         } catch let error as RunError {
             throw Self.error(error)
         }
     }
 
-    private func read(_ check: FolderCheck) throws -> CInt? {
-        let reading = ReadingProgress("Reading outputs", mode: progress.mode)
-        defer { reading.clear() }
+    private func read(_ check: FolderCheck, _ reading: ReadingProgress) throws -> CInt? {
         try check.run { reading.show($0, of: $1) }
         return nil
     }
 
-    private func repeated(_ check: FolderCheck) throws -> CInt? {
+    private func repeated(_ check: FolderCheck, _ reading: ReadingProgress) throws -> CInt? {
         let loaded = try engine.load()
         try ProcessLimits.prepare()
-        let reading = ReadingProgress("Reading outputs", mode: progress.mode)
         let making = ReadingProgress("Filtering again", mode: progress.mode)
-        defer {
-            reading.clear()
-            making.clear()
-        }
+        defer { making.clear() }
         let again = try Recomputation(
             check, loaded, base: FileManager.default.currentDirectoryPath, log: engine.log())
         return try again.run {
@@ -152,7 +148,6 @@ struct VerifyCommand: ParsableCommand {
         return "\(advice). It cannot repeat pictures that came with the batch: submit those again."
     }
 
-    /// Why no image has an output.
     private static func emptiness(_ summary: FolderSummary) -> String {
         let counts = summary.counts
         let reasons = [

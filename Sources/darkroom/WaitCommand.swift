@@ -4,7 +4,6 @@ import DarkroomClient
 import DarkroomCore
 import DarkroomSpool
 
-/// Waits until batches have ended.
 struct WaitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",

@@ -51,7 +51,6 @@ struct WatchSession {
         }
     }
 
-    /// Says how to come back.
     private func leave() -> ClientError {
         view.erase()
         let unfinished = zip(ids, watcher.batches).filter { !$1.state.isFinal }.map(\.0)
@@ -75,10 +74,8 @@ struct WatchSession {
         }
     }
 
-    /// The states of the batches as they were seen last.
     var states: [BatchState] { watcher.batches.map(\.state) }
 
-    /// The last line of `--json`.
     static func summary(_ states: [BatchState], exit: ClientExit) -> String {
         JSONText.line([
             "type": "summary", "batches": states.count,

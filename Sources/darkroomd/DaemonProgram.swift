@@ -1,7 +1,6 @@
 import DarkroomCore
 import DarkroomSpool
 
-/// The program under the name `darkroomd`.
 package enum DaemonProgram {
     /// Reads the command line and does what it requests.
     ///

@@ -7,7 +7,6 @@ import DarkroomSelfTest
 import Glibc
 import Logging
 
-/// The command line of the daemon.
 struct DarkroomdCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "darkroomd",
@@ -105,7 +104,6 @@ struct DarkroomdCommand: ParsableCommand {
         }
     }
 
-    /// Reads the command line and does what it requests.
     static func start() -> Never {
         do {
             var command = try readCommandLine()

@@ -12,7 +12,6 @@ struct HeaderQueue {
 
     let reader: HeaderReader
 
-    /// The findings that have arrived.
     private final class Arrivals: Sendable {
         private let findings = Mutex<[Int: SourceFinding]>([:])
         private let signal = DispatchSemaphore(value: 0)
@@ -22,10 +21,8 @@ struct HeaderQueue {
             signal.signal()
         }
 
-        /// Waits for one more finding.
         func wait() { signal.wait() }
 
-        /// Whether one more finding has arrived.
         func poll() -> Bool { signal.wait(timeout: .now()) == .success }
 
         func take(_ place: Int) -> SourceFinding? {

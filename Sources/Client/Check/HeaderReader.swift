@@ -10,7 +10,6 @@ import SystemPackage
 ///
 /// Of a picture on a server it gets no more than `mostBytes`.
 final class HeaderReader: Sendable {
-    /// The number of bytes that are fetched of a picture.
     static let mostBytes: Int64 = 64 << 10
 
     private let rules: SourceRules

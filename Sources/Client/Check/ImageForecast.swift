@@ -7,9 +7,7 @@ package struct ImageForecast: Sendable {
     package enum Verdict: Sendable {
         /// Nothing in the headers lets it fail.
         case ready
-        /// The failure that the daemon will report.
         case fails(Failure)
-        /// Why it is not known.
         case unknown(String)
     }
 
@@ -55,45 +53,6 @@ package struct ImageForecast: Sendable {
                 ofResultOf: header, layout: layout, autoOrient: image.autoOrient,
                 options: image.output)
             return .known(result, isExact: outcome.isExact)
-        }
-    }
-}
-
-/// The calculation of what the filters will make of an image.
-struct ImageCalculation {
-    let rules: SourceRules
-    let image: Manifest.Image
-    /// The name of the picture that is filtered, in messages.
-    let inputName: String
-    /// Whether other images need its pixels in addition to a lossy output.
-    let handsOver: Bool
-    /// The pixels of the images that are laid over this one, by their names.
-    var overlays: [ByteString: PictureHeader] = [:]
-    /// One of them of whose size only an upper bound is known.
-    var bounded: ByteString?
-
-    func complete(_ forecast: inout ImageForecast) {
-        guard let header = forecast.header, case .ready = forecast.verdict else { return }
-        do throws(PictureError) {
-            var steps = image.steps(within: rules.pictures)
-            steps.cores = rules.cores
-            let outcome = try PeakMemory.outcome(
-                of: header.source(for: steps), steps, outputName: image.resultName,
-                handsOver: handsOver
-            ) { name in overlays[ByteString(name)]?.overlay }
-            forecast.outcome = outcome
-            if let memory = rules.memory, outcome.bytes > memory {
-                if let bounded {
-                    forecast.verdict = .unknown(
-                        "the size of its overlay \(bounded) after trim is not known")
-                    return
-                }
-                throw .memoryLimit(outcome.bytes, limit: memory)
-            }
-            if let failure = outcome.failure { throw failure }
-        } catch {
-            forecast.verdict = .fails(
-                Failure(error.naming(inputName, or: [image.resultName])))
         }
     }
 }

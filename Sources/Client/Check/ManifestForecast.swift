@@ -2,6 +2,7 @@ import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
+import DarkroomPicture
 import DarkroomSpool
 
 /// What will become of the images of a manifest: looks at the headers of their sources.
@@ -92,17 +93,44 @@ package struct ManifestForecast {
             result.verdict = verdict
             return result
         }
-        var calculation = ImageCalculation(
-            rules: rules, image: image, inputName: inputName,
-            handsOver: isNeeded.contains(index) && image.isPublished && image.isHandedOver)
+        calculate(&result, of: index, inputName, kept)
+        return result
+    }
+
+    private func calculate(
+        _ forecast: inout ImageForecast, of index: Int, _ inputName: String,
+        _ kept: [Int: ImageForecast]
+    ) {
+        let image = forecast.image
+        guard let header = forecast.header else { return }
+        var overlays: [ByteString: PictureHeader] = [:]
+        // An overlay of whose size only an upper bound is known.
+        var bounded: ByteString?
         for other in image.overlays {
             guard case .known(let header, let isExact) = kept[other]?.pixels else { continue }
             let name = manifest.images[other].name
-            calculation.overlays[name] = header
-            if !isExact { calculation.bounded = name }
+            overlays[name] = header
+            if !isExact { bounded = name }
         }
-        calculation.complete(&result)
-        return result
+        do throws(PictureError) {
+            var steps = image.steps(within: rules.pictures)
+            steps.cores = rules.cores
+            let outcome = try PeakMemory.outcome(
+                of: header.source(for: steps), steps, outputName: image.resultName,
+                // Whether other images need its pixels in addition to a lossy output.
+                handsOver: isNeeded.contains(index) && image.isPublished && image.isHandedOver
+            ) { name in overlays[ByteString(name)]?.overlay }
+            forecast.outcome = outcome
+            if let memory = rules.memory, outcome.bytes > memory {
+                guard let bounded else { throw .memoryLimit(outcome.bytes, limit: memory) }
+                forecast.verdict = .unknown(
+                    "the size of its overlay \(bounded) after trim is not known")
+                return
+            }
+            if let failure = outcome.failure { throw failure }
+        } catch {
+            forecast.verdict = .fails(Failure(error.naming(inputName, or: [image.resultName])))
+        }
     }
 
     /// Why the pixels of another image do not let this one succeed, or its fate be known.

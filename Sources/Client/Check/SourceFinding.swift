@@ -3,7 +3,6 @@ import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 
-/// What an image is made of: a page of a source.
 struct SourcePage: Hashable, Sendable {
     let source: SourceReference
     /// nil for the first page, with a warning if there are others.
@@ -21,8 +20,6 @@ struct SourcePage: Hashable, Sendable {
 enum SourceFinding: Sendable {
     /// - Parameter bytes: the size of the file; nil if the server has not told it.
     case header(PictureHeader, bytes: Int64?)
-    /// What the daemon would say.
     case failure(Failure)
-    /// Why it is not known what the daemon would say.
     case unknown(String)
 }

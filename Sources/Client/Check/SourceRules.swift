@@ -15,10 +15,8 @@ package struct SourceRules: Sendable {
     let cores: Cores
     /// The user of the daemon; nil if no daemon has reported.
     let user: UInt32?
-    /// Whether the daemon sends headers that this process does not know.
     let hasHeaders: Bool
 
-    /// - Parameter report: the daemon's last report, if there is one.
     package init(_ report: QueueReport?) {
         let agent = TransferSettings.userAgent(version: Release.version)
         guard let report else {

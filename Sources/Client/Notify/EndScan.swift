@@ -14,7 +14,6 @@ package final class EndScan {
     package enum News: Sendable, Equatable {
         /// The batch has ended. The same end may be told again.
         case ended(BatchEnd)
-        /// The answer is not there any more.
         case vanished(id: String, hadEnded: Bool)
         /// The answer cannot be read, for this reason. It is read again when it is replaced.
         case unreadable(id: String, String)
@@ -66,7 +65,6 @@ package final class EndScan {
 
     // MARK: A look
 
-    /// Looks if it is time to.
     package func lookIfDue() throws(ClientError) -> [News] { pause > 0 ? [] : try look() }
 
     /// What has changed since the last look. Ends come in the order of `BatchEnd.isBefore`.
@@ -154,7 +152,6 @@ package final class EndScan {
 
     // MARK: An end
 
-    /// The status of an end.
     package enum Answer: ~Copyable {
         /// The open file. A later end does not change it.
         case status(Descriptor)
@@ -193,7 +190,6 @@ package final class EndScan {
         return stamp?.status == FileIdentity(information)
     }
 
-    /// Whether the batch has an answer, in whatever state.
     package func hasAnswer(_ id: String) throws(ClientError) -> Bool {
         do throws(FileError) {
             return try AnswerStamp(of: FileName(id), in: outbox) != nil

@@ -7,7 +7,6 @@ protocol NotificationCall: AnyObject {
     /// - Parameter file: another descriptor whose input ends the wait; negative for none.
     /// - Returns: nil if the call goes on.
     func wait(seconds: Double, beside file: CInt) -> CallResult?
-    /// Ends the call, whatever it does.
     func end()
 }
 

@@ -34,7 +34,6 @@ package final class NotificationCursor {
         package var id: ByteString
         package var end: BatchEnd.Key
         package var state: State
-        /// The number of calls that have failed.
         package var tries: Int?
 
         package init(_ id: ByteString, _ end: BatchEnd.Key, _ state: State, tries: Int? = nil) {
@@ -46,15 +45,12 @@ package final class NotificationCursor {
     }
 
     private struct Head: Codable {
-        /// The version of the format.
         var cursor: Int
         var spool: String
     }
 
     package let path: String
-    /// Whether there was no file.
     package let isNew: Bool
-    /// The last record of each batch.
     package private(set) var records: [ByteString: Record] = [:]
     private let spool: String
     private let folder: Directory
@@ -68,12 +64,12 @@ package final class NotificationCursor {
     package init(path: String, spool: String) throws(ClientError) {
         self.path = path
         self.spool = spool
-        let (parent, name) = Self.parts(of: path)
-        self.name = FileName(name)
+        let url = URL(filePath: path)
+        name = FileName(url.lastPathComponent)
         do throws(FileError) {
-            folder = try Directory(path: parent)
-            lock = try Self.lock(FileName(name + ".lock"), in: folder)
-            isNew = try !folder.exists(self.name)
+            folder = try Directory(path: url.deletingLastPathComponent().path)
+            lock = try Self.lock(FileName(url.lastPathComponent + ".lock"), in: folder)
+            isNew = try !folder.exists(name)
         } catch  where error.errno == .wouldBlock {
             throw ClientError(
                 .tryAgain, code: "cursor-in-use", "\(path): another process uses this cursor",
@@ -83,11 +79,6 @@ package final class NotificationCursor {
                 error, remedy: "The folder must exist, and you must be able to write to it.")
         }
         if !isNew { try read() }
-    }
-
-    private static func parts(of path: String) -> (folder: String, name: String) {
-        let url = URL(filePath: path)
-        return (url.deletingLastPathComponent().path, url.lastPathComponent)
     }
 
     /// How often a lock that another process holds is tried again, every ten milliseconds.
@@ -184,7 +175,6 @@ package final class NotificationCursor {
         try rewrite()
     }
 
-    /// Forgets batches whose answers are gone.
     package func forget(_ ids: [ByteString]) {
         for id in ids { records[id] = nil }
     }

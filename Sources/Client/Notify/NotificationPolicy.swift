@@ -24,6 +24,5 @@ package struct NotificationPolicy: Sendable, Equatable {
             min(retryAfter ?? 0, Self.longestRetryAfter))
     }
 
-    /// Whether no further call follows so many failed ones.
     package func isOver(afterTries tries: Int) -> Bool { self.tries > 0 && tries >= self.tries }
 }

@@ -23,7 +23,6 @@ struct NotificationQueue {
         isSorted = false
     }
 
-    /// The end that is next.
     mutating func first() -> Item? {
         if !isSorted {
             order = items.values.sorted { BatchEnd.isBefore($1.end, $0.end) }
@@ -37,11 +36,9 @@ struct NotificationQueue {
         return nil
     }
 
-    /// Removes the end of a batch.
     @discardableResult
     mutating func remove(_ id: String) -> Item? { items.removeValue(forKey: ByteString(id)) }
 
-    /// A call has failed.
     mutating func postpone(_ id: String, tries: Int, until due: Double) {
         items[ByteString(id)]?.tries = tries
         items[ByteString(id)]?.due = due

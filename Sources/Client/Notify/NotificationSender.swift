@@ -25,7 +25,6 @@ package final class NotificationSender {
     private let tell: (NotificationEvent) throws(ClientError) -> Void
     private let scan: EndScan
     private var queue = NotificationQueue()
-    /// What was found while a call ran.
     private var news: [EndScan.News] = []
     /// States that are not in the cursor yet.
     private var unwritten: [NotificationCursor.Record] = []

@@ -2,7 +2,6 @@ import CDarkroomShims
 import DarkroomCore
 import Glibc
 
-/// The running program.
 final class ProgramCall: NotificationCall {
     private let process: pid_t
     private let name: String
@@ -61,19 +60,15 @@ final class ProgramCall: NotificationCall {
         // Until the program is reaped, no other process and no other group gets its number.
         kill(-process, SIGTERM)
         let deadline = Clock.uptime + Self.patience
-        while !hasEnded, Clock.uptime < deadline { waitForEnd(seconds: 0.1) }
+        while !hasEndedSoon(), Clock.uptime < deadline {}
         // It may have left children.
         kill(-process, SIGKILL)
-        while reap() == nil { waitForEnd(seconds: 0.1) }
+        while reap() == nil { _ = hasEndedSoon() }
     }
 
-    private var hasEnded: Bool {
+    /// Whether the program ends within a tenth of a second.
+    private func hasEndedSoon() -> Bool {
         var entry = pollfd(fd: handle.number, events: Int16(POLLIN), revents: 0)
-        return handle.number >= 0 && poll(&entry, 1, 0) > 0
-    }
-
-    private func waitForEnd(seconds: Double) {
-        var entry = pollfd(fd: handle.number, events: Int16(POLLIN), revents: 0)
-        poll(&entry, 1, CInt(seconds * 1000))
+        return poll(&entry, 1, 100) > 0
     }
 }

@@ -8,7 +8,6 @@ import Glibc
 /// `DARKROOM_ID`, `DARKROOM_STATE`, `DARKROOM_OUTBOX` (the folder of the answer), `DARKROOM_END` (which differs for each
 /// end and is the same for each call for it).
 package struct ProgramReceiver: Sendable {
-    /// The program with its arguments.
     private let words: [String]
 
     /// - Throws: if there is no such program.

@@ -1,6 +1,5 @@
 import DarkroomFetch
 
-/// The running request.
 final class WebhookCall: NotificationCall {
     private let request: PostRequest
     private let name: String

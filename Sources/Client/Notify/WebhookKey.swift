@@ -41,7 +41,6 @@ package struct WebhookKey: Sendable, Equatable {
         bytes = key
     }
 
-    /// Reads a key file.
     package init(path: String) throws(ClientError) {
         try self.init(try Self.content(path), name: path)
     }
@@ -66,7 +65,6 @@ package struct WebhookKey: Sendable, Equatable {
         return try asClientError(folder.read(FileName(url.lastPathComponent), upTo: 2 * longest))
     }
 
-    /// The value of `webhook-signature`.
     package func signature(of body: [UInt8], id: String, time: String) -> String {
         let message = Array("\(id).\(time).".utf8) + body
         return "v1," + Data(SHA256Digest.hmac(of: message, key: bytes)).base64EncodedString()

@@ -1,4 +1,3 @@
-/// `--color`: whether the output has colours.
 package enum ColorChoice: String, Sendable, CaseIterable {
     case auto, always, never
 

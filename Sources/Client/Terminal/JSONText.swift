@@ -3,18 +3,16 @@ import Foundation
 
 /// Results for programs: JSON with keys in alphabetical order.
 package enum JSONText {
-    /// One object, indented.
-    package static func object(_ object: JSONObject) -> String { indented(object) }
-
-    /// The same for a value that is not written key by key.
     package static func indented(_ object: some Encodable) -> String {
-        encode(object, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+        encode(object, .prettyPrinted)
+    }
+
+    package static func indented(_ object: JSONObject) -> String {
+        encode(object, .prettyPrinted)
     }
 
     /// One value in one line: a line of JSON Lines.
-    package static func line(_ value: some Encodable) -> String {
-        encode(value, [.sortedKeys, .withoutEscapingSlashes])
-    }
+    package static func line(_ value: some Encodable) -> String { encode(value) }
 
     /// The same with the kind of the object in `type`.
     package static func line(_ type: String, _ value: some Encodable) -> String {
@@ -22,15 +20,13 @@ package enum JSONText {
     }
 
     /// The same for an object whose keys are written here.
-    package static func line(_ object: JSONObject) -> String {
-        encode(object, [.sortedKeys, .withoutEscapingSlashes])
-    }
+    package static func line(_ object: JSONObject) -> String { encode(object) }
 
     private static func encode(
-        _ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting
+        _ value: some Encodable, _ form: JSONEncoder.OutputFormatting = []
     ) -> String {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = formatting
+        encoder.outputFormatting = form.union([.sortedKeys, .withoutEscapingSlashes])
         do {
             return harmless(String(decoding: try encoder.encode(value), as: UTF8.self))
         } catch {
@@ -60,7 +56,6 @@ package enum JSONText {
 /// An object for programs, key by key. A key whose value is nil is left out.
 package struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
     private let fields: [(key: String, value: any Encodable)]
-    /// Has further keys.
     private var others: (any Encodable)?
 
     package init(dictionaryLiteral fields: (String, (any Encodable)?)...) {

@@ -3,9 +3,7 @@ import Glibc
 
 /// What a stream can show: a terminal with its size, or a file or pipe without any limit.
 package struct Terminal: Sendable, Equatable {
-    /// Whether the stream is a terminal.
     package var isTerminal: Bool
-    /// Whether the cursor can be moved.
     package var canRedraw: Bool
     package var hasColor = false
     /// Whether the locale has characters outside ASCII.
@@ -17,7 +15,6 @@ package struct Terminal: Sendable, Equatable {
 }
 
 extension Terminal {
-    /// The stream of an open descriptor.
     package init(
         _ descriptor: CInt, color: ColorChoice = .auto,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -27,13 +24,7 @@ extension Terminal {
             isTerminal: isTerminal, canRedraw: isTerminal && !Self.isDumb(environment),
             hasColor: color.isOn(isTerminal: isTerminal, environment: environment),
             isUTF8: Self.isUTF8(environment))
-        if isTerminal { measure(descriptor, environment) }
-    }
-
-    /// Asks the terminal for its size again.
-    package mutating func measure(
-        _ descriptor: CInt, _ environment: [String: String] = ProcessInfo.processInfo.environment
-    ) {
+        guard isTerminal else { return }
         var size = winsize()
         let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0
         width =
@@ -56,29 +47,22 @@ extension Terminal {
         return name.contains("utf-8") || name.contains("utf8")
     }
 
-    /// The end of a text that was cut.
     package var ellipsis: String { isUTF8 ? "…" : "~" }
 
     /// The text in a style, if the stream has colours.
     package func paint(_ text: String, _ style: TextStyle?) -> String {
         guard hasColor, let style, !text.isEmpty else { return text }
-        return "\u{1B}[\(style.code)m\(text)\u{1B}[0m"
+        return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
     }
 }
 
 /// The style of a piece of text. It never has a meaning that the text does not have.
-package enum TextStyle: Sendable, Equatable {
-    case bold, dim, red, green, yellow, cyan
-
-    /// The parameter of the terminal's control sequence SGR (ECMA-48).
-    var code: Int {
-        switch self {
-        case .bold: 1
-        case .dim: 2
-        case .red: 31
-        case .green: 32
-        case .yellow: 33
-        case .cyan: 36
-        }
-    }
+/// Its value is the parameter of the terminal's control sequence SGR (ECMA-48).
+package enum TextStyle: Int, Sendable {
+    case bold = 1
+    case dim = 2
+    case red = 31
+    case green = 32
+    case yellow = 33
+    case cyan = 36
 }

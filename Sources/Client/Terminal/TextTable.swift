@@ -8,7 +8,6 @@ import DarkroomCore
 /// screen, a name that is longer than half a screen has a line of its own. The other columns are left out, the most
 /// dispensable one first, and then made narrower, until the lines fit.
 package struct TextTable {
-    /// A column with its title.
     package struct Column: Sendable {
         let title: String
         let isNumber: Bool
@@ -48,7 +47,6 @@ package struct TextTable {
         }
     }
 
-    /// A shown column.
     private struct Place {
         let column: Int
         /// That of its cells and its title.
@@ -68,7 +66,6 @@ package struct TextTable {
     /// The columns of the parts before; nil for the first.
     private var shown: [Place]?
 
-    /// The rows that have not been taken.
     package var count: Int { rows.count }
 
     package init(_ columns: [Column]) {
@@ -80,7 +77,6 @@ package struct TextTable {
         rows.append(row)
     }
 
-    /// The lines, with the titles first.
     package func lines(on terminal: Terminal) -> [String] {
         var table = self
         return table.takeLines(on: terminal)
@@ -109,7 +105,6 @@ package struct TextTable {
 
     // MARK: Layout
 
-    /// The shown columns with their widths.
     private func layout(in width: Int?) -> [Place] {
         let places = columns.indices.map(place)
         guard let width, Self.total(places.map(\.natural)) > width else { return places }

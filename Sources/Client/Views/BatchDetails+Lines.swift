@@ -8,7 +8,6 @@ extension BatchDetails {
     /// The number of failed images that are shown if nobody asks for them.
     private static let shortList = 10
 
-    /// Passes on groups of lines.
     package typealias Writer = ([String]) throws(ClientError) -> Void
 
     /// The text for people, passed on in groups of lines. What needs a look at all images comes last.
@@ -158,14 +157,12 @@ extension BatchDetails {
         try write(lines)
     }
 
-    /// Passes lines on if there are many.
     private static func passOn(_ lines: inout [String], _ write: Writer) throws(ClientError) {
         guard lines.count >= tableRows else { return }
         try write(lines)
         lines = []
     }
 
-    /// What lists the warnings.
     private func warningHint(_ terminal: Terminal) -> [String] {
         guard batch.counts.warned > 0 else { return [] }
         let command = "darkroom show \(argument) --warnings"

@@ -45,7 +45,6 @@ extension BatchDetails {
 }
 
 extension DaemonState {
-    /// - Parameter isInWork: whether a `darkroom run` works in the folder.
     package init(ofRun isInWork: Bool) {
         self.init(name: isInWork ? .running : .stopped)
         isOfRun = true

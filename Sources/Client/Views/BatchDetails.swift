@@ -9,9 +9,8 @@ import Foundation
 package struct BatchDetails: Sendable {
     /// Which images are shown one by one.
     package enum Images: Sendable, Equatable {
-        /// The first failed ones.
-        case firstFailed
-        case failed
+        /// Of the failed ones, the text may have the first few only.
+        case firstFailed, failed
         /// The filtered ones with warnings.
         case warned
         case all
@@ -19,18 +18,14 @@ package struct BatchDetails: Sendable {
 
     package private(set) var batch: BatchProgress
     let all: BatchImages
-    /// The status without its images.
     package var status: Status { all.frame }
     package let daemon: DaemonState
-    /// The path of the answer.
     package let folder: String
-    /// Whether it is a run of `darkroom run`.
     let isRun: Bool
     /// Whether pictures came with the manifest and were removed when the batch ended.
     private(set) var lacksPictures = false
     let images: Images
     let now: Date
-    /// The zone of the times in the text.
     package var zone = TimeZone.current
 
     /// - Throws: `no-such-batch` if there is none.
@@ -70,33 +65,19 @@ package struct BatchDetails: Sendable {
         }
     }
 
-    /// The images that are listed.
-    private var listed: BatchImages.Kind {
-        switch images {
-        case .all: .all
-        case .warned: .warned
-        case .failed, .firstFailed: .failed
-        }
-    }
-
     /// One object for programs, passed on in pieces.
     package func json(
         _ write: (String) throws(ClientError) -> Void
     ) throws(ClientError) {
-        let text = JSONText.object([
-            "type": "batch", "id": batch.id, "state": batch.state, "priority": batch.priority,
-            "uid": batch.uid, "user": batch.uid.map { HumanText.user($0) },
-            "manifest": status.manifest, "counts": batch.counts, "times": batch.times,
-            "retries": batch.retries, "outputBytes": batch.outputBytes,
-            "imagesPerSecond": batch.imagesPerSecond, "bytesPerSecond": batch.bytesPerSecond,
-            "secondsLeft": batch.secondsLeft, "waiting": batch.waiting,
+        let object: JSONObject = [
+            "manifest": status.manifest, "retries": batch.retries,
+            "outputBytes": batch.outputBytes, "bytesPerSecond": batch.bytesPerSecond,
             "reason": batch.reason(daemon, problem: status.errors?.first),
             "commands": batch.commands, "errors": status.errors, "images": [ImageStatus](),
-            "folder": folder,
             // No daemon works on the folder of a run.
-            "daemon": isRun ? nil : daemon.name,
-            "written": batch.written,
-        ])
+            "folder": folder, "daemon": isRun ? nil : daemon.name, "written": batch.written,
+        ]
+        let text = JSONText.indented(JSONObject(object, with: batch.json))
         // No string contains a literal newline, and what is in other objects is indented further.
         let (opening, closing) = ("\n  \"images\" : [", "\n  ]")
         guard let begin = text.firstRange(of: opening)?.upperBound,
@@ -105,7 +86,7 @@ package struct BatchDetails: Sendable {
         try write(String(text[..<begin]))
         var piece = ""
         var separator = "\n    "
-        try all.each(listed) { image throws(ClientError) in
+        try all.each(images) { image throws(ClientError) in
             let text = JSONText.indented(image).split(
                 separator: "\n", omittingEmptySubsequences: false)
             piece += separator + text.joined(separator: "\n    ")

@@ -5,31 +5,6 @@ import DarkroomSpool
 /// The images of an answer, of which there may be a million: they are read from its status one by one, as often as
 /// somebody needs them.
 struct BatchImages: Sendable {
-    /// Which images are of interest.
-    enum Kind: Sendable, Equatable {
-        case all
-        case failed
-        /// The filtered ones with warnings.
-        case warned
-
-        /// A line of the text of such an image.
-        fileprivate var mark: StaticString? {
-            switch self {
-            case .all: nil
-            case .failed: "\n      \"state\" : \"failed\""
-            case .warned: "\n      \"warnings\" : [\n        \""
-            }
-        }
-
-        fileprivate func contains(_ image: ImageStatus) -> Bool {
-            switch self {
-            case .all: true
-            case .failed: image.state == .failed
-            case .warned: image.isWarned
-            }
-        }
-    }
-
     private enum Origin: Sendable {
         case stream(StatusStream)
         /// Of a status that somebody has written in another form.
@@ -60,9 +35,12 @@ struct BatchImages: Sendable {
         }
     }
 
-    /// Passes on the images of a kind.
+    // Lines of the texts of failed images, and of images with warnings.
+    fileprivate static let failedMark: StaticString = "\n      \"state\" : \"failed\""
+    fileprivate static let warnedMark: StaticString = "\n      \"warnings\" : [\n        \""
+
     func each(
-        _ kind: Kind, _ body: (ImageStatus) throws(ClientError) -> Void
+        _ kind: BatchDetails.Images, _ body: (ImageStatus) throws(ClientError) -> Void
     ) throws(ClientError) {
         switch origin {
         case .list(let images):
@@ -136,11 +114,9 @@ struct BatchImages: Sendable {
         }
         try eachText { text throws(ClientError) in
             func has(_ line: StaticString) -> Bool { StatusStream.has(line, in: text) }
-            if has("\n      \"state\" : \"failed\"") {
+            if has(Self.failedMark) {
                 sums.failed += 1
-            } else if let mark = Kind.warned.mark, has(mark),
-                has("\n      \"state\" : \"filtered\"")
-            {
+            } else if has(Self.warnedMark), has("\n      \"state\" : \"filtered\"") {
                 sums.warned += 1
             }
             if has("\n        \"quality\" : ") { sums.chosen += 1 }
@@ -150,5 +126,23 @@ struct BatchImages: Sendable {
             }
         }
         return sums
+    }
+}
+
+extension BatchDetails.Images {
+    fileprivate var mark: StaticString? {
+        switch self {
+        case .all: nil
+        case .failed, .firstFailed: BatchImages.failedMark
+        case .warned: BatchImages.warnedMark
+        }
+    }
+
+    fileprivate func contains(_ image: ImageStatus) -> Bool {
+        switch self {
+        case .all: true
+        case .failed, .firstFailed: image.state == .failed
+        case .warned: image.isWarned
+        }
     }
 }

@@ -5,9 +5,7 @@ import Foundation
 
 /// `darkroom list`: one line for each batch.
 package struct BatchList: Sendable {
-    /// Which batches are listed.
     package struct Selection: Sendable, Equatable {
-        /// Also finished ones.
         package var all = false
         /// Those in these states only; empty for any.
         package var states: Set<BatchState> = []
@@ -20,7 +18,6 @@ package struct BatchList: Sendable {
             self.since = since
         }
 
-        /// Whether it has finished batches at all.
         var wantsFinished: Bool {
             states.isEmpty ? all || since != nil : states.contains(where: \.isFinal)
         }
@@ -36,7 +33,6 @@ package struct BatchList: Sendable {
     }
 
     package private(set) var rows: [Row] = []
-    /// The answers that could not be read.
     package private(set) var errors: [ClientError] = []
 
     package init(
@@ -76,7 +72,6 @@ package struct BatchList: Sendable {
         return (try? AnswerStamp(of: FileName(id), in: outbox))?.hasPresentProgress == true
     }
 
-    /// The table for people.
     package func lines(on terminal: Terminal) -> [String] {
         guard !rows.isEmpty else { return [] }
         var table = TextTable([
@@ -90,7 +85,6 @@ package struct BatchList: Sendable {
         return table.lines(on: terminal)
     }
 
-    /// JSON Lines: one for each batch, and the sums at the end.
     package var jsonLines: [String] {
         let summary: JSONObject = [
             "type": "summary", "batches": rows.count,
@@ -100,7 +94,6 @@ package struct BatchList: Sendable {
         return rows.map { JSONText.line($0.json) } + [JSONText.line(summary)]
     }
 
-    /// One batch.
     package struct Row: Sendable {
         package let batch: BatchProgress
         package let reason: String?
@@ -115,13 +108,7 @@ package struct BatchList: Sendable {
         }
 
         fileprivate var json: JSONObject {
-            [
-                "type": "batch", "id": batch.id, "state": batch.state, "priority": batch.priority,
-                "uid": batch.uid, "user": batch.uid.map { HumanText.user($0) },
-                "counts": batch.counts, "times": batch.times,
-                "imagesPerSecond": batch.imagesPerSecond, "secondsLeft": batch.secondsLeft,
-                "waiting": batch.waiting, "reason": reason, "age": age,
-            ]
+            JSONObject(["reason": reason, "age": age], with: batch.json)
         }
 
         fileprivate var cells: [TextTable.Cell] {
@@ -137,8 +124,18 @@ package struct BatchList: Sendable {
     }
 }
 
+extension BatchProgress {
+    /// What programs are told of each batch.
+    var json: JSONObject {
+        [
+            "type": "batch", "id": id, "state": state, "priority": priority, "uid": uid,
+            "user": uid.map { HumanText.user($0) }, "counts": counts, "times": times,
+            "imagesPerSecond": imagesPerSecond, "secondsLeft": secondsLeft, "waiting": waiting,
+        ]
+    }
+}
+
 extension SpoolFolder {
-    /// The first problem of a rejected manifest.
     fileprivate func firstProblem(of id: String) throws(ClientError) -> ManifestProblem? {
         guard let folder = try folder(of: id) else { return nil }
         return try frame(in: folder)?.errors?.first

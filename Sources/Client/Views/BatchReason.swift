@@ -32,25 +32,22 @@ extension BatchProgress {
 extension ManifestProblem {
     /// The problem with its place: `line 3, column 5, images[3].name: MESSAGE`.
     package var sentence: String {
-        var places: [String] = []
-        if let line { places.append("line \(line)") }
-        if let column { places.append("column \(column)") }
-        if !path.isEmpty { places.append(path.visible) }
-        let place = places.joined(separator: ", ")
+        let places = [
+            line.map { "line \($0)" }, column.map { "column \($0)" },
+            path.isEmpty ? nil : path.visible,
+        ]
+        let place = places.compactMap(\.self).joined(separator: ", ")
         return (place.isEmpty ? "" : "\(place): ") + message.visible
     }
 }
 
 extension BatchState {
-    /// The style of the word on a terminal.
     package var style: TextStyle? {
         switch self {
         case .pending: .dim
         case .processing: .cyan
-        case .held: .yellow
         case .completed: .green
-        case .completedWithErrors: .yellow
-        case .cancelled: .yellow
+        case .held, .completedWithErrors, .cancelled: .yellow
         case .rejected: .red
         }
     }
@@ -68,21 +65,20 @@ extension BatchProgress {
     /// How the finished batch has ended, in one line.
     package var result: String {
         let took = BatchDuration(times, commands).map { " in \($0.words)" }
-        let outcome =
+        let outcome: [String?] =
             switch state {
             case .completed:
-                [
-                    "\(Words.count(counts.total, "image"))\(took ?? "")", counts.warningText,
-                ].compactMap { $0 }.joined(separator: ", ")
-            case .rejected: "darkroom show \(id.shellQuoted) lists its errors"
+                ["\(Words.count(counts.total, "image"))\(took ?? "")", counts.warningText]
+            case .rejected: ["darkroom show \(id.shellQuoted) lists its errors"]
             default:
                 [
                     "\(counts.filtered) of \(Words.count(counts.total, "image")) done",
                     counts.warningText,
                     counts.failed > 0 ? "\(counts.failed) failed" : nil,
                     counts.cancelled > 0 ? "\(counts.cancelled) cancelled" : nil,
-                ].compactMap { $0 }.joined(separator: ", ")
+                ]
             }
-        return "\(id.visible): \(state.words), \(outcome)"
+        let words = outcome.compactMap(\.self).joined(separator: ", ")
+        return "\(id.visible): \(state.words), \(words)"
     }
 }

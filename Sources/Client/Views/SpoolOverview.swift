@@ -13,7 +13,6 @@ package struct SpoolOverview: Sendable {
     /// What the daemon said last about hot folders; nil if it has none.
     let folders: FoldersReport?
     let now: Date
-    /// The zone of the times in the text.
     package var zone = TimeZone.current
 
     package init(of spool: SpoolFolder, now: Date = Date()) throws(ClientError) {
@@ -46,7 +45,6 @@ package struct SpoolOverview: Sendable {
         }
     }
 
-    /// One object for programs.
     package var json: String {
         let queue = daemon.queue
         // The files that are not taken.
@@ -56,7 +54,7 @@ package struct SpoolOverview: Sendable {
                 "files": $0.files, "written": $0.written,
             ]
         }
-        return JSONText.object([
+        return JSONText.indented([
             "type": "status", "state": daemon.name, "since": since, "spool": spool,
             "waiting": daemon.waiting, "daemon": queue?.daemon, "counts": queue?.counts,
             "images": queue?.images, "imagesPerSecond": queue?.imagesPerSecond,
@@ -68,7 +66,6 @@ package struct SpoolOverview: Sendable {
 }
 
 extension SpoolOverview {
-    /// The text for people.
     package func lines(on terminal: Terminal) -> [String] {
         let lines = headline(terminal) + work + folderLines + inboxLines(terminal)
         let names =

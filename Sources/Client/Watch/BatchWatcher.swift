@@ -12,7 +12,6 @@ package final class BatchWatcher {
     /// The seconds between two looks at the daemon itself: its report may list a thousand batches.
     private static let daemonInterval = 2.0
 
-    /// Why `wait` has returned.
     package enum Waking: Sendable, Equatable {
         case timeOrChange, resized
         /// By SIGINT, SIGTERM or SIGHUP.

@@ -81,7 +81,6 @@ struct ProgressFrame {
         return lines.reduce(0) { $0 + max(1, (DisplayWidth.of($1) + columns - 1) / columns) }
     }
 
-    /// What a line says.
     private struct Row {
         /// Empty if it has no room.
         var name: String
@@ -102,7 +101,6 @@ struct ProgressFrame {
             fields: Self.numbers(batch.counts) + Self.failures(batch.counts) + end)
     }
 
-    /// The sums of all batches, also of those that have no line.
     private func total(hidden: Int) -> Row {
         var counts = Status.Counts()
         for batch in batches { counts.addSaturating(batch.counts) }
@@ -198,6 +196,5 @@ struct ProgressFrame {
 }
 
 extension String {
-    /// The sentence with a capital letter at its beginning.
     var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -36,7 +36,6 @@ package final class ProgressView {
     private let mode: ProgressMode
     private var terminal: Terminal
     private let write: (String) -> Void
-    /// The lines that are on the screen.
     private var drawn: [String] = []
     private var lastDrawing = -Double.infinity
     /// What was last said about each batch, by its place.
@@ -70,7 +69,6 @@ package final class ProgressView {
         }
     }
 
-    /// Removes what is on the screen.
     package func erase() {
         guard !drawn.isEmpty else { return }
         write(home() + "\u{1B}[J")
@@ -78,7 +76,6 @@ package final class ProgressView {
         lastDrawing = -.infinity
     }
 
-    /// The size of the terminal has changed.
     package func resize(to terminal: Terminal) {
         self.terminal = terminal
         erase()
@@ -150,7 +147,6 @@ package final class ProgressView {
         for line in sentence.wrapped(to: terminal.width, indent: 2) { write(line + "\n") }
     }
 
-    /// The progress of a batch in one line.
     static func sentence(_ batch: BatchProgress, _ daemon: DaemonState) -> String {
         let counts = batch.counts
         var parts = [

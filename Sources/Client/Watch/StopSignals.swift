@@ -43,13 +43,11 @@ package enum StopSignals {
         sigaction(signal, &action, nil)
     }
 
-    /// The signal that has arrived.
     package static var signal: CInt? {
         let signal = received.load(ordering: .relaxed)
         return signal == 0 ? nil : signal
     }
 
-    /// How many signals have arrived.
     static var count: Int { number.load(ordering: .relaxed) }
 
     static func takeResize() -> Bool { isResized.exchange(false, ordering: .relaxed) }

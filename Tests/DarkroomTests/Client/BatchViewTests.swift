@@ -30,7 +30,7 @@ import Testing
     ]
 
     @Test(arguments: cases.indices) func seesTheNewest(index: Int) throws {
-        let outbox = try OutboxFixture()
+        let outbox = try ClientSpool()
         let row = Self.cases[index]
         if let status = row.status {
             try outbox.writeStatus(
@@ -41,7 +41,7 @@ import Testing
                 "x", identity: "1-2.3", progress.state, retries: progress.retries,
                 age: progress.age)
         }
-        let view = BatchView("x", in: outbox.spool)
+        let view = try BatchView("x", in: outbox.open())
         for _ in 0..<2 {
             let batch = try view.read()
             #expect(batch?.state == row.state)
@@ -51,8 +51,8 @@ import Testing
     }
 
     @Test func seesAStatusThatIsReplaced() throws {
-        let outbox = try OutboxFixture()
-        let view = BatchView("x", in: outbox.spool)
+        let outbox = try ClientSpool()
+        let view = try BatchView("x", in: outbox.open())
         #expect(try view.read() == nil)
         try outbox.writeStatus("x", identity: nil, .processing)
         #expect(try view.read()?.state == .processing)
@@ -62,8 +62,8 @@ import Testing
 
     @Test(arguments: ["", ".", "..", ".x", "a/b", "../outbox/x", "a\0b", "y"])
     func othersAreNoBatches(id: String) throws {
-        let outbox = try OutboxFixture()
+        let outbox = try ClientSpool()
         try outbox.writeStatus("x", identity: nil)
-        #expect(try BatchView(id, in: outbox.spool).read() == nil)
+        #expect(try BatchView(id, in: outbox.open()).read() == nil)
     }
 }

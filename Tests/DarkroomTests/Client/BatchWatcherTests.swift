@@ -53,9 +53,7 @@ import Testing
         try watcher.look()
         #expect(watcher.batches.map(\.state) == [.processing])
         try spool.backdate("outbox/holiday/status.json")
-        try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSinceNow: -90)],
-            ofItemAtPath: spool.path + "/outbox/holiday/progress.json")
+        try spool.backdate("outbox/holiday/progress.json", by: 90)
         try watcher.look()
         #expect(watcher.batches.map(\.state) == [.cancelled])
     }

@@ -22,6 +22,16 @@ final class ClientSpool: Sendable {
     var path: String { scratch.path }
     func open() throws -> SpoolFolder { try SpoolFolder(path: path) }
 
+    func list(_ selection: BatchList.Selection = .init(all: true)) throws -> BatchList {
+        try BatchList(of: open(), selection, now: Self.now)
+    }
+
+    func details(
+        of id: String, _ images: BatchDetails.Images = .firstFailed
+    ) throws -> BatchDetails {
+        try BatchDetails(of: id, in: open(), images: images, now: Self.now)
+    }
+
     /// A timestamp so many seconds before `now`.
     static func time(_ seconds: Double) -> String {
         Clock.timestamp(now.addingTimeInterval(-seconds))
@@ -41,6 +51,22 @@ final class ClientSpool: Sendable {
             times: .init(
                 received: time(received), started: started.map(time), finished: finished.map(time)),
             counts: .init(of: images), errors: errors, images: images)
+    }
+
+    static func image(
+        _ name: String, _ state: ImageState, _ error: Failure? = nil
+    ) -> ImageStatus {
+        var image = ImageStatus(
+            name: name, source: "https://example.org/\(name)", state: state, attempts: 1)
+        image.error = error
+        image.milliseconds.filtering = 40
+        if state == .filtered {
+            image.output = .init(
+                file: "\(name).png", format: .png, sha256: String(repeating: "0", count: 64),
+                bytes: 2048,
+                width: 80, height: 64, depth: 8, channels: 3)
+        }
+        return image
     }
 
     static func progress(
@@ -84,10 +110,38 @@ final class ClientSpool: Sendable {
         }
     }
 
+    /// Writes a status or a progress file of a batch, so many seconds ago.
+    func writeStatus(
+        _ id: String, identity: String?, _ state: BatchState = .pending, retries: Int? = nil,
+        age: Double = 0
+    ) throws {
+        var status = Self.status(id, state)
+        status.manifest.identity = identity
+        status.retries = retries
+        try write(status)
+        try backdate("outbox/\(id)/status.json", by: age)
+    }
+
+    func writeProgress(
+        _ id: String, identity: String?, _ state: BatchState = .pending, retries: Int? = nil,
+        age: Double = 0
+    ) throws {
+        var batch = Self.progress(id, state, of: 2)
+        batch.identity = identity
+        batch.retries = retries
+        try write(batch)
+        try backdate("outbox/\(id)/progress.json", by: age)
+    }
+
+    func names(_ folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "\(path)/\(folder)").sorted()
+    }
+
     /// Has the file seem older than those that are written later.
-    func backdate(_ file: String) throws {
+    func backdate(_ file: String, by seconds: Double = 60) throws {
         try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSinceNow: -60)], ofItemAtPath: "\(path)/\(file)")
+            [.modificationDate: Date(timeIntervalSinceNow: -seconds)],
+            ofItemAtPath: "\(path)/\(file)")
     }
 
     /// `queue.json`.
@@ -109,18 +163,14 @@ final class ClientSpool: Sendable {
             "failed": 1, "cancelled": 0, "warnings": \(warnings)},
             "imagesPerSecond": 1.25, "bytesPerSecond": 3500000, "batches": []
             """
-        if let waiting {
+        func add(_ key: String, _ value: (some Encodable)?) throws {
+            guard let value else { return }
             text +=
-                ", \"waiting\": \(String(decoding: try JSONEncoder().encode(waiting), as: UTF8.self))"
+                ", \"\(key)\": \(String(decoding: try JSONEncoder().encode(value), as: UTF8.self))"
         }
-        if let results {
-            text +=
-                ", \"results\": \(String(decoding: try JSONEncoder().encode(results), as: UTF8.self))"
-        }
-        if !unresumed.isEmpty {
-            text +=
-                ", \"unresumed\": \(String(decoding: try JSONEncoder().encode(unresumed), as: UTF8.self))"
-        }
+        try add("waiting", waiting)
+        try add("results", results)
+        try add("unresumed", unresumed.isEmpty ? nil : unresumed)
         try write(Array((text + "}").utf8), "queue.json")
     }
 

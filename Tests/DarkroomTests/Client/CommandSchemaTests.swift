@@ -14,40 +14,25 @@ import Testing
     }
 
     private static func definitions() throws -> [String: Object] {
-        let url = Repository.root.appending(path: "etc/command.schema.json")
-        let schema = try object(try String(contentsOf: url, encoding: .utf8))
+        let schema = try object(Repository.text("etc/command.schema.json"))
         return try #require(schema["$defs"] as? [String: Object])
     }
 
     private static func keys(_ value: Any?) -> Set<String> { Set((value as? Object ?? [:]).keys) }
 
-    /// Checks an output against a definition: the keys, the required ones, and the words of lists of words.
+    /// Checks an output against the schema, and returns its object.
+    @discardableResult
     private static func check(
-        _ output: Object, _ name: String, sourceLocation: SourceLocation = #_sourceLocation
-    ) throws {
-        let definitions = try definitions()
-        let definition = try #require(definitions[name])
-        let properties = try #require(definition["properties"] as? [String: Object])
-        let required = Set(try #require(definition["required"] as? [String]))
-        if definition["additionalProperties"] as? Bool == false {
-            #expect(keys(output).subtracting(properties.keys) == [], sourceLocation: sourceLocation)
-        }
-        #expect(required.subtracting(output.keys) == [], sourceLocation: sourceLocation)
-        for (key, value) in output {
-            let property = properties[key] ?? [:]
-            if let reference = property["$ref"] as? String {
-                let target = String(reference.dropFirst("#/$defs/".count))
-                if let object = value as? Object, definitions[target]?["required"] != nil {
-                    try check(object, target, sourceLocation: sourceLocation)
-                }
-                if let words = definitions[target]?["enum"] as? [String] {
-                    #expect(words.contains(value as? String ?? ""), sourceLocation: sourceLocation)
-                }
-            }
-            if let constant = property["const"] as? String {
-                #expect(value as? String == constant, sourceLocation: sourceLocation)
-            }
-        }
+        _ output: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Object {
+        let problem = try CommandSchema().problem(of: output)
+        #expect(problem == nil, sourceLocation: sourceLocation)
+        return try object(output)
+    }
+
+    /// The keys that a definition has.
+    private static func keys(of definition: String) throws -> Set<String> {
+        keys(try definitions()[definition]?["properties"])
     }
 
     private static func filled() throws -> ClientSpool {
@@ -75,34 +60,30 @@ import Testing
 
     @Test func describesTheList() throws {
         let spool = try Self.filled()
-        let lines = try BatchList(of: spool.open(), .init(all: true), now: ClientSpool.now)
+        let lines = try spool.list()
             .jsonLines
         #expect(lines.count == 3)
-        for line in lines.dropLast() { try Self.check(Self.object(line), "listedBatch") }
-        try Self.check(Self.object(try #require(lines.last)), "listSummary")
+        let objects = try lines.map { try Self.check($0) }
+        #expect(objects.last?["type"] as? String == "summary")
         // The first one has everything that a line can have.
-        let full = try Self.object(lines[0])
-        #expect(Self.keys(full) == Self.keys(try Self.definitions()["listedBatch"]?["properties"]))
+        #expect(try Self.keys(objects.first) == Self.keys(of: "listedBatch"))
     }
 
     @Test func describesABatch() throws {
         let spool = try Self.filled()
         var found: Set<String> = []
         for id in ["holiday", "wrong"] {
-            let object = try Self.object(
-                try BatchDetails(of: id, in: spool.open(), now: ClientSpool.now).json())
-            try Self.check(object, "batch")
-            found.formUnion(object.keys)
+            let text = try spool.details(of: id).json()
+            found.formUnion(try Self.check(text).keys)
         }
-        #expect(found == Self.keys(try Self.definitions()["batch"]?["properties"]))
+        #expect(try found == Self.keys(of: "batch"))
     }
 
     @Test func describesTheSpool() throws {
         let spool = try Self.filled()
         let lock = try spool.lock()
-        let object = try Self.object(try SpoolOverview(of: spool.open(), now: ClientSpool.now).json)
+        let object = try Self.check(SpoolOverview(of: spool.open(), now: ClientSpool.now).json)
         withExtendedLifetime(lock) {}
-        try Self.check(object, "status")
         let definition = try #require(try Self.definitions()["status"]?["properties"] as? Object)
         #expect(Self.keys(object) == Self.keys(definition))
         for key in ["daemon", "counts", "inbox"] {
@@ -115,7 +96,7 @@ import Testing
         let output = Recorder()
         let view = ProgressView(.json, on: .pipe, write: output.write)
         view.show([ClientSpool.progress("holiday", of: 3)], DaemonState(name: .running), at: 0)
-        try Self.check(Self.object(output.text), "watchEvent")
+        #expect(try Self.check(output.text)["type"] as? String == "progress")
     }
 
     /// An image that fails, one that is known and one that is not have all keys together.
@@ -123,31 +104,21 @@ import Testing
         let scratch = try ScratchDirectory()
         try Data(Starfield.png(width: 20, height: 10, seed: 1)).write(
             to: scratch.url.appending(path: "a.png"))
-        let text = """
-            images: [{name: a, source: \(scratch.path)/a.png}, {name: b, from: a}, b.png]
-            """
-        let manifest = try ManifestReader.read(Array(text.utf8), format: .yaml, defaultFilters: [])
+        let good = "images: [{name: a, source: \(scratch.path)/a.png}, {name: b, from: a}, b.png]"
         var found: Set<String> = []
-        try ManifestForecast(of: manifest, SourceRules(nil)).run { image in
-            let object = try Self.object(image.json(of: "m.yaml", from: "a"))
-            try Self.check(object, "checkedImage")
-            found.formUnion(object.keys)
+        for (text, name) in [(good, "a"), ("images: [/none.png]", nil)] {
+            let manifest = try ManifestReader.read(
+                Array(text.utf8), format: .yaml, defaultFilters: [])
+            try ManifestForecast(of: manifest, SourceRules(nil)).run { image in
+                found.formUnion(try Self.check(image.json(of: "m.yaml", from: name)).keys)
+            }
         }
-        let failing = try ManifestReader.read(
-            Array("images: [/none.png]".utf8), format: .yaml, defaultFilters: [])
-        try ManifestForecast(of: failing, SourceRules(nil)).run { image in
-            let object = try Self.object(image.json(of: "m.yaml", from: nil))
-            try Self.check(object, "checkedImage")
-            found.formUnion(object.keys)
-        }
-        let definitions = try Self.definitions()
-        #expect(found == Self.keys(definitions["checkedImage"]?["properties"]))
+        #expect(try found == Self.keys(of: "checkedImage"))
         var sums = ForecastSummary(SourceRules(nil))
         sums.memoryLimit = 1
         let line = try Self.object(JSONText.line("summary", sums))
         for name in ["checkedManifest", "checkSummary"] {
-            #expect(
-                Self.keys(line).subtracting(Self.keys(definitions[name]?["properties"])) == [])
+            #expect(try Self.keys(line).subtracting(Self.keys(of: name)) == [])
         }
     }
 

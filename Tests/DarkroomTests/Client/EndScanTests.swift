@@ -118,9 +118,7 @@ import Testing
         #expect(try scan.look() == [])
         #expect(scan.pause < 0.5)
         try spool.backdate("outbox/a/status.json")
-        try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSinceNow: -90)],
-            ofItemAtPath: spool.path + "/outbox/a/progress.json")
+        try spool.backdate("outbox/a/progress.json", by: 90)
         #expect(Self.short(try scan.look()) == ["a completed 0"])
     }
 

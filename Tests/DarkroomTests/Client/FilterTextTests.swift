@@ -10,33 +10,29 @@ import Testing
     }
 
     @Test(arguments: [
-        ("mono", #""mono""#),
-        ("sepia", #""sepia""#),
-        ("sepia=0.8", #"{"sepia": {"intensity": 0.8}}"#),
-        ("sepia:intensity=0.8", #"{"sepia": {"intensity": 0.8}}"#),
-        ("grayscale=1", #"{"grayscale": {"amount": 1}}"#),
-        ("hueRotate=-90", #"{"hueRotate": {"angle": -90}}"#),
-        ("rotate=90", #"{"rotate": {"angle": 90}}"#),
-        ("posterize=4", #"{"posterize": {"levels": 4}}"#),
-        ("resize=1600", #"{"resize": {"width": 1600}}"#),
-        ("resize=800x600", #"{"resize": {"width": 800, "height": 600}}"#),
-        (
-            "resize=800,fit=cover,height=600",
-            #"{"resize": {"width": 800, "fit": "cover", "height": 600}}"#
-        ),
-        ("resize:height=600,linear=true", #"{"resize": {"height": 600, "linear": true}}"#),
-        ("thumbnail=1600", #"{"thumbnail": {"size": 1600, "fit": "inside"}}"#),
-        ("thumbnail=64x48", #"{"thumbnail": {"width": 64, "height": 48, "fit": "inside"}}"#),
-        ("thumbnail=64,fit=cover", #"{"thumbnail": {"size": 64, "fit": "cover"}}"#),
-        ("thumbnail:size=64", #"{"thumbnail": {"size": 64}}"#),
-        (
-            "crop:width=100,height=50,gravity=center",
-            #"{"crop": {"width": 100, "height": 50, "gravity": "center"}}"#
-        ),
-        ("crop=100x50,x=0,y=7", #"{"crop": {"width": 100, "height": 50, "x": 0, "y": 7}}"#),
-        ("flatten=#ff0080", ##"{"flatten": {"background": "#ff0080"}}"##),
-        ("watermark=logo.png", #"{"watermark": {"from": "logo"}}"#),
-        ("overlay:from=a,b.png,x=3", #"{"overlay": {"from": "a,b.png", "x": 3}}"#),
+        "mono": #""mono""#,
+        "sepia": #""sepia""#,
+        "sepia=0.8": #"{"sepia": {"intensity": 0.8}}"#,
+        "sepia:intensity=0.8": #"{"sepia": {"intensity": 0.8}}"#,
+        "grayscale=1": #"{"grayscale": {"amount": 1}}"#,
+        "hueRotate=-90": #"{"hueRotate": {"angle": -90}}"#,
+        "rotate=90": #"{"rotate": {"angle": 90}}"#,
+        "posterize=4": #"{"posterize": {"levels": 4}}"#,
+        "resize=1600": #"{"resize": {"width": 1600}}"#,
+        "resize=800x600": #"{"resize": {"width": 800, "height": 600}}"#,
+        "resize=800,fit=cover,height=600":
+            #"{"resize": {"width": 800, "fit": "cover", "height": 600}}"#,
+        "resize:height=600,linear=true": #"{"resize": {"height": 600, "linear": true}}"#,
+        "thumbnail=1600": #"{"thumbnail": {"size": 1600, "fit": "inside"}}"#,
+        "thumbnail=64x48": #"{"thumbnail": {"width": 64, "height": 48, "fit": "inside"}}"#,
+        "thumbnail=64,fit=cover": #"{"thumbnail": {"size": 64, "fit": "cover"}}"#,
+        "thumbnail:size=64": #"{"thumbnail": {"size": 64}}"#,
+        "crop:width=100,height=50,gravity=center":
+            #"{"crop": {"width": 100, "height": 50, "gravity": "center"}}"#,
+        "crop=100x50,x=0,y=7": #"{"crop": {"width": 100, "height": 50, "x": 0, "y": 7}}"#,
+        "flatten=#ff0080": ##"{"flatten": {"background": "#ff0080"}}"##,
+        "watermark=logo.png": #"{"watermark": {"from": "logo"}}"#,
+        "overlay:from=a,b.png,x=3": #"{"overlay": {"from": "a,b.png", "x": 3}}"#,
     ]) func means(text: String, json: String) throws {
         #expect(try Self.json(text) == json)
     }

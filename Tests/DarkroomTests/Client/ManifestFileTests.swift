@@ -19,6 +19,22 @@ import Testing
         return try ManifestFile(path: path, limits: ManifestLimits(bytes: limit))
     }
 
+    /// A name with the ending for this text.
+    static func name(of text: String) -> String {
+        switch text.first(where: { $0.isASCII && !$0.isWhitespace }) {
+        case "{": "a.json"
+        case "<": "a.plist"
+        default: "a.yaml"
+        }
+    }
+
+    private func changed(_ text: String, _ change: ManifestFile.Change) throws -> ManifestFile {
+        let file = try file(Self.name(of: text), text)
+        let rules = ManifestRules(nil)
+        var manifest = try file.check(rules).get()
+        return try file.with(change, of: &manifest, rules)
+    }
+
     private func lines(_ file: ManifestFile, limit: Int = 1 << 20) -> [String] {
         var rules = ManifestRules(nil)
         rules.limits.bytes = limit
@@ -60,69 +76,43 @@ import Testing
 
     // MARK: The priority
 
-    static let priorities: [(name: String, text: String, result: String)] = [
-        ("a.json", #"{"images": ["a.png"]}"#, #"{"priority": "high", "images": ["a.png"]}"#),
-        (
-            "a.json", #"{"images": ["a.png"], "priority" : "low" }"#,
-            #"{"images": ["a.png"], "priority" : "high" }"#
-        ),
-        (
-            "a.json", "\u{FEFF}\n {\"images\": [\"é.png\"]}",
-            "\u{FEFF}\n {\"priority\": \"high\", \"images\": [\"é.png\"]}"
-        ),
-        (
-            "a.yaml", "# mine\nimages:\n  - a.png\n",
-            "# mine\npriority: high\nimages:\n  - a.png\n"
-        ),
-        ("a.yaml", "  images: [a.png]\n", "  priority: high\n  images: [a.png]\n"),
-        ("a.yaml", "--- {images: [a.png]}\n", "--- {\"priority\": \"high\", images: [a.png]}\n"),
-        (
-            "a.yml", "images: [é.png]\npriority: low # for now\n",
-            "images: [é.png]\npriority: \"high\" # for now\n"
-        ),
-        (
-            "a.yml", "images: [a.png]\npriority: 'low'\n",
-            "images: [a.png]\npriority: \"high\"\n"
-        ),
-        ("a.yml", "images: [a.png]\npriority: high\n", "images: [a.png]\npriority: high\n"),
+    static let priorities = [
+        #"{"images": ["a.png"]}"#: #"{"priority": "high", "images": ["a.png"]}"#,
+        #"{"images": ["a.png"], "priority" : "low" }"#:
+            #"{"images": ["a.png"], "priority" : "high" }"#,
+        "\u{FEFF}\n {\"images\": [\"é.png\"]}":
+            "\u{FEFF}\n {\"priority\": \"high\", \"images\": [\"é.png\"]}",
+        "# mine\nimages:\n  - a.png\n": "# mine\npriority: high\nimages:\n  - a.png\n",
+        "  images: [a.png]\n": "  priority: high\n  images: [a.png]\n",
+        "--- {images: [a.png]}\n": "--- {\"priority\": \"high\", images: [a.png]}\n",
+        "images: [é.png]\npriority: low # for now\n":
+            "images: [é.png]\npriority: \"high\" # for now\n",
+        "images: [a.png]\npriority: 'low'\n": "images: [a.png]\npriority: \"high\"\n",
+        "images: [a.png]\npriority: high\n": "images: [a.png]\npriority: high\n",
     ]
 
-    @Test(arguments: priorities) func changesThePriority(
-        name: String, text: String, result: String
-    ) throws {
-        let file = try file(name, text)
-        let rules = ManifestRules(nil)
-        var manifest = try file.check(rules).get()
-        let bytes = try file.with(.priority(.high), of: &manifest, rules).bytes
-        #expect(String(decoding: bytes, as: UTF8.self) == result)
+    @Test(arguments: priorities) func changesThePriority(text: String, result: String) throws {
+        let changed = try self.changed(text, .priority(.high))
+        #expect(String(decoding: changed.bytes, as: UTF8.self) == result)
     }
 
     @Test(arguments: [
-        ("a.json", #"{"images": ["a.png"]}"#, #"{"page": true, "images": ["a.png"]}"#),
-        (
-            "a.json", #"{"images": ["a.png"], "page":false}"#,
-            #"{"images": ["a.png"], "page":true}"#
-        ),
-        ("a.yaml", "images: [a.png]\n", "page: true\nimages: [a.png]\n"),
-        ("a.yaml", "page: False # no\nimages: [a.png]\n", "page: true # no\nimages: [a.png]\n"),
-        ("a.yaml", "images: [a.png]\npage: true\n", "images: [a.png]\npage: true\n"),
-    ]) func addsTheWishForAPage(name: String, text: String, result: String) throws {
-        let file = try file(name, text)
-        let rules = ManifestRules(nil)
-        var manifest = try file.check(rules).get()
-        let bytes = try file.with(.page, of: &manifest, rules).bytes
-        #expect(String(decoding: bytes, as: UTF8.self) == result)
+        #"{"images": ["a.png"]}"#: #"{"page": true, "images": ["a.png"]}"#,
+        #"{"images": ["a.png"], "page":false}"#: #"{"images": ["a.png"], "page":true}"#,
+        "images: [a.png]\n": "page: true\nimages: [a.png]\n",
+        "page: False # no\nimages: [a.png]\n": "page: true # no\nimages: [a.png]\n",
+        "images: [a.png]\npage: true\n": "images: [a.png]\npage: true\n",
+    ]) func addsTheWishForAPage(text: String, result: String) throws {
+        let changed = try self.changed(text, .page)
+        #expect(String(decoding: changed.bytes, as: UTF8.self) == result)
     }
 
     @Test(arguments: [
-        ("a.plist", "<plist><dict><key>a</key><string>http://h/a.png</string></dict></plist>"),
-        ("a.yaml", "images: [a.png]\npriority: &p low\nqualityOfService: default\n"),
-    ]) func refusesToGuess(name: String, text: String) throws {
-        let file = try file(name, text)
-        let rules = ManifestRules(nil)
-        var manifest = try file.check(rules).get()
+        "<plist><dict><key>a</key><string>http://h/a.png</string></dict></plist>",
+        "images: [a.png]\npriority: &p low\nqualityOfService: default\n",
+    ]) func refusesToGuess(text: String) throws {
         let error = #expect(throws: ClientError.self) {
-            try file.with(.priority(.high), of: &manifest, rules)
+            try changed(text, .priority(.high))
         }
         #expect(
             error?.message.hasSuffix(

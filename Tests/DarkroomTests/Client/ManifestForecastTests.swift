@@ -58,6 +58,10 @@ import Testing
         return found
     }
 
+    private static func code(of image: ImageForecast) -> String? {
+        if case .fails(let failure) = image.verdict { failure.code } else { nil }
+    }
+
     /// Each page of a source has a header of its own.
     @Test func looksAtThePageOfAnImage() throws {
         try Data(TIFFMaker(pages: 2).bytes).write(to: scratch.url.appending(path: "p.tif"))
@@ -79,32 +83,22 @@ import Testing
     }
 
     @Test(arguments: [
-        ("[a.png]", "a  200×100  8-bit RGB PNG  → 200×100 PNG"),
-        (
-            "[{name: a, source: a.png, filters: [{resize: {width: 50}}], output: {format: jpeg}}]",
-            "a  200×100  8-bit RGB PNG  → 50×25 JPEG"
-        ),
-        ("[logo.png]", "logo  30×20  16-bit RGBA PNG  → 30×20 PNG"),
-        ("[bits.png]", "bits  40×30  1-bit gray PNG, interlaced  → 40×30 PNG"),
-        ("[p.jpg]", "p  640×480  8-bit RGB JPEG, progressive  → 640×480 PNG"),
-        (
-            "[{name: a, source: a.png, filters: [trim]}]",
-            "a  200×100  8-bit RGB PNG  → at most 200×100 PNG"
-        ),
-        (
-            "[{name: a, source: a.png, filters: [{crop: {width: 300, height: 1, x: 0, y: 0}}]}]",
-            "m: a: a.png: crop: the rectangle of 300 × 1 pixels at (0, 0) is not within the picture of 200 × 100 [filter-outside]"
-        ),
-        ("[text.png]", "m: text: text.png: this is plain text, not a picture [not-a-picture]"),
-        (
-            "[short.png]",
-            "m: short: short.png: reading the header: the file ends too early [png-truncated]"
-        ),
-        ("[none.png]", "m: none: none.png: no such file in sources.roots (.) [source-missing]"),
-        (
-            "['http://10.1.2.3/x.png']",
-            "m: x: http://10.1.2.3/x.png: the address 10.1.2.3 is not global unicast (private); downloads.allowNetworks with 10.1.2.3/32 can allow it [address-forbidden]"
-        ),
+        "[a.png]": "a  200×100  8-bit RGB PNG  → 200×100 PNG",
+        "[{name: a, source: a.png, filters: [{resize: {width: 50}}], output: {format: jpeg}}]":
+            "a  200×100  8-bit RGB PNG  → 50×25 JPEG",
+        "[logo.png]": "logo  30×20  16-bit RGBA PNG  → 30×20 PNG",
+        "[bits.png]": "bits  40×30  1-bit gray PNG, interlaced  → 40×30 PNG",
+        "[p.jpg]": "p  640×480  8-bit RGB JPEG, progressive  → 640×480 PNG",
+        "[{name: a, source: a.png, filters: [trim]}]":
+            "a  200×100  8-bit RGB PNG  → at most 200×100 PNG",
+        "[{name: a, source: a.png, filters: [{crop: {width: 300, height: 1, x: 0, y: 0}}]}]":
+            "m: a: a.png: crop: the rectangle of 300 × 1 pixels at (0, 0) is not within the picture of 200 × 100 [filter-outside]",
+        "[text.png]": "m: text: text.png: this is plain text, not a picture [not-a-picture]",
+        "[short.png]":
+            "m: short: short.png: reading the header: the file ends too early [png-truncated]",
+        "[none.png]": "m: none: none.png: no such file in sources.roots (.) [source-missing]",
+        "['http://10.1.2.3/x.png']":
+            "m: x: http://10.1.2.3/x.png: the address 10.1.2.3 is not global unicast (private); downloads.allowNetworks with 10.1.2.3/32 can allow it [address-forbidden]",
     ]) func tellsWhatWillBecomeOfAnImage(images: String, line: String) throws {
         #expect(try lines(images) == [line])
     }
@@ -205,8 +199,7 @@ import Testing
     func knowsPermissions(mode: mode_t, isReadable: Bool) throws {
         try #require(chmod(scratch.path + "/a.png", mode) == 0)
         let image = try forecasts("[a.png]", rules(uid: geteuid() + 1))[0]
-        let code: String? =
-            if case .fails(let failure) = image.verdict { failure.code } else { nil }
+        let code = Self.code(of: image)
         if geteuid() == 0 || mode != 0 {
             #expect(code == (isReadable ? nil : "source-unreadable"))
         } else {
@@ -295,10 +288,7 @@ import Testing
         limits.downloads.allowNetworks = []
         let images = try forecasts(
             "['http://a.example.org/x', 'http://127.0.0.1:1/x']", rules(limits))
-        let codes = images.map { image -> String? in
-            if case .fails(let failure) = image.verdict { failure.code } else { nil }
-        }
-        #expect(codes == ["host-forbidden", "address-forbidden"])
+        #expect(images.map(Self.code) == ["host-forbidden", "address-forbidden"])
         // Its user and password are not known, and neither is the host.
         limits.downloads.proxy = RedactedURL.whole("ann:secret@proxy:3128")
         #expect(

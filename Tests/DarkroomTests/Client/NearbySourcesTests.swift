@@ -16,16 +16,13 @@ import Testing
     init() throws {
         scratch = try ScratchDirectory()
         root = try ScratchDirectory()
-        for folder in [scratch, root] {
-            try FileManager.default.makeFolder(atPath: folder.path + "/photos")
-            try Data("a".utf8).write(to: folder.url.appending(path: "photos/a.png"))
-        }
-        try Data("b".utf8).write(to: scratch.url.appending(path: "photos/é b.png"))
-        try Data("r".utf8).write(to: root.url.appending(path: "r.png"))
+        for folder in [scratch, root] { try folder.write("a", "photos/a.png") }
+        try scratch.write("b", "photos/é b.png")
+        try root.write("r", "r.png")
     }
 
     private func file(_ name: String, _ text: String) throws -> ManifestFile {
-        try Data(text.utf8).write(to: scratch.url.appending(path: name))
+        try scratch.write(text, name)
         return try ManifestFile(path: "\(scratch.path)/\(name)", limits: ManifestLimits())
     }
 
@@ -36,44 +33,29 @@ import Testing
     }
 
     /// `@` is the folder of the manifest.
-    static let texts: [(name: String, text: String, result: String)] = [
-        (
-            "a.json", #"{"images": ["photos/a.png", "r.png", "http://h/photos/a.png"]}"#,
-            #"{"images": ["@/photos/a.png", "r.png", "http://h/photos/a.png"]}"#
-        ),
-        (
-            "a.json", "{\"images\": {\n\"x\": {\"source\": \"./photos/\\u0061.png\"}}}",
-            "{\"images\": {\n\"x\": {\"source\": \"@/photos/a.png\"}}}"
-        ),
-        (
-            "a.yaml", "# mine\nimages: # é\n  - photos/a.png # first\n  - photos/é b.png\n",
-            "# mine\nimages: # é\n  - \"@/photos/a.png\" # first\n  - \"@/photos/é b.png\"\n"
-        ),
-        (
-            "a.yaml", "images: {é: photos/a.png, b: 'photos/é b.png', c: \"photos/a.png\"}\n",
-            "images: {é: \"@/photos/a.png\", b: \"@/photos/é b.png\", c: \"@/photos/a.png\"}\n"
-        ),
-        (
-            "a.yml", "images:\n- {name: x, source: &s photos/a.png}\n- {name: y, source: *s}\n",
-            "images:\n- {name: x, source: &s \"@/photos/a.png\"}\n- {name: y, source: *s}\n"
-        ),
+    static let texts = [
+        #"{"images": ["photos/a.png", "r.png", "http://h/photos/a.png"]}"#:
+            #"{"images": ["@/photos/a.png", "r.png", "http://h/photos/a.png"]}"#,
+        "{\"images\": {\n\"x\": {\"source\": \"./photos/\\u0061.png\"}}}":
+            "{\"images\": {\n\"x\": {\"source\": \"@/photos/a.png\"}}}",
+        "# mine\nimages: # é\n  - photos/a.png # first\n  - photos/é b.png\n":
+            "# mine\nimages: # é\n  - \"@/photos/a.png\" # first\n  - \"@/photos/é b.png\"\n",
+        "images: {é: photos/a.png, b: 'photos/é b.png', c: \"photos/a.png\"}\n":
+            "images: {é: \"@/photos/a.png\", b: \"@/photos/é b.png\", c: \"@/photos/a.png\"}\n",
+        "images:\n- {name: x, source: &s photos/a.png}\n- {name: y, source: *s}\n":
+            "images:\n- {name: x, source: &s \"@/photos/a.png\"}\n- {name: y, source: *s}\n",
         // A pattern and a folder stay what they are.
-        (
-            "a.yaml", "images: [photos/*.png, photos/, none/*.png, '*.png']\n",
-            "images: [\"@/photos/*.png\", \"@/photos/\", none/*.png, '*.png']\n"
-        ),
-        (
-            "a.plist",
-            "<plist><dict><key>a</key><string>photos/a.png</string><key>b</key><string>r.png</string></dict></plist>",
-            "<plist><dict><key>a</key><string>@/photos/a.png</string><key>b</key><string>r.png</string></dict></plist>"
-        ),
-        ("a.yaml", "images: [r.png, /photos/a.png]\n", "images: [r.png, /photos/a.png]\n"),
+        "images: [photos/*.png, photos/, none/*.png, '*.png']\n":
+            "images: [\"@/photos/*.png\", \"@/photos/\", none/*.png, '*.png']\n",
+        "<plist><dict><key>a</key><string>photos/a.png</string><key>b</key><string>r.png</string></dict></plist>":
+            "<plist><dict><key>a</key><string>@/photos/a.png</string><key>b</key><string>r.png</string></dict></plist>",
+        "images: [r.png, /photos/a.png]\n": "images: [r.png, /photos/a.png]\n",
     ]
 
     @Test(arguments: texts) func changesOnlyTheSourcesBesideTheManifest(
-        name: String, text: String, result: String
+        text: String, result: String
     ) throws {
-        let file = try file(name, text)
+        let file = try file(ManifestFileTests.name(of: text), text)
         let placement = try near().placement(of: file.sources(rules))
         let bytes = try file.bytes(
             replacing: placement.changes, of: try file.check(rules).get(), rules)
@@ -107,7 +89,7 @@ import Testing
         ("photos/a.png", "images:\n  - >-\n    photos/a.png\n"),
         ("photo", "images: [{name: &n photo, source: *n}]\n"),
     ]) func refusesToGuess(source: String, text: String) throws {
-        try Data("p".utf8).write(to: scratch.url.appending(path: "photo"))
+        try scratch.write("p", "photo")
         let file = try file("a.yaml", text)
         let changes = try near().placement(of: file.sources(rules)).changes
         #expect(changes.keys.map(\.string) == [source])
@@ -156,8 +138,7 @@ import Testing
 
     @Test func refusesAFolderThatAPatternCannotName() throws {
         let odd = scratch.path + "/a*b"
-        try FileManager.default.makeFolder(atPath: odd)
-        try Data("a".utf8).write(to: URL(filePath: odd + "/a.png"))
+        try scratch.write("a", "a*b/a.png")
         let near = NearbySources(beside: odd, roots: nil)
         let error = #expect(throws: ClientError.self) { try near.placement(of: ["*.png"]) }
         #expect(error?.code == "bad-source" && error?.exit == .rejected)

@@ -97,8 +97,11 @@ import Testing
 
     @Test func isForOneProcess() throws {
         let first = try open()
-        let error = #expect(throws: ClientError.self) { _ = try open() }
-        #expect(error?.exit == .tryAgain && error?.code == "cursor-in-use")
+        #expect(
+            throws: ClientError(
+                .tryAgain, code: "cursor-in-use", "\(path): another process uses this cursor",
+                remedy: "Each receiver needs a cursor of its own: --cursor FILE.")
+        ) { _ = try open() }
         withExtendedLifetime(first) {}
     }
 
@@ -111,16 +114,24 @@ import Testing
         #expect(error?.message == "\(path): it has more than 512 MiB, so it is not a cursor")
     }
 
+    private static let unknown = "it is not a cursor that this version of darkroom can read"
+
     @Test(arguments: [
-        ("", "bad-cursor"), ("hello\n", "bad-cursor"),
-        ("{\"cursor\":2,\"spool\":\"/srv/spool\"}\n", "bad-cursor"),
-        ("{\"cursor\":1}\n", "bad-cursor"),
-        ("{\"cursor\":1,\"spool\":\"/srv/other\"}\n", "other-spool"),
+        ("", "bad-cursor", unknown), ("hello\n", "bad-cursor", unknown),
+        ("{\"cursor\":2,\"spool\":\"/srv/spool\"}\n", "bad-cursor", unknown),
+        ("{\"cursor\":1}\n", "bad-cursor", unknown),
+        (
+            "{\"cursor\":1,\"spool\":\"/srv/other\"}\n", "other-spool",
+            "this cursor belongs to the spool /srv/other, not to /srv/spool"
+        ),
     ])
-    func refuses(text: String, code: String) throws {
+    func refuses(text: String, code: String, reason: String) throws {
         try Data(text.utf8).write(to: URL(filePath: path))
-        let error = #expect(throws: ClientError.self) { _ = try open() }
-        #expect(error?.code == code && error?.exit == .configuration)
+        #expect(
+            throws: ClientError(
+                .configuration, code: code, "\(path): \(reason)",
+                remedy: "Name another file with --cursor. Without a file, a new cursor begins.")
+        ) { _ = try open() }
         #expect(try self.text() == text)
     }
 

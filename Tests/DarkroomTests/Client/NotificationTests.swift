@@ -118,5 +118,8 @@ import Testing
             _ = try WebhookKey(Array(content.utf8), name: "k")
         }
         #expect(error?.message == message && error?.exit == .configuration)
+        #expect(
+            error?.remedy
+                == (message.contains("at least") ? "openssl rand -hex 32 prints a good one." : nil))
     }
 }

@@ -17,9 +17,7 @@ import Testing
     }
 
     private func picture(_ name: String) throws -> PictureSource {
-        let url = scratch.url.appending(path: name)
-        try FileManager.default.makeFolder(at: url.deletingLastPathComponent())
-        try Data("x".utf8).write(to: url)
+        try scratch.write("x", name)
         return try PictureSource(name, in: scratch.path)
     }
 
@@ -79,28 +77,18 @@ import Testing
         #expect(manifest.images[0].name == "a b")
     }
 
+    private static let address =
+        "there is no such file, and addresses begin with http:// or https://"
+
     @Test(arguments: [
-        ("none.jpg", "none.jpg: cannot find it: No such file or directory", ClientExit.missing),
-        (
-            "ftp://example.org/a.jpg",
-            "ftp://example.org/a.jpg: there is no such file, and addresses begin with http:// or https://",
-            .missing
-        ),
-        (
-            "https:/example.org/a.jpg",
-            "https:/example.org/a.jpg: there is no such file, and addresses begin with http:// or https://",
-            .missing
-        ),
-        (
-            "folder", "folder: it is a folder. Name the pictures in it, for example folder/*.jpg",
-            .rejected
-        ),
+        ("none.jpg", "cannot find it: No such file or directory", ClientExit.missing),
+        ("ftp://example.org/a.jpg", address, .missing),
+        ("https:/example.org/a.jpg", address, .missing),
+        ("folder", "it is a folder. Name the pictures in it, for example folder/*.jpg", .rejected),
     ]) func refusesWhatIsNoFile(name: String, message: String, exit: ClientExit) throws {
         _ = try picture("folder/a.jpg")
-        let error = #expect(throws: ClientError.self) {
-            try PictureSource(name, in: scratch.path)
-        }
-        #expect(error?.message == message)
+        let error = #expect(throws: ClientError.self) { try PictureSource(name, in: scratch.path) }
+        #expect(error?.message == "\(name): \(message)")
         #expect(error?.exit == exit)
     }
 
@@ -112,7 +100,7 @@ import Testing
             try FilterText("sepia=0.8"), try FilterText("overlay=\(scratch.path)/x/logo.png"),
         ]
         job.format = .format(.jpeg)
-        job.quality = 80
+        job.output = [.init("quality", .integer(80))]
         job.priority = .high
         let path = scratch.path
         #expect(

@@ -69,25 +69,19 @@ import Testing
         #expect(error?.message == message)
     }
 
-    @Test func aMissingFileIsNamedWithItsLine() throws {
+    /// With its line, and all at once, not one with each attempt.
+    @Test(arguments: [
+        "https://example.org/a.png\nno.png\n":
+            "l:2: no.png: cannot find it: No such file or directory",
+        "x.png\nno.png\ny.png\n":
+            "l:1: x.png: cannot find it: No such file or directory; 2 other lines cannot be used either",
+    ]) func missingFilesAreNamed(text: String, message: String) throws {
         let scratch = try ScratchDirectory()
-        let list = try PictureList(Array("https://example.org/a.png\nno.png\n".utf8), shown: "l")
+        let list = try PictureList(Array(text.utf8), shown: "l")
         let error = #expect(throws: ClientError.self) { try list.pictures(in: scratch.path) }
-        #expect(error?.message == "l:2: no.png: cannot find it: No such file or directory")
-        #expect(error?.exit == .missing)
-    }
-
-    /// All are told at once, not one with each attempt.
-    @Test func severalMissingFilesAreCounted() throws {
-        let scratch = try ScratchDirectory()
-        let list = try PictureList(Array("x.png\nno.png\ny.png\n".utf8), shown: "l")
-        let error = #expect(throws: ClientError.self) { try list.pictures(in: scratch.path) }
-        #expect(
-            error?.message
-                == "l:1: x.png: cannot find it: No such file or directory; 2 other lines cannot be used either"
-        )
-        #expect(error?.remedy == nil)
-        #expect(try list.pictures(in: scratch.path, mayBeGone: true).count == 3)
+        #expect(error?.message == message && error?.exit == .missing && error?.remedy == nil)
+        let all = try list.pictures(in: scratch.path, mayBeGone: true)
+        #expect(all.count == text.split(separator: "\n").count)
     }
 
     /// A table whose columns have other names.
@@ -112,11 +106,7 @@ import Testing
     init() throws { scratch = try ScratchDirectory() }
 
     private func put(_ names: String...) throws {
-        for name in names {
-            let url = scratch.url.appending(path: name)
-            try FileManager.default.makeFolder(at: url.deletingLastPathComponent())
-            try Data("x".utf8).write(to: url)
-        }
+        for name in names { try scratch.write("x", name) }
     }
 
     /// Results, hidden files and other files are left out.

@@ -19,6 +19,13 @@ import Testing
         "winter-in-the-mountains-2026", .pending, of: 7)
     private static let three = [holiday, waiting, pending]
 
+    private static func view(
+        _ mode: ProgressMode, on terminal: Terminal
+    ) -> (view: ProgressView, output: Recorder) {
+        let output = Recorder()
+        return (ProgressView(mode, on: terminal, write: output.write), output)
+    }
+
     @Test(arguments: [
         (
             Terminal.screen(80), [holiday], running,
@@ -108,8 +115,7 @@ import Testing
     func drawsScreens(
         terminal: Terminal, batches: [BatchProgress], daemon: DaemonState, screen: String
     ) throws {
-        let output = Recorder()
-        let view = ProgressView(.auto, on: terminal, write: output.write)
+        let (view, output) = Self.view(.auto, on: terminal)
         view.show(batches, daemon, at: 0)
         let shown = VirtualScreen(width: terminal.width ?? 80, height: terminal.height)
         shown.feed(output.take())
@@ -123,8 +129,7 @@ import Testing
 
     /// An ID that is wider than the screen goes on in the next row, and is erased from all of them.
     @Test(arguments: [10, 14, 28, 27]) func neverCutsAnID(width: Int) {
-        let output = Recorder()
-        let view = ProgressView(.auto, on: .screen(width), write: output.write)
+        let (view, output) = Self.view(.auto, on: .screen(width))
         let screen = VirtualScreen(width: width, height: 24)
         for done in [0, 1] {
             var batch = Self.pending
@@ -142,8 +147,7 @@ import Testing
     }
 
     @Test func wrapsSentencesAtWords() {
-        let output = Recorder()
-        let view = ProgressView(.plain, on: .screen(40), write: output.write)
+        let (view, output) = Self.view(.plain, on: .screen(40))
         view.show([Self.waiting], Self.running, at: 0)
         #expect(
             output.take() == """
@@ -155,8 +159,7 @@ import Testing
     }
 
     @Test func drawsOnlyChangesAndAtMostFiveTimesASecond() {
-        let output = Recorder()
-        let view = ProgressView(.tty, on: .screen(80), write: output.write)
+        let (view, output) = Self.view(.tty, on: .screen(80))
         var batch = Self.holiday
         #expect(view.show([batch], Self.running, at: 10) == nil)
         #expect(output.take() != "")
@@ -174,8 +177,7 @@ import Testing
     }
 
     @Test func leavesNothingOnANarrowerScreen() {
-        let output = Recorder()
-        let view = ProgressView(.tty, on: .screen(80), write: output.write)
+        let (view, output) = Self.view(.tty, on: .screen(80))
         let screen = VirtualScreen(width: 80, height: 24)
         view.show([Self.holiday, Self.waiting], Self.running, at: 0)
         screen.feed(output.take())
@@ -190,8 +192,7 @@ import Testing
 
     /// A run has one batch, which waits for no other.
     @Test func saysThatARunPrepares() {
-        let output = Recorder()
-        let view = ProgressView(.plain, on: .pipe, write: output.write)
+        let (view, output) = Self.view(.plain, on: .pipe)
         let batch = ClientSpool.progress("holiday", .pending, of: 40)
         _ = view.show([batch], DaemonState(ofRun: true), at: 0)
         #expect(output.take() == "holiday: pending, 0 of 40 images; is being prepared\n")
@@ -227,8 +228,7 @@ import Testing
     }
 
     @Test func groupsManyBatchesInHeartbeats() {
-        let output = Recorder()
-        let view = ProgressView(.plain, on: .pipe, write: output.write)
+        let (view, output) = Self.view(.plain, on: .pipe)
         let batches = (1...7).map { ClientSpool.progress("b\($0)", done: 1, of: 2) }
         view.show(batches, Self.running, at: 0)
         #expect(output.take().split(separator: "\n").count == 7)
@@ -239,8 +239,7 @@ import Testing
     }
 
     @Test func tellsEventsOfWhatChanged() throws {
-        let output = Recorder()
-        let view = ProgressView(.json, on: .pipe, write: output.write)
+        let (view, output) = Self.view(.json, on: .pipe)
         var batches = [Self.holiday, Self.pending]
         view.show(batches, Self.running, at: 0)
         #expect(output.take().split(separator: "\n").count == 2)
@@ -254,8 +253,7 @@ import Testing
     }
 
     @Test func showsNothingIfNobodyWantsIt() {
-        let output = Recorder()
-        let view = ProgressView(.none, on: .screen(80), write: output.write)
+        let (view, output) = Self.view(.none, on: .screen(80))
         #expect(view.show([Self.holiday], Self.running, at: 0) == nil)
         view.erase()
         #expect(output.text == "")

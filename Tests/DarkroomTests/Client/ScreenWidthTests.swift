@@ -17,34 +17,31 @@ import Testing
     ]
 
     private static func image(_ name: String, isFailed: Bool) -> ImageStatus {
-        var image = ImageStatus(
-            name: name, source: "\(name).png", state: isFailed ? .failed : .filtered, attempts: 1)
-        if isFailed {
-            image.error = Failure(
-                code: "source-missing",
-                message:
-                    "photos/of-the-year/\(name).png: no such file in sources.roots (/srv/photos)",
-                isTransient: name.count > 8)
-        } else {
-            image.output = .init(
-                file: "\(name).png", format: .png, sha256: String(repeating: "0", count: 64),
-                bytes: 12_345_678, width: 6000, height: 4000, depth: 8, channels: 3)
-        }
+        let failure = Failure(
+            code: "source-missing",
+            message: "photos/of-the-year/\(name).png: no such file in sources.roots (/srv/photos)",
+            isTransient: name.count > 8)
+        var image = ClientSpool.image(
+            name, isFailed ? .failed : .filtered, isFailed ? failure : nil)
+        image.output?.bytes = 12_345_678
+        image.output?.width = 6000
+        image.output?.height = 4000
         return image
     }
 
-    private static func filled() throws -> ClientSpool {
-        let spool = try ClientSpool()
-        for (place, id) in ids.enumerated() {
-            let images = names.enumerated().map {
-                image($1, isFailed: (place + $0).isMultiple(of: 2))
+    private let spool: ClientSpool
+
+    init() throws {
+        spool = try ClientSpool()
+        for (place, id) in Self.ids.enumerated() {
+            let images = Self.names.enumerated().map {
+                Self.image($1, isFailed: (place + $0).isMultiple(of: 2))
             }
             try spool.write(
                 ClientSpool.status(
                     id, .completedWithErrors, images: images, received: 9000, started: 8000,
                     finished: 7000))
         }
-        return spool
     }
 
     /// The words of lines, in their order.
@@ -54,9 +51,7 @@ import Testing
 
     @Test(arguments: [200, 80, 60, 40, 20])
     func listsEachIDWhole(width: Int) throws {
-        let spool = try Self.filled()
-        let list = try BatchList(of: spool.open(), .init(all: true), now: ClientSpool.now)
-        let lines = list.lines(on: .screen(width))
+        let lines = try spool.list().lines(on: .screen(width))
         for id in Self.ids {
             let rows = lines.filter { $0 == id || $0.hasPrefix("\(id) ") }
             #expect(rows.count == 1, "\(id): \(rows)")
@@ -72,10 +67,8 @@ import Testing
 
     @Test(arguments: [BatchDetails.Images.firstFailed, .failed, .all], [200, 80, 60, 40])
     func showsWholeWords(images: BatchDetails.Images, width: Int) throws {
-        let spool = try Self.filled()
         for id in Self.ids {
-            let details = try BatchDetails(
-                of: id, in: spool.open(), images: images, now: ClientSpool.now)
+            let details = try spool.details(of: id, images)
             let lines = try details.lines(on: .screen(width))
             let names = Self.names + [details.folder, "\(id).yaml", id]
             for line in lines where DisplayWidth.of(line) > width {
@@ -94,18 +87,14 @@ import Testing
 
     /// The paths and commands of a message can be copied.
     @Test func keepsCommandsOnOneLine() throws {
-        let spool = try Self.filled()
-        let details = try BatchDetails(
-            of: "with two spaces", in: spool.open(), images: .failed, now: ClientSpool.now)
+        let details = try spool.details(of: "with two spaces", .failed)
         let lines = try details.lines(on: .screen(40))
         #expect(lines.contains { $0.hasSuffix("darkroom retry 'with two spaces'") }, "\(lines)")
         #expect(lines.contains { $0.contains("\(details.folder)") })
     }
 
     @Test func pipedTablesAreNeverCut() throws {
-        let spool = try Self.filled()
-        let list = try BatchList(of: spool.open(), .init(all: true), now: ClientSpool.now)
-        let lines = list.lines(on: .pipe)
+        let lines = try spool.list().lines(on: .pipe)
         #expect(lines.count == Self.ids.count + 1)
         #expect(lines.count { $0.contains("completedWithErrors") } == Self.ids.count)
         #expect(!lines.joined().contains("…"))

@@ -8,17 +8,18 @@ import Testing
 
 /// Files that clients put into the inbox.
 @Suite struct SubmissionTests {
-    private let outbox: OutboxFixture
+    private let outbox: ClientSpool
 
     init() throws {
-        outbox = try OutboxFixture()
+        outbox = try ClientSpool()
     }
 
     private func submit(
         _ stem: String, _ format: ManifestFormat = .json, isHeld: Bool = false
     ) throws -> Submission {
         try Submission(
-            Array("{}".utf8), format, stem: stem, isHeld: isHeld, in: outbox.spool)
+            StagedFile(Array("{}".utf8), in: outbox.open()), stem: stem,
+            ending: ".\(format.fileExtensions[0])", isHeld: isHeld, in: outbox.open())
     }
 
     @Test func takesTheFirstFreeName() throws {
@@ -30,12 +31,13 @@ import Testing
     }
 
     @Test func hasTheIdentityOfTheFile() throws {
-        let submission = try submit("x")
-        let inbox = try outbox.spool.inbox()
-        #expect(try inbox.droppedIdentity(of: "x.json") == submission.identity)
-        #expect(try submission.isWaiting())
-        try inbox.rename("x.json", to: try outbox.spool.outbox(), as: "moved")
-        #expect(try !submission.isWaiting())
+        let staged = try StagedFile(Array("{}".utf8), in: outbox.open())
+        _ = try Submission(staged, stem: "x", ending: ".json", isHeld: false, in: outbox.open())
+        let inbox = try outbox.open().inbox()
+        #expect(try inbox.droppedIdentity(of: "x.json") == staged.identity)
+        #expect(try staged.isWaiting(as: "x.json"))
+        try inbox.rename("x.json", to: try outbox.open().outbox(), as: "moved")
+        #expect(try !staged.isWaiting(as: "x.json"))
     }
 
     /// The hold belongs to the manifest, so another one neither gets it nor its name.
@@ -57,15 +59,15 @@ import Testing
 
     /// It has a name in `tmp` only if the one in the inbox is taken.
     @Test func aFileIsRenamed() throws {
-        var staged: StagedFile? = try StagedFile(Array("{}".utf8), in: outbox.spool)
+        var staged: StagedFile? = try StagedFile(Array("{}".utf8), in: outbox.open())
         #expect(try outbox.names("tmp") == [])
         #expect(try staged?.drop(as: "x.json") == true)
         #expect(try outbox.names("tmp") == [] && outbox.names("inbox") == ["x.json"])
-        staged = try StagedFile(Array("{}".utf8), in: outbox.spool)
+        staged = try StagedFile(Array("{}".utf8), in: outbox.open())
         #expect(try staged?.drop(as: "x.json") == false)
         #expect(try outbox.names("tmp").map { $0.hasPrefix(".darkroom-\(getpid())-") } == [true])
         // Its owner has it open.
-        let tmp = try Directory("tmp", in: outbox.spool.root)
+        let tmp = try Directory("tmp", in: outbox.open().root)
         #expect(try StagedFolders.removeLeftovers(in: tmp) == 0)
         staged = nil
         #expect(try outbox.names("tmp") == [] && outbox.names("inbox") == ["x.json"])
@@ -90,11 +92,7 @@ import Testing
         (["photos/a.jpg", "photos/b.jpg"], "photos"), (["photos/a.jpg"], "a"),
         (["photos/a.jpg", "more/b.jpg"], "a"), (["http://h/a.jpg", "http://h/b.jpg"], "a"),
     ]) func namesPicturesByTheirFolder(files: [String], name: String) throws {
-        for file in files where !file.contains("://") {
-            let url = URL(filePath: outbox.path).appending(path: file)
-            try FileManager.default.makeFolder(at: url.deletingLastPathComponent())
-            try Data().write(to: url)
-        }
+        for file in files where !file.contains("://") { try outbox.scratch.write("", file) }
         let pictures = try files.map { try PictureSource($0, in: outbox.path) }
         #expect(SubmissionName.of(pictures) == name)
     }

@@ -28,7 +28,7 @@ import Testing
     /// A terminal shows JSON as it is, so nothing in it may be obeyed or change the order of the line.
     @Test func jsonHoldsNoControlCharacters() throws {
         let names = ["a\u{1B}[31m\u{7F}\u{9B}2J", "\u{202E}gnp.a\u{2028}", "été 写真 👩‍👩‍👧", "\"\\\n\t"]
-        for text in [JSONText.line("names", ["all": names]), JSONText.object(["all": names])] {
+        for text in [JSONText.line("names", ["all": names]), JSONText.indented(["all": names])] {
             let bad = text.unicodeScalars.filter { $0.isControl && $0 != "\n" }
             #expect(bad.isEmpty, "\(bad)")
             #expect(
@@ -137,36 +137,27 @@ import Testing
 
     // MARK: Lines of text
 
-    private struct Wrapping {
-        let width: Int?
-        let indent: Int
-        let text: String
-        let lines: [String]
-
-        init(_ width: Int?, _ indent: Int, _ text: String, _ lines: [String]? = nil) {
-            (self.width, self.indent, self.text) = (width, indent, text)
-            self.lines = lines ?? [text]
-        }
-    }
-
-    private static let wrappings = [
-        Wrapping(nil, 4, "  owl: one  two three"),
-        Wrapping(21, 4, "  owl: one  two three"),
-        Wrapping(20, 4, "  owl: one  two three", ["  owl: one  two", "    three"]),
-        Wrapping(10, 4, "  owl: one  two three", ["  owl: one", "    two", "    three"]),
+    /// The lines are nil where the text stays as it is.
+    private static let wrappings: [(width: Int?, indent: Int, text: String, lines: [String]?)] = [
+        (nil, 4, "  owl: one  two three", nil),
+        (21, 4, "  owl: one  two three", nil),
+        (20, 4, "  owl: one  two three", ["  owl: one  two", "    three"]),
+        (10, 4, "  owl: one  two three", ["  owl: one", "    two", "    three"]),
         // What is longer than a line stays whole, on a line of its own unless only a label would stand before it.
-        Wrapping(
-            12, 4, "  owl: /a/very/long/path is", ["  owl:", "    /a/very/long/path", "    is"]),
-        Wrapping(
+        (
+            12, 4, "  owl: /a/very/long/path is", ["  owl:", "    /a/very/long/path", "    is"]
+        ),
+        (
             12, 10, "  answer  /a/very/long/path is",
-            ["  answer  /a/very/long/path", "          is"]),
-        Wrapping(12, 0, "写真写真 写真写真", ["写真写真", "写真写真"]),
-        Wrapping(8, 0, "e\u{301}e\u{301}e\u{301} e\u{301}e\u{301}e\u{301}e\u{301}"),
-        Wrapping(9, 0, "👩‍👩‍👧 a"),
-        Wrapping(12, 0, "to my file now", ["to my file", "now"]),
-        Wrapping(10, 0, "to my file now", ["to my file", "now"]),
-        Wrapping(9, 0, "to my file now", ["to", "my file", "now"]),
-        Wrapping(8, 0, ""),
+            ["  answer  /a/very/long/path", "          is"]
+        ),
+        (12, 0, "写真写真 写真写真", ["写真写真", "写真写真"]),
+        (8, 0, "e\u{301}e\u{301}e\u{301} e\u{301}e\u{301}e\u{301}e\u{301}", nil),
+        (9, 0, "👩‍👩‍👧 a", nil),
+        (12, 0, "to my file now", ["to my file", "now"]),
+        (10, 0, "to my file now", ["to my file", "now"]),
+        (9, 0, "to my file now", ["to", "my file", "now"]),
+        (8, 0, "", nil),
     ]
 
     @Test(arguments: wrappings.indices) func wrapsAtWords(place: Int) {
@@ -174,7 +165,7 @@ import Testing
         #expect(
             wrapping.text.wrapped(
                 to: wrapping.width, indent: wrapping.indent, keeping: ["my file"])
-                == wrapping.lines)
+                == wrapping.lines ?? [wrapping.text])
     }
 
     @Test func wrapsTheLastColumn() {

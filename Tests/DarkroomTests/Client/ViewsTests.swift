@@ -8,28 +8,13 @@ import Testing
 
 /// `list` and `show` of spools without a daemon, compared whole.
 @Suite struct ViewsTests {
-    private static func image(
-        _ name: String, _ state: ImageState, _ error: Failure? = nil
-    ) -> ImageStatus {
-        var image = ImageStatus(
-            name: name, source: "https://example.org/\(name)", state: state, attempts: 1)
-        image.error = error
-        image.milliseconds.filtering = 40
-        if state == .filtered {
-            image.output = .init(
-                file: "\(name).png", format: .png, sha256: String(repeating: "0", count: 64),
-                bytes: 2048,
-                width: 80, height: 64, depth: 8, channels: 3)
-        }
-        return image
-    }
-
     private static let failures = [
-        image("cat", .filtered),
-        image(
+        ClientSpool.image("cat", .filtered),
+        ClientSpool.image(
             "dog", .failed,
             Failure(code: "http-status", message: "it answered 503", isTransient: true)),
-        image("owl", .failed, Failure(code: "png-crc", message: "the CRC of IDAT is wrong")),
+        ClientSpool.image(
+            "owl", .failed, Failure(code: "png-crc", message: "the CRC of IDAT is wrong")),
     ]
     private static let problems = [
         ManifestProblem(
@@ -51,7 +36,8 @@ import Testing
         )
         try spool.write(
             ClientSpool.status(
-                "fine", .completed, images: [image("cat", .filtered)], received: 30, started: 20,
+                "fine", .completed, images: [ClientSpool.image("cat", .filtered)], received: 30,
+                started: 20,
                 finished: 10))
         var held = ClientSpool.progress("held", .held, of: 3)
         held.commands = [ControlRecord(.hold, time: ClientSpool.time(100), uid: 0)]
@@ -69,7 +55,7 @@ import Testing
         _ spool: ClientSpool, _ selection: BatchList.Selection = .init(),
         on terminal: Terminal = .pipe
     ) throws -> String {
-        try BatchList(of: spool.open(), selection, now: ClientSpool.now).lines(on: terminal)
+        try spool.list(selection).lines(on: terminal)
             .joined(separator: "\n")
     }
 
@@ -133,7 +119,7 @@ import Testing
     func selects(selection: BatchList.Selection, ids: [String]) throws {
         let spool = try Self.filled()
         #expect(
-            try BatchList(of: spool.open(), selection, now: ClientSpool.now).rows.map(\.batch.id)
+            try spool.list(selection).rows.map(\.batch.id)
                 == ids)
     }
 
@@ -147,21 +133,17 @@ import Testing
         try spool.write(ClientSpool.progress("retried", .completedWithErrors, of: 1))
         try spool.backdate("outbox/retried/progress.json")
         try spool.write(ClientSpool.status("retried", .pending))
-        let list = try BatchList(of: spool.open(), .init(), now: ClientSpool.now)
+        let list = try spool.list(.init())
         #expect(list.rows.map(\.batch.id) == ["held", "pending", "processing", "retried"])
         #expect(list.rows.map(\.batch.state) == [.held, .pending, .processing, .pending])
     }
 
     @Test func listsJSONLines() throws {
         let spool = try Self.filled()
-        let lines = try BatchList(
-            of: spool.open(), .init(states: [.held, .rejected]), now: ClientSpool.now
-        )
-        .jsonLines
+        let lines = try spool.list(.init(states: [.held, .rejected]))
+            .jsonLines
         #expect(lines.count == 3)
-        let objects = try lines.map {
-            try jsonObject($0.utf8)
-        }
+        let objects = try lines.map { try jsonObject($0.utf8) }
         try #require(objects.map { $0["type"] as? String } == ["batch", "batch", "summary"])
         #expect(objects.map { $0["id"] as? String } == ["wrong", "held", nil])
         #expect(objects[1]["user"] as? String == "root")
@@ -181,7 +163,7 @@ import Testing
             atPath: spool.path + "/outbox/link", withDestinationPath: spool.path + "/outbox/fine")
         // The status beside it says the same.
         try spool.write(Array("{".utf8), "outbox/fine/progress.json")
-        let list = try BatchList(of: spool.open(), .init(all: true), now: ClientSpool.now)
+        let list = try spool.list()
         #expect(list.rows.map(\.batch.id) == ["failed", "wrong", "holiday", "held", "fine"])
         #expect(list.errors.map(\.code) == ["unreadable-file"])
     }
@@ -191,8 +173,7 @@ import Testing
     private static func show(
         _ id: String, _ spool: ClientSpool, _ images: BatchDetails.Images = .firstFailed
     ) throws -> String {
-        var details = try BatchDetails(
-            of: id, in: spool.open(), images: images, now: ClientSpool.now)
+        var details = try spool.details(of: id, images)
         details.zone = .gmt
         return try details.lines(on: .pipe).joined(separator: "\n")
             .replacing(spool.path, with: "SPOOL")
@@ -250,10 +231,10 @@ import Testing
 
     @Test func showsWarnings() throws {
         let spool = try ClientSpool()
-        var cat = Self.image("cat", .filtered)
+        var cat = ClientSpool.image("cat", .filtered)
         cat.warnings = ["the end-of-image marker is missing", "3 bytes after the picture"]
         var status = ClientSpool.status(
-            "odd", .completed, images: [cat, Self.image("dog", .filtered)], received: 30,
+            "odd", .completed, images: [cat, ClientSpool.image("dog", .filtered)], received: 30,
             started: 20, finished: 10)
         status.counts.warnings = 1
         try spool.write(status)
@@ -277,7 +258,7 @@ import Testing
     @Test func aCircleOfImagesEnds() throws {
         let spool = try ClientSpool()
         let images = [("cat", "dog"), ("dog", "cat"), ("owl", "cat")].map { name, from in
-            var image = Self.image(name, .failed, Failure(code: "c", message: "m"))
+            var image = ClientSpool.image(name, .failed, Failure(code: "c", message: "m"))
             (image.source, image.from) = (nil, from)
             return image
         }
@@ -291,7 +272,7 @@ import Testing
     /// A retry alone does not bring a program, and a setting neither.
     @Test func saysWhatAMissingProgramNeeds() throws {
         let spool = try ClientSpool()
-        let image = Self.image("a", .failed, Failure(code: "codec-missing", message: "x"))
+        let image = ClientSpool.image("a", .failed, Failure(code: "codec-missing", message: "x"))
         try spool.write(
             ClientSpool.status("b", .completedWithErrors, images: [image], finished: 1))
         let advice = try Self.show("b", spool).split(separator: "\n").last
@@ -301,7 +282,8 @@ import Testing
     @Test func limitsFailedImagesUnlessAsked() throws {
         let spool = try ClientSpool()
         let images = (0..<12).map {
-            Self.image("i\($0)", .failed, Failure(code: "timeout", message: "x", isTransient: true))
+            ClientSpool.image(
+                "i\($0)", .failed, Failure(code: "timeout", message: "x", isTransient: true))
         }
         try spool.write(
             ClientSpool.status("big job", .completedWithErrors, images: images, finished: 1))
@@ -321,7 +303,7 @@ import Testing
         let spool = try ClientSpool()
         let all = (0..<9000).map { number in
             let isFailed = number.isMultiple(of: 7)
-            var image = Self.image(
+            var image = ClientSpool.image(
                 "i\(number) \"state\" : \"failed\"", isFailed ? .failed : .filtered,
                 isFailed ? Failure(code: "timeout", message: "\"warnings\" : [") : nil)
             if number.isMultiple(of: 5) { image.warnings = ["odd"] }
@@ -334,8 +316,7 @@ import Testing
         status.counts.warnings = nil
         try spool.write(status)
         let own = try Self.show("many", spool, images)
-        let details = try BatchDetails(
-            of: "many", in: spool.open(), images: images, now: ClientSpool.now)
+        let details = try spool.details(of: "many", images)
         let json = try details.json()
         var groups: [[String]] = []
         try details.lines(on: .pipe) { groups.append($0) }
@@ -349,8 +330,7 @@ import Testing
         try spool.write(
             Array(try JSONSerialization.data(withJSONObject: object)), "outbox/many/status.json")
         #expect(try Self.show("many", spool, images) == own)
-        let other = try BatchDetails(
-            of: "many", in: spool.open(), images: images, now: ClientSpool.now)
+        let other = try spool.details(of: "many", images)
         #expect(try other.json() == json)
         let count = [.firstFailed: 1286, .failed: 1286, .warned: 1542, .all: 9000][images]
         #expect(try (jsonObject(json.utf8)["images"] as? [Any])?.count == count)
@@ -374,7 +354,7 @@ import Testing
 
     @Test func showsJSON() throws {
         let spool = try Self.filled()
-        let text = try BatchDetails(of: "failed", in: spool.open(), now: ClientSpool.now).json()
+        let text = try spool.details(of: "failed").json()
         let object = try jsonObject(text.utf8)
         #expect(object["state"] as? String == "completedWithErrors")
         #expect(object["daemon"] as? String == "stopped")
@@ -395,7 +375,7 @@ import Testing
         let spool = try Self.filled()
         try spool.write([], "inbox/new.yaml")
         let error = #expect(throws: ClientError.self) {
-            try BatchDetails(of: id, in: spool.open(), now: ClientSpool.now)
+            try spool.details(of: id)
         }
         #expect(
             error
@@ -408,7 +388,7 @@ import Testing
     @Test func bearsNumbersOfAnySize() throws {
         let spool = try ClientSpool()
         let images = ["a", "b"].map { name in
-            var image = Self.image(name, .filtered)
+            var image = ClientSpool.image(name, .filtered)
             image.output?.bytes = .max
             image.milliseconds.downloading = .max
             image.milliseconds.filtering = .max
@@ -419,7 +399,7 @@ import Testing
         status.counts.filtered = .max
         status.counts.failed = .max
         try spool.write(status)
-        let list = try BatchList(of: spool.open(), .init(all: true), now: ClientSpool.now)
+        let list = try spool.list()
         #expect(list.rows.map(\.batch.id) == ["huge"] && !list.jsonLines.isEmpty)
         let batch = try #require(try spool.open().summary(of: "huge"))
         for mode in [ProgressMode.tty, .plain, .json] {
@@ -430,8 +410,7 @@ import Testing
         }
         #expect(batch.counts.finished == .max)
         #expect(BatchProgress(olderAnswer: status).outputBytes == .max)
-        let details = try BatchDetails(
-            of: "huge", in: spool.open(), images: .all, now: ClientSpool.now)
+        let details = try spool.details(of: "huge", .all)
         #expect(try !details.lines(on: .pipe).isEmpty)
     }
 
@@ -444,9 +423,9 @@ import Testing
                 .missing, code: "no-such-batch",
                 "\(spool.path)/outbox/mine: it is not a batch, because it has no status.json",
                 remedy: "If nobody needs the folder, remove it by hand.")
-        ) { try BatchDetails(of: "mine", in: spool.open(), now: ClientSpool.now) }
+        ) { try spool.details(of: "mine") }
         try spool.write(Array("{".utf8), "outbox/cut/status.json")
-        let list = try BatchList(of: spool.open(), .init(all: true), now: ClientSpool.now)
+        let list = try spool.list()
         #expect(list.errors.map(\.code) == ["unreadable-file"])
         #expect(!list.rows.contains { $0.batch.id == "cut" || $0.batch.id == "mine" })
     }

@@ -49,8 +49,7 @@ import Testing
             })
         let words: [String] = item.text.matches(of: /[a-z]+/).map { String($0.0) }
         #expect(words.filter { $0 != "or" } == verbs)
-        let schema = try String(
-            contentsOf: Repository.root.appending(path: "etc/status.schema.json"), encoding: .utf8)
+        let schema = try Repository.text("etc/status.schema.json")
         let listed = try #require(schema.firstMatch(of: /"action": \{ "enum": \[([^\]]+)\]/)).1
         #expect(listed == verbs.map { "\"\($0)\"" }.joined(separator: ", "))
     }

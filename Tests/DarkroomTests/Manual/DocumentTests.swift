@@ -150,8 +150,7 @@ import Testing
     /// The Swift targets of the library, in their order. Folders of C begin with two capitals, or are
     /// those of the codec programs.
     @Test func theTargetsAreThoseOfThePackage() throws {
-        let package = try String(
-            contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
+        let package = try Repository.text("Package.swift")
         let targets = package.matches(of: /path: "Sources\/((?!Codec)[A-Z][a-z]\w*)"/).map {
             String($0.1)
         }
@@ -166,17 +165,8 @@ import Testing
 
     /// The engine does not stand on the library of the command.
     @Test func onlyTheCommandUsesTheClient() throws {
-        let sources = Repository.root.appending(path: "Sources").path
-        var users: Set<String> = []
-        let paths = FileManager.default.enumerator(atPath: sources)
-        while let path = paths?.nextObject() as? String {
-            guard path.hasSuffix(".swift"), let target = path.split(separator: "/").first else {
-                continue
-            }
-            let text = try String(contentsOfFile: "\(sources)/\(path)", encoding: .utf8)
-            if text.contains("import DarkroomClient\n") { users.insert(String(target)) }
-        }
-        #expect(users == ["darkroom"])
+        let users = try Sources.all().filter { $0.text.contains("import DarkroomClient\n") }
+        #expect(Set(users.map { $0.file.prefix { $0 != "/" } }) == ["darkroom"])
     }
 
     // MARK: Names of the program
@@ -201,21 +191,16 @@ import Testing
         }
     }
 
-    private static let codes =
-        Set(FetchError.Code.allCases.map(\.rawValue))
+    private static let codes = ManualStatusTests.codes
         .union(PictureError.Code.allCases.map(\.rawValue))
-        .union(FileError.Code.allCases.map(\.rawValue))
-        .union(Failure.Code.allCases.map(\.rawValue))
         .union(ProblemCode.allCases.map(\.rawValue))
         .union(InboxReason.allCases.map(\.rawValue))
         .union(Status.Waiting.Code.allCases.map(\.rawValue))
 
     /// What is said of the unit's limits stands in the unit.
     @Test func theLimitsAreThoseOfTheUnit() throws {
-        let unit = try String(
-            contentsOf: Repository.root.appending(path: "systemd/darkroomd.service"),
-            encoding: .utf8
-        ).split(separator: "\n").map(String.init)
+        let unit = try Repository.text("systemd/darkroomd.service").split(separator: "\n").map(
+            String.init)
         let rows = try MarkdownDocument("etc/doc/security.md").rows
             .filter { $0.heading == "Limits of the service" }.dropFirst(2)
         let limits = rows.flatMap { $0.cells[0].matches(of: /`([^`]+)`/).map { String($0.1) } }
@@ -249,8 +234,9 @@ import Testing
         var texts = try MarkdownDocument("etc/doc/cookbook.md").examples("configuration").map(
             \.text)
         texts.append(try Self.firstSetting() + "\n")
-        texts += try ManualPage("darkroom-metrics.7").examples("configuration").map(\.text)
-        #expect(texts.count >= 4)
+        let own = try ManualPage("darkroomd.yaml.5").examples("configuration").map(\.text)
+        texts += try own + ManualPage("darkroom-metrics.7").examples("configuration").map(\.text)
+        #expect(own.count >= 2 && texts.count >= 4 + own.count)
         let scratch = try ScratchDirectory()
         let path = scratch.path + "/darkroomd.yaml"
         for text in texts {
@@ -290,8 +276,7 @@ import Testing
 
     /// Whether a file has these lines one after the other, however they are indented.
     private static func expect(_ code: String, in file: String, _ place: String) throws {
-        let whole = try String(
-            contentsOf: Repository.root.appending(path: file), encoding: .utf8)
+        let whole = try Repository.text(file)
         let (wanted, lines) = (Self.lines(of: code), Self.lines(of: whole))
         #expect(!wanted.isEmpty)
         let starts = lines.indices.filter { lines[$0...].starts(with: wanted) }
@@ -312,8 +297,7 @@ import Testing
     @Test func theFirstManifestNamesPicturesOfThePackage() throws {
         let setting = try Self.firstSetting()
         let root = try #require(setting.wholeMatch(of: /sources\.roots: \[\/(.+)\]/)).1
-        let packaged = try String(
-            contentsOf: Repository.root.appending(path: "Tests/package/contents"), encoding: .utf8)
+        let packaged = try Repository.text("Tests/package/contents")
         let example = try #require(try MarkdownDocument("README.md").examples("manifest").first)
         let manifest = try ManifestReader.read(
             Array(example.text.utf8), format: .yaml, defaultFilters: [])

@@ -26,13 +26,8 @@ import Testing
 
     /// Every variable that the sources ask for.
     @Test func hasEveryVariable() throws {
-        var asked: Set<String> = [SpoolLocation.variable]
-        for (file, source) in try Sources.all()
-        where ["Client/", "Run/", "darkroom/"].contains(where: file.contains) {
-            for match in source.matches(of: /(?:environment\[|getenv\()"([A-Z_]+)"/) {
-                asked.insert(String(match.1))
-            }
-        }
+        var asked = try Sources.variables(ofCommand: true)
+        asked.insert(SpoolLocation.variable)
         asked.formUnion(["LC_ALL", "LC_CTYPE", "LANG"] + ShardRequest.variables)
         let items = try Self.page.get().items("ENVIRONMENT")
         #expect(Set(items.flatMap(\.names)) == asked)

@@ -6,7 +6,8 @@ import Testing
 @testable import DarkroomCore
 @testable import DarkroomFetch
 
-/// Holds darkroomd.yaml(5) against the settings: an item of each, whose first line says kind, range and default.
+/// Holds darkroomd.yaml(5) against the settings: an item of each, whose first line says kind, range and default. Its
+/// configurations are read by `DocumentTests`.
 @Suite struct ManualConfigurationTests {
     static let page = Result { try ManualPage("darkroomd.yaml.5") }
 
@@ -121,20 +122,6 @@ import Testing
             return text.hasSuffix(" ,") ? String(text.dropLast(2)) : text
         }
         #expect(names.sorted() == IgnoredNames.table.flatMap(\.names).map(\.string).sorted())
-    }
-
-    @Test func itsConfigurationsAreGood() throws {
-        let scratch = try ScratchDirectory()
-        let path = scratch.path + "/darkroomd.yaml"
-        func load(_ text: String) throws -> Configuration {
-            try text.write(toFile: path, atomically: false, encoding: .utf8)
-            return try ConfigurationLoader(path: path, environment: [:]).load()
-        }
-        let examples = try Self.page.get().examples("configuration")
-        #expect(examples.count >= 2)
-        for example in examples {
-            #expect(try load(example.text) != load(""), "\(example)")
-        }
     }
 
     @Test func itsHeadersAreGood() throws {

@@ -39,14 +39,8 @@ import Testing
     /// Every variable that the sources ask for.
     @Test func hasEveryVariable() throws {
         let text = try Self.page.get().lines.joined(separator: "\n")
-        var asked: Set<String> = [FaultPoint.variable]
-        // Those of the command are not the daemon's.
-        for (file, source) in try Sources.all()
-        where !["Client/", "Run/", "darkroom/"].contains(where: file.contains) {
-            for match in source.matches(of: /(?:environment\[|getenv\()"([A-Z_]+)"/) {
-                asked.insert(String(match.1))
-            }
-        }
+        var asked = try Sources.variables(ofCommand: false)
+        asked.insert(FaultPoint.variable)
         // The self-test passes it on to its daemons.
         asked.remove("LD_LIBRARY_PATH")
         #expect(asked.count >= 4)

@@ -32,6 +32,9 @@ import Testing
             for word in words { #expect(text.contains(word), "\(key): \(word)") }
             #expect(text.contains("\(defaultValue) if not given"), "\(key)")
         }
+        func expectOutput(_ key: String, _ words: [String], _ defaultValue: String) throws {
+            try expect("Keys of an output", key, words, defaultValue)
+        }
         let manifest = try ManifestReader.read(
             Array("{\"images\": [\"a\"]}".utf8), format: .json, defaultFilters: [])
         let output = OutputOptions()
@@ -47,50 +50,48 @@ import Testing
             "Keys of an image", "damaged", DamagedRule.allCases.map(\.rawValue),
             manifest.images[0].damaged.rawValue)
         try expect("Keys of an image", "strict", [], "\(manifest.images[0].isStrict)")
-        try expect(
-            "Keys of an output", "format", OutputFormat.allCases.map(\.rawValue),
+        try expectOutput(
+            "format", OutputFormat.allCases.map(\.rawValue),
             output.format.rawValue)
-        try expect(
-            "Keys of an output", "quality",
+        try expectOutput(
+            "quality",
             ["whole number from \(range.lowerBound) to \(range.upperBound)"], "\(output.quality)")
-        try expect("Keys of an output", "progressive", ["true or false"], "\(output.progressive)")
-        try expect(
-            "Keys of an output", "compression",
+        try expectOutput("progressive", ["true or false"], "\(output.progressive)")
+        try expectOutput(
+            "compression",
             type(of: output.compression).allCases.map(\.rawValue), output.compression.rawValue)
-        try expect(
-            "Keys of an output", "compression",
+        try expectOutput(
+            "compression",
             type(of: output.tiffCompression).allCases.map(\.rawValue),
             output.tiffCompression.rawValue)
-        try expect("Keys of an output", "lossless", ["true or false"], "\(output.lossless)")
-        try expect(
-            "Keys of an output", "chroma", type(of: output.chroma).allCases.map(\.rawValue),
+        try expectOutput("lossless", ["true or false"], "\(output.lossless)")
+        try expectOutput(
+            "chroma", type(of: output.chroma).allCases.map(\.rawValue),
             output.chroma.rawValue)
         let efforts = OutputOptions.efforts
         for format in OutputOption.effort.formats {
-            try expect(
-                "Keys of an output", "effort",
+            try expectOutput(
+                "effort",
                 [
                     "whole number from \(efforts.lowerBound)", "to \(efforts.upperBound)",
                     "\(format.defaultEffort) for \(format.rawValue)",
                 ], "")
         }
         let avif = OutputFormat.avif
-        try expect(
-            "Keys of an output", "quality", ["\(avif.defaultQuality) for \(avif.rawValue)"], "85")
-        try expect(
-            "Keys of an output", "target",
+        try expectOutput("quality", ["\(avif.defaultQuality) for \(avif.rawValue)"], "85")
+        try expectOutput(
+            "target",
             [
                 "from \(OutputOptions.similarities.lowerBound)",
                 "to \(Int(OutputOptions.similarities.upperBound))",
             ], "")
         for option in OutputOption.allCases {
-            try expect("Keys of an output", option.rawValue, option.formats.map(\.rawValue), "")
+            try expectOutput(option.rawValue, option.formats.map(\.rawValue), "")
         }
     }
 
     @Test func hasTheMostVariants() throws {
-        let page = Repository.root.appending(path: "etc/man/darkroom-manifest.5")
-        let text = try String(contentsOf: page, encoding: .utf8)
+        let text = try Repository.text("etc/man/darkroom-manifest.5")
         #expect(text.contains("An image has at most \(VariantDraft.most) variants."))
     }
 

@@ -31,33 +31,36 @@ import Testing
         #expect(Set(described).count == described.count)
     }
 
-    @Test func hasEveryKeyOfAnInboxReport() throws {
-        let page = try Self.page.get()
-        let reasons = page.items("INBOX REPORT", "Reasons").flatMap(\.names)
-        #expect(reasons == InboxReason.allCases.map(\.rawValue))
-        let described = page.items("INBOX REPORT", "Keys of a report").flatMap(\.names)
-        #expect(
-            Set(described + reasons.map { "counts.\($0)" })
-                == Set(try JSONSchema(file: "inbox.schema.json").members.keys))
-        let text = try #require(
-            page.items("INBOX REPORT").first { $0.names == ["watch"] }
-        ).text
-        for watch in InboxReport.Watch.allCases { #expect(text.contains(watch.rawValue)) }
+    /// The words of an item.
+    private static func text(of key: String, in section: String) throws -> String {
+        try #require(try page.get().items(section).first { $0.names == [key] }).text
     }
 
-    @Test func hasEveryKeyOfAFoldersReport() throws {
+    /// Each report has a count for each reason, and an item that names all states.
+    @Test(arguments: [
+        (
+            "INBOX REPORT", "Reasons", "Keys of a report", "inbox.schema.json", "counts",
+            InboxReason.allCases.map(\.rawValue), "watch",
+            InboxReport.Watch.allCases.map(\.rawValue)
+        ),
+        (
+            "FOLDERS REPORT", "Reasons of a folders report", "Keys of a folders report",
+            "folders.schema.json", "folders.counts", HotFileReason.allCases.map(\.rawValue),
+            "folders.state", FoldersReport.State.allCases.map(\.rawValue)
+        ),
+    ])
+    func hasEveryKeyOfAReport(
+        section: String, reasons: String, keys: String, schema: String, counts: String,
+        known: [String], stateKey: String, states: [String]
+    ) throws {
         let page = try Self.page.get()
-        let reasons = page.items("FOLDERS REPORT", "Reasons of a folders report").flatMap(\.names)
-        #expect(reasons == HotFileReason.allCases.map(\.rawValue))
-        let described = page.items("FOLDERS REPORT", "Keys of a folders report").flatMap(\.names)
+        #expect(page.items(section, reasons).flatMap(\.names) == known)
+        let described = page.items(section, keys).flatMap(\.names)
         #expect(
-            Set(described + reasons.map { "folders.counts.\($0)" })
-                == Set(try JSONSchema(file: "folders.schema.json").members.keys))
-        let text = try #require(
-            page.items("FOLDERS REPORT").first { $0.names == ["folders.state"] }
-        )
-        .text
-        for state in FoldersReport.State.allCases { #expect(text.contains(state.rawValue)) }
+            Set(described + known.map { "\(counts).\($0)" })
+                == Set(try JSONSchema(file: schema).members.keys))
+        let text = try Self.text(of: stateKey, in: section)
+        for state in states { #expect(text.contains(state)) }
     }
 
     /// Each subsection lists every key of its schema once, and no other.
@@ -73,9 +76,8 @@ import Testing
     }
 
     @Test func hasEveryStateOfTheDaemon() throws {
-        let item = try #require(
-            try Self.page.get().items("QUEUE REPORT").first { $0.names == ["state"] })
-        for state in QueueReport.State.allCases { #expect(item.text.contains(state.rawValue)) }
+        let text = try Self.text(of: "state", in: "QUEUE REPORT")
+        for state in QueueReport.State.allCases { #expect(text.contains(state.rawValue)) }
     }
 
     @Test func hasEveryState() throws {
@@ -91,7 +93,7 @@ import Testing
     // MARK: Codes
 
     /// Every code that the error of an image can have.
-    private static let codes =
+    static let codes =
         Set(FetchError.Code.allCases.map(\.rawValue))
         .union(PictureError.Code.allCases.filter(\.isOfManifests).map(\.rawValue))
         .union(FileError.Code.allCases.map(\.rawValue))
@@ -103,19 +105,15 @@ import Testing
         #expect(names.count == Self.codes.count)
     }
 
-    private static func text(of code: String) throws -> String {
-        try #require(try page.get().items("ERROR CODES").first { $0.names == [code] }).text
-    }
-
     /// Which downloads are retried the page says in fixed words.
     @Test(arguments: FetchError.Code.allCases)
     func saysWhichDownloadsAreRetried(code: FetchError.Code) throws {
-        let text = try Self.text(of: code.rawValue)
+        let text = try Self.text(of: code.rawValue, in: "ERROR CODES")
         #expect(text.contains("Retried automatically") == code.isTransient)
     }
 
     @Test func saysWhichAnswersAreRetried() throws {
-        let text = try Self.text(of: FetchError.Code.httpStatus.rawValue)
+        let text = try Self.text(of: FetchError.Code.httpStatus.rawValue, in: "ERROR CODES")
         let sentence = try #require(text.firstRange(of: " are retried automatically and retryable"))
         let before = text[..<sentence.lowerBound].split { !$0.isNumber }.compactMap { Int($0) }
         #expect(before == (100...599).filter { HTTPStatus($0).isTransient })
@@ -129,25 +127,22 @@ import Testing
             FileError(.open, "/x", .permissionDenied), FileError(.write, "/x", .fileTooLarge),
         ]
         for failure in failures {
-            let text = try Self.text(of: failure.code)
+            let text = try Self.text(of: failure.code, in: "ERROR CODES")
             #expect(text.contains("Retryable") == failure.isTransient, "\(failure.code)")
         }
     }
 
     @Test func hasTheCodesOfWaiting() throws {
-        let page = try Self.page.get()
-        let item = try #require(page.items("STATUS").first { $0.names == ["waiting.code"] })
+        let text = try Self.text(of: "waiting.code", in: "STATUS")
         for wait in [
             FileError(.write, "/x", .noSpace), FileError(.open, "/x", .tooManyOpenFiles),
             FileError(.open, "/x", .noMemory), FileError(.write, "/x", .readOnlyFileSystem),
             FileError(.sync, "/x", .ioError),
         ] {
             #expect(wait.fault != nil)
-            #expect(item.text.contains(wait.code))
+            #expect(text.contains(wait.code))
         }
-        for code in Status.Waiting.Code.allCases {
-            #expect(item.text.contains(code.rawValue))
-        }
+        for code in Status.Waiting.Code.allCases { #expect(text.contains(code.rawValue)) }
     }
 
     /// No code stands in the sources as a text of its own, where the lists above would miss it.
@@ -209,5 +204,23 @@ enum Sources {
         return try names.filter { $0.hasSuffix(".swift") }.map { name in
             (name, try String(contentsOf: folder.appending(path: name), encoding: .utf8))
         }
+    }
+
+    /// The variables of the environment that the files of the command, or all others, ask for.
+    static func variables(ofCommand: Bool) throws -> Set<String> {
+        var asked: Set<String> = []
+        for (file, source) in try all()
+        where ["Client/", "Run/", "darkroom/"].contains(where: file.contains) == ofCommand {
+            for match in source.matches(of: /(?:environment\[|getenv\()"([A-Z_]+)"/) {
+                asked.insert(String(match.1))
+            }
+        }
+        return asked
+    }
+}
+
+extension Repository {
+    static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 }

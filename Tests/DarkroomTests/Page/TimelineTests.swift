@@ -9,7 +9,7 @@ import Testing
 @Suite struct TimelineTests {
     private static func drawing(_ timeline: Timeline) -> String {
         let html = HTMLWriter()
-        TimelineDrawing(timeline, .gmt, html).draw()
+        TimelineDrawing(timeline: timeline, zone: .gmt, html: html).draw()
         return html.html
     }
 

@@ -54,7 +54,7 @@ import Testing
         let rules = rules(recipe, images: images)
         return Examination(
             limits: rules.limits, defaultFilters: [], settle: 3600, recipes: rules.recipes,
-            sources: Self.sources.finderMaker)
+            sources: Self.sources.finderMaker())
     }
 
     /// What is said of a folder: its images with their sources, its errors, or why it is left alone.
@@ -86,7 +86,7 @@ import Testing
     private func check(_ rules: ManifestRules) throws -> [String] {
         do throws(ClientError) {
             let forecast = try FolderForecast(
-                path: inbox.path + "/job", rules, finders: Self.sources.guessingFinderMaker)
+                path: inbox.path + "/job", rules, finders: Self.sources.finderMaker(guesses: true))
             #expect(forecast.shown == inbox.path + "/job")
             return Self.words(forecast.outcome)
         } catch {
@@ -251,7 +251,7 @@ import Testing
         let book = RecipeBook(recipes + [try Recipe(named: "scans", text: "pages: all\n")])
         let examination = Examination(
             limits: ManifestLimits(images: 100), defaultFilters: [], settle: 3600,
-            recipes: book, sources: Self.sources.finderMaker)
+            recipes: book, sources: Self.sources.finderMaker())
         let claimed = try #require(try claim(examination).claimed.first)
         let place = claimed.folders.spool.active.path + "/job/submitted/job"
         for pages in [3, 5] {
@@ -271,7 +271,7 @@ import Testing
         // The limit of images counts them.
         let small = Examination(
             limits: ManifestLimits(images: 3), defaultFilters: [], settle: 3600,
-            recipes: book, sources: Self.sources.finderMaker)
+            recipes: book, sources: Self.sources.finderMaker())
         guard case .manifest(let read) = try small.look(at: Directory(path: place)),
             case .failure(let rejection) = read.reading.outcome
         else { throw Unexpected() }
@@ -309,7 +309,7 @@ import Testing
         _ = try claim(examination(nil))
         let examination = Examination(
             limits: ManifestLimits(), defaultFilters: [], settle: 0,
-            sources: Self.sources.finderMaker)
+            sources: Self.sources.finderMaker())
         let recovery = Recovery(spool: spool, examination: examination, durably: true)
         guard case .rejected(let status, let name) = try recovery.recover("job") else {
             throw Unexpected()

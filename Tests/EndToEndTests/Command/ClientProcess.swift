@@ -21,6 +21,11 @@ final class ClientProcess: Sendable {
                 sourceLocation: sourceLocation)
         }
 
+        /// The objects of its standard output, one a line.
+        func objects() throws -> [[String: Any]] {
+            try output.split(separator: "\n").map { try jsonObject($0.utf8) }
+        }
+
         /// With another text in place of a path that differs in each run.
         func replacing(_ path: String, with text: String = ".") -> Result {
             Result(
@@ -143,6 +148,13 @@ final class ClientProcess: Sendable {
             errors: text("errors"))
     }
 
+    /// Waits until something holds, as a rule of what it has written.
+    func until(_ what: String, _ holds: (ClientProcess) throws -> Bool) async throws {
+        try await eventually(what, context: { text("output") + text("errors") }) {
+            try holds(self) ? true : nil
+        }
+    }
+
     /// What it has written so far.
     func text(_ file: String) -> String {
         let data = FileManager.default.contents(atPath: scratch.url.appending(path: file).path)
@@ -173,11 +185,77 @@ extension DaemonFixture {
             arguments, spool: spool.path, folder: documents.path, input: input, before: before)
     }
 
-    /// Writes a file beside the documents.
-    func write(_ text: String, to name: String) throws {
-        try Data(text.utf8).write(to: documents.url.appending(path: name))
+    /// Drops batches of one image, which fails in `poor`, and waits for their ends.
+    func finish(_ ids: [String], _ daemon: DaemonProcess) async throws {
+        for id in ids {
+            try drop(id, images: [("a", url(id == "poor" ? "none.png" : "0.png"))])
+        }
+        for id in ids { _ = try await spool.finish(id, daemon) }
     }
+
+    /// Makes the folders of a spool in which no daemon has worked yet.
+    func makeStations() throws {
+        try spool.makeFolders()
+        for folder in ["active", "outbox"] {
+            try FileManager.default.makeFolder(atPath: "\(spool.path)/\(folder)")
+        }
+    }
+
+    /// Stands in for a daemon: the lock and the report are the test's. The lock lasts until it is closed.
+    func pretendDaemon(_ state: String, roots: String, bytes: Int) throws -> CInt {
+        try makeStations()
+        let lock = open(spool.path + "/lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o644)
+        try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
+        let now = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        let report = """
+            {"schemaVersion": 1, "written": "\(now)", "state": "\(state)",
+             "waiting": {"code": "disk-full", "message": "SPOOL/probe: No space left on device", "since": "\(now)"},
+             "daemon": {"version": "0", "process": \(getpid()), "started": "\(now)", "uid": 0},
+             "limits": {"manifestBytes": 1000, "images": 2, "filters": 1, "defaultFilters": "[mono]",
+              "sourceRoots": ["\(roots)"], "readableRoots": ["\(roots)"], "sourceBytes": \(bytes),
+              "downloads": {"allowNetworks": [], "allowHosts": [], "denyHosts": [], "redirects": 5,
+               "connectTimeout": 5, "timeout": 300, "stallTime": 30, "stallRate": 1024,
+               "maxHeaderBytes": 65536, "hasHeaders": false},
+              "pictures": {"pixels": 1000000, "memory": 1000000000, "cores": 2}},
+             "counts": {"processing": 0, "pending": 0, "held": 0},
+             "images": {"total": 0, "new": 0, "downloading": 0, "downloaded": 0, "filtering": 0,
+              "filtered": 0, "failed": 0, "cancelled": 0}, "batches": []}
+            """
+        try Data(report.utf8).write(to: spool.root.appending(path: "queue.json"))
+        return lock
+    }
+
+    /// Writes a file beside the documents.
+    func write(_ text: String, to name: String) throws { try documents.write(text, name) }
+
+    /// Writes the picture beside the documents.
+    func addPicture(_ name: String) throws { try documents.addPicture(name) }
 
     /// Lets the daemon read the documents.
     var readsDocuments: [String: String] { ["sources.roots": "[\(documents.path)]"] }
+}
+
+extension PseudoTerminal {
+    /// What a screen of this size shows of all that was written.
+    func screen(_ width: Int, _ height: Int) -> VirtualScreen {
+        let screen = VirtualScreen(width: width, height: height)
+        screen.feed(text)
+        return screen
+    }
+}
+
+extension ScratchDirectory {
+    /// Writes the picture of ``DaemonFixture``, and creates the folders above.
+    func addPicture(_ path: String) throws {
+        let file = url.appending(path: path)
+        try FileManager.default.makeFolder(at: file.deletingLastPathComponent())
+        try Data(DaemonFixture.picture).write(to: file)
+    }
+}
+
+extension RunFixture {
+    /// Runs `darkroom` with these words to its end.
+    func darkroom(_ words: [String]) async throws -> ClientProcess.Result {
+        try await ClientProcess.end(words, folder: scratch.path).replacing(scratch.path)
+    }
 }

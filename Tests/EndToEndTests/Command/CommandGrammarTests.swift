@@ -46,80 +46,9 @@ import Testing
         return cells.compactMap { Row($0, groups: groups) }
     }
 
-    /// The parser's description of itself.
-    private struct Dump: Decodable {
-        let command: Command
-
-        struct Command: Decodable {
-            let commandName: String
-            let abstract: String
-            let discussion: String?
-            let subcommands: [Command]?
-            let arguments: [Argument]?
-
-            /// Those that people see, without the ones of the parser.
-            var options: [Argument] {
-                (arguments ?? []).filter {
-                    $0.shouldDisplay && $0.kind != "positional"
-                        && !["--help", "--version"].contains($0.long)
-                }
-            }
-
-            var operands: String {
-                let operands = (arguments ?? []).filter { $0.kind == "positional" }.map {
-                    let name = ($0.valueName ?? "").replacing("|", with: "/")
-                    let text = name + ($0.isRepeating ? "..." : "")
-                    return $0.isOptional ? "[\(text)]" : text
-                }
-                return operands.joined(separator: " ")
-            }
-
-            /// The exit codes that its help describes.
-            var codes: Set<Int32> {
-                guard let text = discussion, let start = text.range(of: "Exit codes: ") else {
-                    return []
-                }
-                let end = text[start.lowerBound...]
-                return Set(
-                    end.matches(of: /(?:Exit codes: |, and |, |\. |also )(\d+) [a-z\/]/)
-                        .compactMap { Int32($0.1) })
-            }
-        }
-
-        struct Argument: Decodable {
-            let kind: String
-            let shouldDisplay: Bool
-            let isOptional: Bool
-            let isRepeating: Bool
-            let names: [Name]?
-            let valueName: String?
-
-            var long: String { names?.first { $0.kind == "long" }.map { "--\($0.name)" } ?? "" }
-
-            /// What must be the same in all commands.
-            var form: String {
-                let short = (names ?? []).filter { $0.kind == "short" }.map(\.name).joined()
-                // The value of --output is a file or a folder.
-                let value = kind == "flag" ? "" : long == "--output" ? "path" : valueName ?? ""
-                return "\(kind) -\(short) \(value)\(isRepeating ? "..." : "")"
-            }
-        }
-
-        struct Name: Decodable {
-            let kind: String
-            let name: String
-        }
-    }
-
-    private static func commands() async throws -> [Dump.Command] {
-        let text = try await ClientProcess.end(["--experimental-dump-help"]).output
-        let parser = try JSONDecoder().decode(Dump.self, from: Data(text.utf8)).command
-        return (parser.subcommands ?? []).filter { $0.commandName != "help" }
-    }
-
     @Test func eachCommandIsAsTheTableSays() async throws {
         let rows = try Self.rows()
-        let commands = try await Self.commands()
+        let commands = try await CommandDump.commands()
         try #require(rows.map(\.name) == commands.map(\.commandName))
         for (row, command) in zip(rows, commands) {
             #expect(Set(command.options.map(\.long)) == row.options, "\(row.name)")
@@ -133,7 +62,7 @@ import Testing
 
     /// The list of `darkroom --help` says what to do, as in `Cancel a batch`: no first word is `Cancels`.
     @Test func theListOfCommandsHasOneMood() async throws {
-        let commands = try await Self.commands()
+        let commands = try await CommandDump.commands()
         #expect(commands.count > 20)
         for command in commands {
             let verb = command.abstract.prefix { $0 != " " }
@@ -143,7 +72,7 @@ import Testing
 
     @Test func oneNameHasOneForm() async throws {
         var forms: [String: Set<String>] = [:]
-        for command in try await Self.commands() {
+        for command in try await CommandDump.commands() {
             for option in command.options { forms[option.long, default: []].insert(option.form) }
         }
         for (name, forms) in forms { #expect(forms.count == 1, "\(name): \(forms)") }
@@ -151,12 +80,17 @@ import Testing
 
     @Test func eachCommandHasHelpAndCompletion() async throws {
         let script = try await ClientProcess.end(["--generate-completion-script", "bash"]).output
-        for command in try await Self.commands() {
+        for command in try await CommandDump.commands() {
             let name = command.commandName
             // Its check of arguments knows the command, too.
             let help = try await ClientProcess.end(["help", name])
             #expect(help.exit == 0 && help.errors == "", "\(name): \(help)")
+            #expect(help.output.contains("Example"), "\(name)")
+            for words in [[name, "--help"], [name, "-hh"]] {
+                #expect(try await ClientProcess.end(words).exit == 0, "\(words)")
+            }
             #expect(command.discussion?.contains(" darkroom \(name)") == true, "\(name)")
+            #expect(command.codes.contains(0) || name == "logs", "\(name)")
             #expect(script.contains("_darkroom_\(name)()"), "\(name)")
         }
     }
@@ -200,8 +134,7 @@ import Testing
 
     @Test func streamsEndWithASummary() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
-        try fixture.drop("x", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.spool.finish("x", daemon)
+        try await fixture.finish(["x"], daemon)
         try fixture.write("images: [\(fixture.url("0.png"))]\n", to: "good.yaml")
         let lines: [[String]] = [
             ["submit", "good.yaml", "--wait"], ["check", "good.yaml"], ["list", "--all"],
@@ -227,10 +160,8 @@ import Testing
     /// A name without a slash is an ID if there is such a batch, in each command that takes an ID or a folder.
     @Test func aNameIsAnIDBeforeItIsAFolder() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
-        try fixture.drop("x", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.spool.finish("x", daemon)
-        let both = fixture.documents.url.appending(path: "x")
-        try FileManager.default.makeFolder(at: both)
+        try await fixture.finish(["x"], daemon)
+        try FileManager.default.makeFolder(atPath: fixture.documents.path + "/x")
         let hint = "darkroom: x is a batch and a folder; this is the batch. ./x is the folder.\n"
         for row in try Self.rows() where row.operands.contains("id/dir") {
             let batch = try await fixture.client(row.name, "x")

@@ -85,23 +85,14 @@ import Testing
     /// Standard output has room for one thing only.
     @Test func makeAndFilterNeedAFile() async throws {
         let fixture = try RunFixture()
-        let table: [(words: [String], sentence: String)] = [
-            (
-                ["make", "small.png"],
-                "--json needs -o FILE: without it, standard output has the manifest, which is JSON"
-            ),
-            (
-                ["filter", "small.png"],
-                "--json needs -o FILE: without it, standard output has the picture"
-            ),
-            (
-                ["filter", "small.png", "-o", "-"],
-                "--json needs -o FILE: without it, standard output has the picture"
-            ),
-        ]
-        for (words, sentence) in table {
-            let result = try await ClientProcess.end(
-                words + ["--json"], folder: fixture.scratch.path)
+        let start = "--json needs -o FILE: without it, standard output has the "
+        for (words, end) in [
+            (["make", "small.png"], "manifest, which is JSON"),
+            (["filter", "small.png"], "picture"),
+            (["filter", "small.png", "-o", "-"], "picture"),
+        ] {
+            let sentence = start + end
+            let result = try await fixture.darkroom(words + ["--json"])
             #expect(
                 result.output
                     == #"{"code":"usage","exit":64,"message":"\#(sentence)","retryable":false,"type":"error"}"#
@@ -155,9 +146,7 @@ import Testing
             "images: [{source: '\(picture)', filters: [{thumbnail: {size: 100}}]}]\n",
             to: "cut.yaml")
         let told = try await fixture.client("submit", "cut.yaml", "--json")
-        let lines = try told.output.split(separator: "\n").map {
-            try jsonObject($0.utf8)
-        }
+        let lines = try told.objects()
         try #require(lines.count == 2 && told.exit == 0, "\(told)")
         let warnings = try #require(lines[0]["warnings"] as? [String])
         #expect(
@@ -174,9 +163,7 @@ import Testing
         try fixture.write("images: [\(fixture.url("0.png"))]\n\(long)\n", to: "b.yaml")
         let result = try await fixture.client(
             "submit", "a.yaml", "b.yaml", "--json", before: "ulimit -f 4")
-        let lines = try result.output.split(separator: "\n").map {
-            try jsonObject($0.utf8)
-        }
+        let lines = try result.objects()
         try #require(lines.count == 3 && result.exit == 74, "\(result)")
         #expect(lines.map { $0["type"] as? String } == ["problem", "submission", "summary"])
         #expect(lines[0]["file"] as? String == "b.yaml")

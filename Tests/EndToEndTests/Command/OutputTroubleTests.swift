@@ -11,9 +11,8 @@ import Testing
         ["make", "a.png"], ["check", "good.json"], ["check", "good.json", "--json"],
     ]) func saysThatTheOutputCannotBeWritten(words: [String]) async throws {
         let scratch = try ScratchDirectory()
-        try Data(DaemonFixture.picture).write(to: scratch.url.appending(path: "a.png"))
-        try Data(#"{"images": ["http://h/a.png"]}"#.utf8).write(
-            to: scratch.url.appending(path: "good.json"))
+        try scratch.addPicture("a.png")
+        try scratch.write(#"{"images": ["http://h/a.png"]}"#, "good.json")
         try await ClientProcess.end(
             words, folder: scratch.path, before: "exec >/dev/full"
         ).expect(exit: 74, errors: Self.message)
@@ -46,7 +45,7 @@ import Testing
     @Test(arguments: ["make a.png", "check --sources --json a.png"])
     func endsQuietlyWithoutAReader(words: String) async throws {
         let scratch = try ScratchDirectory()
-        try Data(DaemonFixture.picture).write(to: scratch.url.appending(path: "a.png"))
+        try scratch.addPicture("a.png")
         // The pipe has no reader any more when the program begins.
         let result = try await ClientProcess.end(
             words.split(separator: " ").map(String.init), folder: scratch.path,

@@ -72,13 +72,6 @@ import Testing
         #expect(report["images"] as? Int == 4 && report["pages"] as? Int == 1)
         #expect(fixture.identities(of: ["index.html"], in: "p") != before)
         #expect(!fixture.list(".").contains { $0.hasPrefix(".p.") })
-        let refused = try await fixture.darkroom("page", "out", "-o", "out")
-        #expect(refused.exit == 73)
-        #expect(
-            refused.errors
-                == "darkroom: ./out: it is not a folder of pages. Name another one with -o\n",
-            "\(refused)")
-        #expect(try fixture.status() != nil)
     }
 
     /// A source that has changed is not shown as what was filtered.
@@ -120,8 +113,7 @@ import Testing
     @Test(arguments: [[], ["--json"]]) func aRunMakesItsPage(options: [String]) async throws {
         let command = ["run", "m.yaml", "-o", "out", "--page-dir", "p"] + options
         for _ in 0..<2 {
-            let result = try await ClientProcess.end(command, folder: fixture.scratch.path)
-                .replacing(fixture.scratch.path)
+            let result = try await fixture.darkroom(command)
             #expect(result.exit == 3)
             if options.isEmpty {
                 #expect(result.output.hasSuffix("\n./p/index.html\n"), "\(result)")
@@ -166,42 +158,29 @@ import Testing
         #expect(result.errors.contains("nowhere"), "\(result)")
     }
 
-    /// Why no page could be made, with the code of the exit.
-    private struct Refusal {
-        let words: [String]
-        let exit: Int32
-        let code: String
-        let message: String
-        var remedy: String?
-    }
-
     private static let form =
         "It is damaged, or a newer version has written it. A retry alone does not help."
-    private static let refusals = [
-        Refusal(
-            words: ["out", "-o", ".."], exit: 64, code: "bad-folder",
-            message: "-o ..: name a folder for the pages"),
-        Refusal(
-            words: ["out", "-o", "out"], exit: 73, code: "not-pages",
-            message: "./out: it is not a folder of pages. Name another one with -o"),
-        Refusal(
-            words: ["./empty"], exit: 66, code: "no-status",
-            message: "./empty: there is no status.json in this folder"),
-        Refusal(
-            words: ["./broken"], exit: 74, code: "unreadable-file",
-            message: "./broken/status.json: it is not what this version of darkroom can read",
-            remedy: form),
-        Refusal(
-            words: ["out", "-o", "no/such"], exit: 66, code: "file-missing",
-            message: "./no: cannot open: No such file or directory"),
-        Refusal(
-            words: ["--all", "--spool", "spool", "-o", "p"], exit: 74, code: "unreadable-file",
-            message:
-                "spool/outbox/bad/status.json: it is not what this version of darkroom can read",
-            remedy: form),
-        Refusal(
-            words: ["--all", "--spool", "spool", "-o", "out"], exit: 73, code: "not-pages",
-            message: "./out: it is not a folder of pages. Name another one with -o"),
+    /// Why no page could be made, with the code of the exit.
+    private static let refusals: [(words: String, exit: Int32, code: String, message: String)] = [
+        ("out -o ..", 64, "bad-folder", "-o ..: name a folder for the pages"),
+        (
+            "out -o out", 73, "not-pages",
+            "./out: it is not a folder of pages. Name another one with -o"
+        ),
+        ("./empty", 66, "no-status", "./empty: there is no status.json in this folder"),
+        (
+            "./broken", 74, "unreadable-file",
+            "./broken/status.json: it is not what this version of darkroom can read"
+        ),
+        ("out -o no/such", 66, "file-missing", "./no: cannot open: No such file or directory"),
+        (
+            "--all --spool spool -o p", 74, "unreadable-file",
+            "spool/outbox/bad/status.json: it is not what this version of darkroom can read"
+        ),
+        (
+            "--all --spool spool -o out", 73, "not-pages",
+            "./out: it is not a folder of pages. Name another one with -o"
+        ),
     ]
 
     @Test func saysWhyThereIsNoPage() async throws {
@@ -211,24 +190,23 @@ import Testing
         }
         try fixture.write("", to: "empty/notes.txt")
         for refusal in Self.refusals {
-            let words = ["page"] + refusal.words
-            let result = try await ClientProcess.end(words, folder: fixture.scratch.path)
-                .replacing(fixture.scratch.path)
+            let words = ["page"] + refusal.words.split(separator: " ").map(String.init)
+            let remedy = refusal.code == "unreadable-file" ? Self.form : nil
+            let result = try await fixture.darkroom(words)
             #expect(result.exit == refusal.exit && result.output == "", "\(result)")
-            let lines = [refusal.message, refusal.remedy].compactMap { $0 }
+            let lines = [refusal.message, remedy].compactMap { $0 }
             #expect(result.errors == lines.map { "darkroom: \($0)\n" }.joined(), "\(words)")
-            let again = try await ClientProcess.end(
-                words + ["--json"], folder: fixture.scratch.path
-            ).replacing(fixture.scratch.path)
+            let again = try await fixture.darkroom(words + ["--json"])
             let error = try jsonObject(again.output.utf8)
             #expect(again.exit == refusal.exit && again.errors == result.errors, "\(words)")
             #expect(error["type"] as? String == "error" && error["code"] as? String == refusal.code)
             #expect(error["message"] as? String == refusal.message)
-            #expect(error["remedy"] as? String == refusal.remedy)
+            #expect(error["remedy"] as? String == remedy)
             #expect(error["retryable"] as? Bool == false)
             #expect(error["exit"] as? Int == Int(refusal.exit))
         }
         #expect(!fixture.exists("p") && !fixture.list(".").contains { $0.hasPrefix(".") })
+        #expect(try fixture.status() != nil)
     }
 
     @Test func showsAnAnswerInTheOutbox() async throws {

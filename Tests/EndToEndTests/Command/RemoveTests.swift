@@ -5,17 +5,6 @@ import Testing
 
 /// `darkroom remove` and `ID.remove` with the real daemon.
 @Suite(.fewAtATime) struct RemoveTests {
-    /// Drops batches of one image, `good` ones and one whose image fails, and waits for their ends.
-    private func finish(
-        _ ids: [String], _ fixture: DaemonFixture, _ daemon: DaemonProcess
-    ) async throws {
-        for id in ids {
-            let source = id == "poor" ? "none.png" : "0.png"
-            try fixture.drop(id, images: [("a", fixture.url(source))])
-        }
-        for id in ids { _ = try await fixture.spool.finish(id, daemon) }
-    }
-
     private func waitUntilIdle(_ fixture: DaemonFixture, _ daemon: DaemonProcess) async throws {
         try await eventually("an idle spool", context: { daemon.describe() }) {
             ["inbox", "active"].allSatisfy { fixture.spool.list($0) == [] } ? true : nil
@@ -30,7 +19,7 @@ import Testing
         let fixture = try DaemonFixture(pictures: DaemonFixture.many)
         let daemon = try await fixture.run(
             ["downloads.retries": "0", "downloads.concurrency": "2"])
-        try await finish(["holiday", "my trip", "poor", "full"], fixture, daemon)
+        try await fixture.finish(["holiday", "my trip", "poor", "full"], daemon)
         try fixture.drop("work", images: fixture.slowImages())
         _ = try await fixture.spool.waitForStatus(of: "work", daemon, .processing)
         let mine = fixture.spool.root.appending(path: "outbox/full/mine")
@@ -93,7 +82,7 @@ import Testing
         let fixture = try DaemonFixture(pictures: 1)
         let first = try await fixture.run(
             environment: [FaultPoint.variable: point.rawValue])
-        try await finish(["x", "y"], fixture, first)
+        try await fixture.finish(["x", "y"], first)
         try fixture.spool.drop("x.remove", "")
         #expect(try await first.waitForEnding() == .killed(signal: SIGKILL))
         #expect(!fixture.spool.exists("outbox/x") && fixture.spool.exists("outbox/y/a.png"))
@@ -112,7 +101,7 @@ import Testing
     @Test(arguments: [["retry", "remove"], ["remove", "retry"]])
     func aRetryAtTheSameMoment(verbs: [String]) async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 1, Self.quick)
-        try await finish(["poor"], fixture, daemon)
+        try await fixture.finish(["poor"], daemon)
         for verb in verbs { try fixture.spool.drop("poor.\(verb)", "") }
         try await waitUntilIdle(fixture, daemon)
         guard let status = try fixture.spool.status(of: "poor") else {
@@ -124,7 +113,7 @@ import Testing
 
     @Test func aNewManifestAtTheSameMoment() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
-        try await finish(["x"], fixture, daemon)
+        try await fixture.finish(["x"], daemon)
         let old = try #require(try fixture.spool.status(of: "x")?.manifest.identity)
         try fixture.drop("x", images: [("b", fixture.url("0.png"))])
         try fixture.spool.drop("x.remove", "")
@@ -141,7 +130,7 @@ import Testing
         let disk = try SmallDisk(kilobytes: 4096)
         let (fixture, daemon) = try await DaemonFixture.running(
             pictures: 1, spool: SpoolFixture(root: disk.root))
-        try await finish(["x"], fixture, daemon)
+        try await fixture.finish(["x"], daemon)
         try Data().write(to: fixture.spool.root.appending(path: "tmp/x.remove"))
         try disk.fill(butFor: 0)
         try FileManager.default.moveItem(

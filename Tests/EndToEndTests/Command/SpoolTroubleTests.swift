@@ -43,18 +43,16 @@ import Testing
         try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "x.yaml")
         #expect(try await fixture.client("submit", "x.yaml", "--wait").exit == 0)
         let share = try ReadOnlyShare(of: fixture.spool.path)
-        func run(_ words: String...) async throws -> ClientProcess.Result {
+        func run(_ words: [String]) async throws -> ClientProcess.Result {
             try await ClientProcess.end(
-                words, spool: share.path, folder: fixture.documents.path
-            ).replacing(share.path, with: "SHARE")
+                words, spool: share.path, folder: fixture.documents.path)
         }
         for (words, beginning) in [
             (["list", "--all"], "ID "), (["show", "x"], "x: completed\n"),
             (["status"], "running"), (["watch", "x"], "x: completed"), (["wait", "x"], ""),
             (["check", "x.yaml"], "x.yaml: 1 image\n"),
         ] {
-            let result = try await ClientProcess.end(
-                words, spool: share.path, folder: fixture.documents.path)
+            let result = try await run(words)
             #expect(result.exit == 0, "\(words): \(result)")
             // A wait says nothing at all.
             let isRight =
@@ -64,14 +62,13 @@ import Testing
         for words in [
             ["submit", "x.yaml"], ["submit", "0.png", "--copy"], ["retry", "x"], ["remove", "x"],
         ] {
-            let result = try await ClientProcess.end(
-                words, spool: share.path, folder: fixture.documents.path)
+            let result = try await run(words)
             #expect(result.exit == 77 && result.output == "", "\(words): \(result)")
             #expect(result.errors.contains("Read-only file system"), "\(words): \(result)")
         }
         #expect(fixture.spool.list("outbox") == ["x"])
         #expect(try await daemon.stop() == .exited(0))
-        #expect(try await run("status").output.hasPrefix("stopped"))
+        #expect(try await run(["status"]).output.hasPrefix("stopped"))
     }
 
     // MARK: Names
@@ -88,8 +85,7 @@ import Testing
                 !name.unicodeScalars.contains(where: \.isControl)
             else { continue }
             count += 1
-            try Data(DaemonFixture.picture).write(
-                to: fixture.documents.url.appending(path: "\(name).png"))
+            try fixture.addPicture("\(name).png")
             let submitted = try await fixture.client(
                 "submit", "\(name).png", "--filter", "mono", "--name", name, "--wait")
             #expect(submitted.exit == 0 && submitted.errors == "", "\(stem): \(submitted)")

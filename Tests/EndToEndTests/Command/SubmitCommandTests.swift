@@ -9,9 +9,7 @@ import Testing
         let daemon = try await fixture.run(fixture.readsDocuments)
         try fixture.write("", to: "none")
         let files = ["0.png", "with 'quotes\", a #, a ? and é.png", "new\nline.png"]
-        for file in files.dropFirst() {
-            try Data(DaemonFixture.picture).write(to: fixture.documents.url.appending(path: file))
-        }
+        for file in files.dropFirst() { try fixture.addPicture(file) }
         try await fixture.begin(
             ["submit"] + files + [
                 fixture.url("1.png"), "--filter", "sepia=0.8", "--filter", "thumbnail=16",
@@ -30,24 +28,19 @@ import Testing
         #expect(fixture.spool.list("tmp") == [])
     }
 
-    struct Form: Sendable {
-        let file: String
-        let text: String
-    }
-
     /// A manifest goes into the inbox byte for byte, whatever its format.
     @Test(arguments: [
-        Form(file: "a.json", text: #"{"images": [{"name": "a", "source": "URL"}]}"#),
-        Form(file: "a.b.YAML", text: "# mine\nimages: {a: URL}\n"),
-        Form(file: "a.plist", text: "<plist><dict><key>a</key><string>URL</string></dict></plist>"),
-    ]) func submitsAManifest(form: Form) async throws {
+        ("a.json", #"{"images": [{"name": "a", "source": "URL"}]}"#),
+        ("a.b.YAML", "# mine\nimages: {a: URL}\n"),
+        ("a.plist", "<plist><dict><key>a</key><string>URL</string></dict></plist>"),
+    ]) func submitsAManifest(file: String, form: String) async throws {
         let fixture = try DaemonFixture(pictures: 1)
         // A linked file of YAML would wait this long.
         let daemon = try await fixture.run(["inbox.settle": "60s"])
-        let text = form.text.replacing("URL", with: fixture.url("0.png"))
-        try fixture.write(text, to: form.file)
-        let id = String(form.file.prefix { $0 != "." }) + (form.file.contains("b") ? ".b" : "")
-        try await fixture.client("submit", form.file, "--wait").expect(exit: 0, output: "\(id)\n")
+        let text = form.replacing("URL", with: fixture.url("0.png"))
+        try fixture.write(text, to: file)
+        let id = String(file.prefix { $0 != "." }) + (file.contains("b") ? ".b" : "")
+        try await fixture.client("submit", file, "--wait").expect(exit: 0, output: "\(id)\n")
         let status = try await fixture.complete(id, daemon)
         let copy = try #require(status.manifest.file)
         #expect(try fixture.spool.bytes("outbox/\(id)/\(copy)") == Array(text.utf8))
@@ -77,9 +70,7 @@ import Testing
             errors:
                 "darkroom: poor has ended: 1 of 1 image failed. darkroom show poor tells more.\n")
         let json = try await fixture.client("submit", "good.yaml", "--wait", "--json")
-        let lines = try json.output.split(separator: "\n").map {
-            try jsonObject($0.utf8)
-        }
+        let lines = try json.objects()
         #expect(json.exit == 0 && json.errors == "")
         try #require(lines.map { $0["type"] as? String } == ["submission", "batch", "summary"])
         #expect(lines[0]["id"] as? String == "good-2")
@@ -95,33 +86,21 @@ import Testing
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "good.yaml")
         try fixture.write("images: {a: \(fixture.url("0.png")), b: [3]}\n", to: "bad.yaml")
-        let table: [(words: [String], exit: Int32, errors: String)] = [
-            (
-                ["good.yaml", "0.png"], 64,
-                "good.yaml is a manifest, and other files are pictures. Submit them separately."
-            ),
-            (
-                ["good.yaml", "--filter", "mono"], 64,
-                "--filter is for pictures; good.yaml is a manifest and says itself what to do"
-            ),
-            (
-                ["-", "--format", "png", "--quality", "3"], 64,
-                "--format is for pictures; standard input is a manifest and says itself what to do"
-            ),
-            (
-                ["good.yaml", "--from", "list.csv"], 64,
-                "--from is for pictures; good.yaml is a manifest and says itself what to do"
-            ),
-            (["good.yaml", "--name", "a/b"], 64, "--name a/b: the name contains a slash"),
-            (["good.yaml", "none.yaml"], 66, "none.yaml: cannot open: No such file or directory"),
-            (["none.png"], 66, "none.png: cannot find it: No such file or directory"),
-            (
-                ["0.png", "--watermark", "none.png"], 66,
-                "none.png: cannot find it: No such file or directory"
-            ),
+        let own = "is for pictures; good.yaml is a manifest and says itself what to do"
+        let input = "is for pictures; standard input is a manifest and says itself what to do"
+        let missing = "none.png: cannot find it: No such file or directory"
+        let both = "good.yaml is a manifest, and other files are pictures. Submit them separately."
+        let table: [(words: String, exit: Int32, errors: String)] = [
+            ("good.yaml 0.png", 64, both), ("good.yaml --filter mono", 64, "--filter \(own)"),
+            ("- --format png --quality 3", 64, "--format \(input)"),
+            ("good.yaml --from list.csv", 64, "--from \(own)"),
+            ("good.yaml --name a/b", 64, "--name a/b: the name contains a slash"),
+            ("good.yaml none.yaml", 66, "none.yaml: cannot open: No such file or directory"),
+            ("none.png", 66, missing), ("0.png --watermark none.png", 66, missing),
         ]
         for row in table {
-            try await fixture.begin(["submit"] + row.words).result().expect(
+            let words = row.words.split(separator: " ").map(String.init)
+            try await fixture.begin(["submit"] + words).result().expect(
                 exit: row.exit, errors: "darkroom: \(row.errors)\n")
         }
         let bad = try await fixture.client("submit", "good.yaml", "bad.yaml")
@@ -191,25 +170,8 @@ import Testing
     /// A daemon whose report says what it can read: the lock is the test's, as it is a daemon's.
     @Test func saysWhatTheDaemonCannotRead() async throws {
         let fixture = try DaemonFixture(pictures: 1)
-        try fixture.spool.makeFolders()
-        try FileManager.default.makeFolder(atPath: fixture.spool.path + "/outbox")
-        let lock = open(fixture.spool.path + "/lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o644)
-        try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
+        let lock = try fixture.pretendDaemon("running", roots: "/srv/pictures", bytes: 1)
         defer { close(lock) }
-        let report = """
-            {"schemaVersion": 1, "written": "\(Self.now)", "state": "running",
-             "daemon": {"version": "0", "process": \(getpid()), "started": "\(Self.now)", "uid": 0},
-             "limits": {"manifestBytes": 1000, "images": 2, "filters": 1, "defaultFilters": "[mono]",
-              "sourceRoots": ["/srv/pictures"], "readableRoots": ["/srv/pictures"], "sourceBytes": 1,
-              "downloads": {"allowNetworks": [], "allowHosts": [], "denyHosts": [], "redirects": 5,
-               "connectTimeout": 5, "timeout": 300, "stallTime": 30, "stallRate": 1024,
-               "maxHeaderBytes": 65536, "hasHeaders": false},
-              "pictures": {"pixels": 1000000, "memory": 1000000000, "cores": 2}},
-             "counts": {"processing": 0, "pending": 0, "held": 0},
-             "images": {"total": 0, "new": 0, "downloading": 0, "downloaded": 0, "filtering": 0,
-              "filtered": 0, "failed": 0, "cancelled": 0}, "batches": []}
-            """
-        try Data(report.utf8).write(to: fixture.spool.root.appending(path: "queue.json"))
         let path = fixture.documents.path
         try await fixture.client("submit", "0.png").expect(
             exit: 65,
@@ -228,10 +190,6 @@ import Testing
         #expect(fixture.spool.list("inbox") == [])
     }
 
-    private static var now: String {
-        Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    }
-
     // MARK: Many at once
 
     /// Each gets the ID of its own manifest, and no other.
@@ -240,10 +198,8 @@ import Testing
         let (fixture, daemon) = try await DaemonFixture.running(
             pictures: 1, ["batches.maxWaiting": "200"])
         for number in 0..<count {
-            let folder = fixture.documents.url.appending(path: "\(number)")
-            try FileManager.default.makeFolder(at: folder)
             let text = "images: {\"mine-\(number)\": \(fixture.url("0.png"))}\n"
-            try Data(text.utf8).write(to: folder.appending(path: "x.yaml"))
+            try fixture.write(text, to: "\(number)/x.yaml")
         }
         let clients = try (0..<count).map { number in
             try fixture.begin(["submit", "\(number)/x.yaml", "--wait"])
@@ -291,29 +247,10 @@ import Testing
         }
     }
 
-    @Test func ctrlCLeavesTheBatchAlone() async throws {
-        let (fixture, daemon) = try await DaemonFixture.running(
-            pictures: DaemonFixture.many, ["downloads.concurrency": "2"])
-        let manifest = ["images": fixture.slowImages().map { ["source": $0.source] }]
-        try fixture.write(try DaemonFixture.json(manifest), to: "x.json")
-        let client = try fixture.begin(["submit", "x.json", "--wait"])
-        try await eventually("the ID") { client.text("output") == "x\n" ? true : nil }
-        // It says so from the moment on at which it waits.
-        _ = try await fixture.spool.waitForStatus(of: "x", daemon, filtered: 1)
-        client.send(SIGINT)
-        try await client.result().expect(
-            exit: 130, output: "x\n",
-            errors:
-                "darkroom: The work goes on without this command. To wait again: darkroom wait x\n")
-        #expect(try fixture.spool.status(of: "x")?.state == .processing)
-        try await daemon.killAtOnce()
-    }
-
     /// The daemon reads a manifest as a member of the inbox's group.
     @Test func theUmaskDoesNotMatter() async throws {
         let fixture = try DaemonFixture(pictures: 1)
-        try fixture.spool.makeFolders()
-        try FileManager.default.makeFolder(atPath: fixture.spool.path + "/outbox")
+        try fixture.makeStations()
         try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "x.yaml")
         let result = try await fixture.client("submit", "x.yaml", "--anyway", before: "umask 077")
         #expect(result.exit == 0)
@@ -322,11 +259,13 @@ import Testing
         #expect(information.st_mode == S_IFREG | 0o640)
     }
 
-    @Test func holdsWhatItSubmits() async throws {
+    /// A manifest, and a folder with pictures.
+    @Test(arguments: [["x.yaml"], ["0.png", "--copy", "--name", "x"]])
+    func holdsWhatItSubmits(words: [String]) async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
         try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "x.yaml")
         for id in ["x", "x-2"] {
-            try await fixture.client("submit", "x.yaml", "--hold").expect(
+            try await fixture.begin(["submit", "--hold"] + words).result().expect(
                 exit: 0, output: "\(id)\n")
             let status = try await fixture.spool.waitForStatus(of: id, daemon, .held)
             #expect(status.times.started == nil)
@@ -335,6 +274,6 @@ import Testing
             exit: 0, output: "x is released\n")
         try await fixture.complete("x", daemon)
         #expect(try fixture.spool.status(of: "x-2")?.state == .held)
-        #expect(try fixture.requests(for: "/0.png") == 1)
+        #expect(try fixture.requests(for: "/0.png") == (words.count == 1 ? 1 : 0))
     }
 }

@@ -9,9 +9,7 @@ import Testing
     @Test func sendsPicturesAlong() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 3)
         let files = ["0.png", "with 'quotes\", a #, a ? and é.png", "new\nline.png"]
-        for file in files.dropFirst() {
-            try Data(DaemonFixture.picture).write(to: fixture.documents.url.appending(path: file))
-        }
+        for file in files.dropFirst() { try fixture.addPicture(file) }
         let refused = try await fixture.begin(["submit"] + files).result()
         #expect(refused.exit == 65 && refused.output == "")
         #expect(
@@ -33,41 +31,27 @@ import Testing
         for folder in ["tmp", "inbox", "active"] { #expect(fixture.spool.list(folder) == []) }
     }
 
-    struct Form: Sendable {
-        let file: String
-        let text: String
-    }
-
     /// `@` stands for the folder of the manifest. Its text is not changed.
     @Test(arguments: [
-        Form(
-            file: "a.json",
-            text: #"{"images": {"a": "@/0.png", "b": "file://@/1.png", "c": "sub/c d.png"}}"#),
-        Form(
-            file: "a.yaml",
-            text: "# mine\nimages: {a: '@/0.png', b: ./1.png, c: sub/../sub/c d.png}\n"),
-        Form(
-            file: "a.plist",
-            text:
-                "<plist><dict><key>a</key><string>@/sub/../0.png</string><key>b</key><string>1.png</string><key>c</key><string>@/./sub/c d.png</string></dict></plist>"
-        ),
-    ]) func sendsThePicturesOfAManifest(form: Form) async throws {
+        "a.json":
+            #"{"images": {"a": "@/0.png", "b": "file://@/1.png", "c": "sub/c d.png"}}"#,
+        "a.yaml":
+            "# mine\nimages: {a: '@/0.png', b: ./1.png, c: sub/../sub/c d.png}\n",
+        "a.plist":
+            "<plist><dict><key>a</key><string>@/sub/../0.png</string><key>b</key><string>1.png</string><key>c</key><string>@/./sub/c d.png</string></dict></plist>",
+    ]) func sendsThePicturesOfAManifest(name: String, form: String) async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 2)
-        try FileManager.default.makeFolder(atPath: fixture.documents.path + "/sub")
-        try Data(DaemonFixture.picture).write(
-            to: fixture.documents.url.appending(path: "sub/c d.png"))
-        let text = form.text.replacing("@", with: fixture.documents.path)
-        try fixture.write(text, to: form.file)
+        try fixture.addPicture("sub/c d.png")
+        let text = form.replacing("@", with: fixture.documents.path)
+        try fixture.write(text, to: name)
         // From another folder: relative sources begin at the manifest's.
         let client = try ClientProcess(
-            ["submit", "\(fixture.documents.path)/\(form.file)", "--copy", "--wait", "--json"],
+            ["submit", "\(fixture.documents.path)/\(name)", "--copy", "--wait", "--json"],
             spool: fixture.spool.path, folder: "/")
         let result = try await client.result()
         #expect(result.exit == 0 && result.errors == "")
         let status = try await fixture.complete("a", daemon)
-        let lines = try result.output.split(separator: "\n").map {
-            try jsonObject($0.utf8)
-        }
+        let lines = try result.objects()
         try #require(lines.map { $0["type"] as? String } == ["submission", "batch", "summary"])
         #expect(lines[0]["file"] as? String == "a" && lines[0]["id"] as? String == "a")
         #expect(lines[0]["identity"] as? String == status.manifest.identity)
@@ -79,7 +63,7 @@ import Testing
     @Test func leavesOtherSourcesToTheDaemon() async throws {
         let fixture = try DaemonFixture(pictures: 1)
         let roots = try ScratchDirectory()
-        try Data(DaemonFixture.picture).write(to: roots.url.appending(path: "root.png"))
+        try roots.addPicture("root.png")
         let daemon = try await fixture.run(["sources.roots": "[\(roots.path)]"])
         try fixture.write("images: [root.png, 0.png]\n", to: "mixed.yaml")
         try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "remote.yaml")
@@ -93,27 +77,10 @@ import Testing
         #expect(remote.manifest.name == "remote.yaml" && remote.manifest.isFolder == nil)
     }
 
-    @Test func holdsWhatItSends() async throws {
-        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
-        for id in ["x", "x-2"] {
-            try await fixture.client("submit", "0.png", "--copy", "--hold", "--name", "x").expect(
-                exit: 0, output: "\(id)\n")
-            let status = try await fixture.spool.waitForStatus(of: id, daemon, .held)
-            #expect(status.times.started == nil)
-        }
-        try await fixture.client("release", "x", "--wait").expect(
-            exit: 0, output: "x is released\n")
-        try await fixture.complete("x", daemon)
-    }
-
     /// A name of pictures that would mean something else in the inbox.
     @Test func namesAFolderSoThatItIsTaken() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 0)
-        let folder = fixture.documents.url.appending(path: "raw.hold")
-        try FileManager.default.makeFolder(at: folder)
-        for name in ["a.png", "b.png"] {
-            try Data(DaemonFixture.picture).write(to: folder.appending(path: name))
-        }
+        for name in ["a.png", "b.png"] { try fixture.addPicture("raw.hold/\(name)") }
         try await fixture.client(
             "submit", "raw.hold/a.png", "raw.hold/b.png", "--copy", "--wait"
         ).expect(exit: 0, output: "raw.hold_\n")
@@ -193,10 +160,8 @@ import Testing
         let (fixture, daemon) = try await DaemonFixture.running(
             pictures: 1, ["downloads.maxBytes": "64KiB"])
         let path = fixture.documents.path
-        try Data(DaemonFixture.picture).write(to: fixture.documents.url.appending(path: "a.png"))
-        let copy = path + "/sub" + path
-        try FileManager.default.makeFolder(atPath: copy)
-        try Data(DaemonFixture.picture).write(to: URL(filePath: copy + "/0.png"))
+        try fixture.addPicture("a.png")
+        try fixture.addPicture("sub\(path)/0.png")
         try Data(count: 70_000).write(to: fixture.documents.url.appending(path: "large.png"))
         try FileManager.default.makeFolder(atPath: path + "/folder.png")
         let table: [(source: String, exit: Int32, errors: String)] = [
@@ -346,13 +311,5 @@ import Testing
             #expect(result.exit == 0)
         }
         #expect(fixture.spool.list("tmp") == [".darkroom-1-2", "mine"])
-    }
-}
-
-extension DaemonFixture {
-    /// Makes the folders of a spool in which no daemon has worked yet.
-    func makeStations() throws {
-        try spool.makeFolders()
-        try FileManager.default.makeFolder(atPath: spool.path + "/outbox")
     }
 }

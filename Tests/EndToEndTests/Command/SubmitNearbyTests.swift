@@ -17,16 +17,13 @@ import Testing
             (shop, "photos/a.png"), (shop, "photos/b.png"), (root, "photos/a.png"),
             (root, "r.png"),
         ] {
-            let url = folder.url.appending(path: file)
-            try FileManager.default.makeFolder(at: url.deletingLastPathComponent())
-            try Data(DaemonFixture.picture).write(to: url)
+            try folder.addPicture(file)
         }
     }
 
     private func write(_ text: String, to file: String) throws -> String {
-        let path = "\(shop.path)/\(file)"
-        try Data(text.utf8).write(to: URL(filePath: path))
-        return path
+        try shop.write(text, file)
+        return "\(shop.path)/\(file)"
     }
 
     /// Runs the command in the root of the machine.

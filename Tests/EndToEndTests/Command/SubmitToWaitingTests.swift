@@ -10,28 +10,7 @@ import Testing
 
     init() throws {
         fixture = try DaemonFixture(pictures: 1)
-        try fixture.spool.makeFolders()
-        for folder in ["active", "outbox"] {
-            try FileManager.default.makeFolder(atPath: "\(fixture.spool.path)/\(folder)")
-        }
-        lock = open(fixture.spool.path + "/lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o644)
-        try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
-        let now = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-        let report = """
-            {"schemaVersion": 1, "written": "\(now)", "state": "waiting",
-             "waiting": {"code": "disk-full", "message": "SPOOL/probe: No space left on device", "since": "\(now)"},
-             "daemon": {"version": "0", "process": \(getpid()), "started": "\(now)", "uid": 0},
-             "limits": {"manifestBytes": 1000, "images": 2, "filters": 1, "defaultFilters": "[mono]",
-              "sourceRoots": ["/srv"], "readableRoots": ["/srv"], "sourceBytes": 100000,
-              "downloads": {"allowNetworks": [], "allowHosts": [], "denyHosts": [], "redirects": 5,
-               "connectTimeout": 5, "timeout": 300, "stallTime": 30, "stallRate": 1024,
-               "maxHeaderBytes": 65536, "hasHeaders": false},
-              "pictures": {"pixels": 1000000, "memory": 1000000000, "cores": 2}},
-             "counts": {"processing": 0, "pending": 0, "held": 0},
-             "images": {"total": 0, "new": 0, "downloading": 0, "downloaded": 0, "filtering": 0,
-              "filtered": 0, "failed": 0, "cancelled": 0}, "batches": []}
-            """
-        try Data(report.utf8).write(to: fixture.spool.root.appending(path: "queue.json"))
+        lock = try fixture.pretendDaemon("waiting", roots: "/srv", bytes: 100_000)
         try fixture.write("images: {a: \(fixture.url("0.png"))}\n", to: "x.yaml")
     }
 
@@ -67,9 +46,7 @@ import Testing
     /// What is taken is not submitted again.
     @Test func saysWhatIsTaken() async throws {
         let client = try fixture.begin(["submit", "x.yaml", "--anyway"])
-        try await eventually("its words") {
-            client.text("errors") == Self.begin("x.yaml") ? true : nil
-        }
+        try await client.until("its words") { $0.text("errors") == Self.begin("x.yaml") }
         try FileManager.default.moveItem(
             atPath: fixture.spool.path + "/inbox/x.yaml",
             toPath: fixture.spool.path + "/active/x.yaml")
@@ -85,9 +62,7 @@ import Testing
 
     @Test func waitsIfItIsAskedTo() async throws {
         let client = try fixture.begin(["submit", "x.yaml", "--anyway", "--wait"])
-        try await eventually("its words") {
-            client.text("errors") == Self.begin("x.yaml") ? true : nil
-        }
+        try await client.until("its words") { $0.text("errors") == Self.begin("x.yaml") }
         // The daemon that had no space ends, and one begins that has some.
         close(lock)
         let process = try await fixture.run()

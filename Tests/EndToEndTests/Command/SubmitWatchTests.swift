@@ -25,8 +25,7 @@ import Testing
             ], spool: fixture.spool.path, folder: fixture.documents.path,
             environment: ["TERM": "xterm"], terminal: terminal)
         #expect(try await client.result().exit == 0)
-        let screen = VirtualScreen(width: 80, height: 24)
-        screen.feed(terminal.text)
+        let screen = terminal.screen(80, 24)
         #expect(screen.lines.count == 2 && screen.lines.first == "photos", "\(screen.lines)")
         #expect(screen.lines.last?.hasPrefix("photos: completed, 4 images in ") == true)
         #expect(screen.unknown == [])
@@ -49,9 +48,7 @@ import Testing
         #expect(lines.last == "poor: completed with errors, 0 of 1 image done, 1 failed")
 
         let json = try await fixture.client("submit", "good.yaml", "--watch", "--json")
-        let objects = try json.output.split(separator: "\n").map {
-            try jsonObject($0.utf8)
-        }
+        let objects = try json.objects()
         #expect(json.exit == 0)
         try #require(objects.map { $0["type"] as? String } == ["submission", "batch", "summary"])
         #expect(objects[1]["id"] as? String == "good-2")
@@ -88,8 +85,7 @@ import Testing
         try await waitForWork(fixture, daemon)
         terminal.type("\u{3}")
         #expect(try await client.result().exit == 130)
-        let screen = VirtualScreen(width: 80, height: 24)
-        screen.feed(terminal.text)
+        let screen = terminal.screen(80, 24)
         // The terminal shows the key.
         let lines = screen.lines.map { $0.replacing("^C", with: "") }
         #expect(lines == ["my trip", Self.advice])
@@ -102,9 +98,7 @@ import Testing
         let (fixture, daemon) = try await DaemonFixture.running(
             pictures: DaemonFixture.many, Self.two)
         let client = try begin(fixture, ["--progress", "plain"])
-        try await eventually("progress", context: { client.text("errors") }) {
-            client.text("errors").contains("my trip: ") ? true : nil
-        }
+        try await client.until("progress") { $0.text("errors").contains("my trip: ") }
         try await waitForWork(fixture, daemon)
         client.send(signal)
         let result = try await client.result()

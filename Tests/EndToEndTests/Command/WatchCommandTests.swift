@@ -22,21 +22,15 @@ import Testing
         return command
     }
 
-    private func screen(_ terminal: PseudoTerminal, _ width: Int, _ height: Int) -> VirtualScreen {
-        let screen = VirtualScreen(width: width, height: height)
-        screen.feed(terminal.text)
-        return screen
-    }
-
     @Test func leavesOnlyTheResultOnATerminal() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 40, Self.two)
         let terminal = try PseudoTerminal(width: 80, height: 24)
         let command = try await begin(fixture, daemon, terminal: terminal, shows: "/40")
-        let during = screen(terminal, 80, 24)
+        let during = terminal.screen(80, 24)
         #expect(during.lines.first?.hasPrefix("holiday  [") == true)
         let result = try await command.result()
         #expect(result.exit == 0)
-        let after = screen(terminal, 80, 24)
+        let after = terminal.screen(80, 24)
         #expect(after.lines.count == 1)
         #expect(after.lines.first?.hasPrefix("holiday: completed, 40 images in ") == true)
         #expect(!after.hasWrapped && after.unknown == [])
@@ -49,7 +43,7 @@ import Testing
         let command = try await begin(fixture, daemon, terminal: terminal, shows: "/40")
         terminal.type("\u{3}")
         #expect(try await command.result().exit == 130)
-        let after = screen(terminal, 40, 10)
+        let after = terminal.screen(40, 10)
         // The message is longer than the terminal is wide. Its lines end between words.
         #expect(
             after.lines.suffix(2) == [
@@ -72,52 +66,21 @@ import Testing
         #expect(terminal.text.contains("holiday: cancelled, "))
     }
 
-    /// Ctrl-C ends the events with their summary, too.
-    @Test func sumsUpWhenItIsInterrupted() async throws {
-        let (fixture, daemon) = try await DaemonFixture.running(pictures: 1)
-        try fixture.spool.drop("later.hold", "")
-        try fixture.drop("later", images: [("a", fixture.url("0.png"))])
-        _ = try await fixture.spool.waitForStatus(of: "later", daemon, .held)
-        let client = try ClientProcess(["watch", "later", "--json"], spool: fixture.spool.path)
-        try await eventually("an event", context: { client.text("errors") }) {
-            client.text("output").contains("progress") ? true : nil
-        }
-        client.send(SIGINT)
-        let result = try await client.result()
-        #expect(result.exit == 130)
-        #expect(
-            result.output.split(separator: "\n").last
-                == #"{"batches":1,"exit":130,"states":{"held":1},"type":"summary"}"#)
-        #expect(
-            result.errors == "darkroom: The batch goes on. To watch again: darkroom watch later\n")
-    }
-
     @Test func endsWithTheCodeOfTheWorst() async throws {
         let (fixture, daemon) = try await DaemonFixture.running(pictures: 2, Self.two)
-        try fixture.drop("fine", images: [("a", fixture.url("0.png"))])
         try fixture.drop(
             "half", images: [("a", fixture.url("0.png")), ("b", fixture.url("none.png"))])
         try fixture.spool.drop("wrong.json", "{}")
-        for id in ["fine", "half", "wrong"] { _ = try await fixture.spool.finish(id, daemon) }
-        for (ids, exit) in [
-            (["fine"], Int32(0)), (["half"], 3), (["fine", "half", "fine"], 3),
-            (["wrong", "half"], 65),
-            (["none"], 66),
-        ] {
-            let result = try await ClientProcess.end(
-                ["watch", "--spool", fixture.spool.path] + ids)
-            #expect(result.exit == exit, "\(ids) \(result)")
-        }
-        let result = try await ClientProcess.end(
-            ["watch", "--spool", fixture.spool.path, "half", "wrong"])
-        #expect(
-            result.output == """
+        for id in ["half", "wrong"] { _ = try await fixture.spool.finish(id, daemon) }
+        try await fixture.client("watch", "half", "wrong").expect(
+            exit: 65,
+            output: """
                 half: completed with errors, 1 of 2 images done, 1 failed
                 wrong: rejected, darkroom show wrong lists its errors
 
                 """)
-        #expect(result.errors == "")
-        try await ClientProcess.end(["watch", "--spool", fixture.spool.path]).expect(
+        #expect(try await fixture.client("watch", "none").exit == 66)
+        try await fixture.client("watch").expect(
             exit: 0, errors: "darkroom: No batch is unfinished.\n")
     }
 
@@ -134,9 +97,7 @@ import Testing
         try fixture.spool.drop("holiday.release", "")
         let result = try await watch.result()
         #expect(result.exit == 0 && result.errors == "")
-        let events = try result.output.split(separator: "\n").map {
-            try jsonObject($0.utf8)
-        }
+        let events = try result.objects()
         #expect(events.dropLast().allSatisfy { $0["type"] as? String == "progress" })
         #expect(events.dropLast().last?["state"] as? String == "completed")
         #expect(events.last?["type"] as? String == "summary")

@@ -7,9 +7,11 @@ import Testing
 /// is called at least once, and in the order of the ends.
 @Suite(.fewAtATime) struct WatchFinishedKillTests {
     private let hooks: HookFixture
+    private let daemon: DaemonProcess
 
-    init() throws {
+    init() async throws {
         hooks = try HookFixture()
+        daemon = try await hooks.daemons.run()
     }
 
     /// Each ID once, at its first call.
@@ -41,8 +43,7 @@ import Testing
     private static let points = FaultPoint.allCases.filter(\.needsNotification)
 
     @Test(arguments: points) func callsAfterADeathAtEachPoint(point: FaultPoint) async throws {
-        let daemon = try await hooks.daemons.run()
-        for id in ["c", "a", "b"] { try await hooks.end([id], daemon) }
+        try await hooks.end("c", "a", "b", daemon: daemon)
         // Each call fails the first time.
         let program = try hooks.program(
             """
@@ -77,8 +78,7 @@ import Testing
     /// What had ended before the first start stays passed over if that start is killed.
     @Test(arguments: [FaultPoint.notifyCursorWritten, .notifyCursorMoved])
     func aDeadFirstStartCallsForNothing(point: FaultPoint) async throws {
-        let daemon = try await hooks.daemons.run()
-        try await hooks.end(["a", "b"], daemon)
+        try await hooks.end("a", "b", daemon: daemon)
         let program = try hooks.program(HookFixture.note)
         let first = try hooks.watch(
             ["--exec", program], environment: [FaultPoint.variable: point.rawValue])
@@ -86,14 +86,13 @@ import Testing
         #expect(hooks.has("cursor") == (point == .notifyCursorMoved))
         let second = try await hooks.watchFromNow(["--exec", program])
         try await eventually("the states") { hooks.states().count == 2 ? true : nil }
-        try await hooks.end(["c"], daemon)
+        try await hooks.end("c", daemon: daemon)
         #expect(try await hooks.wait(1, second) == ["c"])
         _ = try await hooks.stop(second)
         #expect(hooks.states() == ["a": "before", "b": "before", "c": "called"])
     }
 
     @Test func callsAfterDeathsAtRandomMoments() async throws {
-        let daemon = try await hooks.daemons.run()
         let program = try hooks.program(HookFixture.note)
         let options = ["--from-start", "--exec", program]
         var random = SplitMix64(seed: 16)
@@ -112,26 +111,23 @@ import Testing
             }
         }
         let command = try hooks.watch(options)
-        try await eventually("all calls", context: { command.text("errors") }) {
-            Set(hooks.lines()).count == 75 ? true : nil
-        }
+        try await command.until("all calls") { _ in Set(hooks.lines()).count == 75 }
         _ = try await hooks.stop(command)
         #expect(Set(firstCalls()) == Set(try hooks.ends()))
     }
 
     @Test func outlivesTheDaemon() async throws {
-        let first = try await hooks.daemons.run()
         let program = try hooks.program(HookFixture.note)
         let command = try await hooks.watchFromNow(["--exec", program])
-        try await hooks.end(["a"], first)
+        try await hooks.end("a", daemon: daemon)
         try hooks.spool.drop("b.hold", "")
         try hooks.daemons.drop("b", images: [("a", hooks.daemons.url("0.png"))])
-        _ = try await hooks.spool.waitForStatus(of: "b", first, .held)
-        try await first.killAtOnce()
+        _ = try await hooks.spool.waitForStatus(of: "b", daemon, .held)
+        try await daemon.killAtOnce()
         let second = try await hooks.daemons.run()
         try hooks.spool.drop("b.release", "")
         _ = try await hooks.spool.finish("b", second)
-        try await hooks.end(["c"], second)
+        try await hooks.end("c", daemon: second)
         #expect(try await hooks.wait(3, command) == ["a", "b", "c"])
         #expect(try await hooks.stop(command, after: "c").errors == "")
         _ = try await second.stop()
@@ -140,7 +136,6 @@ import Testing
     /// A disk that refuses the cursor delays calls, and loses none.
     @Test(.enabled(if: SmallDisk.isAvailable, "only root may mount"))
     func waitsForTheCursor() async throws {
-        let daemon = try await hooks.daemons.run()
         let disk = try SmallDisk(kilobytes: 256)
         let cursor = disk.root.appending(path: "cursor").path
         let program = try hooks.program(HookFixture.note)
@@ -157,9 +152,7 @@ import Testing
         try await hooks.end(ids, daemon)
         let refusal =
             "darkroom: \(cursor): cannot write: No space left on device; no further call begins until the cursor can be written\n"
-        try await eventually("the refusal", context: { command.text("errors") }) {
-            command.text("errors") == refusal ? true : nil
-        }
+        try await command.until("the refusal") { $0.text("errors") == refusal }
         let calls = hooks.lines()
         #expect(!calls.isEmpty && calls.count < ids.count)
         disk.empty()

@@ -7,10 +7,12 @@ import Testing
 /// `darkroom watch --finished --post` with real servers: nginx, and origins that fail, hang and come back.
 @Suite(.fewAtATime) struct WatchFinishedPostTests {
     private let hooks: HookFixture
+    private let daemon: DaemonProcess
     private static let key = "8c5f0d5f2b0e4f6c9a7d1e3b5a7c9d1f"
 
-    init() throws {
+    init() async throws {
         hooks = try HookFixture()
+        daemon = try await hooks.daemons.run()
         try Data("\(Self.key)\n".utf8).write(to: hooks.scratch.url.appending(path: "key"))
     }
 
@@ -26,12 +28,8 @@ import Testing
     private func post(
         to url: String, _ options: [String] = [], environment: [String: String] = [:]
     ) async throws -> ClientProcess {
-        let command = try hooks.watch(
+        try await hooks.watchFromNow(
             Self.local + ["--from-start", "--post", url] + options, environment: environment)
-        try await eventually("the cursor", context: { command.text("errors") }) {
-            hooks.has("cursor") ? true : nil
-        }
-        return command
     }
 
     private static func reply(_ status: String, _ fields: [String] = []) -> ScriptedOrigin.Reply {
@@ -42,8 +40,8 @@ import Testing
     private func stop(
         _ command: ClientProcess, after count: Int
     ) async throws -> ClientProcess.Result {
-        try await eventually("\(count) results", context: { command.text("errors") }) {
-            command.text("output").split(separator: "\n").count >= count ? true : nil
+        try await command.until("\(count) results") {
+            $0.text("output").split(separator: "\n").count >= count
         }
         return try await hooks.stop(command)
     }
@@ -66,12 +64,10 @@ import Testing
 
     @Test func sendsSignedProgressInOrder() async throws {
         let origin = try ScriptedOrigin { _ in Self.reply("204 No Content") }
-        let daemon = try await hooks.daemons.run()
         let command = try await post(
             to: "\(origin.baseURL)/hook?token=secret", ["--key-file", hooks.path("key")])
-        try hooks.daemons.drop("good", images: [("a", hooks.daemons.url("0.png"))])
-        _ = try await hooks.spool.finish("good", daemon)
-        try await hooks.end(["wrong"], daemon)
+        try await hooks.daemons.finish(["good"], daemon)
+        try await hooks.end("wrong", daemon: daemon)
         let result = try await stop(command, after: 2)
         #expect(result.exit == 0 && result.errors == "")
         #expect(origin.requests.map(Self.id) == ["good", "wrong"])
@@ -94,13 +90,10 @@ import Testing
     @Test(arguments: [("unsigned", false), ("unsigned", true), (key, true)])
     func takesTheKeyOfTheService(content: String, hasFile: Bool) async throws {
         let origin = try ScriptedOrigin { _ in Self.reply("200 OK") }
-        let daemon = try await hooks.daemons.run()
-        if hasFile {
-            try Data(content.utf8).write(to: hooks.scratch.url.appending(path: "webhook-key"))
-        }
+        if hasFile { try hooks.scratch.write(content, "webhook-key") }
         let command = try await post(
             to: "\(origin.baseURL)/", environment: ["CREDENTIALS_DIRECTORY": hooks.scratch.path])
-        try await hooks.end(["a"], daemon)
+        try await hooks.end("a", daemon: daemon)
         #expect(try await stop(command, after: 1).errors == "")
         let request = try #require(origin.requests.first)
         let expected = content == Self.key ? try await signature(request) : nil
@@ -110,8 +103,7 @@ import Testing
     @Test(arguments: [true, false]) func reachesNginx(tls: Bool) async throws {
         let documents = try ScratchDirectory()
         let nginx = try NginxOrigin(documentRoot: documents.path, tls: tls)
-        let daemon = try await hooks.daemons.run()
-        try await hooks.end(["a", "b"], daemon)
+        try await hooks.end("a", "b", daemon: daemon)
         let trust = nginx.caFile.map { ["--ca-file", $0] } ?? []
         let command = try await post(to: "\(nginx.baseURL)/hook", trust)
         #expect(try await stop(command, after: 2).errors == "")
@@ -124,8 +116,8 @@ import Testing
             // A certificate that nobody trusts.
             try FileManager.default.removeItem(atPath: hooks.cursor)
             let other = try await post(to: "\(nginx.baseURL)/hook", ["--tries", "1"])
-            try await eventually("a refusal", context: { other.text("errors") }) {
-                other.text("errors").contains("passed over after 1 try") ? true : nil
+            try await other.until("a refusal") {
+                $0.text("errors").contains("passed over after 1 try")
             }
             #expect(try nginx.requests().count == 2)
             _ = try await hooks.stop(other)
@@ -161,9 +153,7 @@ import Testing
         let origin = try ScriptedOrigin { _ in
             count.next() <= 2 ? failure : Self.reply("200 OK")
         }
-        let daemon = try await hooks.daemons.run()
-        try await hooks.end(["a"], daemon)
-        try await hooks.end(["b"], daemon)
+        try await hooks.end("a", "b", daemon: daemon)
         let command = try await post(to: "\(origin.baseURL)/", ["--timeout", "500ms"])
         let result = try await stop(command, after: 2)
         let url = "\(origin.baseURL)/"
@@ -184,8 +174,7 @@ import Testing
                 ["HTTP/1.1 200 OK", "Content-Length: 10000000"],
                 body: [UInt8](repeating: 32, count: 200_000), ending: .hold)
         }
-        let daemon = try await hooks.daemons.run()
-        try await hooks.end(["a"], daemon)
+        try await hooks.end("a", daemon: daemon)
         #expect(try await stop(try await post(to: "\(origin.baseURL)/"), after: 1).errors == "")
         #expect(origin.requests.count == 1)
     }
@@ -197,14 +186,11 @@ import Testing
                 ? Self.reply("200 OK")
                 : Self.reply("503 Service Unavailable", ["Retry-After: 100000"])
         }
-        let daemon = try await hooks.daemons.run()
-        try await hooks.end(["a"], daemon)
+        try await hooks.end("a", daemon: daemon)
         let command = try await post(to: "\(origin.baseURL)/")
         let line =
             "darkroom: a: try 1 of 10 failed: \(origin.baseURL)/: the server answered 503 Service Unavailable; the next one is in 1 h 0 min\n"
-        try await eventually("the pause", context: { command.text("errors") }) {
-            command.text("errors") == line ? true : nil
-        }
+        try await command.until("the pause") { $0.text("errors") == line }
         _ = try await hooks.stop(command)
         // A new start does not wait.
         #expect(try await stop(try await post(to: "\(origin.baseURL)/"), after: 1).errors == "")
@@ -212,13 +198,9 @@ import Testing
 
     @Test func reachesAServerThatComesBack() async throws {
         let port = try unusedPort()
-        let daemon = try await hooks.daemons.run()
-        try await hooks.end(["a"], daemon)
-        try await hooks.end(["b"], daemon)
+        try await hooks.end("a", "b", daemon: daemon)
         let command = try await post(to: "http://127.0.0.1:\(port)/", ["--tries", "0"])
-        try await eventually("two tries", context: { command.text("errors") }) {
-            command.text("errors").contains("a: try 2 failed: ") ? true : nil
-        }
+        try await command.until("two tries") { $0.text("errors").contains("a: try 2 failed: ") }
         let origin = try ScriptedOrigin(port: port) { _ in Self.reply("200 OK") }
         let result = try await stop(command, after: 2)
         origin.stop()
@@ -229,14 +211,13 @@ import Testing
     /// A name that resolves to an address that is not public is refused when it is connected to.
     @Test func obeysTheRulesOfAddresses() async throws {
         let origin = try ScriptedOrigin { _ in Self.reply("200 OK") }
-        let daemon = try await hooks.daemons.run()
-        try await hooks.end(["a"], daemon)
+        try await hooks.end("a", daemon: daemon)
         let name = ProcessInfo.processInfo.hostName
         let command = try hooks.watch([
             "--from-start", "--tries", "1", "--post", "http://\(name):\(origin.port)/",
         ])
-        try await eventually("the refusal", context: { command.text("errors") }) {
-            command.text("errors").contains("a: passed over after 1 try") ? true : nil
+        try await command.until("the refusal") {
+            $0.text("errors").contains("a: passed over after 1 try")
         }
         #expect(
             command.text("errors").contains("--allow-network with")
@@ -248,8 +229,7 @@ import Testing
     /// A request that hangs does not delay a stop for longer than the stop may take, nor a second signal at all.
     @Test func endsARequestAtTheSecondSignal() async throws {
         let origin = try ScriptedOrigin { _ in .init(bytes: [], ending: .hold) }
-        let daemon = try await hooks.daemons.run()
-        try await hooks.end(["a"], daemon)
+        try await hooks.end("a", daemon: daemon)
         let command = try await post(to: "\(origin.baseURL)/", ["--timeout", "1h"])
         try await eventually("the request") { origin.requests.count == 1 ? true : nil }
         command.send(SIGTERM)

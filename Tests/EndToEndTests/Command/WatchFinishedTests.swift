@@ -5,9 +5,11 @@ import Testing
 /// `darkroom watch --finished --exec` with the real daemon and real programs.
 @Suite(.fewAtATime) struct WatchFinishedTests {
     private let hooks: HookFixture
+    private let daemon: DaemonProcess
 
-    init() throws {
+    init() async throws {
         hooks = try HookFixture()
+        daemon = try await hooks.daemons.run()
     }
 
     private func url(_ name: String) -> String { hooks.daemons.url(name) }
@@ -15,18 +17,16 @@ import Testing
     // MARK: Calls
 
     @Test func callsForEachEndInOrder() async throws {
-        let daemon = try await hooks.daemons.run()
         let program = try hooks.program(
             """
             echo "$DARKROOM_ID $DARKROOM_STATE $DARKROOM_OUTBOX $#:$1:$2" >>"$HERE/calls"
             cat >"$HERE/$DARKROOM_ID.status"
             """)
         let command = try await hooks.watchFromNow(["--exec", program, "-x y", "--post"])
-        try hooks.daemons.drop("good", images: [("a", url("0.png"))])
-        _ = try await hooks.spool.finish("good", daemon)
+        try await hooks.daemons.finish(["good"], daemon)
         try hooks.daemons.drop("half", images: [("a", url("0.png")), ("b", url("no.png"))])
         _ = try await hooks.spool.finish("half", daemon)
-        try await hooks.end(["wrong"], daemon)
+        try await hooks.end("wrong", daemon: daemon)
         let outbox = hooks.spool.root.appending(path: "outbox").path
         #expect(
             try await hooks.wait(3, command) == [
@@ -57,11 +57,10 @@ import Testing
     }
 
     @Test func passesOverWhatHadEndedBeforeUnlessItIsTold() async throws {
-        let daemon = try await hooks.daemons.run()
-        try await hooks.end(["a", "b"], daemon)
+        try await hooks.end("a", "b", daemon: daemon)
         let program = try hooks.program(HookFixture.note)
         let command = try await hooks.watchFromNow(["--exec", program])
-        try await hooks.end(["c"], daemon)
+        try await hooks.end("c", daemon: daemon)
         #expect(try await hooks.wait(1, command) == ["c"])
         let result = try await hooks.stop(command, after: "c")
         #expect(
@@ -72,7 +71,7 @@ import Testing
                 """)
         #expect(hooks.states() == ["a": "before", "b": "before", "c": "called"])
         // What ends while nobody watches is called later. A cursor that is there is no first start.
-        try await hooks.end(["d"], daemon)
+        try await hooks.end("d", daemon: daemon)
         let second = try hooks.watch(["--from-start", "--exec", program])
         #expect(try await hooks.wait(2, second) == ["c", "d"])
         _ = try await hooks.stop(second)
@@ -85,7 +84,6 @@ import Testing
     /// The events of inotify are a help and not a need.
     @Test(.enabled(if: DaemonProcess.canForbidInotify, "user namespaces are not allowed"))
     func looksWithoutInotify() async throws {
-        let daemon = try await hooks.daemons.run()
         let program = try hooks.program(HookFixture.note)
         let command = try await hooks.watchFromNow(
             ["--exec", program],
@@ -93,9 +91,8 @@ import Testing
                 test -z "$INSIDE" && INSIDE=1 exec unshare --user --map-root-user sh -c \
                 'echo 0 >/proc/sys/user/max_inotify_instances && exec "$0" "$@"' "$0" "$@"
                 """#)
-        try await hooks.end(["a"], daemon)
-        try hooks.daemons.drop("b", images: [("a", url("0.png"))])
-        _ = try await hooks.spool.finish("b", daemon)
+        try await hooks.end("a", daemon: daemon)
+        try await hooks.daemons.finish(["b"], daemon)
         #expect(try await hooks.wait(2, command) == ["a", "b"])
         let events = try FileManager.default.contentsOfDirectory(
             atPath: "/proc/\(command.identifier)/fd"
@@ -109,14 +106,12 @@ import Testing
 
     /// Each end of a batch is an end of its own.
     @Test func callsAgainAfterARetry() async throws {
-        let daemon = try await hooks.daemons.run()
         let program = try hooks.program(
             #"echo "$DARKROOM_ID $DARKROOM_STATE $DARKROOM_END" >>"$HERE/calls""#)
         let command = try await hooks.watchFromNow(["--exec", program])
         try hooks.daemons.drop("half", images: [("a", url("0.png")), ("b", url("late.png"))])
         let first = try await hooks.wait(1, command)
-        try Data(DaemonFixture.picture).write(
-            to: hooks.daemons.documents.url.appending(path: "late.png"))
+        try hooks.daemons.addPicture("late.png")
         #expect(try await hooks.daemons.client("retry", "half", "--wait").exit == 0)
         let both = try await hooks.wait(2, command).map { $0.split(separator: " ") }
         #expect(both.map { $0[1] } == ["completedWithErrors", "completed"])
@@ -128,15 +123,13 @@ import Testing
     // MARK: Trouble with the program
 
     @Test func triesAgainAndInOrder() async throws {
-        let daemon = try await hooks.daemons.run()
         let program = try hooks.program(
             """
             \(HookFixture.note)
             test "$DARKROOM_ID" != a || test "$(grep -c a "$HERE/calls")" -gt 2
             """)
         let command = try await hooks.watchFromNow(["--retry-delay", "20ms", "--exec", program])
-        try await hooks.end(["a"], daemon)
-        try await hooks.end(["b"], daemon)
+        try await hooks.end("a", "b", daemon: daemon)
         #expect(try await hooks.wait(4, command) == ["a", "a", "a", "b"])
         let result = try await hooks.stop(command, after: "b")
         #expect(
@@ -160,13 +153,11 @@ import Testing
 
     @Test(arguments: troubles)
     func passesOverAfterTheLastTry(what: String, reason: String) async throws {
-        let daemon = try await hooks.daemons.run()
         let program = try hooks.program(
             "\(HookFixture.note)\ntest \"$DARKROOM_ID\" != a || { \(what); }")
         let command = try await hooks.watchFromNow(
             ["--tries", "1", "--timeout", "1s", "--exec", program])
-        try await hooks.end(["a"], daemon)
-        try await hooks.end(["b"], daemon)
+        try await hooks.end("a", "b", daemon: daemon)
         #expect(try await hooks.wait(2, command) == ["a", "b"])
         try await eventually("the result") { command.text("output").isEmpty ? nil : true }
         let result = try await hooks.stop(command)
@@ -185,16 +176,12 @@ import Testing
     }
 
     @Test func triesAProgramThatHasVanished() async throws {
-        let daemon = try await hooks.daemons.run()
         let program = try hooks.program("\(HookFixture.note)\nrm \"$0\"")
         let command = try await hooks.watchFromNow(["--retry-delay", "1s", "--exec", program])
-        try await hooks.end(["a"], daemon)
-        try await hooks.end(["b"], daemon)
+        try await hooks.end("a", "b", daemon: daemon)
         let failure =
             "darkroom: b: try 1 of 10 failed: \(program) cannot be started: No such file or directory; "
-        try await eventually("the failure", context: { command.text("errors") }) {
-            command.text("errors").hasPrefix(failure) ? true : nil
-        }
+        try await command.until("the failure") { $0.text("errors").hasPrefix(failure) }
         _ = try hooks.program(HookFixture.note)
         #expect(try await hooks.wait(2, command) == ["a", "b"])
         _ = try await hooks.stop(command)
@@ -203,21 +190,17 @@ import Testing
     // MARK: Signals
 
     @Test func letsARunningProgramEnd() async throws {
-        let daemon = try await hooks.daemons.run()
         let program = try hooks.program(
             """
             \(HookFixture.note)
             while ! test -e "$HERE/go"; do sleep 0.02; done
             """)
         let command = try await hooks.watchFromNow(["--exec", program])
-        try await hooks.end(["a"], daemon)
-        try await hooks.end(["b"], daemon)
+        try await hooks.end("a", "b", daemon: daemon)
         try await hooks.wait(1, command)
         command.send(SIGTERM)
         let waiting = "darkroom: stopping: the call for a may run for 30.0 s more\n"
-        try await eventually("the stop", context: { command.text("errors") }) {
-            command.text("errors") == waiting ? true : nil
-        }
+        try await command.until("the stop") { $0.text("errors") == waiting }
         try hooks.touch("go")
         try await command.result().expect(
             exit: 0, output: "a: rejected, darkroom show a lists its errors\n",
@@ -230,15 +213,12 @@ import Testing
     }
 
     @Test func theSecondSignalDoesNotWait() async throws {
-        let daemon = try await hooks.daemons.run()
         let program = try hooks.program("\(HookFixture.note)\ntest -e \"$HERE/go\" || sleep 3600")
         let command = try await hooks.watchFromNow(["--tries", "1", "--exec", program])
-        try await hooks.end(["a"], daemon)
+        try await hooks.end("a", daemon: daemon)
         try await hooks.wait(1, command)
         command.send(SIGINT)
-        try await eventually("the stop", context: { command.text("errors") }) {
-            command.text("errors").isEmpty ? nil : true
-        }
+        try await command.until("the stop") { !$0.text("errors").isEmpty }
         command.send(SIGINT)
         let result = try await command.result()
         #expect(result.exit == 130)
@@ -255,11 +235,10 @@ import Testing
     // MARK: Answers that are not there any more
 
     @Test func saysWhatWasRemovedBeforeItsCall() async throws {
-        let daemon = try await hooks.daemons.run()
         let program = try hooks.program("\(HookFixture.note)\ntest \"$DARKROOM_ID\" = c")
         let command = try await hooks.watchFromNow(
             ["--tries", "0", "--retry-delay", "1h", "--exec", program])
-        for id in ["a", "b"] { try await hooks.end([id], daemon) }
+        try await hooks.end("a", "b", daemon: daemon)
         try await hooks.wait(1, command)
         func removed(_ id: String) throws -> String {
             let time = try #require(try hooks.spool.status(of: id)?.times.finished)
@@ -271,12 +250,10 @@ import Testing
         try await eventually("the end of b") { hooks.states()["b"] != nil ? true : nil }
         // While it runs, and while it does not.
         #expect(try await hooks.daemons.client("remove", "b").exit == 0)
-        try await eventually("b", context: { command.text("errors") }) {
-            command.text("errors").hasSuffix(b) ? true : nil
-        }
+        try await command.until("b") { $0.text("errors").hasSuffix(b) }
         #expect(try await hooks.stop(command).errors.contains("a: try 1 failed: "))
         #expect(try await hooks.daemons.client("remove", "a").exit == 0)
-        try await hooks.end(["c"], daemon)
+        try await hooks.end("c", daemon: daemon)
         let second = try hooks.watch(["--exec", program])
         #expect(try await hooks.wait(2, second) == ["a", "c"])
         #expect(try await hooks.stop(second, after: "c").errors == a)
@@ -284,7 +261,6 @@ import Testing
     }
 
     @Test func saysThatARetryCameBeforeTheCall() async throws {
-        let daemon = try await hooks.daemons.run()
         let program = try hooks.program("\(HookFixture.note)\ntest -e \"$HERE/go\"")
         let command = try await hooks.watchFromNow(
             ["--retry-delay", "1h", "--exec", program])

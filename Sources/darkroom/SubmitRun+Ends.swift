@@ -4,25 +4,15 @@ import DarkroomCore
 import DarkroomSpool
 import Glibc
 
-/// Waits until submitted batches have ended: for `submit --wait` silently, for `submit --watch` with their progress.
-struct SubmitEnds {
-    private let ids: [String]
-    private let command: SubmitCommand
-    private let folder: SpoolFolder
-
-    init(of ids: [String], _ command: SubmitCommand, in folder: SpoolFolder) {
-        self.ids = ids
-        self.command = command
-        self.folder = folder
-    }
-
-    func wait() throws(ClientError) -> ClientExit {
+/// The wait until the submitted batches have ended: for `--wait` silently, for `--watch` with their progress.
+extension SubmitRun {
+    func waitForEnds(of ids: [String]) throws(ClientError) -> ClientExit {
         guard !ids.isEmpty else { return .success }
-        return command.watch ? try watch() : try waitSilently()
+        return command.watch ? try watch(ids) : try waitSilently(ids)
     }
 
     /// Standard output has the IDs alone, so the results go to standard error with the progress.
-    private func watch() throws(ClientError) -> ClientExit {
+    private func watch(_ ids: [String]) throws(ClientError) -> ClientExit {
         var session = try WatchSession(
             ids, in: folder, progress: command.progress.mode, color: command.color.color)
         session.results = command.json ? nil : STDERR_FILENO
@@ -35,7 +25,7 @@ struct SubmitEnds {
         return ClientExit(ofWorst: batches.map(\.state))
     }
 
-    private func waitSilently() throws(ClientError) -> ClientExit {
+    private func waitSilently(_ ids: [String]) throws(ClientError) -> ClientExit {
         let names = ids.map(\.shellQuoted).joined(separator: " ")
         Interruption.advise(
             "The work goes on without this command. To wait again: darkroom wait \(names)")

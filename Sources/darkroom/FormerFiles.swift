@@ -1,0 +1,39 @@
+import DarkroomCore
+
+/// What a run and a merge say of the files of earlier runs.
+enum FormerFiles {
+    /// The number of names, shards or failed images that are shown.
+    static let shortList = 10
+
+    /// - Parameters:
+    ///   - stale: those whose images fail now.
+    ///   - away: those whose sources cannot be looked for.
+    ///   - gone: those that no image has any more.
+    static func tell(stale: [String], away: [String], gone: [String]) {
+        tell(
+            stale, "stays, although its image fails now", "stay, although their images fail now")
+        let cause = "cannot be looked for: is a file system not mounted?"
+        tell(
+            away, "stays, because its source \(cause)", "stay, because their sources \(cause)",
+            end: "")
+        tell(gone, "has no image any more", "have no image any more")
+    }
+
+    private static func tell(
+        _ names: [String], _ one: String, _ several: String, end: String = ":"
+    ) {
+        guard !names.isEmpty else { return }
+        Console.complain(
+            "\(Words.count(names.count, "file")) of an earlier run \(names.count == 1 ? one : several)\(end) \(list(names))"
+        )
+    }
+
+    /// The first names of a list.
+    ///
+    /// - Parameter count: how many there are, if the list has not all of them.
+    static func list(_ names: [String], of count: Int? = nil) -> String {
+        let rest = (count ?? names.count) - shortList
+        return names.prefix(shortList).map { FileName($0).text }.joined(separator: ", ")
+            + (rest > 0 ? " and \(rest) more" : "")
+    }
+}
