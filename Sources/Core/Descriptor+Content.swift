@@ -115,11 +115,7 @@ extension Descriptor {
 
     package func information(path: String) throws(FileError) -> stat {
         var information = stat()
-        do {
-            _ = try retryingInterrupts { fstat(number, &information) }
-        } catch {
-            throw FileError(.examine, path, error)
-        }
+        _ = try retryingInterrupts(.examine, path) { fstat(number, &information) }
         return information
     }
 
@@ -145,11 +141,7 @@ extension Descriptor {
 
     /// Cuts the file to a length.
     package func truncate(to length: Int, path: String) throws(FileError) {
-        do {
-            _ = try retryingInterrupts { ftruncate(number, length) }
-        } catch {
-            throw FileError(.truncate, path, error)
-        }
+        _ = try retryingInterrupts(.truncate, path) { ftruncate(number, length) }
     }
 
     /// Makes the kernel begin to write the file's content. Then a later sync waits less, and several files share the
@@ -163,10 +155,6 @@ extension Descriptor {
     /// Waits until the file's content is on the disk. A failure is final: the kernel may have dropped the pages, and a
     /// second call would succeed without them (PostgreSQL, 2018).
     package func sync(path: String) throws(FileError) {
-        do {
-            _ = try retryingInterrupts { fsync(number) }
-        } catch {
-            throw FileError(.sync, path, error)
-        }
+        _ = try retryingInterrupts(.sync, path) { fsync(number) }
     }
 }

@@ -70,12 +70,14 @@ package struct JSONScanner {
         return false
     }
 
-    /// Calls `body` if the member comes next.
+    /// Calls `body` if the member comes next. The object is wrong if `body` returns nil.
     package mutating func object<Value>(
-        _ key: StaticString, _ body: (inout JSONScanner) -> Value
+        _ key: StaticString, _ body: (inout JSONScanner) -> Value?
     ) -> Value? {
         guard enter(key) else { return nil }
-        return object(body)
+        let value = object(body)
+        if value == nil { isWrong = true }
+        return value
     }
 
     /// An object whose keys are not known beforehand.

@@ -75,7 +75,6 @@ extension Descriptor {
     ) throws(FileError) -> String {
         var digest = SHA256Digest()
         var offset = start
-        var failure: Errno?
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
         defer { buffer.deallocate() }
         do throws(Errno) {
@@ -87,9 +86,8 @@ extension Descriptor {
                 piece(count)
             }
         } catch {
-            failure = error
+            throw FileError(.read, path, error)
         }
-        if let failure { throw FileError(.read, path, failure) }
         return digest.hex()
     }
 }
