@@ -1,6 +1,5 @@
 import DarkroomCore
 import DarkroomManifest
-import Foundation
 
 extension BatchProgress {
     /// The progress of a batch with this status, without rates.
@@ -81,14 +80,6 @@ extension BatchProgress {
         writer.add("waiting", progress.waiting) { $1.write(&$0) }
         writer.add("written", progress.written)
         return writer.text()
-    }
-
-    /// Reads the content of a file; nil if it is not of this version.
-    package init?(decoding bytes: [UInt8]) {
-        guard let progress = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
-            progress.schemaVersion == 1
-        else { return nil }
-        self = progress
     }
 }
 

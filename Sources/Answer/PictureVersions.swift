@@ -21,18 +21,6 @@ package struct PictureVersions: Codable, Sendable, Equatable {
         case zlib, libdeflate, codecs
     }
 
-    package init(
-        darkroom: String, libpng: String, libjpegTurbo: String, zlib: String, libdeflate: String,
-        codecs: [String: String]? = nil
-    ) {
-        self.darkroom = darkroom
-        self.libpng = libpng
-        self.libjpegTurbo = libjpegTurbo
-        self.zlib = zlib
-        self.libdeflate = libdeflate
-        self.codecs = codecs
-    }
-
     /// Those of this process.
     package static let present = PictureVersions(
         darkroom: Release.version, libpng: String(cString: darkroom_libpng_version()),

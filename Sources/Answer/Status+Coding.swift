@@ -1,5 +1,4 @@
 import DarkroomCore
-import Foundation
 
 extension Status {
     /// The same status with the current time.
@@ -51,12 +50,4 @@ extension Status {
 
     /// In bytes; a piece is longer by less than the text of an image.
     private static let piece = 64 << 10
-
-    /// Reads the content of a file; nil if it is not a status of this version.
-    package init?(decoding bytes: [UInt8]) {
-        guard let status = try? JSONDecoder().decode(Status.self, from: Data(bytes)),
-            status.schemaVersion == 1
-        else { return nil }
-        self = status
-    }
 }
