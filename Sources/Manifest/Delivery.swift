@@ -143,10 +143,7 @@ extension ValueReader {
             return nil
         }
         let folder = deliveryFolder(to, of: what, at: .key(path, key))
-        var existing = Delivery.Existing.number
-        if let node = map["ifExists"] {
-            existing = word(node, "‘ifExists’", at: .key(path, "ifExists")) ?? existing
-        }
+        let existing: Delivery.Existing = word(in: map, "ifExists", at: path) ?? .number
         return folder.map { Delivery(to: $0, existing, isOfRecipe: isOfRecipe) }
     }
 

@@ -52,25 +52,8 @@ extension ImageListReader {
             reader.refuseFilters(list, at: .key(path, "filters"), recipes)
             draft.settings.filters = filters(list, at: .key(path, "filters"), &reader)
         }
-        if let autoOrient = map["autoOrient"] {
-            draft.settings.autoOrient =
-                reader.boolean(autoOrient, "‘autoOrient’", at: .key(path, "autoOrient"))
-                ?? draft.settings.autoOrient
-        }
-        if let damaged = map["damaged"] {
-            draft.settings.damaged =
-                reader.word(damaged, "‘damaged’", at: .key(path, "damaged"))
-                ?? draft.settings.damaged
-        }
-        if let strict = map["strict"] {
-            draft.settings.isStrict =
-                reader.boolean(strict, "‘strict’", at: .key(path, "strict"))
-                ?? draft.settings.isStrict
-        }
-        if let publish = map["publish"] {
-            draft.isPublished =
-                reader.boolean(publish, "‘publish’", at: .key(path, "publish")) ?? true
-        }
+        draft.settings.readRules(map, at: path, &reader)
+        draft.isPublished = reader.boolean(in: map, "publish", at: path) ?? true
         if let output = map["output"] {
             draft.settings.output = reader.output(
                 output, over: draft.settings.output, at: .key(path, "output"))

@@ -140,7 +140,7 @@ extension ValueReader {
         }
         problems.add(
             .wrongType,
-            "‘pages’ must be \(words.joined(or: "or")), found \(number); one page is chosen "
+            "‘pages’ must be \(Words.list(words, "or")), found \(number); one page is chosen "
                 + (isOfImage ? "by ‘page’" : "by an image") + ": ‘\(form())’",
             at: path, node.place)
         return nil

@@ -78,11 +78,12 @@ package enum ImageName {
         }
         var name = component
         if name.utf8.first == UInt8(ascii: ".") || !name.isPrintableASCII(without: "/") {
-            var scalars = name.unicodeScalars.map { scalar -> Unicode.Scalar in
-                scalar.isControl || scalar == "/" || scalar == "\u{FFFD}" ? "_" : scalar
+            name = name.replacingScalars(with: "_") {
+                $0.isControl || $0 == "/" || $0 == "\u{FFFD}"
             }
-            if scalars.first == "." { scalars[0] = "_" }
-            name = String(String.UnicodeScalarView(scalars))
+            if name.utf8.first == UInt8(ascii: ".") {
+                name = "_" + Substring(name.utf8.dropFirst())
+            }
         }
         if name.isEmpty { name = "image" }
         name = name.prefix(utf8: maximumBytes)

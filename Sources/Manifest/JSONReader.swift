@@ -17,11 +17,6 @@ package struct JSONReader {
         return try reader.document()
     }
 
-    private init(cursor: TextCursor, builder: DocumentBuilder) {
-        self.cursor = cursor
-        self.builder = builder
-    }
-
     private mutating func document() throws(ManifestProblem) -> Document.Node {
         cursor.skipWhitespace()
         if cursor.isAtEnd { throw cursor.syntaxError("the file is empty") }

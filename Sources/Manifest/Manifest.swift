@@ -6,42 +6,22 @@ import DarkroomPicture
 package struct Manifest: Sendable, Equatable {
     /// In the manifest's order (those of a property list are sorted by name, because it has no order).
     package var images: [Image]
-    package var priority: Priority
-    package var qualityOfService: QualityOfServiceName
+    package var priority = Priority.normal
+    package var qualityOfService = QualityOfServiceName.default
     /// Whether the daemon makes a page of the batch; nil if neither the manifest nor its recipe says so.
     package var wantsPage: Bool?
     /// The recipes that it uses, sorted by their names. Their settings are in those of the images already.
-    package var recipes: [Recipe]
+    package var recipes: [Recipe] = []
     /// What its patterns and folders mean, and how many pages its sources have. Their images are among the others already.
-    package var found: SourceRecord
+    package var found = SourceRecord()
     /// The number of its patterns and folders that were not looked up, so that images are missing.
-    package var unknownSources: Int
+    package var unknownSources = 0
     /// The number of its files whose pages were not counted, so that images are missing.
-    package var uncountedSources: Int
+    package var uncountedSources = 0
     /// The number of its URLs that have one image although all pages are wanted of the sources.
-    package var urlsWithOnePage: Int
+    package var urlsWithOnePage = 0
     /// Whether any image has the filters of the configuration, because the manifest has none for it.
-    package var usesDefaultFilters: Bool
-
-    package init(
-        images: [Image], priority: Priority = .normal,
-        qualityOfService: QualityOfServiceName = .default, wantsPage: Bool? = nil,
-        recipes: [Recipe] = [],
-        found: SourceRecord = SourceRecord(), unknownSources: Int = 0,
-        uncountedSources: Int = 0, urlsWithOnePage: Int = 0,
-        usesDefaultFilters: Bool = false
-    ) {
-        self.images = images
-        self.priority = priority
-        self.qualityOfService = qualityOfService
-        self.wantsPage = wantsPage
-        self.recipes = recipes
-        self.found = found
-        self.unknownSources = unknownSources
-        self.uncountedSources = uncountedSources
-        self.urlsWithOnePage = urlsWithOnePage
-        self.usesDefaultFilters = usesDefaultFilters
-    }
+    package var usesDefaultFilters = false
 
     /// Whether images may be missing because nobody has looked for files or pages.
     package var hasUnknownSources: Bool { unknownSources > 0 || uncountedSources > 0 }
@@ -164,6 +144,10 @@ package struct Manifest: Sendable, Equatable {
         /// The output of the image with this index.
         case image(Int)
     }
+}
+
+extension Manifest {
+    package init(images: [Image]) { self.images = images }
 }
 
 /// What a configuration says about manifests: their limits, and what stands for what they do not say.

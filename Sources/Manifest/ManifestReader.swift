@@ -85,12 +85,7 @@ package enum ManifestReader {
         _ bytes: [UInt8], _ format: ManifestFormat, _ limits: ManifestLimits,
         _ defaults: Defaults, _ stop: CancellationFlag?
     ) throws(ManifestRejection) -> Draft {
-        let root: Document.Node
-        do throws(ManifestProblem) {
-            root = try format.read(bytes, NodeBudget(images: limits.images, stop: stop))
-        } catch {
-            throw ManifestRejection(problems: [error])
-        }
+        let root = try format.document(bytes, NodeBudget(images: limits.images, stop: stop))
         var reader = ValueReader(notation: format, stop: stop)
         return draft(root, format, limits, defaults, &reader)
     }
@@ -110,7 +105,7 @@ package enum ManifestReader {
             var images = ImageListReader(
                 limits: limits, recipes: defaults.recipes, finder: defaults.finder,
                 defaultValue: ImageSettings(
-                    filters: FilterDrafts(defaults.filters, isDefault: true)))
+                    filters: FilterDrafts(filters: defaults.filters, isDefault: true)))
             images.read(root, at: .root, sorted: true, with: &reader)
             return Draft(images: images.drafts, problems: reader.problems, format: format)
         }
@@ -126,15 +121,10 @@ package enum ManifestReader {
             reader.recipe($0, at: .key(.root, "recipe"), of: defaults.recipes)
         }
         let settings = settings(in: map, recipe, &reader, limits, defaults)
-        let priority: Priority? = map["priority"].flatMap {
-            reader.word($0, "‘priority’", at: .key(.root, "priority"))
-        }
-        let qualityOfService: QualityOfServiceName? = map["qualityOfService"].flatMap {
-            reader.word($0, "‘qualityOfService’", at: .key(.root, "qualityOfService"))
-        }
-        let wantsPage = map["page"].flatMap {
-            reader.boolean($0, "‘page’", at: .key(.root, "page"))
-        }
+        let priority: Priority? = reader.word(in: map, "priority", at: .root)
+        let qualityOfService: QualityOfServiceName? = reader.word(
+            in: map, "qualityOfService", at: .root)
+        let wantsPage = reader.boolean(in: map, "page", at: .root)
         var images = ImageListReader(
             limits: limits, recipes: defaults.recipes, finder: defaults.finder,
             defaultValue: settings)
@@ -181,7 +171,8 @@ package enum ManifestReader {
         in map: Document.Map, _ recipe: Recipe?, _ reader: inout ValueReader,
         _ limits: ManifestLimits, _ defaults: Defaults
     ) -> ImageSettings {
-        var settings = ImageSettings(filters: FilterDrafts(defaults.filters, isDefault: true))
+        var settings = ImageSettings(
+            filters: FilterDrafts(filters: defaults.filters, isDefault: true))
         settings.output.profile = limits.profile
         if let recipe { settings = settings.applying(recipe) }
         if let filters = map["filters"] {
@@ -189,19 +180,7 @@ package enum ManifestReader {
             settings.filters = reader.filters(
                 filters, limit: limits.filters, at: .key(.root, "filters"))
         }
-        if let autoOrient = map["autoOrient"] {
-            settings.autoOrient =
-                reader.boolean(autoOrient, "‘autoOrient’", at: .key(.root, "autoOrient"))
-                ?? settings.autoOrient
-        }
-        if let damaged = map["damaged"] {
-            settings.damaged =
-                reader.word(damaged, "‘damaged’", at: .key(.root, "damaged")) ?? settings.damaged
-        }
-        if let strict = map["strict"] {
-            settings.isStrict =
-                reader.boolean(strict, "‘strict’", at: .key(.root, "strict")) ?? settings.isStrict
-        }
+        settings.readRules(map, at: .root, &reader)
         if let pages = map["pages"] {
             settings.pages =
                 reader.pageRule(pages, at: .key(.root, "pages"), isOfImage: false)

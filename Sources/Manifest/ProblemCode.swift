@@ -113,11 +113,9 @@ extension String {
 
     private var cutForMessage: String {
         // First a prefix of scalars, because a single character may be megabytes long.
-        var text = String(String.UnicodeScalarView(unicodeScalars.prefix(81)))
-        text = String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { $0.isControl || $0 == "\"" ? "\u{FFFD}" : $0 }))
-        return unicodeScalars.dropFirst(80).isEmpty
-            ? text : String(String.UnicodeScalarView(text.unicodeScalars.prefix(80))) + "…"
+        let text = String(unicodeScalars.prefix(80)).replacingScalars(with: "\u{FFFD}") {
+            $0.isControl || $0 == "\""
+        }
+        return unicodeScalars.dropFirst(80).isEmpty ? text : text + "…"
     }
 }

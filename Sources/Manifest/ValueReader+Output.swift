@@ -29,7 +29,7 @@ extension ValueReader {
             suggestion: kind == nil ? meant : nil)
     }
 
-    private static let formatWords = FormatChoice.words.joined(or: "or")
+    private static let formatWords = Words.list(FormatChoice.words, "or")
 
     /// The format with this name, or with another name for it, such as `jpg`.
     private static func format(_ text: ByteString) -> FormatChoice? {
@@ -88,10 +88,7 @@ extension ValueReader {
                 at: .key(path, key), node.place)
         }
         read(given, isFormatKnown && !options.isFormatOpen, into: &options)
-        if let profile = map["profile"] {
-            options.profile =
-                word(profile, "‘profile’", at: .key(path, "profile")) ?? options.profile
-        }
+        options.profile = word(in: map, "profile", at: path) ?? options.profile
         options.metadata = metadata(map, over: options.metadata, at: path)
         if let name = map["name"] {
             options.name = template(name, at: .key(path, "name")) ?? options.name
@@ -144,7 +141,7 @@ extension ValueReader {
             let depths = OutputOption.depths(of: options.format)
             let values =
                 isFormatKnown && !depths.isEmpty ? depths : OutputOption.allDepths
-            if case .integer(let value) = integer(node, among: values, Self.depth, at: path) {
+            if let value = integer(node, among: values, Self.depth, at: path) {
                 options.depth = value
             }
         }

@@ -38,12 +38,6 @@ extension Manifest.Image {
         /// How many of the filters at the beginning are those of the image, and so the same for each of them.
         package let commonFilters: Int
 
-        package init(first: Int, count: Int, commonFilters: Int) {
-            self.first = first
-            self.count = count
-            self.commonFilters = commonFilters
-        }
-
         package var indices: Range<Int> { first..<first + count }
     }
 }
@@ -73,7 +67,7 @@ extension ImageDraft {
                 settings.hasDefaultFilters
                 ? variant.filters ?? settings.filters
                 : joined.filters(
-                    settings.filters, variant.filters ?? FilterDrafts([]), number: number)
+                    settings.filters, variant.filters ?? FilterDrafts(filters: []), number: number)
             if let output = variant.output {
                 image.settings.output = output.applied(to: settings.output)
             }
@@ -99,7 +93,7 @@ struct JoinedFilters {
             return known.both
         }
         let both = FilterDrafts(
-            common.filters + own.filters, mentions: common.mentions + own.mentions)
+            filters: common.filters + own.filters, mentions: common.mentions + own.mentions)
         known[number] = (common, own, both)
         return both
     }
@@ -183,7 +177,7 @@ extension ValueReader {
             let inner = DocumentPath.key(path, "filters")
             if context.isRecipe {
                 filters = FilterDrafts(
-                    filtersWithoutImages(list, limit: context.limit, at: inner))
+                    filters: filtersWithoutImages(list, limit: context.limit, at: inner))
             } else {
                 refuseFilters(list, at: inner, context.recipes)
                 filters = self.filters(list, limit: context.limit, at: inner)

@@ -5,10 +5,6 @@ import DarkroomCore
 struct XMLScanner {
     private(set) var cursor: TextCursor
 
-    init(_ cursor: TextCursor) {
-        self.cursor = cursor
-    }
-
     /// An element's tag, `<name>`, `</name>` or `<name/>`.
     struct Tag {
         enum Kind { case open, close, empty }
