@@ -83,10 +83,8 @@ import Testing
         ])
         func read(_ text: String, _ rules: DeliveryRules?) throws(ManifestRejection) -> [Delivery?]
         {
-            try ManifestReader.read(
-                Array(text.utf8), format: .yaml, limits: Self.limits(rules), defaultFilters: [],
-                recipes: book
-            ).images.map(\.delivery)
+            try DarkroomTests.read(text, .yaml, limits: Self.limits(rules), recipes: book)
+                .images.map(\.delivery)
         }
         let far = Delivery(to: "/far", isOfRecipe: true)
         let web = Delivery(to: "/srv/web")

@@ -14,7 +14,9 @@ import Testing
         .appending(path: "etc")
 
     /// The value at a path of keys and indices.
-    private static func schema(_ path: any Sendable...) throws -> Any {
+    private static func schema(_ path: any Sendable...) throws -> Any { try schema(at: path) }
+
+    private static func schema(at path: [any Sendable]) throws -> Any {
         let data = try Data(contentsOf: etc.appending(path: "manifest.schema.json"))
         var value = try JSONSerialization.jsonObject(with: data)
         for step in path {
@@ -28,9 +30,7 @@ import Testing
     }
 
     private static func keys(_ path: any Sendable...) throws -> Set<ByteString> {
-        var value = try schema()
-        for step in path { value = try #require((value as? [String: Any])?["\(step)"]) }
-        return Set(try #require(value as? [String: Any]).keys.map { ByteString($0) })
+        Set(try #require(try schema(at: path) as? [String: Any]).keys.map { ByteString($0) })
     }
 
     @Test func hasTheKeysThatTheReaderTakes() throws {

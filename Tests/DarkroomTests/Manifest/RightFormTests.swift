@@ -136,80 +136,52 @@ import Testing
     ]
 
     /// What was written for the filters of a manifest, and the end of what is said of it.
-    static let filters: [(written: String, end: String)] = [
-        ("[{resize: {width: \"800px\"}}]", "found text; write ‘width: 800’"),
-        ("[{resize: {width: 800 px}}]", "found text; write ‘width: 800’"),
-        ("[{resize: {width: wide}}]", "found text; leave it out, or write ‘width: PIXELS’"),
-        (
-            "[{resize: {width: 8, height: auto}}]",
-            "found text; leave it out, or write ‘height: PIXELS’"
-        ),
-        (
-            "[{resize: {width: 8, height: }}]",
-            "found nothing; leave it out, or write ‘height: PIXELS’"
-        ),
-        (
-            "[{crop: {width: \"0\", height: 1, gravity: center}}]",
-            "found text; write ‘width: PIXELS’"
-        ),
-        ("[{sepia: {intensity: 80%}}]", "found text; write ‘intensity: 0.8’"),
-        (
-            "[{sepia: {intensity: strong}}]",
-            "found text; leave it out, or write ‘intensity: NUMBER’"
-        ),
-        ("[{resize: {width: 50%}}]", "found text; leave it out, or write ‘width: PIXELS’"),
-        ("[{rotate: {angle: 90°}}]", "found text; write ‘angle: 90’"),
-        ("[{rotate: {angle: left}}]", "found text; write ‘angle: DEGREES’"),
-        ("[{resize: {width: 8, linear: maybe}}]", "must be true or false, found text"),
-        ("[{resize: \"800\"}]", "found text; write ‘resize: {width: 800}’"),
-        ("[{resize: 800 x 600 px}]", "; write ‘resize: {width: 800, height: 600}’"),
-        ("[{resize: [800, 600]}]", "found a list; write ‘resize: {width: 800, height: 600}’"),
-        ("[{resize: large}]", "; write ‘resize: {width: PIXELS}’"),
-        ("[{thumbnail: 200 x 100}]", "; write ‘thumbnail: {width: 200, height: 100}’"),
-        ("[{crop: 200x100}]", "; write ‘crop: {width: 200, height: 100, gravity: center}’"),
-        ("[{blur: \"2\"}]", "; write ‘blur: {sigma: 2}’"),
-        ("[{sepia: \"0.8\"}]", "; write ‘sepia: {intensity: 0.8}’"),
-        ("[{sepia: 80%}]", "; write ‘sepia: {intensity: 0.8}’"),
-        ("[{flatten: transparent}]", "‘background’ of ‘flatten’ must be opaque"),
-        ("mono, sepia", "; write ‘filters: [mono, sepia]’"),
-        ("sepia, mono", "; write ‘filters: [sepia, mono]’"),
-        ("sepia 0.8", "; write ‘filters: [{sepia: {intensity: 0.8}}]’"),
-        ("fancy", "; write ‘filters: [FILTER]’"),
-        (
-            "{resize: {width: \"800\"}, sepia: 0.8}",
-            "; write ‘filters: [{resize: {width: 800}}, {sepia: {intensity: 0.8}}]’"
-        ),
-        ("{sepia: , intensity: 0.8}", "; write ‘filters: [{sepia: {intensity: 0.8}}]’"),
-        (
-            "[{resize: {width: 8}, sepia: 0.8}]",
-            "; write an item for each: ‘{resize: {width: 8}}’, ‘{sepia: {intensity: 0.8}}’"
-        ),
-        (
-            "[{name: sepia, intensity: 0.8}]",
-            "found 2 keys; write ‘{sepia: {intensity: 0.8}}’"
-        ),
-        ("[{filter: sepia, intensity: 0.8}]", "; write ‘{sepia: {intensity: 0.8}}’"),
-        ("[{name: resize, width: 800}]", "; write ‘{resize: {width: 800}}’"),
-        ("[{name: resize, params: {width: 800}}]", "; write ‘{resize: {width: 800}}’"),
-        ("[{name: sepia}]", "found the key ‘name’; write ‘sepia’"),
-        (
-            "[{overlay: logo.png}]",
-            "no image has the name ‘logo.png’; ‘from’ takes the name of another image of this "
-                + "manifest: add ‘{name: logo, source: logo.png, filters: []}’ to ‘images’ and write "
-                + "‘from: logo’"
-        ),
-        (
-            "[{watermark: {from: logo.png}}]",
-            "no image has the name ‘logo.png’; ‘from’ takes the name of another image of this "
-                + "manifest: add ‘{name: logo, source: logo.png, filters: []}’ to ‘images’ and write "
-                + "‘from: logo’"
-        ),
-        ("[sepia 0.8]", "unknown filter ‘sepia 0.8’; write ‘{sepia: {intensity: 0.8}}’"),
-        ("[{resize: {width: 8, fit: max}}]", "found ‘max’; write ‘fit: inside’"),
-        (
-            "[{pad: {top: 8, background: red}}]", "found ‘red’; write ‘background: \"#ff0000\"’"
-        ),
-    ]
+    static let filters: [(String, String)] = pairs(
+        #"""
+        [{resize: {width: "800px"}}] ⇒ found text; write ‘width: 800’
+        [{resize: {width: 800 px}}] ⇒ found text; write ‘width: 800’
+        [{resize: {width: wide}}] ⇒ found text; leave it out, or write ‘width: PIXELS’
+        [{resize: {width: 8, height: auto}}] ⇒ found text; leave it out, or write ‘height: PIXELS’
+        [{resize: {width: 8, height: }}] ⇒ found nothing; leave it out, or write ‘height: PIXELS’
+        [{crop: {width: "0", height: 1, gravity: center}}] ⇒ found text; write ‘width: PIXELS’
+        [{sepia: {intensity: 80%}}] ⇒ found text; write ‘intensity: 0.8’
+        [{sepia: {intensity: strong}}] ⇒ found text; leave it out, or write ‘intensity: NUMBER’
+        [{resize: {width: 50%}}] ⇒ found text; leave it out, or write ‘width: PIXELS’
+        [{rotate: {angle: 90°}}] ⇒ found text; write ‘angle: 90’
+        [{rotate: {angle: left}}] ⇒ found text; write ‘angle: DEGREES’
+        [{resize: {width: 8, linear: maybe}}] ⇒ must be true or false, found text
+        [{resize: "800"}] ⇒ found text; write ‘resize: {width: 800}’
+        [{resize: 800 x 600 px}] ⇒ ; write ‘resize: {width: 800, height: 600}’
+        [{resize: [800, 600]}] ⇒ found a list; write ‘resize: {width: 800, height: 600}’
+        [{resize: large}] ⇒ ; write ‘resize: {width: PIXELS}’
+        [{thumbnail: 200 x 100}] ⇒ ; write ‘thumbnail: {width: 200, height: 100}’
+        [{crop: 200x100}] ⇒ ; write ‘crop: {width: 200, height: 100, gravity: center}’
+        [{blur: "2"}] ⇒ ; write ‘blur: {sigma: 2}’
+        [{sepia: "0.8"}] ⇒ ; write ‘sepia: {intensity: 0.8}’
+        [{sepia: 80%}] ⇒ ; write ‘sepia: {intensity: 0.8}’
+        [{flatten: transparent}] ⇒ ‘background’ of ‘flatten’ must be opaque
+        mono, sepia ⇒ ; write ‘filters: [mono, sepia]’
+        sepia, mono ⇒ ; write ‘filters: [sepia, mono]’
+        sepia 0.8 ⇒ ; write ‘filters: [{sepia: {intensity: 0.8}}]’
+        fancy ⇒ ; write ‘filters: [FILTER]’
+        {resize: {width: "800"}, sepia: 0.8}
+            ; write ‘filters: [{resize: {width: 800}}, {sepia: {intensity: 0.8}}]’
+        {sepia: , intensity: 0.8} ⇒ ; write ‘filters: [{sepia: {intensity: 0.8}}]’
+        [{resize: {width: 8}, sepia: 0.8}]
+            ; write an item for each: ‘{resize: {width: 8}}’, ‘{sepia: {intensity: 0.8}}’
+        [{name: sepia, intensity: 0.8}] ⇒ found 2 keys; write ‘{sepia: {intensity: 0.8}}’
+        [{filter: sepia, intensity: 0.8}] ⇒ ; write ‘{sepia: {intensity: 0.8}}’
+        [{name: resize, width: 800}] ⇒ ; write ‘{resize: {width: 800}}’
+        [{name: resize, params: {width: 800}}] ⇒ ; write ‘{resize: {width: 800}}’
+        [{name: sepia}] ⇒ found the key ‘name’; write ‘sepia’
+        [{overlay: logo.png}]
+            no image has the name ‘logo.png’; ‘from’ takes the name of another image of this manifest: add ‘{name: logo, source: logo.png, filters: []}’ to ‘images’ and write ‘from: logo’
+        [{watermark: {from: logo.png}}]
+            no image has the name ‘logo.png’; ‘from’ takes the name of another image of this manifest: add ‘{name: logo, source: logo.png, filters: []}’ to ‘images’ and write ‘from: logo’
+        [sepia 0.8] ⇒ unknown filter ‘sepia 0.8’; write ‘{sepia: {intensity: 0.8}}’
+        [{resize: {width: 8, fit: max}}] ⇒ found ‘max’; write ‘fit: inside’
+        [{pad: {top: 8, background: red}}] ⇒ found ‘red’; write ‘background: "#ff0000"’
+        """#)
 
     @Test(arguments: filters.indices)
     func keepsWhatIsWritten(row: Int) {

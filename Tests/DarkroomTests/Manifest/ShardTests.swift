@@ -152,8 +152,7 @@ import Testing
 
     /// Names that the reader makes are those of the whole manifest.
     @Test func numbersOfNamesAreThoseOfTheWhole() throws {
-        let text = Array("images: [a.png, b/a.png, c/a.png, d/a.png]".utf8)
-        let manifest = try ManifestReader.read(text, format: .yaml, defaultFilters: [])
+        let manifest = try read("images: [a.png, b/a.png, c/a.png, d/a.png]", .yaml)
         let names = manifest.images.map(\.name)
         #expect(names == ["a", "a-2", "a-3", "a-4"])
         let parts = try (1...3).map { manifest.part(try #require(Shard($0, of: 3))) }
