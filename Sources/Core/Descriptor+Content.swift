@@ -56,7 +56,6 @@ extension Descriptor {
         return bytes.count == length ? bytes : nil
     }
 
-    /// Writes all bytes.
     package func write(_ bytes: some Collection<UInt8>, path: String) throws(FileError) {
         var failure: Errno?
         let done: Void? = bytes.withContiguousStorageIfAvailable { buffer in
@@ -119,7 +118,6 @@ extension Descriptor {
         return information
     }
 
-    /// The file's length in bytes.
     package func length(path: String) throws(FileError) -> Int {
         try information(path: path).length
     }
@@ -139,7 +137,6 @@ extension Descriptor {
         return 0
     }
 
-    /// Cuts the file to a length.
     package func truncate(to length: Int, path: String) throws(FileError) {
         _ = try retryingInterrupts(.truncate, path) { ftruncate(number, length) }
     }

@@ -8,7 +8,6 @@ package final class Directory: Sendable {
     package let path: String
     private let descriptor: Descriptor
 
-    /// Opens the folder at `path`.
     package init(path: String) throws(FileError) {
         self.path = path
         descriptor = try Self.open(path, at: AT_FDCWD, FileName(path))
@@ -30,7 +29,6 @@ package final class Directory: Sendable {
             })
     }
 
-    /// The descriptor's number, for calls that do not outlive this value.
     package var number: CInt { descriptor.number }
 
     package func path(of name: FileName) -> String { "\(path)/\(name.text)" }
@@ -129,7 +127,6 @@ package final class Directory: Sendable {
         return information
     }
 
-    /// The attributes of the folder itself.
     package func information() throws(FileError) -> stat {
         try descriptor.information(path: path)
     }

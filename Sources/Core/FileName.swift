@@ -49,7 +49,6 @@ package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral,
             ? "contains a control character" : nil
     }
 
-    /// Whether the name ends with these bytes.
     package func hasSuffix(_ ending: String) -> Bool {
         bytes.suffix(ending.utf8.count).elementsEqual(ending.utf8)
     }

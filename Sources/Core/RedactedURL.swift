@@ -47,7 +47,6 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The source as it may be shown.
     package static func text(_ source: String) -> String { RedactedURL(source).description }
 
     private static func redact(_ source: Text) -> String {

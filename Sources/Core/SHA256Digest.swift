@@ -45,7 +45,6 @@ package struct SHA256Digest: ~Copyable {
         Hexadecimal.text(of: bytes())
     }
 
-    /// The hexadecimal digest of `bytes`.
     package static func hex(of bytes: some Sequence<UInt8>) -> String {
         var digest = SHA256Digest()
         digest.update(bytes)
