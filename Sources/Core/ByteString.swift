@@ -91,12 +91,11 @@ extension ByteString: CustomStringConvertible, Codable {
     package var description: String { string }
 
     package init(from decoder: any Decoder) throws {
-        self.init(try decoder.singleValueContainer().decode(String.self))
+        self.init(try String(from: decoder))
     }
 
     package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(string)
+        try string.encode(to: encoder)
     }
 }
 

@@ -106,7 +106,6 @@ package struct Moment: Codable, Sendable, Equatable, Comparable {
     }
 
     package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(text)
+        try text.encode(to: encoder)
     }
 }
