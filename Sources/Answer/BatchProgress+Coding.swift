@@ -15,7 +15,6 @@ extension BatchProgress {
             written: Clock.timestamp)
     }
 
-    /// The number of commands that are shown.
     private static let commandLimit = 2
 
     /// Whether both say the same, apart from the time.

@@ -87,11 +87,9 @@ package struct FoldersReport: VersionedFile, Codable, Sendable, Equatable {
         package var message: String?
         /// When this state began.
         package var since: String
-        /// The number of pictures that are remembered.
         package var remembered: Int
         /// The number of its batches that have not ended.
         package var batches: Int
-        /// The number of files for each reason.
         package var counts: [String: Int]
         /// At most `capacity` of them.
         package var files: [File]

@@ -3,7 +3,6 @@ import DarkroomFetch
 import DarkroomManifest
 
 extension ImageStatus {
-    /// The images of a new status.
     package static func initial(of manifest: Manifest) -> [ImageStatus] {
         manifest.images.map { initial($0, of: manifest) }
     }

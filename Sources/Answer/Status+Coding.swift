@@ -1,7 +1,6 @@
 import DarkroomCore
 
 extension Status {
-    /// The same status with the current time.
     package var writtenNow: Status {
         var status = self
         status.written = Clock.timestamp

@@ -69,7 +69,6 @@ package struct Status: VersionedFile, Codable, Sendable, Equatable {
         package var name: String
         /// Of the text, in hexadecimal.
         package var sha256: String
-        /// The text of its file.
         package var text: String
 
         package init(_ recipe: Recipe) {
@@ -183,7 +182,6 @@ package struct Status: VersionedFile, Codable, Sendable, Equatable {
         }
     }
 
-    /// The number of images in each state.
     package struct Counts: Codable, Sendable, Equatable {
         package var total = 0
         package var new = 0

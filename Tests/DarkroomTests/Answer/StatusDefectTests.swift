@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomSpool
 
 /// What is said of a status that somebody has altered.
-@Suite struct StatusDefectTests {
+@Suite final class StatusDefectTests: FolderSuite {
     /// A text of a good status, what stands in its place, and what is said.
     static let changes: [(String, String, String)] = [
         (
@@ -48,8 +48,6 @@ import Testing
 
     @Test(arguments: changes)
     func namesTheField(old: String, new: String, sentence: String) throws {
-        let scratch = try ScratchDirectory()
-        let folder = try Directory(path: scratch.path)
         let text = String(decoding: StatusTests.full.encoded(), as: UTF8.self)
         #expect(text.contains(old))
         try folder.write(
@@ -70,8 +68,6 @@ import Testing
     }
 
     @Test func aGoodOneHasNone() throws {
-        let scratch = try ScratchDirectory()
-        let folder = try Directory(path: scratch.path)
         try folder.write(StatusTests.full.encoded(), to: BatchFile.status, durably: false)
         #expect(StatusDefect.sentence(in: folder) == StatusDefect.unknown)
         var frame = StatusTests.full
