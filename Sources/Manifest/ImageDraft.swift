@@ -78,7 +78,6 @@ package struct ImageDraft: Sendable {
         (from.map { [$0] } ?? []) + settings.filters.mentions + after
     }
 
-    /// A reference to another image.
     package struct Reference: Sendable, Equatable {
         package let name: ByteString
         package let role: Role

@@ -1,7 +1,6 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// The keys of one image.
 extension ImageListReader {
     static let keys: [ByteString] = ["name"] + keysBesideName
     static let keysBesideName: [ByteString] = [
@@ -144,17 +143,11 @@ extension ImageListReader {
         guard let list = reader.list(node, "‘after’", at: path, write: .list([form])) else {
             return []
         }
-        var references: [ImageDraft.Reference] = []
-        for (index, item) in list.items.enumerated() {
-            if let name = reader.text(
-                item, "a name in ‘after’", at: .index(path, index),
-                write: Self.textForm(item, "photo"))
-            {
-                references.append(
-                    ImageDraft.Reference(name: name, role: .after(index), place: item.place))
-            }
+        return list.items.enumerated().compactMap { index, item in
+            reader.text(
+                item, "a name in ‘after’", at: .index(path, index), write: textForm(item, "photo")
+            ).map { ImageDraft.Reference(name: $0, role: .after(index), place: item.place) }
         }
-        return references
     }
 
     /// A number or a word as text; the example for any other value.

@@ -44,9 +44,7 @@ extension ImageListReader {
         let width = String(count).utf8.count
         for page in 1...count {
             if isOverLimit || reader.stop?.isSet == true { return }
-            let digits = String(page)
-            let suffix = ByteString(
-                "-" + String(repeating: "0", count: width - digits.utf8.count) + digits)
+            let suffix = ByteString("-" + page.text(width: width))
             var image = draft
             image.page = page
             image.pageSuffix = suffix
@@ -65,7 +63,6 @@ extension ImageListReader {
         }
     }
 
-    /// Whether the pages of an image can have names.
     private func canHaveSeveralPages(_ draft: ImageDraft, isNamed: Bool) -> Bool {
         if draft.settings.hasNamedVariants { return false }
         guard isNamed, ImageName.fault(of: draft.name) == nil else { return true }
@@ -114,6 +111,14 @@ extension ImageListReader {
             "‘pages: all’ is for files: the pages of a URL are not known when the manifest is taken; "
                 + "list an image for each page, such as ‘\(form())’",
             at: .key(draft.path, "pages"), place)
+    }
+}
+
+extension Int {
+    /// The number with zeros before it.
+    func text(width: Int) -> String {
+        let digits = String(self)
+        return String(repeating: "0", count: width - digits.utf8.count) + digits
     }
 }
 

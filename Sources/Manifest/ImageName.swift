@@ -97,9 +97,10 @@ package enum ImageName {
     static func lastComponent(of source: String) -> String {
         // Most sources have nothing to hide.
         let mayHide = source.utf8.contains { "@?#%".utf8.contains($0) }
-        var path = Array((mayHide ? RedactedURL.whole(source) : source).utf8)[...]
+        let shown = mayHide ? RedactedURL.whole(source) : source
+        var path = Array(shown.utf8)[...]
         path = path.prefix { $0 != UInt8(ascii: "?") }
-        let isURL = hasScheme(path) || path.firstRange(of: "://".utf8) != nil
+        let isURL = RedactedURL.scheme(of: shown) != nil || path.firstRange(of: "://".utf8) != nil
         if isURL {
             path = path.prefix { $0 != UInt8(ascii: "#") }
             path = path.drop { $0 != UInt8(ascii: ":") }.dropFirst()
@@ -110,14 +111,5 @@ package enum ImageName {
         let last = path.split(separator: UInt8(ascii: "/")).last ?? []
         if last.elementsEqual(RedactedURL.mark.utf8) { return "" }
         return String(decoding: isURL ? last.percentDecoded : Array(last), as: UTF8.self)
-    }
-
-    /// Whether the text begins like a URL of RFC 3986: a letter, then letters, digits, `+`, `-` and `.` up to a colon.
-    private static func hasScheme(_ text: ArraySlice<UInt8>) -> Bool {
-        let scheme = text.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
-        guard text.dropFirst(scheme.count).first == UInt8(ascii: ":"),
-            scheme.first?.isLetter == true
-        else { return false }
-        return scheme.allSatisfy { $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) }
     }
 }

@@ -95,7 +95,6 @@ package struct JSONReader {
         return false
     }
 
-    /// Reads a key, its colon, and the white space around it.
     private mutating func key() throws(ManifestProblem) {
         let place = cursor.place
         guard cursor.current == UInt8(ascii: "\"") else {

@@ -32,55 +32,28 @@ package struct Manifest: Sendable, Equatable {
         /// The page of a source with several pages, from 1; nil for the first one.
         package var page: Int?
         /// The indices of the images that must have ended, with or without success, before this one begins.
-        package var after: [Int]
+        package var after: [Int] = []
         /// The indices of the images that the filters lay over this one, each once, without its `from`.
-        package var overlays: [Int]
+        package var overlays: [Int] = []
         /// Applied in this order; may be empty (the picture is only read and written).
-        package var filters: [Filter]
+        package var filters: [Filter] = []
         /// Whether the picture is turned upright before the filters, according to its Exif orientation.
-        package var autoOrient: Bool
+        package var autoOrient = true
         /// What becomes of it if its source is damaged.
-        package var damaged: DamagedRule
+        package var damaged = DamagedRule.fail
         /// Whether it fails if it would get a warning.
-        package var isStrict: Bool
-        package var output: OutputOptions
+        package var isStrict = false
+        package var output = OutputOptions()
         /// Whether it has an output. If not, its pixels are only used by other images.
-        package var isPublished: Bool
+        package var isPublished = true
         /// Its place among the variants of an image; nil if it is not a variant.
         package var variant: Variant?
-        /// Where its output is placed too; nil for nowhere.
-        package var delivery: Delivery?
         /// The name of that image, which is no image of the manifest itself.
         package var variantOf: ByteString?
         /// The path of its output by a template; nil for the name with the extension of the format.
         package var file: OutputName?
-
-        package init(
-            name: ByteString, origin: Origin, page: Int? = nil, after: [Int] = [],
-            overlays: [Int] = [],
-            filters: [Filter] = [], autoOrient: Bool = true,
-            damaged: DamagedRule = .fail, isStrict: Bool = false,
-            output: OutputOptions = OutputOptions(),
-            isPublished: Bool = true,
-            variant: Variant? = nil, variantOf: ByteString? = nil, file: OutputName? = nil,
-            delivery: Delivery? = nil
-        ) {
-            self.name = name
-            self.origin = origin
-            self.page = page
-            self.after = after
-            self.overlays = overlays
-            self.filters = filters
-            self.autoOrient = autoOrient
-            self.damaged = damaged
-            self.isStrict = isStrict
-            self.output = output
-            self.isPublished = isPublished
-            self.variant = variant
-            self.delivery = delivery
-            self.variantOf = variantOf
-            self.file = file
-        }
+        /// Where its output is placed too; nil for nowhere.
+        package var delivery: Delivery?
 
         /// nil if it is made from another image.
         package var source: SourceReference? {
@@ -96,7 +69,6 @@ package struct Manifest: Sendable, Equatable {
             return options
         }
 
-        /// What is done with its picture.
         package func steps(within limits: PictureLimits) -> PictureSteps {
             var steps = PictureSteps(filters, autoOrient: autoOrient, encoding, limits)
             steps.limits.damaged = damaged
@@ -130,7 +102,6 @@ package struct Manifest: Sendable, Equatable {
 
         private var fileByName: String { Self.outputFile(named: name, output.format).string }
 
-        /// The file name of the output of an image with this name.
         package static func outputFile(
             named name: ByteString, _ format: OutputFormat
         ) -> ByteString {
@@ -148,6 +119,12 @@ package struct Manifest: Sendable, Equatable {
 
 extension Manifest {
     package init(images: [Image]) { self.images = images }
+}
+
+extension Manifest.Image {
+    package init(name: ByteString, origin: Manifest.Origin) {
+        (self.name, self.origin) = (name, origin)
+    }
 }
 
 /// What a configuration says about manifests: their limits, and what stands for what they do not say.

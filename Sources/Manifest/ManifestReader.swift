@@ -67,16 +67,9 @@ package enum ManifestReader {
     /// A manifest whose references between images are not resolved yet.
     fileprivate struct Draft {
         var images: [ImageDraft] = []
-        var priority = Priority.normal
-        var qualityOfService = QualityOfServiceName.default
-        var wantsPage: Bool?
-        var recipes: [Recipe] = []
-        var found = SourceRecord()
-        var unknownSources = 0
-        var uncountedSources = 0
-        var urlsWithOnePage = 0
+        /// All but its images.
+        var rest = Manifest(images: [])
         var problems: ProblemList
-        /// The format in which it is written.
         let format: ManifestFormat
     }
 
@@ -138,15 +131,14 @@ package enum ManifestReader {
         if let words = refusedRecipe(of: images.drafts, limits) {
             reader.problems.add(.deliveryNotAllowed, words, at: .root, root.place)
         }
-        return Draft(
-            images: images.drafts, priority: priority ?? recipe?.priority ?? .normal,
+        let rest = Manifest(
+            images: [], priority: priority ?? recipe?.priority ?? .normal,
             qualityOfService: qualityOfService ?? .default,
             wantsPage: wantsPage ?? recipe?.wantsPage,
             recipes: reader.usedRecipes.values.sorted { $0.name < $1.name },
             found: images.sources.record, unknownSources: images.sources.unknown,
-            uncountedSources: images.sources.uncounted,
-            urlsWithOnePage: images.urlsWithOnePage,
-            problems: reader.problems, format: format)
+            uncountedSources: images.sources.uncounted, urlsWithOnePage: images.urlsWithOnePage)
+        return Draft(images: images.drafts, rest: rest, problems: reader.problems, format: format)
     }
 
     /// Why an image must not be delivered where its recipe says; nil if each may.
@@ -166,7 +158,6 @@ package enum ManifestReader {
         return nil
     }
 
-    /// The settings of the manifest for all its images.
     private static func settings(
         in map: Document.Map, _ recipe: Recipe?, _ reader: inout ValueReader,
         _ limits: ManifestLimits, _ defaults: Defaults
@@ -232,12 +223,12 @@ extension ManifestReader.Draft {
         try goOn()
         let dependencies = Dependencies(
             of: images, in: format, names: &names,
-            isComplete: unknownSources == 0 && uncountedSources == 0,
-            problems: &problems)
+            isComplete: !rest.hasUnknownSources, problems: &problems)
         try problems.throwIfAny()
         try goOn()
         var variantOf: ByteString?
-        let resolved = images.enumerated().map { index, draft in
+        var manifest = rest
+        manifest.images = images.enumerated().map { index, draft in
             if draft.variant?.first ?? index == index { variantOf = draft.variantsName }
             let origin =
                 dependencies.origin(of: index).map { Manifest.Origin.image($0) }
@@ -252,11 +243,7 @@ extension ManifestReader.Draft {
                 variant: draft.variant, variantOf: variantOf, file: draft.file,
                 delivery: draft.settings.delivery)
         }
-        return Manifest(
-            images: resolved, priority: priority, qualityOfService: qualityOfService,
-            wantsPage: wantsPage, recipes: recipes, found: found,
-            unknownSources: unknownSources, uncountedSources: uncountedSources,
-            urlsWithOnePage: urlsWithOnePage,
-            usesDefaultFilters: images.contains { $0.settings.filters.isDefault })
+        manifest.usesDefaultFilters = images.contains { $0.settings.filters.isDefault }
+        return manifest
     }
 }

@@ -105,7 +105,6 @@ extension ArraySlice<UInt8> {
         return ByteString(decoding: word)
     }
 
-    /// Removes a separator between two numbers.
     fileprivate mutating func dropSeparator() {
         if let byte = first, ",;*x".utf8.contains(byte) {
             removeFirst()

@@ -75,7 +75,6 @@ package struct Recipe: Sendable, Equatable {
 /// Some options of an output. Each replaces the same one of another output.
 package struct OutputChanges: Sendable, Equatable {
     private let options: OutputOptions
-    /// The keys that it has.
     private let keys: Set<ByteString>
 
     init(_ options: OutputOptions = OutputOptions(), keys: Set<ByteString> = []) {
@@ -126,10 +125,8 @@ package struct RecipeBook: Sendable, Equatable {
 
     /// These recipes under the same rules.
     package func holding(_ recipes: [Recipe]) -> RecipeBook {
-        var book = RecipeBook(recipes)
-        book.isOnly = isOnly
-        book.ofFolders = ofFolders
-        book.isComplete = isComplete
+        var book = self
+        book.recipes = RecipeBook(recipes).recipes
         return book
     }
 

@@ -36,7 +36,6 @@ extension ValueReader {
         FormatChoice(word: text.string)
     }
 
-    /// The value of `format`.
     private mutating func format(
         _ node: Document.Node, at path: DocumentPath
     ) -> FormatChoice? {
@@ -119,10 +118,9 @@ extension ValueReader {
         _ given: [OutputOption: (node: Document.Node, path: DocumentPath)], _ isFormatKnown: Bool,
         into options: inout OutputOptions
     ) {
-        if let (node, path) = given[.quality],
-            let value = integer(node, OutputOptions.qualities, Self.quality, at: path)
-        {
-            options.quality = value
+        if let (node, path) = given[.quality] {
+            options.quality =
+                integer(node, OutputOptions.qualities, Self.quality, at: path) ?? options.quality
         }
         readSearch(given, into: &options)
         if let (node, path) = given[.progressive] {
@@ -132,10 +130,9 @@ extension ValueReader {
         if let (node, path) = given[.lossless] {
             options.lossless = boolean(node, "‘lossless’", at: path) ?? options.lossless
         }
-        if let (node, path) = given[.effort],
-            let value = integer(node, OutputOptions.efforts, Self.effort, at: path)
-        {
-            options.effort = value
+        if let (node, path) = given[.effort] {
+            options.effort =
+                integer(node, OutputOptions.efforts, Self.effort, at: path) ?? options.effort
         }
         if let (node, path) = given[.depth] {
             let depths = OutputOption.depths(of: options.format)

@@ -256,11 +256,16 @@ extension ImageName {
 
     /// A name with a suffix, which precedes the extension of a picture.
     static func adding(_ suffix: ByteString, to name: ByteString) -> ByteString {
-        let ending = OutputFormat.allCases.flatMap(\.endings).first(where: name.string.hasEnding)
-        guard let ending, !suffix.isEmpty, name.utf8.count > ending.utf8.count else {
+        let ending = ending(of: name)
+        guard !suffix.isEmpty, name.utf8.count > ending.utf8.count else {
             return "\(name)\(suffix)"
         }
-        let stem = name.string.dropLast(utf8: ending.utf8.count)
-        return "\(stem)\(suffix)\(ByteString(name.utf8.suffix(ending.utf8.count)))"
+        return "\(name.string.dropLast(utf8: ending.utf8.count))\(suffix)\(ending)"
+    }
+
+    /// The extension of a picture as the name has it; empty without one.
+    static func ending(of name: ByteString) -> ByteString {
+        let known = OutputFormat.allCases.flatMap(\.endings).first(where: name.string.hasEnding)
+        return ByteString(name.utf8.suffix(known?.utf8.count ?? 0))
     }
 }

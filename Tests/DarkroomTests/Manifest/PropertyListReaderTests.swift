@@ -94,6 +94,8 @@ import Testing
         }
     }
 
+    private static func dict(_ entries: String) -> String { xml("<dict>\(entries)</dict>") }
+
     /// A property list's text and everything wrong with it.
     static let texts: [(String, [String])] = [
         ("", ["1:1 syntax"]),
@@ -128,25 +130,19 @@ import Testing
         ("<?xml version='1.0' encoding=\"ISO-8859-1\"?><plist/>", ["1:1 syntax"]),
         ("<!DOCTYPE plist [<!ENTITY a 'b'>]><plist/>", ["1:1 syntax"]),
         (
-            xml("<dict><key>a</key><integer>1</integer><key>b</key><string>x</string></dict>"),
+            dict("<key>a</key><integer>1</integer><key>b</key><string>x</string>"),
             ["3:19 wrong-type a"]
         ),
         (
-            xml("<dict><key>a</key><string>x</string>\n<key>a</key><string>y</string></dict>"),
+            dict("<key>a</key><string>x</string>\n<key>a</key><string>y</string>"),
             ["4:1 duplicate-key a"]
         ),
+        (dict("<key>imags</key><array/>"), ["3:1 missing-key", "3:7 unknown-key imags → images"]),
+        (dict("<key>images</key><array><date>x</date></array>"), ["3:31 wrong-type images[0]"]),
         (
-            xml("<dict><key>imags</key><array/></dict>"),
-            ["3:1 missing-key", "3:7 unknown-key imags → images"]
-        ),
-        (
-            xml("<dict><key>images</key><array><date>x</date></array></dict>"),
-            ["3:31 wrong-type images[0]"]
-        ),
-        (
-            xml(
-                "<dict><key>images</key><array><string>a</string></array>"
-                    + "<key>priority</key><string>x</string></dict>"),
+            dict(
+                "<key>images</key><array><string>a</string></array>"
+                    + "<key>priority</key><string>x</string>"),
             ["3:76 unknown-value priority"]
         ),
     ]

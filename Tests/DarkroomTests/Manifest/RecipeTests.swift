@@ -208,13 +208,10 @@ import Testing
 
     @Test func readsAFolder() throws {
         let scratch = try ScratchDirectory()
-        for (name, text) in Self.texts {
-            try text.write(
-                toFile: "\(scratch.path)/\(name).yaml", atomically: false, encoding: .utf8)
-        }
+        for (name, text) in Self.texts { try scratch.write(text, "\(name).yaml") }
         // Of editors, of dpkg, and for people.
         for name in ["README", ".x.yaml", "web.yaml~", "web.yaml.dpkg-old"] {
-            try "{".write(toFile: "\(scratch.path)/\(name)", atomically: false, encoding: .utf8)
+            try scratch.write("{", name)
         }
         let content = RecipeFolder.read(scratch.path, limit: 64)
         #expect(content.problems == [])
@@ -233,9 +230,7 @@ import Testing
             "a.yaml": "filters: [momo]", "b c.yaml": "{}", "d.yml": "{}", "e.json": "{}",
             "f.yaml": "# \(String(repeating: "x", count: 64 << 10))", "good.yaml": "{}",
         ]
-        for (name, text) in files {
-            try text.write(toFile: "\(scratch.path)/\(name)", atomically: false, encoding: .utf8)
-        }
+        for (name, text) in files { try scratch.write(text, name) }
         try Data([0x66, 0xFF]).write(to: scratch.url.appending(path: "g.yaml"))
         try FileManager.default.makeFolder(at: scratch.url.appending(path: "h.yaml"))
         #expect(mkfifo("\(scratch.path)/i.yaml", 0o600) == 0)

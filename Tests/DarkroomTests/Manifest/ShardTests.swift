@@ -32,14 +32,13 @@ import Testing
         #expect(found == numbers)
     }
 
-    @Test(arguments: [(1, 1), (2, 2), (16, 16), (Shard.mostCount, Shard.mostCount)])
-    func existsUpToItsCount(number: Int, count: Int) {
-        #expect(Shard(number, of: count) != nil)
-    }
-
-    @Test(arguments: [(0, 1), (2, 1), (-1, 3), (1, 0), (1, Shard.mostCount + 1)])
-    func doesNotExistBeyond(number: Int, count: Int) {
-        #expect(Shard(number, of: count) == nil)
+    @Test(arguments: [
+        (1, 1, true), (2, 2, true), (16, 16, true), (Shard.mostCount, Shard.mostCount, true),
+        (0, 1, false), (2, 1, false), (-1, 3, false), (1, 0, false),
+        (1, Shard.mostCount + 1, false),
+    ])
+    func existsUpToItsCount(number: Int, count: Int, exists: Bool) {
+        #expect((Shard(number, of: count) != nil) == exists)
     }
 
     @Test(arguments: [1, 2, 3, 16, 1000])

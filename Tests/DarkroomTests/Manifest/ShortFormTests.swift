@@ -78,9 +78,8 @@ import Testing
         #"{"images": {"a": "a.png", "logo": {"source": "b", "filters": []}}, \#(settings)}"#
     }
 
-    @Test(arguments: forms.indices)
-    func meansTheLongForm(row: Int) throws {
-        let (short, long) = Self.forms[row]
+    @Test(arguments: forms)
+    func meansTheLongForm(short: String, long: String) throws {
         let expected = try read(Self.manifest(long))
         #expect(try read(Self.manifest(short)) == expected)
         // YAML is a superset of JSON.
@@ -93,20 +92,11 @@ import Testing
         ("filters: mono", #""filters": ["mono"]"#),
         ("filters: {mono: }", #""filters": ["mono"]"#),
         ("filters:\n  resize: 800x600", #""filters": [{"resize": {"width": 800, "height": 600}}]"#),
-        ("filters: [{resize: 0x10}, mono]", #""filters": []"#),
         ("filters: [{sepia: .5}]", #""filters": [{"sepia": {"intensity": 0.5}}]"#),
         ("filters: [{overlay: logo}]", #""filters": [{"overlay": {"from": "logo"}}]"#),
     ]) func isReadInYAML(short: String, long: String) throws {
         let text = "images: {a: a.png, logo: {source: b, filters: []}}\n\(short)\n"
-        if short.contains("0x10") {
-            // A size, and not a hexadecimal number.
-            #expect(
-                problems(text, .yaml).map(\.message) == [
-                    "‘width’ must be an integer from 1 to 1000000, found 0"
-                ])
-        } else {
-            #expect(try read(text, .yaml) == read(Self.manifest(long)))
-        }
+        #expect(try read(text, .yaml) == read(Self.manifest(long)))
     }
 
     @Test func isReadInAPropertyList() throws {
@@ -123,9 +113,8 @@ import Testing
                 ))
     }
 
-    @Test(arguments: refused.indices)
-    func isRefused(row: Int) {
-        let (form, problem) = Self.refused[row]
+    @Test(arguments: refused)
+    func isRefused(form: String, problem: String) {
         #expect(problems(Self.manifest(form)).map(summary) == [problem])
     }
 

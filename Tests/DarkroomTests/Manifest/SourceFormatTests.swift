@@ -112,24 +112,23 @@ import Testing
 
     // MARK: Variants, recipes, patterns
 
-    @Test(arguments: [
-        (
-            #""source""#, #"[{"suffix": "-a"}, {"suffix": "-b", "output": "webp"}]"#,
-            "x-a.jpg x-b.webp"
-        ),
-        (
-            #""webp""#, #"[{"suffix": "-a"}, {"suffix": "-b", "output": "source"}]"#,
-            "x-a.webp x-b.jpg"
-        ),
-        (
-            #"{"format": "avif", "quality": 50}"#,
-            #"[{"suffix": "", "output": {"format": "source", "quality": 60, "compression": "lzw"}}]"#,
-            "x.jpg"
-        ),
-    ]) func variantsChangeIt(output: String, variants: String, files: String) throws {
+    @Test(
+        arguments: cases(
+            #"""
+            "source"
+                [{"suffix": "-a"}, {"suffix": "-b", "output": "webp"}]
+                x-a.jpg x-b.webp
+            "webp"
+                [{"suffix": "-a"}, {"suffix": "-b", "output": "source"}]
+                x-a.webp x-b.jpg
+            {"format": "avif", "quality": 50}
+                [{"suffix": "", "output": {"format": "source", "quality": 60, "compression": "lzw"}}]
+                x.jpg
+            """#)) func variantsChangeIt(output: String, expected: [String]) throws
+    {
         let manifest = try read(
-            Self.list(#"{"source": "x.jpg", "variants": \#(variants)}"#, output))
-        #expect(Self.files(manifest).joined(separator: " ") == files)
+            Self.list(#"{"source": "x.jpg", "variants": \#(expected[0])}"#, output))
+        #expect(Self.files(manifest).joined(separator: " ") == expected[1])
     }
 
     private static func manifest(
