@@ -58,7 +58,6 @@ extension Status {
         return sum
     }
 
-    /// Notes how long the ended batch was in work.
     package mutating func noteWork() {
         times.workMilliseconds = workMilliseconds
     }

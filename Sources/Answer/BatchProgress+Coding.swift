@@ -1,6 +1,5 @@
 import DarkroomCore
 import DarkroomManifest
-import Foundation
 
 extension BatchProgress {
     /// The progress of a batch with this status, without rates.
@@ -16,7 +15,6 @@ extension BatchProgress {
             written: Clock.timestamp)
     }
 
-    /// The number of commands that are shown.
     private static let commandLimit = 2
 
     /// Whether both say the same, apart from the time.
@@ -81,14 +79,6 @@ extension BatchProgress {
         writer.add("waiting", progress.waiting) { $1.write(&$0) }
         writer.add("written", progress.written)
         return writer.text()
-    }
-
-    /// Reads the content of a file; nil if it is not of this version.
-    package init?(decoding bytes: [UInt8]) {
-        guard let progress = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
-            progress.schemaVersion == 1
-        else { return nil }
-        self = progress
     }
 }
 

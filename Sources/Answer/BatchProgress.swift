@@ -1,6 +1,5 @@
 import DarkroomCore
 import DarkroomManifest
-import Foundation
 
 /// The content of `outbox/ID/progress.json`: how far a batch is, in at most 1 KiB.
 ///
@@ -11,12 +10,11 @@ import Foundation
 /// `status.json` is reliable. The next start corrects it.
 ///
 /// `etc/progress.schema.json` describes it for other programs; a test compares the two.
-package struct BatchProgress: Codable, Sendable, Equatable {
+package struct BatchProgress: VersionedFile, Codable, Sendable, Equatable {
     package static let fileName: FileName = "progress.json"
     /// The maximum size of the file in bytes.
     package static let capacity = 1024
 
-    /// The version of this format. A reader refuses a version that it does not know.
     package var schemaVersion = 1
     /// The ID of the batch. Empty if it has so many control characters that the file would be too long; the folder has
     /// the ID as its name.

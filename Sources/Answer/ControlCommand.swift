@@ -11,41 +11,40 @@ import DarkroomCore
 package enum ControlCommand: String, Codable, Sendable, CaseIterable {
     case cancel, hold, release, retry, remove
 
-    /// The command's row of the table.
     package var form: Form {
         switch self {
         case .cancel:
             Form(
-                .sets(.cancelled), .batchCancelled, "is being cancelled",
+                effect: .sets(.cancelled), event: .batchCancelled, words: "is being cancelled",
                 summary:
                     "Cancel a batch: waiting images end at once, running filters end after a few "
                     + "rows, transfers end within a second.",
                 remark: "Finished images stay.")
         case .hold:
             Form(
-                .sets(.held), .batchHeld, "is held: no further image begins", mayMeanNext: true,
+                effect: .sets(.held), event: .batchHeld, words: "is held: no further image begins",
+                mayMeanNext: true,
                 summary: "Hold a batch: none of its downloads or filters begins.",
                 remark: "Running ones finish.")
         case .release:
-            Form(.sets(.free), .batchReleased, "is released", summary: "End a hold.")
+            Form(
+                effect: .sets(.free), event: .batchReleased, words: "is released",
+                summary: "End a hold.")
         case .retry:
             Form(
-                .reopens, .batchReopened, "is reopened",
+                effect: .reopens, event: .batchReopened, words: "is reopened",
                 summary:
                     "Repeat the failed and the cancelled images of a finished batch, and those whose "
                     + "output was removed.",
                 remark: "The others stay unchanged.")
         case .remove:
             Form(
-                .removes, .answerRemoved, "removed",
+                effect: .removes, event: .answerRemoved, words: "removed",
                 summary: "Remove the answer of a finished batch from the outbox.",
                 remark: "An unfinished one must be cancelled first.")
         }
     }
-}
 
-extension ControlCommand {
-    /// The effect of a command on its batch.
     package enum Effect: Sendable, Equatable {
         /// Sets the state of an unfinished batch, or of a manifest in the inbox.
         case sets(ControlState)
@@ -54,7 +53,6 @@ extension ControlCommand {
         /// Removes the answer of a finished batch (`Removal`).
         case removes
 
-        /// Whether the command applies only to finished batches.
         package var isForFinished: Bool {
             switch self {
             case .sets: false
@@ -72,7 +70,6 @@ extension ControlCommand {
         }
     }
 
-    /// The properties of a command.
     package struct Form: Sendable {
         package let effect: Effect
         /// The kind of its journal record.
@@ -82,28 +79,10 @@ extension ControlCommand {
         /// Whether the command may apply to a manifest that is not in the inbox yet, although a batch with its name has
         /// ended: a hold comes before its manifest. A cancellation may be too late for the ended batch, and must not
         /// cancel the next one.
-        package let mayMeanNext: Bool
+        package var mayMeanNext = false
         /// One sentence about the effect, as `darkroom --help` says it of each subcommand. It begins with its verb.
         package let summary: String
         /// The rest of the text in the manual.
-        package let remark: String?
-
-        /// The sentence with which the manual begins. There the verb has the third person: `Holds a batch`.
-        package var manualSentence: String {
-            let verb = summary.prefix { $0 != " " }
-            return "\(verb)s\(summary.dropFirst(verb.count))"
-        }
-
-        fileprivate init(
-            _ effect: Effect, _ event: Event, _ words: String, mayMeanNext: Bool = false,
-            summary: String, remark: String? = nil
-        ) {
-            self.effect = effect
-            self.event = event
-            self.words = words
-            self.mayMeanNext = mayMeanNext
-            self.summary = summary
-            self.remark = remark
-        }
+        package var remark: String?
     }
 }

@@ -54,7 +54,6 @@ extension [ControlRecord] {
 }
 
 extension Status {
-    /// Adds a command to those of the status.
     package mutating func note(_ record: ControlRecord) {
         commands = commands ?? []
         commands?.note(record)

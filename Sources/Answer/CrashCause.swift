@@ -17,7 +17,6 @@ package enum CrashCause: Sendable, Hashable {
         "SIGSEGV", "SIGBUS", "SIGILL", "SIGTRAP", "SIGFPE", "SIGABRT", "SIGSYS",
     ]
 
-    /// Whether this is evidence against the picture.
     package var isEvidence: Bool { self != .killed }
 }
 
@@ -106,7 +105,6 @@ package struct Crashes: Sendable, Equatable {
         }
     }
 
-    /// The failure of a quarantined picture.
     package func failure(of name: String) -> Failure {
         let causes = convincing
         let ended = victim == .daemon ? "the daemon" : "darkroom run"

@@ -1,5 +1,4 @@
 import DarkroomCore
-import Foundation
 
 /// Why a file of a hot folder is not taken. The cases are in the order of the list: those that need an action come
 /// before those that pass.
@@ -55,11 +54,10 @@ package enum HotFileReason: String, Codable, Sendable, CaseIterable {
 /// The content of `spool/folders.json`: the hot folders, and their files that are not taken.
 ///
 /// `etc/folders.schema.json` describes it for other programs; a test compares the two.
-package struct FoldersReport: Codable, Sendable, Equatable {
+package struct FoldersReport: VersionedFile, Codable, Sendable, Equatable {
     /// The maximum number of listed files of a folder.
     package static let capacity = 100
 
-    /// The version of this format. A reader refuses a version that it does not know.
     package var schemaVersion = 1
     /// When this was written, in UTC, in the format of RFC 3339.
     package var written: String
@@ -89,11 +87,9 @@ package struct FoldersReport: Codable, Sendable, Equatable {
         package var message: String?
         /// When this state began.
         package var since: String
-        /// The number of pictures that are remembered.
         package var remembered: Int
         /// The number of its batches that have not ended.
         package var batches: Int
-        /// The number of files for each reason.
         package var counts: [String: Int]
         /// At most `capacity` of them.
         package var files: [File]
@@ -141,13 +137,6 @@ package struct FoldersReport: Codable, Sendable, Equatable {
     package init(written: String, folders: [Folder] = []) {
         self.written = written
         self.folders = folders
-    }
-
-    package init?(decoding bytes: [UInt8]) {
-        guard let report = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
-            report.schemaVersion == 1
-        else { return nil }
-        self = report
     }
 }
 

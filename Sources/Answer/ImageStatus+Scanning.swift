@@ -33,8 +33,8 @@ extension ImageStatus {
         scanner.whole { scanner in
             let attempts = scanner.int("attempts")
             image.deliveredTo = scanner.string("deliveredTo").map { RareText($0) }
-            image.download = scanner.object("download") { Download(scanning: &$0) } ?? nil
-            image.error = scanner.object("error") { Failure(scanning: &$0) } ?? nil
+            image.download = scanner.object("download") { Download(scanning: &$0) }
+            image.error = scanner.object("error") { Failure(scanning: &$0) }
             image.from = scanner.string("from")
             image.inputsSHA256 = scanner.string("inputsSha256")
             image.libraries = scanner.strings("libraries")
@@ -43,17 +43,17 @@ extension ImageStatus {
             image.made = made.flatMap(Origin.init)
             if made != image.made?.rawValue { scanner.reject() }
             image.metadata = scanner.strings("metadata")
-            let milliseconds = scanner.object("milliseconds") { Milliseconds(scanning: &$0) } ?? nil
+            let milliseconds = scanner.object("milliseconds") { Milliseconds(scanning: &$0) }
             let name = scanner.string("name")
             image.originalAt = scanner.string("originalAt").map { RareText($0) }
-            image.output = scanner.object("output") { Output(scanning: &$0) } ?? nil
+            image.output = scanner.object("output") { Output(scanning: &$0) }
             image.published = scanner.bool("published")
             image.settingsSHA256 = scanner.string("settingsSha256")
             image.source = scanner.string("source")
             image.sourceIdentity = scanner.string("sourceIdentity")
             image.sourceSHA256 = scanner.string("sourceSha256")
             let state = scanner.string("state").flatMap(ImageState.init)
-            image.times = scanner.object("times") { Times(scanning: &$0) } ?? nil
+            image.times = scanner.object("times") { Times(scanning: &$0) }
             image.variantOf = scanner.string("variantOf")
             image.versionsSHA256 = scanner.string("versionsSha256")
             image.warnings = scanner.list("warnings")
@@ -83,10 +83,7 @@ extension ImageStatus.Output {
         let width = scanner.int("width")
         guard let bytes, let channels, let depth, let file, OutputPath.isValid(file), let format,
             let height, let sha256, let width
-        else {
-            scanner.reject()
-            return nil
-        }
+        else { return nil }
         self.init(
             file: file, format: format, sha256: sha256, bytes: bytes, width: width, height: height,
             depth: depth, channels: channels, quality: quality, ssim: ssim)
@@ -100,12 +97,9 @@ extension ImageStatus.Download {
         let cache = scanner.string("cache")
         let error = scanner.object("lastError") { Failure(scanning: &$0) }
         let retryAt = scanner.string("retryAt")
-        guard let attempts else {
-            scanner.reject()
-            return nil
-        }
+        guard let attempts else { return nil }
         self.init(
-            attempts: attempts, bytes: bytes, cache: cache, lastError: error ?? nil,
+            attempts: attempts, bytes: bytes, cache: cache, lastError: error,
             retryAt: retryAt)
     }
 }
@@ -115,10 +109,7 @@ extension ImageStatus.Milliseconds {
         let downloading = scanner.int("downloading")
         let filtering = scanner.int("filtering")
         let waited = scanner.int("waited")
-        guard let downloading, let filtering, let waited else {
-            scanner.reject()
-            return nil
-        }
+        guard let downloading, let filtering, let waited else { return nil }
         self.init()
         self.downloading = downloading
         self.filtering = filtering
@@ -139,10 +130,7 @@ extension ImageStatus.Times {
         guard (texts.downloading == nil) == (downloading == nil),
             (texts.downloaded == nil) == (downloaded == nil),
             (texts.filtering == nil) == (filtering == nil)
-        else {
-            scanner.reject()
-            return nil
-        }
+        else { return nil }
     }
 }
 
@@ -151,10 +139,7 @@ extension Failure {
         let code = scanner.string("code")
         let message = scanner.string("message")
         let isTransient = scanner.bool("retryable")
-        guard let code, let message, let isTransient else {
-            scanner.reject()
-            return nil
-        }
+        guard let code, let message, let isTransient else { return nil }
         self.init(code: code, message: message, isTransient: isTransient)
     }
 }

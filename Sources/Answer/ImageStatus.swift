@@ -19,7 +19,6 @@ package enum ImageState: String, Codable, Sendable, CaseIterable {
     package var isFinal: Bool { self == .filtered || self == .failed || self == .cancelled }
 }
 
-/// The result of one image.
 package struct ImageStatus: Codable, Sendable, Equatable {
     package var name: String
     /// The location of the picture, without credentials and query; absent for an image made `from` another one.
@@ -119,7 +118,6 @@ package struct ImageStatus: Codable, Sendable, Equatable {
         case stored
     }
 
-    /// Whether it is filtered and has warnings.
     package var isWarned: Bool { state == .filtered && warnings?.isEmpty == false }
 
     /// Counts one more attempt. The number comes from a file and may have any value.

@@ -35,7 +35,6 @@ package enum InboxReason: String, Codable, Sendable, CaseIterable {
 ///
 /// `etc/inbox.schema.json` describes it for other programs; a test compares the two.
 package struct InboxReport: Codable, Sendable, Equatable {
-    /// The maximum number of listed files.
     package static let capacity = 1000
 
     /// The version of this format. A reader refuses a version that it does not know.
@@ -49,7 +48,6 @@ package struct InboxReport: Codable, Sendable, Equatable {
     /// Whether the queues are suspended. Manifests are still taken.
     package var paused = false
     package var watch = Watch.inotify
-    /// The number of files for each reason.
     package var counts: [String: Int] = [:]
     /// At most `capacity` of them.
     package var files: [File] = []
@@ -57,7 +55,6 @@ package struct InboxReport: Codable, Sendable, Equatable {
     /// How changes of the inbox are detected.
     package enum Watch: String, Codable, Sendable, CaseIterable { case inotify, polling }
 
-    /// Why no manifest is taken.
     package struct Obstacle: Codable, Sendable, Equatable {
         /// `disk`, `over-limit`, `stopping` or `stopped`.
         package var code: String
@@ -78,7 +75,6 @@ package struct InboxReport: Codable, Sendable, Equatable {
         package var message: String
         /// When the file was first seen in the inbox for this reason.
         package var since: String
-        /// What can be done about it.
         package var help: String
 
         package init(

@@ -29,64 +29,54 @@ package enum JournalRecord: Sendable, Equatable {
 }
 
 extension JournalRecord: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case image, status, delivering, original, moving, cancelled, commanded, reopened, crash,
-            cause
+    /// The members of all kinds of records.
+    private struct Form: Codable {
+        var image: Int?
+        var status: ImageStatus?
+        var delivering: UndeliveredImage?
+        var original: String?
+        var moving: OriginalPromise?
+        var cancelled: Bool?
+        var commanded: ControlRecord?
+        var reopened: ReopenedRecord?
+        var crash: Int?
+        var cause: CrashCause?
     }
 
     package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        if let number = try container.decodeIfPresent(Int.self, forKey: .crash) {
-            self = .crashed(
-                index: try container.decode(Int.self, forKey: .image), number: number,
-                try container.decode(CrashCause.self, forKey: .cause))
-        } else if let image = try container.decodeIfPresent(
-            UndeliveredImage.self, forKey: .delivering)
-        {
-            self = .delivering(index: try container.decode(Int.self, forKey: .image), image)
-        } else if let source = try container.decodeIfPresent(String.self, forKey: .original) {
-            self = .moving(
-                source: source,
-                try container.decodeIfPresent(OriginalPromise.self, forKey: .moving))
-        } else if let index = try container.decodeIfPresent(Int.self, forKey: .image) {
-            self = .ended(
-                index: index, try container.decode(ImageStatus.self, forKey: .status))
-        } else if let command = try container.decodeIfPresent(
-            ControlRecord.self, forKey: .commanded)
-        {
+        let form = try Form(from: decoder)
+        if let index = form.image, let number = form.crash, let cause = form.cause {
+            self = .crashed(index: index, number: number, cause)
+        } else if let index = form.image, let image = form.delivering {
+            self = .delivering(index: index, image)
+        } else if let source = form.original {
+            self = .moving(source: source, form.moving)
+        } else if let index = form.image, let status = form.status {
+            self = .ended(index: index, status)
+        } else if let command = form.commanded {
             self = .commanded(command)
-        } else if let reopened = try container.decodeIfPresent(
-            ReopenedRecord.self, forKey: .reopened)
-        {
+        } else if let reopened = form.reopened {
             self = .reopened(reopened)
-        } else {
-            _ = try container.decode(Bool.self, forKey: .cancelled)
+        } else if form.cancelled != nil {
             self = .cancelled
+        } else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "no record of a journal"))
         }
     }
 
     package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
+        var form = Form()
         switch self {
-        case .ended(let index, let status):
-            try container.encode(index, forKey: .image)
-            try container.encode(status, forKey: .status)
-        case .delivering(let index, let image):
-            try container.encode(index, forKey: .image)
-            try container.encode(image, forKey: .delivering)
-        case .moving(let source, let promise):
-            try container.encode(source, forKey: .original)
-            try container.encodeIfPresent(promise, forKey: .moving)
-        case .cancelled:
-            try container.encode(true, forKey: .cancelled)
-        case .commanded(let command):
-            try container.encode(command, forKey: .commanded)
-        case .reopened(let reopened):
-            try container.encode(reopened, forKey: .reopened)
+        case .ended(let index, let status): (form.image, form.status) = (index, status)
+        case .delivering(let index, let image): (form.image, form.delivering) = (index, image)
+        case .moving(let source, let promise): (form.original, form.moving) = (source, promise)
+        case .cancelled: form.cancelled = true
+        case .commanded(let command): form.commanded = command
+        case .reopened(let reopened): form.reopened = reopened
         case .crashed(let index, let number, let cause):
-            try container.encode(index, forKey: .image)
-            try container.encode(number, forKey: .crash)
-            try container.encode(cause, forKey: .cause)
+            (form.image, form.crash, form.cause) = (index, number, cause)
         }
+        try form.encode(to: encoder)
     }
 }

@@ -1,7 +1,6 @@
 import DarkroomCore
 
 extension Metrics {
-    /// Counts a manifest that has ended.
     package func ended(_ status: Status) {
         manifests.add(status.state.rawValue)
         // Images that were cancelled while they waited are not reported elsewhere, so all are counted here.

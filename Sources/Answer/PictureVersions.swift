@@ -21,18 +21,6 @@ package struct PictureVersions: Codable, Sendable, Equatable {
         case zlib, libdeflate, codecs
     }
 
-    package init(
-        darkroom: String, libpng: String, libjpegTurbo: String, zlib: String, libdeflate: String,
-        codecs: [String: String]? = nil
-    ) {
-        self.darkroom = darkroom
-        self.libpng = libpng
-        self.libjpegTurbo = libjpegTurbo
-        self.zlib = zlib
-        self.libdeflate = libdeflate
-        self.codecs = codecs
-    }
-
     /// Those of this process.
     package static let present = PictureVersions(
         darkroom: Release.version, libpng: String(cString: darkroom_libpng_version()),
@@ -58,9 +46,7 @@ package struct PictureVersions: Codable, Sendable, Equatable {
             ("zlib", zlib), ("libdeflate", libdeflate),
         ]
     }
-}
 
-extension PictureVersions {
     /// The digest of the versions that decide the bytes of results of a format: a SHA-256 in hexadecimal.
     ///
     /// - Parameter format: nil for an image without a result.
@@ -86,20 +72,7 @@ extension PictureVersions {
         guard let name = format?.library?.name, let version = codecs?[name] else { return named }
         return named + [(name, version)]
     }
-}
 
-extension [PictureVersions] {
-    /// These and others, each once.
-    package func joined(by others: [PictureVersions]) -> [PictureVersions] {
-        others.reduce(self) { known, other in
-            var all = known
-            if all.indices.contains(where: { all[$0].takes(other) }) { return all }
-            return all + [other]
-        }
-    }
-}
-
-extension PictureVersions {
     /// Adds the codecs of other versions, if these are the same as far as both are known.
     ///
     /// - Returns: false if they are not.
@@ -112,6 +85,17 @@ extension PictureVersions {
         let both = mine.merging(others) { $1 }
         codecs = both.isEmpty ? nil : both
         return true
+    }
+}
+
+extension [PictureVersions] {
+    /// These and others, each once.
+    package func joined(by others: [PictureVersions]) -> [PictureVersions] {
+        others.reduce(self) { known, other in
+            var all = known
+            if all.indices.contains(where: { all[$0].takes(other) }) { return all }
+            return all + [other]
+        }
     }
 }
 

@@ -34,7 +34,6 @@ package struct PreparedBatch: Sendable {
         self.undelivered = undelivered
     }
 
-    /// The same with former results.
     package func with(_ formers: [Int: FormerResult]) -> PreparedBatch {
         PreparedBatch(
             id: id, manifest: manifest, status: status, control: control, crashes: crashes,

@@ -56,7 +56,6 @@ extension QueueReport.Limits {
 
     /// What a picture may need.
     package struct Pictures: Codable, Sendable, Equatable {
-        /// The maximum number of pixels.
         package var pixels: Int
         /// The memory that one picture may have, in bytes: that of all pictures without the part for others.
         package var memory: Int

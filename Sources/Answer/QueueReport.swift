@@ -9,7 +9,6 @@ import Foundation
 /// ten seconds otherwise. A report that is older than this, and a spool whose lock nobody holds, show that the daemon
 /// was killed. `etc/queue.schema.json` describes the file for other programs; a test compares the two.
 package struct QueueReport: Codable, Sendable, Equatable {
-    /// The maximum number of listed batches.
     package static let capacity = 1000
     /// The seconds between two reports when nothing changes.
     package static let heartbeat = 10.0
@@ -23,7 +22,6 @@ package struct QueueReport: Codable, Sendable, Equatable {
     package var waiting: Status.Waiting?
     package var daemon: Daemon
     package var limits: Limits
-    /// The number of batches in each state.
     package var counts = Counts()
     /// The images of the unfinished batches.
     package var images = Status.Counts()

@@ -1,18 +1,14 @@
 import DarkroomManifest
 
-extension Recipe {
-    /// The recipe that a status has kept.
-    package init(_ kept: Status.RecipeReference, limit: Int) throws(ManifestRejection) {
-        try self.init(named: kept.name, text: kept.text, limit: limit)
-    }
-}
-
 extension RecipeBook {
     /// The recipes that the manifest of this status used when it was taken.
     ///
     /// - Parameter limit: the most filters of one image.
     package init(of status: Status, limit: Int) {
-        self.init((status.recipes ?? []).compactMap { try? Recipe($0, limit: limit) })
+        self.init(
+            (status.recipes ?? []).compactMap {
+                try? Recipe(named: $0.name, text: $0.text, limit: limit)
+            })
     }
 }
 

@@ -1,4 +1,3 @@
-/// The journal record of a reopened batch.
 package struct ReopenedRecord: Codable, Sendable, Equatable {
     /// When the batch had finished, according to its last status.
     package var of: String

@@ -9,7 +9,6 @@ import DarkroomPicture
 package struct ResultSizes: Sendable {
     package static let fileName: FileName = "sizes.json"
 
-    /// An image with all its outputs.
     package struct Image: Sendable, Equatable {
         /// The name of the image; of variants, that of the image of which they are variants.
         package let name: String
@@ -57,7 +56,6 @@ package struct ResultSizes: Sendable {
         return endLast()
     }
 
-    /// Ends the last image.
     package mutating func endLast() -> Image? {
         guard let image = last.take()?.image else { return nil }
         writer.add { image.write(&$0) }
@@ -67,7 +65,6 @@ package struct ResultSizes: Sendable {
     /// The text since the last call.
     package mutating func take() -> [UInt8] { writer.take() }
 
-    /// So many bytes of the text have not been taken yet.
     package var count: Int { writer.count }
 
     /// The rest of the text.

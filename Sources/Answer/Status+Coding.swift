@@ -1,8 +1,6 @@
 import DarkroomCore
-import Foundation
 
 extension Status {
-    /// The same status with the current time.
     package var writtenNow: Status {
         var status = self
         status.written = Clock.timestamp
@@ -51,12 +49,4 @@ extension Status {
 
     /// In bytes; a piece is longer by less than the text of an image.
     private static let piece = 64 << 10
-
-    /// Reads the content of a file; nil if it is not a status of this version.
-    package init?(decoding bytes: [UInt8]) {
-        guard let status = try? JSONDecoder().decode(Status.self, from: Data(bytes)),
-            status.schemaVersion == 1
-        else { return nil }
-        self = status
-    }
 }

@@ -16,9 +16,7 @@ extension Status {
         }
         return name
     }
-}
 
-extension Status {
     /// The folders of its outputs, each once, the outer ones first.
     package var outputFolders: [ByteString] {
         var folders: Set<ByteString> = []

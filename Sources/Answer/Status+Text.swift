@@ -20,7 +20,6 @@ extension Status {
         writer.add("id", id)
     }
 
-    /// Writes the members after it.
     package func writeTail(_ writer: inout JSONWriter) {
         writer.add("manifest", manifest) { writer, manifest in
             writer.add("bytes", manifest.bytes)

@@ -5,10 +5,9 @@ import DarkroomPicture
 /// The content of `outbox/ID/status.json`: the results of a manifest and of each of its images.
 ///
 /// `etc/status.schema.json` describes it for other programs; a test compares the two.
-package struct Status: Codable, Sendable, Equatable {
+package struct Status: VersionedFile, Codable, Sendable, Equatable {
     package static let fileName: FileName = "status.json"
 
-    /// The version of this format. A reader refuses a version that it does not know.
     package var schemaVersion = 1
     /// The ID of the batch: the manifest's name without its extension, or the folder's name, made unique within the
     /// outbox.
@@ -70,7 +69,6 @@ package struct Status: Codable, Sendable, Equatable {
         package var name: String
         /// Of the text, in hexadecimal.
         package var sha256: String
-        /// The text of its file.
         package var text: String
 
         package init(_ recipe: Recipe) {
@@ -184,7 +182,6 @@ package struct Status: Codable, Sendable, Equatable {
         }
     }
 
-    /// The number of images in each state.
     package struct Counts: Codable, Sendable, Equatable {
         package var total = 0
         package var new = 0

@@ -30,15 +30,12 @@ package enum StatusDefect {
             index += 1
         }
         guard let frame else { return defect }
-        return problem("") {
-            let status = try decoder.decode(Status.self, from: Data(frame))
-            guard status.schemaVersion == 1 else {
-                throw DecodingError.dataCorrupted(
-                    .init(
-                        codingPath: [Field(stringValue: "schemaVersion")],
-                        debugDescription: "\(status.schemaVersion) is not a version it knows"))
-            }
-        } ?? defect
+        var version = 1
+        let found = problem("") {
+            version = try decoder.decode(Status.self, from: Data(frame)).schemaVersion
+        }
+        if version != 1 { return "schemaVersion: \(version) is not a version it knows" }
+        return found ?? defect
     }
 
     /// What `decode` finds in the value at this place of the file.
@@ -85,12 +82,4 @@ package enum StatusDefect {
 
     /// In bytes; a name of a file has 255 at most.
     private static let longest = 400
-
-    private struct Field: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
 }

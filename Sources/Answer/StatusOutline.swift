@@ -1,10 +1,9 @@
 import DarkroomCore
-import Foundation
 import SystemPackage
 
 /// The part of a status file that decides whether its batch may be removed, and by whom. It is read without the images, of which
 /// there may be 100,000.
-package struct StatusOutline: Decodable, Equatable, Sendable {
+package struct StatusOutline: VersionedFile, Equatable, Sendable {
     package let schemaVersion: Int
     package let id: String
     package let state: BatchState
@@ -24,11 +23,8 @@ package struct StatusOutline: Decodable, Equatable, Sendable {
     /// written it.
     package init?(in folder: Directory) throws(FileError) {
         do {
-            guard let bytes = try ImagesFilter.frame(in: folder),
-                let outline = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
-                outline.schemaVersion == 1
-            else { return nil }
-            self = outline
+            guard let bytes = try ImagesFilter.frame(in: folder) else { return nil }
+            self.init(decoding: bytes)
         } catch  where [.noSuchFileOrDirectory, .tooManySymbolicLinkLevels].contains(error.errno) {
             return nil
         }

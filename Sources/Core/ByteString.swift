@@ -21,7 +21,6 @@ package struct ByteString: Hashable, Comparable, Sendable {
         self.init(String(text))
     }
 
-    /// Creates the text from a part of another text.
     package init(_ text: Substring.UTF8View) {
         self.init(String(Substring(text)))
     }
@@ -71,7 +70,6 @@ package struct ByteString: Hashable, Comparable, Sendable {
         return a.withBytes { left in b.withBytes { left.elementsEqual($0) } }
     }
 
-    /// Compares the bytes.
     package static func < (a: ByteString, b: ByteString) -> Bool {
         a.withBytes { left in b.withBytes { left.lexicographicallyPrecedes($0) } }
     }
@@ -89,18 +87,15 @@ extension ByteString: ExpressibleByStringLiteral, ExpressibleByStringInterpolati
     }
 }
 
-extension ByteString: CustomStringConvertible {
+extension ByteString: CustomStringConvertible, Codable {
     package var description: String { string }
-}
 
-extension ByteString: Codable {
     package init(from decoder: any Decoder) throws {
-        self.init(try decoder.singleValueContainer().decode(String.self))
+        self.init(try String(from: decoder))
     }
 
     package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(string)
+        try string.encode(to: encoder)
     }
 }
 

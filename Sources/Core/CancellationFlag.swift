@@ -10,9 +10,7 @@ package final class CancellationFlag: Sendable {
     package func set() { flag.store(true, ordering: .releasing) }
 
     package var isSet: Bool { flag.load(ordering: .acquiring) }
-}
 
-extension CancellationFlag {
     /// Throws ECANCELED if the flag is set. For code that reads or writes files in pieces.
     package func check(_ step: FileError.Step, _ path: @autoclosure () -> String) throws(FileError)
     {

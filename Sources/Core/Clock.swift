@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 
-/// Times for people and for measurements.
 package enum Clock {
     /// Nanoseconds of the monotonic clock, for intervals.
     package static var nanoseconds: UInt64 {
@@ -33,7 +32,6 @@ package enum Clock {
 
     package static func timestamp(_ date: Date) -> String { date.formatted(style) }
 
-    /// Parses a timestamp of this form.
     package static func date(_ timestamp: String) -> Date? { try? style.parse(timestamp) }
 
     /// The microseconds between two timestamps; nil if one is missing or invalid, or if the clock was set back in

@@ -65,9 +65,7 @@ package struct Failure: CodedError, Equatable, Codable {
     /// The failure for an error. An unknown kind of error keeps its text.
     package init(erasing error: any Error) {
         if let error = error as? any CodedError {
-            self.init(
-                code: error.code, message: error.message, isTransient: error.isTransient,
-                fault: error.fault)
+            self.init(error)
         } else {
             self = .unexpected("\(error)")
         }

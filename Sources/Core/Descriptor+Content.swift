@@ -56,7 +56,6 @@ extension Descriptor {
         return bytes.count == length ? bytes : nil
     }
 
-    /// Writes all bytes.
     package func write(_ bytes: some Collection<UInt8>, path: String) throws(FileError) {
         var failure: Errno?
         let done: Void? = bytes.withContiguousStorageIfAvailable { buffer in
@@ -115,15 +114,10 @@ extension Descriptor {
 
     package func information(path: String) throws(FileError) -> stat {
         var information = stat()
-        do {
-            _ = try retryingInterrupts { fstat(number, &information) }
-        } catch {
-            throw FileError(.examine, path, error)
-        }
+        _ = try retryingInterrupts(.examine, path) { fstat(number, &information) }
         return information
     }
 
-    /// The file's length in bytes.
     package func length(path: String) throws(FileError) -> Int {
         try information(path: path).length
     }
@@ -143,13 +137,8 @@ extension Descriptor {
         return 0
     }
 
-    /// Cuts the file to a length.
     package func truncate(to length: Int, path: String) throws(FileError) {
-        do {
-            _ = try retryingInterrupts { ftruncate(number, length) }
-        } catch {
-            throw FileError(.truncate, path, error)
-        }
+        _ = try retryingInterrupts(.truncate, path) { ftruncate(number, length) }
     }
 
     /// Makes the kernel begin to write the file's content. Then a later sync waits less, and several files share the
@@ -163,10 +152,6 @@ extension Descriptor {
     /// Waits until the file's content is on the disk. A failure is final: the kernel may have dropped the pages, and a
     /// second call would succeed without them (PostgreSQL, 2018).
     package func sync(path: String) throws(FileError) {
-        do {
-            _ = try retryingInterrupts { fsync(number) }
-        } catch {
-            throw FileError(.sync, path, error)
-        }
+        _ = try retryingInterrupts(.sync, path) { fsync(number) }
     }
 }

@@ -8,19 +8,12 @@ extension Descriptor {
     package init(
         opening path: String, _ flags: CInt = O_RDONLY | O_NOCTTY, shown: String? = nil
     ) throws(FileError) {
-        do throws(Errno) {
-            self.init(owning: try retryingInterrupts { open(path, flags | O_CLOEXEC) })
-        } catch {
-            throw FileError(.open, shown ?? path, error)
-        }
+        self.init(
+            owning: try retryingInterrupts(.open, shown ?? path) { open(path, flags | O_CLOEXEC) })
     }
 
     /// Standard input, as a descriptor of its own.
     package static func standardInput(shown: String) throws(FileError) -> Descriptor {
-        do throws(Errno) {
-            return Descriptor(owning: try retryingInterrupts { dup(STDIN_FILENO) })
-        } catch {
-            throw FileError(.open, shown, error)
-        }
+        Descriptor(owning: try retryingInterrupts(.open, shown) { dup(STDIN_FILENO) })
     }
 }

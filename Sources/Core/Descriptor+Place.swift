@@ -28,7 +28,6 @@ extension Descriptor {
         try read(1, at: place, path: path).first
     }
 
-    /// Writes all bytes.
     package func write(_ bytes: UnsafeRawBufferPointer, at place: Int) throws(Errno) {
         var rest = bytes
         var place = place

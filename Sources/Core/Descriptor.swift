@@ -42,3 +42,15 @@ package func retryingInterrupts<Value: SignedInteger>(
         if error != .interrupted { throw error }
     }
 }
+
+/// The same. An error names the step and the file.
+func retryingInterrupts<Value: SignedInteger>(
+    _ step: FileError.Step, _ path: @autoclosure () -> String,
+    detail: @autoclosure () -> String? = nil, _ call: () -> Value
+) throws(FileError) -> Value {
+    do {
+        return try retryingInterrupts(call)
+    } catch {
+        throw FileError(step, path(), error, detail: detail())
+    }
+}

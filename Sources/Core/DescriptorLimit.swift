@@ -18,22 +18,27 @@ package struct DescriptorLimit: CodedError, Equatable {
     ///
     /// - Throws: if fewer than `least` files can be opened even then.
     package static func raise() throws(DescriptorLimit) {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        guard var limit = current else { return }
         if limit.rlim_cur < limit.rlim_max {
             var highest = limit
             highest.rlim_cur = limit.rlim_max
-            if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &highest) == 0 {
+            if setrlimit(resource, &highest) == 0 {
                 limit = highest
             }
         }
         try check(limit: Int(clamping: limit.rlim_cur), isOpen: Self.isOpen)
     }
 
+    private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+
+    private static var current: rlimit? {
+        var limit = rlimit()
+        return getrlimit(resource, &limit) == 0 ? limit : nil
+    }
+
     /// Makes sure that some more files can be opened, and leaves the limit as it is.
     package static func require(_ files: Int) throws(DescriptorLimit) {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        guard let limit = current else { return }
         try check(limit: Int(clamping: limit.rlim_cur), least: files, isOpen: Self.isOpen)
     }
 

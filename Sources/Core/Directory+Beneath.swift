@@ -9,11 +9,7 @@ extension Directory {
     package func open(beneath path: RelativePath) throws(FileError) -> Descriptor {
         let shown = "\(self.path)/\(path.text)"
         let file = Descriptor(owning: try open(path, shown))
-        var information = stat()
-        guard fstat(file.number, &information) == 0 else {
-            throw FileError(.examine, shown, Errno(rawValue: errno))
-        }
-        guard information.st_mode & S_IFMT == S_IFREG else {
+        guard try file.information(path: shown).st_mode & S_IFMT == S_IFREG else {
             throw FileError(.read, shown, .notSupported, detail: "(it is not a regular file)")
         }
         return file
@@ -30,12 +26,8 @@ extension Directory {
                 // A rename or a mount at the same time (openat2(2)).
                 continue
             } catch .noFunction, .notPermitted {
-                do throws(Errno) {
-                    return try retryingInterrupts {
-                        path.withCString { darkroom_walk_beneath(number, $0, 0) }
-                    }
-                } catch {
-                    throw FileError(.open, shown, error)
+                return try retryingInterrupts(.open, shown) {
+                    path.withCString { darkroom_walk_beneath(number, $0, 0) }
                 }
             } catch let failure {
                 error = failure

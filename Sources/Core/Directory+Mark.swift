@@ -15,7 +15,9 @@ extension Directory {
     /// but for two FAT disks that are put into the same slot, and a server that restores another folder.
     package func mark() throws(FileError) -> String {
         var (information, birth) = (stat(), timespec())
-        _ = try Self.call(.examine, path) { darkroom_examine(number, ".", &information, &birth) }
+        _ = try retryingInterrupts(.examine, path) {
+            darkroom_examine(number, ".", &information, &birth)
+        }
         let system = String(darkroom_filesystem_id(number), radix: 16)
         return "\(system)-\(information.st_ino)-\(birth.tv_sec).\(birth.tv_nsec)"
     }

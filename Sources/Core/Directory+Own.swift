@@ -59,7 +59,6 @@ extension Directory {
         return try ownFolder(existing: name)
     }
 
-    /// Opens the folder `name` within this one.
     package func ownFolder(existing name: FileName) throws(OwnFolderError) -> Directory {
         let folder: Directory
         do {

@@ -39,7 +39,9 @@ extension Directory {
         rivals: Rivals = .none
     ) throws(FileError) {
         do {
-            _ = try Self.call(.rename, path(of: name), detail: "to \(folder.path(of: newName))") {
+            _ = try retryingInterrupts(
+                .rename, path(of: name), detail: "to \(folder.path(of: newName))"
+            ) {
                 name.withCString { old in
                     newName.withCString { new in
                         replacing
@@ -121,7 +123,8 @@ extension Directory {
     package func link(
         _ name: FileName, to folder: Directory, as newName: FileName
     ) throws(FileError) {
-        _ = try Self.call(.link, path(of: name), detail: "to \(folder.path(of: newName))") {
+        _ = try retryingInterrupts(.link, path(of: name), detail: "to \(folder.path(of: newName))")
+        {
             name.withCString { old in
                 newName.withCString { new in linkat(number, old, folder.number, new, 0) }
             }

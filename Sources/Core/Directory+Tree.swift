@@ -9,7 +9,6 @@ extension Directory {
     /// So many names of a folder are read at once.
     private static let piece = 10_000
 
-    /// What a removal has done so far.
     private struct Removal {
         /// The last number of a folder that was moved to the top one.
         var number = 0

@@ -8,7 +8,6 @@ package final class Directory: Sendable {
     package let path: String
     private let descriptor: Descriptor
 
-    /// Opens the folder at `path`.
     package init(path: String) throws(FileError) {
         self.path = path
         descriptor = try Self.open(path, at: AT_FDCWD, FileName(path))
@@ -25,38 +24,28 @@ package final class Directory: Sendable {
     ) throws(FileError) -> Descriptor {
         let follow = number == AT_FDCWD ? 0 : O_NOFOLLOW
         return Descriptor(
-            owning: try call(.open, path) {
+            owning: try retryingInterrupts(.open, path) {
                 name.withCString { openat(number, $0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow) }
             })
     }
 
-    /// The descriptor's number, for calls that do not outlive this value.
     package var number: CInt { descriptor.number }
 
     package func path(of name: FileName) -> String { "\(path)/\(name.text)" }
-
-    /// Runs a call that sets errno. An error names the step and the file.
-    static func call(
-        _ step: FileError.Step, _ path: @autoclosure () -> String,
-        detail: @autoclosure () -> String? = nil, _ body: () -> CInt
-    ) throws(FileError) -> CInt {
-        do {
-            return try retryingInterrupts(body)
-        } catch {
-            throw FileError(step, path(), error, detail: detail())
-        }
-    }
 
     // MARK: Files
 
     /// Opens a file for reading. Does not follow a symbolic link, and does not block on a FIFO.
     package func open(_ name: FileName) throws(FileError) -> Descriptor {
+        try open(.open, name, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+    }
+
+    private func open(
+        _ step: FileError.Step, _ name: FileName, _ flags: CInt, mode: mode_t = 0
+    ) throws(FileError) -> Descriptor {
         Descriptor(
-            owning: try Self.call(.open, path(of: name)) {
-                name.withCString {
-                    openat(
-                        number, $0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-                }
+            owning: try retryingInterrupts(step, path(of: name)) {
+                name.withCString { openat(number, $0, flags | O_CLOEXEC | O_NOFOLLOW, mode) }
             })
     }
 
@@ -64,34 +53,17 @@ package final class Directory: Sendable {
     package func create(
         _ name: FileName, replacing: Bool = false, mode: mode_t = 0o666
     ) throws(FileError) -> Descriptor {
-        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (replacing ? O_TRUNC : O_EXCL)
-        return Descriptor(
-            owning: try Self.call(.create, path(of: name)) {
-                name.withCString { openat(number, $0, flags, mode) }
-            })
+        try open(.create, name, O_RDWR | O_CREAT | (replacing ? O_TRUNC : O_EXCL), mode: mode)
     }
 
     /// Opens a file for writing over its content, and creates it if it is missing.
     package func openScratch(_ name: FileName) throws(FileError) -> Descriptor {
-        Descriptor(
-            owning: try Self.call(.open, path(of: name)) {
-                name.withCString {
-                    openat(
-                        number, $0,
-                        O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0o600)
-                }
-            })
+        try open(.open, name, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY, mode: 0o600)
     }
 
     /// Opens a file for appending, and creates it if it is missing.
     package func append(to name: FileName) throws(FileError) -> Descriptor {
-        Descriptor(
-            owning: try Self.call(.open, path(of: name)) {
-                name.withCString {
-                    openat(
-                        number, $0, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o666)
-                }
-            })
+        try open(.open, name, O_RDWR | O_CREAT | O_APPEND, mode: 0o666)
     }
 
     /// Reads a whole file of at most `maximum` bytes. If the file is longer, the result has `maximum` + 1 bytes.
@@ -146,7 +118,7 @@ package final class Directory: Sendable {
     package func information(of name: FileName) throws(FileError) -> stat? {
         var information = stat()
         do {
-            _ = try Self.call(.examine, path(of: name)) {
+            _ = try retryingInterrupts(.examine, path(of: name)) {
                 name.withCString { fstatat(number, $0, &information, AT_SYMLINK_NOFOLLOW) }
             }
         } catch  where error.errno == .noSuchFileOrDirectory {
@@ -155,11 +127,8 @@ package final class Directory: Sendable {
         return information
     }
 
-    /// The attributes of the folder itself.
     package func information() throws(FileError) -> stat {
-        var information = stat()
-        _ = try Self.call(.examine, path) { fstat(number, &information) }
-        return information
+        try descriptor.information(path: path)
     }
 
     package func exists(_ name: FileName) throws(FileError) -> Bool {
@@ -167,7 +136,7 @@ package final class Directory: Sendable {
     }
 
     package func remove(_ name: FileName) throws(FileError) {
-        _ = try Self.call(.remove, path(of: name)) {
+        _ = try retryingInterrupts(.remove, path(of: name)) {
             name.withCString { unlinkat(number, $0, 0) }
         }
     }
@@ -176,13 +145,13 @@ package final class Directory: Sendable {
 
     /// Creates a folder; throws EEXIST if the name exists.
     package func makeDirectory(_ name: FileName, mode: mode_t = 0o777) throws(FileError) {
-        _ = try Self.call(.createFolder, path(of: name)) {
+        _ = try retryingInterrupts(.createFolder, path(of: name)) {
             name.withCString { mkdirat(number, $0, mode) }
         }
     }
 
     package func removeDirectory(_ name: FileName) throws(FileError) {
-        _ = try Self.call(.removeFolder, path(of: name)) {
+        _ = try retryingInterrupts(.removeFolder, path(of: name)) {
             name.withCString { unlinkat(number, $0, AT_REMOVEDIR) }
         }
     }
@@ -192,7 +161,7 @@ package final class Directory: Sendable {
     /// - Parameter most: when there are this many, the list ends. For a folder that others fill, whose names must not take
     ///   all memory.
     package func names(atMost most: Int = .max) throws(FileError) -> [FileName] {
-        let copy = try Self.call(.list, path) {
+        let copy = try retryingInterrupts(.list, path) {
             openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
         guard let stream = fdopendir(copy) else {
@@ -219,11 +188,11 @@ package final class Directory: Sendable {
 
     /// Waits until all written data of the folder's file system is on the disk.
     package func syncFileSystem() throws(FileError) {
-        _ = try Self.call(.sync, path) { darkroom_sync_file_system(number) }
+        _ = try retryingInterrupts(.sync, path) { darkroom_sync_file_system(number) }
     }
 
     /// Waits until the folder's entries are on the disk.
     package func sync() throws(FileError) {
-        _ = try Self.call(.sync, path) { fsync(number) }
+        _ = try retryingInterrupts(.sync, path) { fsync(number) }
     }
 }

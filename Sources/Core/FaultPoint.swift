@@ -228,29 +228,14 @@ package enum FaultPoint: String, Sendable, CaseIterable {
 
     /// Whether only `darkroom run` and `darkroom merge` pass it.
     package var needsRun: Bool {
-        switch self {
-        case .planWritten, .planMoved, .formerWritten, .formerMoved, .formerRemoved,
-            .planManifestWritten, .planManifestMoved, .revisionBuilt, .formerTaken, .mergeWritten,
-            .mergeMoved, .mergeSettled:
-            true
-        default: false
-        }
+        ["plan-", "revision-", "former-", "merge-"].contains { rawValue.hasPrefix($0) }
     }
 
     /// Whether only `darkroom watch --finished` passes it.
-    package var needsNotification: Bool {
-        switch self {
-        case .notifyCursorWritten, .notifyCursorMoved, .notifyFound, .notifyBegan, .notifyEnded,
-            .notifyTorn, .notifyRecorded:
-            true
-        default: false
-        }
-    }
+    package var needsNotification: Bool { rawValue.hasPrefix("notify-") }
 
     /// Whether only daemons that download from a network, or have a store of results, pass it; the self-test has neither.
-    package var needsNetwork: Bool {
-        [.cacheHeadWritten, .cacheWritten, .cacheMoved].contains(self)
-    }
+    package var needsNetwork: Bool { rawValue.hasPrefix("cache-") }
 
     /// Whether only daemons with a store of results pass it.
     package var needsResults: Bool { self == .resultCopied }

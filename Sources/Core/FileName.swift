@@ -38,11 +38,8 @@ package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral,
 
     /// The name for people: bytes that are not UTF-8 and control characters (`isControl`) become U+FFFD.
     package var text: String {
-        let repaired = String(decoding: bytes, as: UTF8.self)
-        guard repaired.unicodeScalars.contains(where: \.isControl) else { return repaired }
-        var shown = String.UnicodeScalarView()
-        shown.append(contentsOf: repaired.unicodeScalars.map { $0.isControl ? "\u{FFFD}" : $0 })
-        return String(shown)
+        String(decoding: bytes, as: UTF8.self)
+            .replacingScalars(with: "\u{FFFD}", where: \.isControl)
     }
 
     /// Why no text can have the name, as the end of a sentence that begins with it; nil if a text can.
@@ -52,7 +49,6 @@ package struct FileName: Hashable, Sendable, ExpressibleByStringLiteral,
             ? "contains a control character" : nil
     }
 
-    /// Whether the name ends with these bytes.
     package func hasSuffix(_ ending: String) -> Bool {
         bytes.suffix(ending.utf8.count).elementsEqual(ending.utf8)
     }

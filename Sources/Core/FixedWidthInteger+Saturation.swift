@@ -1,25 +1,23 @@
 /// Arithmetic with numbers from outside: from a file system, a file, the network, the environment. Each of them may
-/// have the largest value of its type, even if that is not plausible, and Swift ends the process on overflow.
+/// have the largest value of its type, even if that is not plausible, and Swift ends the process on overflow. These
+/// results are the nearest values of the type.
 extension FixedWidthInteger {
-    /// The sum, or the nearest value of the type.
     package func saturatingAdd(_ other: Self) -> Self {
         let (sum, isOverflow) = addingReportingOverflow(other)
         return isOverflow ? (other < 0 ? .min : .max) : sum
     }
 
-    /// The difference, or the nearest value of the type.
     package func saturatingSubtract(_ other: Self) -> Self {
         let (difference, isOverflow) = subtractingReportingOverflow(other)
         return isOverflow ? (self < other ? .min : .max) : difference
     }
 
-    /// The product, or the nearest value of the type.
     package func saturatingMultiply(_ other: Self) -> Self {
         let (product, isOverflow) = multipliedReportingOverflow(by: other)
         return isOverflow ? ((self < 0) != (other < 0) ? .min : .max) : product
     }
 
-    /// The integer part, or the nearest value of the type; 0 for NaN.
+    /// The integer part; 0 for NaN.
     package init(clamping number: Double) {
         if let exact = Self(exactly: number.rounded(.towardZero)) {
             self = exact
@@ -32,6 +30,5 @@ extension FixedWidthInteger {
 }
 
 extension Sequence where Element: FixedWidthInteger {
-    /// The sum, or the nearest value of the type.
     package func saturatingSum() -> Element { reduce(0) { $0.saturatingAdd($1) } }
 }

@@ -23,7 +23,7 @@ package struct FolderAccess: Equatable {
 
     /// - Returns: nil if there is no problem, or if it cannot be determined.
     package static func ofSpool(_ path: String) -> FolderAccess? {
-        FolderAccess(
+        of(
             path,
             Kind(
                 name: "spool",
@@ -35,7 +35,7 @@ package struct FolderAccess: Equatable {
 
     /// - Returns: nil if there is no problem, or if it cannot be determined.
     package static func ofCache(_ path: String) -> FolderAccess? {
-        FolderAccess(
+        of(
             path,
             Kind(
                 name: "cache", contents: [("lock", R_OK | W_OK), ("new", all), ("00", all)],
@@ -56,63 +56,55 @@ package struct FolderAccess: Equatable {
         }
     }
 
-    private init(obstacle: String, remedy: String? = nil) {
-        self.obstacle = obstacle
-        self.remedy = remedy
-    }
-
-    private init?(_ path: String, _ kind: Kind) {
+    private static func of(_ path: String, _ kind: Kind) -> FolderAccess? {
         let path = FilePath(path).lexicallyNormalized()
         var parent = FilePath(root: path.root)
         for component in path.components {
             let folder = parent.appending(component)
-            switch Self.errno(folder.string, X_OK) {
+            switch errno(folder.string, X_OK) {
             case nil: break
-            case .noSuchFileOrDirectory?:
-                self.init(missing: path, below: parent, kind)
-                return
+            case .noSuchFileOrDirectory?: return missing(path, below: parent, kind)
             case .permissionDenied? where folder != path:
-                self.init(
-                    obstacle: "\(folder) cannot be entered by user \(Self.user)",
+                return FolderAccess(
+                    obstacle: "\(folder) cannot be entered by user \(user)",
                     remedy:
                         "let the user that runs the daemon enter \(folder), or use another folder for the \(kind.name)"
                 )
-                return
             case .permissionDenied?: break
             default: return nil
             }
             parent = folder
         }
-        self.init(present: path, kind)
+        return present(path, kind)
     }
 
-    private init?(missing path: FilePath, below parent: FilePath, _ kind: Kind) {
-        guard let error = Self.errno(parent.string, W_OK | X_OK) else { return nil }
+    private static func missing(
+        _ path: FilePath, below parent: FilePath, _ kind: Kind
+    ) -> FolderAccess? {
+        guard let error = errno(parent.string, W_OK | X_OK) else { return nil }
         let isDeep = path.removingLastComponent() != parent
         let obstacle =
             isDeep
-            ? "there is no folder \(path.removingLastComponent()), and user \(Self.user) may not create one in \(parent)"
-            : "user \(Self.user) may not create it in \(parent)"
+            ? "there is no folder \(path.removingLastComponent()), and user \(user) may not create one in \(parent)"
+            : "user \(user) may not create it in \(parent)"
         guard error == .permissionDenied else {
-            self.init(obstacle: "\(obstacle): \(error)")
-            return
+            return FolderAccess(obstacle: "\(obstacle): \(error)", remedy: nil)
         }
-        let command = "install -d -o \(Self.user) -g \(getegid()) \(Self.quoted(path))"
-        self.init(
+        let command = "install -d -o \(user) -g \(getegid()) \(quoted(path))"
+        return FolderAccess(
             obstacle: obstacle,
             remedy: (isDeep ? "correct the path, or let" : "let")
                 + " root create the \(kind.name) for the user that runs the daemon: \(command)")
     }
 
-    private init?(present path: FilePath, _ kind: Kind) {
-        let parts = [(path, Self.all)] + kind.contents.map { (path.appending($0.name), $0.access) }
+    private static func present(_ path: FilePath, _ kind: Kind) -> FolderAccess? {
+        let parts = [(path, all)] + kind.contents.map { (path.appending($0.name), $0.access) }
         for (part, access) in parts {
-            guard let error = Self.errno(part.string, access), error != .noSuchFileOrDirectory
+            guard let error = errno(part.string, access), error != .noSuchFileOrDirectory
             else { continue }
-            self.init(
-                obstacle: "\(part) cannot be used by user \(Self.user): \(error)",
-                remedy: error == .permissionDenied ? Self.handOver(path, kind) : nil)
-            return
+            return FolderAccess(
+                obstacle: "\(part) cannot be used by user \(user): \(error)",
+                remedy: error == .permissionDenied ? handOver(path, kind) : nil)
         }
         return nil
     }
@@ -137,12 +129,11 @@ package struct FolderAccess: Equatable {
         faccessat(AT_FDCWD, path, access, AT_EACCESS) == 0 ? nil : Errno(rawValue: Glibc.errno)
     }
 
-    /// The path, quoted for a shell.
     private static func quoted(_ path: FilePath) -> String {
         let text = path.string
         let isPlain = text.allSatisfy {
             $0.isASCII && ($0.isLetter || $0.isNumber || "/._-".contains($0))
         }
-        return isPlain ? text : "'\(text.replacing("'", with: "'\\''"))'"
+        return isPlain ? text : text.singleQuoted
     }
 }

@@ -14,18 +14,15 @@ import SystemPackage
 package struct FolderWay {
     let users: [uid_t]
     let groups: [gid_t]
+}
 
+extension FolderWay {
     /// - Parameters:
     ///   - folder: the attributes of the open folder.
     ///   - user: the user of the daemon.
     package init(to folder: stat, for user: uid_t = geteuid()) {
         users = [0, user, folder.st_uid]
         groups = [0, folder.st_gid]
-    }
-
-    init(users: [uid_t], groups: [gid_t]) {
-        self.users = users
-        self.groups = groups
     }
 
     /// What is wrong with the way to an open folder: with its path, and with the folders that contain it after all links

@@ -39,7 +39,7 @@ package struct JSONScanner {
         let isNegative = skip("-")
         var value = 0
         let start = position
-        while let digit = current, digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9") {
+        while let digit = current, digit.isDigit {
             // A longer number is left to the decoder.
             guard position - start < 18 else {
                 isWrong = true
@@ -70,12 +70,14 @@ package struct JSONScanner {
         return false
     }
 
-    /// Calls `body` if the member comes next.
+    /// Calls `body` if the member comes next. The object is wrong if `body` returns nil.
     package mutating func object<Value>(
-        _ key: StaticString, _ body: (inout JSONScanner) -> Value
+        _ key: StaticString, _ body: (inout JSONScanner) -> Value?
     ) -> Value? {
         guard enter(key) else { return nil }
-        return object(body)
+        let value = object(body)
+        if value == nil { isWrong = true }
+        return value
     }
 
     /// An object whose keys are not known beforehand.
@@ -127,7 +129,6 @@ package struct JSONScanner {
         return false
     }
 
-    /// Goes to the next key; false if there is none.
     private mutating func nextMember() -> Bool {
         skipSpace()
         if !isFirst {
@@ -161,12 +162,13 @@ package struct JSONScanner {
             position -= length + 1
             return escapedString()
         }
-        guard let value = String(validating: bytes, as: UTF8.self)
-        else {
-            isWrong = true
-            return ""
-        }
-        return value
+        return text(of: bytes)
+    }
+
+    private mutating func text(of bytes: some Collection<UInt8>) -> String {
+        let text = String(validating: bytes, as: UTF8.self)
+        if text == nil { isWrong = true }
+        return text ?? ""
     }
 
     /// The rest of a string with escapes, of which it knows those of one character.
@@ -187,11 +189,8 @@ package struct JSONScanner {
             }
             position += 1
         }
-        guard skip("\""), let value = String(validating: bytes, as: UTF8.self) else {
-            isWrong = true
-            return ""
-        }
-        return value
+        if !skip("\"") { isWrong = true }
+        return text(of: bytes)
     }
 
     private var current: UInt8? { position < text.count ? text[position] : nil }

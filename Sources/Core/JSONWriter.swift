@@ -3,7 +3,6 @@
 /// in alphabetical order.
 package struct JSONWriter: Sendable {
     private var bytes: [UInt8] = []
-    /// How many objects and lists are open.
     private var depth = 0
     /// Whether nothing has been added to the innermost of them.
     private var isEmpty = true
@@ -72,7 +71,6 @@ package struct JSONWriter: Sendable {
         }
     }
 
-    /// A list of texts.
     package mutating func add(_ key: StaticString, _ list: [String]?) {
         guard let list else { return }
         beginList(key)
@@ -83,7 +81,6 @@ package struct JSONWriter: Sendable {
         endList()
     }
 
-    /// A list of objects.
     package mutating func add<Element>(
         _ key: StaticString, _ list: [Element]?, _ body: (inout JSONWriter, Element) -> Void
     ) {
@@ -101,7 +98,6 @@ package struct JSONWriter: Sendable {
         begin(UInt8(ascii: "["))
     }
 
-    /// Adds an object to the list.
     package mutating func add(_ body: (inout JSONWriter) -> Void) {
         next()
         object(body)
@@ -111,7 +107,6 @@ package struct JSONWriter: Sendable {
 
     // MARK: The text
 
-    /// The size of the text that has not been taken yet.
     package var count: Int { bytes.count }
 
     /// The text since the last call.

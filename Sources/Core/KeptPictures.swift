@@ -28,7 +28,6 @@ package struct KeptPictures: Sendable, Equatable {
         self.answer = answer
     }
 
-    /// Notes the next image of the status.
     package mutating func note(_ source: ByteString, of image: ByteString) {
         if outputs[source] == nil { outputs[source] = image }
     }

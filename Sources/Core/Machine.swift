@@ -2,7 +2,6 @@ import CDarkroomShims
 import Foundation
 import Glibc
 
-/// Properties of the machine.
 package enum Machine {
     /// Identifies the current boot of the machine; empty if it is unknown.
     ///

@@ -21,7 +21,6 @@ package final class Metrics: Sendable {
     package let accepted = Counter()
     package let resumed = Counter()
     package let downloadedBytes = Counter()
-    /// Downloads that are retried.
     package let retries = Counter()
     package let writtenBytes = Counter()
     package let overflows = Counter()
@@ -48,7 +47,6 @@ package final class Metrics: Sendable {
     package let manifests = LabelledCounts()
     /// Images that have ended, by state.
     package let images = LabelledCounts()
-    /// Filtered images with warnings.
     package let imagesWithWarnings = Counter()
     private let stages = Stage.allCases.map { _ in Histogram() }
     /// Failed images, by error code.
@@ -97,7 +95,6 @@ package final class Metrics: Sendable {
     package var staleUploads: UploadsSummary { uploads.withLock { $0 } }
 }
 
-/// A number that only grows.
 package final class Counter: Sendable {
     private let number = Atomic(0)
 

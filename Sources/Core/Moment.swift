@@ -65,7 +65,7 @@ package struct Moment: Codable, Sendable, Equatable, Comparable {
                 fields.append(0)
                 continue
             }
-            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+            guard byte.isDigit else { return nil }
             fields[fields.count - 1] = fields[fields.count - 1] * 10 + Int(byte - UInt8(ascii: "0"))
         }
         let (year, month, day) = (fields[0], fields[1], fields[2])
@@ -106,7 +106,6 @@ package struct Moment: Codable, Sendable, Equatable, Comparable {
     }
 
     package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(text)
+        try text.encode(to: encoder)
     }
 }

@@ -54,7 +54,6 @@ extension Directory {
         return (folder, name)
     }
 
-    /// Opens an output for reading.
     package func open(output path: String) throws(FileError) -> Descriptor {
         let (folder, name) = try place(ofOutput: path)
         return try folder.open(name)
@@ -70,7 +69,6 @@ extension Directory {
         }
     }
 
-    /// Removes an output.
     package func remove(output path: String) throws(FileError) {
         let (folder, name) = try place(ofOutput: path)
         try folder.remove(name)

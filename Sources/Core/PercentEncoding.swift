@@ -12,13 +12,7 @@ package enum PercentEncoding {
 
     private static func encoded(_ text: ByteString, keepsSlash: Bool) -> String {
         func isKept(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"):
-                true
-            default: keepsSlash && byte == UInt8(ascii: "/")
-            }
+            byte.isLetter || byte.isDigit || (keepsSlash ? "-._/" : "-._").utf8.contains(byte)
         }
         guard !text.utf8.allSatisfy(isKept) else { return text.string }
         let digits = Array("0123456789ABCDEF".utf8)

@@ -32,12 +32,10 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
             return
         }
         let shown = Self.whole(source)
-        var printable = String.UnicodeScalarView()
-        for scalar in shown.unicodeScalars.prefix(Self.maximumScalars) {
-            printable.append(Self.isShown(scalar) ? scalar : "\u{FFFD}")
-        }
+        let printable = String(shown.unicodeScalars.prefix(Self.maximumScalars))
+            .replacingScalars(with: "\u{FFFD}") { !Self.isShown($0) }
         let isCut = shown.unicodeScalars.count > Self.maximumScalars
-        self.shown = ByteString(String(printable) + (isCut ? Self.mark : ""))
+        self.shown = ByteString(printable + (isCut ? Self.mark : ""))
     }
 
     /// Whether a character is shown as it is. A line break in a source must not start a line of a log.
@@ -49,7 +47,6 @@ package struct RedactedURL: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The source as it may be shown.
     package static func text(_ source: String) -> String { RedactedURL(source).description }
 
     private static func redact(_ source: Text) -> String {

@@ -17,10 +17,8 @@ package struct RelativePath: Hashable, Sendable {
 
     package var names: [FileName] { bytes.split(separator: Self.slash).map { FileName(bytes: $0) } }
 
-    /// The name of the file itself.
     package var name: FileName { names.last ?? FileName(bytes: []) }
 
-    /// The folder that contains the file.
     package var folder: RelativePath {
         RelativePath(
             bytes: Array(

@@ -45,7 +45,6 @@ package struct SHA256Digest: ~Copyable {
         Hexadecimal.text(of: bytes())
     }
 
-    /// The hexadecimal digest of `bytes`.
     package static func hex(of bytes: some Sequence<UInt8>) -> String {
         var digest = SHA256Digest()
         digest.update(bytes)
@@ -75,7 +74,6 @@ extension Descriptor {
     ) throws(FileError) -> String {
         var digest = SHA256Digest()
         var offset = start
-        var failure: Errno?
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
         defer { buffer.deallocate() }
         do throws(Errno) {
@@ -87,9 +85,8 @@ extension Descriptor {
                 piece(count)
             }
         } catch {
-            failure = error
+            throw FileError(.read, path, error)
         }
-        if let failure { throw FileError(.read, path, failure) }
         return digest.hex()
     }
 }

@@ -1,4 +1,3 @@
-/// Tells a daemon that a test runs it.
 package enum TestDaemon {
     /// This environment variable makes a daemon log to standard error only and not to the system's journal, because
     /// users of the real daemon do not need the thousands of records of killed test daemons.

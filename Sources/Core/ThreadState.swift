@@ -5,7 +5,6 @@ package struct ThreadState: Sendable {
     /// The thread's folder beneath /proc, `PID/task/TID`; nil if there is no /proc.
     let folder: String?
 
-    /// The calling thread.
     package static var current: ThreadState {
         let text = String(cString: darkroom_thread_folder())
         return ThreadState(folder: text.isEmpty ? nil : text)

@@ -1,4 +1,3 @@
-/// Numbers and lists for messages.
 package enum Words {
     /// `a`, `a and b`, `a, b and c`.
     package static func list(_ words: [String], _ conjunction: String) -> String {

@@ -1,7 +1,6 @@
 import Glibc
 
 extension stat {
-    /// Whether this file was written after another one.
     package func isNewer(than other: stat) -> Bool {
         (st_mtim.tv_sec, st_mtim.tv_nsec) > (other.st_mtim.tv_sec, other.st_mtim.tv_nsec)
     }

@@ -128,7 +128,6 @@ package struct BinaryPropertyListReader {
         open.append(Container(number: number, isMap: isMap, references: references))
     }
 
-    /// The text of the object with this number.
     private mutating func key(_ number: Int) throws(ManifestProblem) -> ByteString {
         if case .text(let text)? = nodes[number]?.value { return text }
         guard case .text(let text) = try scalar(at: try offset(of: number)) else {

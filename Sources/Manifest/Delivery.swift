@@ -1,7 +1,7 @@
 import DarkroomCore
 
 /// A folder in which the outputs of images are placed too, under their names: `deliver`. Images share it.
-package final class Delivery: Sendable {
+package final class Delivery: Sendable, Equatable {
     /// What is done when a file of somebody else has the name.
     package enum Existing: String, Sendable, CaseIterable {
         /// The output gets a number: `beach-2.png`.
@@ -33,9 +33,7 @@ package final class Delivery: Sendable {
     fileprivate static func parts(of path: String) -> [ByteString] {
         path.utf8.split(separator: UInt8(ascii: "/")).map { ByteString($0) }.filter { $0 != "." }
     }
-}
 
-extension Delivery: Equatable {
     package static func == (a: Delivery, b: Delivery) -> Bool {
         ByteString(a.folder) == ByteString(b.folder) && a.existing == b.existing
             && a.isOfRecipe == b.isOfRecipe
@@ -90,7 +88,6 @@ package struct DeliveryRules: Sendable, Equatable {
             : "\(delivery.folder) is not beneath one of deliver.roots (\(roots.joined(separator: ", ")))"
     }
 
-    /// The root that contains a folder.
     package func root(of folder: String) -> String? {
         Delivery.folder(folder) == nil ? nil : roots.first { Self.contains($0, folder) }
     }
@@ -143,10 +140,7 @@ extension ValueReader {
             return nil
         }
         let folder = deliveryFolder(to, of: what, at: .key(path, key))
-        var existing = Delivery.Existing.number
-        if let node = map["ifExists"] {
-            existing = word(node, "‘ifExists’", at: .key(path, "ifExists")) ?? existing
-        }
+        let existing: Delivery.Existing = word(in: map, "ifExists", at: path) ?? .number
         return folder.map { Delivery(to: $0, existing, isOfRecipe: isOfRecipe) }
     }
 

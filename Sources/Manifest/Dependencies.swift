@@ -70,7 +70,6 @@ package struct Dependencies: Sendable {
         }
     }
 
-    /// The image from which this one is made.
     package func origin(of image: Int) -> Int? {
         edges[image].first {
             if case .from = $0.reference.role { true } else { false }

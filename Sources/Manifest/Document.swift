@@ -84,7 +84,6 @@ package enum Document {
 
     package struct Entry: Sendable {
         package let key: ByteString
-        /// The place of the key.
         package let place: Place
         package let value: Node
 
@@ -108,20 +107,16 @@ package enum Document {
 }
 
 extension Document.Node {
-    package var size: Int {
-        switch value {
-        case .list(let list): list.size
-        case .map(let map): map.size
-        default: 1
-        }
-    }
+    package var size: Int { extent.size }
 
     /// 0 for anything that is not a container.
-    package var height: Int {
+    package var height: Int { extent.height }
+
+    private var extent: (size: Int, height: Int) {
         switch value {
-        case .list(let list): list.height
-        case .map(let map): map.height
-        default: 0
+        case .list(let list): (list.size, list.height)
+        case .map(let map): (map.size, map.height)
+        default: (1, 0)
         }
     }
 

@@ -15,7 +15,6 @@ package struct DocumentBuilder {
         let place: Document.Place
         var items: [Document.Node] = []
         var entries: [Document.Entry] = []
-        /// The key of the next value.
         var key: (text: ByteString, place: Document.Place)?
         /// The indices of the entries whose values are merged into the map.
         var merges: [Int] = []
@@ -36,7 +35,6 @@ package struct DocumentBuilder {
     /// Whether a key or the end of the map must come next.
     package var awaitsKey: Bool { open.last.map { $0.isMap && $0.key == nil } ?? false }
 
-    /// Begins a list or a map.
     package mutating func begin(
         isMap: Bool, at place: Document.Place
     ) throws(ManifestProblem) {
@@ -61,7 +59,6 @@ package struct DocumentBuilder {
         if isMerge { open[last].merges.append(open[last].entries.count) }
     }
 
-    /// Adds a value that is not a container.
     package mutating func add(
         _ value: Document.Value, at place: Document.Place
     ) throws(ManifestProblem) {

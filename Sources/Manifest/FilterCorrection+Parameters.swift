@@ -184,7 +184,6 @@ extension FilterCorrection {
         return placeholder(for: parameter)
     }
 
-    /// Any valid value of the parameter.
     private static func example(of parameter: FilterParameter) -> FilterArgument {
         if let defaultValue = parameter.defaultValue { return defaultValue }
         switch parameter.kind {

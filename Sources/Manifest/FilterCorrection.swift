@@ -4,7 +4,6 @@ import DarkroomPicture
 /// The correct form of filters, made from an incorrect one. It keeps the values; a placeholder replaces a value that
 /// cannot be kept.
 enum FilterCorrection {
-    /// Stands for any filter.
     static let example: ManifestSnippet = .placeholder(.text("FILTER"))
     /// The maximum length of a text, and the maximum number of entries, that this code analyses.
     private static let longest = 400
@@ -44,7 +43,6 @@ enum FilterCorrection {
         return forms.isEmpty ? nil : forms
     }
 
-    /// A filter with its given values.
     private struct Part {
         let specification: FilterSpecification
         let value: Document.Node

@@ -6,12 +6,7 @@ package enum FilterList {
     package static func read(
         yaml bytes: [UInt8], limit: Int = ManifestLimits().filters
     ) throws(ManifestRejection) -> [Filter] {
-        let node: Document.Node
-        do throws(ManifestProblem) {
-            node = try YAMLReader.read(bytes, budget: NodeBudget(images: 0))
-        } catch {
-            throw ManifestRejection(problems: [error])
-        }
+        let node = try ManifestFormat.yaml.document(bytes, NodeBudget(images: 0))
         return try read(node, at: .root, limit: limit)
     }
 

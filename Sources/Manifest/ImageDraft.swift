@@ -17,8 +17,13 @@ package struct ImageSettings: Sendable {
     package var variants: [VariantDraft] = []
     package var delivery: Delivery?
 
-    package init(filters: FilterDrafts) {
-        self.filters = filters
+    /// Reads the keys that need nothing else.
+    mutating func readRules(
+        _ map: Document.Map, at path: DocumentPath, _ reader: inout ValueReader
+    ) {
+        autoOrient = reader.boolean(in: map, "autoOrient", at: path) ?? autoOrient
+        damaged = reader.word(in: map, "damaged", at: path) ?? damaged
+        isStrict = reader.boolean(in: map, "strict", at: path) ?? isStrict
     }
 }
 
@@ -73,7 +78,6 @@ package struct ImageDraft: Sendable {
         (from.map { [$0] } ?? []) + settings.filters.mentions + after
     }
 
-    /// A reference to another image.
     package struct Reference: Sendable, Equatable {
         package let name: ByteString
         package let role: Role
@@ -117,13 +121,5 @@ package struct FilterDrafts: Sendable, Equatable {
     /// The images that the filters name, one entry for each reference.
     package var mentions: [ImageDraft.Reference] = []
     /// Whether they are those of the configuration, because the manifest has none.
-    package let isDefault: Bool
-
-    package init(
-        _ filters: [Filter], mentions: [ImageDraft.Reference] = [], isDefault: Bool = false
-    ) {
-        self.filters = filters
-        self.mentions = mentions
-        self.isDefault = isDefault
-    }
+    package var isDefault = false
 }

@@ -1,7 +1,6 @@
 import DarkroomCore
 import DarkroomPicture
 
-/// The keys of one image.
 extension ImageListReader {
     static let keys: [ByteString] = ["name"] + keysBesideName
     static let keysBesideName: [ByteString] = [
@@ -52,25 +51,8 @@ extension ImageListReader {
             reader.refuseFilters(list, at: .key(path, "filters"), recipes)
             draft.settings.filters = filters(list, at: .key(path, "filters"), &reader)
         }
-        if let autoOrient = map["autoOrient"] {
-            draft.settings.autoOrient =
-                reader.boolean(autoOrient, "‘autoOrient’", at: .key(path, "autoOrient"))
-                ?? draft.settings.autoOrient
-        }
-        if let damaged = map["damaged"] {
-            draft.settings.damaged =
-                reader.word(damaged, "‘damaged’", at: .key(path, "damaged"))
-                ?? draft.settings.damaged
-        }
-        if let strict = map["strict"] {
-            draft.settings.isStrict =
-                reader.boolean(strict, "‘strict’", at: .key(path, "strict"))
-                ?? draft.settings.isStrict
-        }
-        if let publish = map["publish"] {
-            draft.isPublished =
-                reader.boolean(publish, "‘publish’", at: .key(path, "publish")) ?? true
-        }
+        draft.settings.readRules(map, at: path, &reader)
+        draft.isPublished = reader.boolean(in: map, "publish", at: path) ?? true
         if let output = map["output"] {
             draft.settings.output = reader.output(
                 output, over: draft.settings.output, at: .key(path, "output"))
@@ -161,17 +143,11 @@ extension ImageListReader {
         guard let list = reader.list(node, "‘after’", at: path, write: .list([form])) else {
             return []
         }
-        var references: [ImageDraft.Reference] = []
-        for (index, item) in list.items.enumerated() {
-            if let name = reader.text(
-                item, "a name in ‘after’", at: .index(path, index),
-                write: Self.textForm(item, "photo"))
-            {
-                references.append(
-                    ImageDraft.Reference(name: name, role: .after(index), place: item.place))
-            }
+        return list.items.enumerated().compactMap { index, item in
+            reader.text(
+                item, "a name in ‘after’", at: .index(path, index), write: textForm(item, "photo")
+            ).map { ImageDraft.Reference(name: $0, role: .after(index), place: item.place) }
         }
-        return references
     }
 
     /// A number or a word as text; the example for any other value.

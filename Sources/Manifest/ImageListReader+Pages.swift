@@ -44,9 +44,7 @@ extension ImageListReader {
         let width = String(count).utf8.count
         for page in 1...count {
             if isOverLimit || reader.stop?.isSet == true { return }
-            let digits = String(page)
-            let suffix = ByteString(
-                "-" + String(repeating: "0", count: width - digits.utf8.count) + digits)
+            let suffix = ByteString("-" + page.text(width: width))
             var image = draft
             image.page = page
             image.pageSuffix = suffix
@@ -65,7 +63,6 @@ extension ImageListReader {
         }
     }
 
-    /// Whether the pages of an image can have names.
     private func canHaveSeveralPages(_ draft: ImageDraft, isNamed: Bool) -> Bool {
         if draft.settings.hasNamedVariants { return false }
         guard isNamed, ImageName.fault(of: draft.name) == nil else { return true }
@@ -117,6 +114,14 @@ extension ImageListReader {
     }
 }
 
+extension Int {
+    /// The number with zeros before it.
+    func text(width: Int) -> String {
+        let digits = String(self)
+        return String(repeating: "0", count: width - digits.utf8.count) + digits
+    }
+}
+
 extension ImageSettings {
     /// Whether a variant has a name of its own, which only one image can have.
     var hasNamedVariants: Bool {
@@ -140,7 +145,7 @@ extension ValueReader {
         }
         problems.add(
             .wrongType,
-            "‘pages’ must be \(words.joined(or: "or")), found \(number); one page is chosen "
+            "‘pages’ must be \(Words.list(words, "or")), found \(number); one page is chosen "
                 + (isOfImage ? "by ‘page’" : "by an image") + ": ‘\(form())’",
             at: path, node.place)
         return nil

@@ -46,7 +46,7 @@ package struct ImageListReader {
             drafts.reserveCapacity(list.items.count)
             for (index, item) in list.items.enumerated() {
                 if reader.stop?.isSet == true { return }
-                readItem(item, at: .index(path, index), &reader)
+                readImage(item, of: nil, at: .index(path, index), &reader)
             }
         case .map(let map):
             guard admits(map.entries.count, node, at: path, &reader) else { return }
@@ -73,24 +73,37 @@ package struct ImageListReader {
         return false
     }
 
-    private mutating func readItem(
-        _ node: Document.Node, at path: DocumentPath, _ reader: inout ValueReader
+    /// - Parameter entry: in a map of images, the one whose key is the name; nil in a list.
+    private mutating func readImage(
+        _ node: Document.Node, of entry: Document.Entry?, at path: DocumentPath,
+        _ reader: inout ValueReader
     ) {
-        var draft = ImageDraft(settings: defaultValue, path: path, place: node.place)
+        let place = node.place
+        var draft = ImageDraft(settings: defaultValue, path: path, place: entry?.place ?? place)
+        if let entry {
+            draft.name = entry.key
+            Self.check(entry.key, entry.place, at: path, &reader)
+        }
         if let source = node.text {
             draft.source = Self.source(source, node, at: path, &reader)
-            add(draft, isNamed: false, at: path, node.place, &reader)
-            return
+            return add(draft, isNamed: entry != nil, at: path, place, &reader)
         }
+        let sourcePath = DocumentPath.key(path, "source")
         guard case .map = node.value else {
             reader.wrongType(
                 node, "an image must be a map or a source", at: path, write: .source)
+            // Others may name it.
+            if entry != nil { add(draft, isNamed: true, at: sourcePath, place, &reader) }
             return
         }
+        let keys = entry == nil ? Self.keys : Self.keysBesideName
         guard
-            let map = reader.map(
-                node, keys: Self.keys, of: "an image", at: path, write: .source)
+            let map = reader.map(node, keys: keys, of: "an image", at: path, write: .source)
         else { return }
+        guard entry == nil else {
+            read(map, into: &draft, &reader)
+            return add(draft, isNamed: true, at: sourcePath, place, &reader)
+        }
         if let name = map["name"] {
             draft.namePlace = name.place
             let inner = DocumentPath.key(path, "name")
@@ -102,12 +115,12 @@ package struct ImageListReader {
             }
         } else if map["source"] == nil, map["from"] != nil {
             reader.problems.add(
-                .missingKey, "an image with ‘from’ needs a ‘name’", at: path, node.place)
+                .missingKey, "an image with ‘from’ needs a ‘name’", at: path, place)
         }
         read(map, into: &draft, &reader)
         add(
-            draft, isNamed: map["name"] != nil, at: .key(path, "source"),
-            map["source"]?.place ?? node.place, &reader)
+            draft, isNamed: map["name"] != nil, at: sourcePath, map["source"]?.place ?? place,
+            &reader)
     }
 
     /// Adds an image, or one for each file that its source means.
@@ -226,30 +239,10 @@ package struct ImageListReader {
                 reader.repeatedKey(entry, at: inner)
                 continue
             }
-            var draft = ImageDraft(settings: defaultValue, path: inner, place: entry.place)
-            draft.name = entry.key
-            Self.check(entry.key, entry.place, at: inner, &reader)
-            if let source = entry.value.text {
-                draft.source = Self.source(source, entry.value, at: inner, &reader)
-            } else if case .map = entry.value.value {
-                guard
-                    let map = reader.map(
-                        entry.value, keys: Self.keysBesideName, of: "an image", at: inner,
-                        write: .source)
-                else { continue }
-                read(map, into: &draft, &reader)
-            } else {
-                reader.wrongType(
-                    entry.value, "an image must be a map or a source", at: inner, write: .source)
-            }
-            let isText = entry.value.text != nil
-            add(
-                draft, isNamed: true, at: isText ? inner : .key(inner, "source"),
-                entry.value.place, &reader)
+            readImage(entry.value, of: entry, at: inner, &reader)
         }
     }
 
-    /// A single source where a list is expected.
     private static func sourceForm(_ node: Document.Node) -> ManifestSnippet {
         guard let form = ManifestSnippet.value(of: node), case .value(.text) = form else {
             return .source

@@ -78,11 +78,12 @@ package enum ImageName {
         }
         var name = component
         if name.utf8.first == UInt8(ascii: ".") || !name.isPrintableASCII(without: "/") {
-            var scalars = name.unicodeScalars.map { scalar -> Unicode.Scalar in
-                scalar.isControl || scalar == "/" || scalar == "\u{FFFD}" ? "_" : scalar
+            name = name.replacingScalars(with: "_") {
+                $0.isControl || $0 == "/" || $0 == "\u{FFFD}"
             }
-            if scalars.first == "." { scalars[0] = "_" }
-            name = String(String.UnicodeScalarView(scalars))
+            if name.utf8.first == UInt8(ascii: ".") {
+                name = "_" + Substring(name.utf8.dropFirst())
+            }
         }
         if name.isEmpty { name = "image" }
         name = name.prefix(utf8: maximumBytes)
@@ -96,9 +97,10 @@ package enum ImageName {
     static func lastComponent(of source: String) -> String {
         // Most sources have nothing to hide.
         let mayHide = source.utf8.contains { "@?#%".utf8.contains($0) }
-        var path = Array((mayHide ? RedactedURL.whole(source) : source).utf8)[...]
+        let shown = mayHide ? RedactedURL.whole(source) : source
+        var path = Array(shown.utf8)[...]
         path = path.prefix { $0 != UInt8(ascii: "?") }
-        let isURL = hasScheme(path) || path.firstRange(of: "://".utf8) != nil
+        let isURL = RedactedURL.scheme(of: shown) != nil || path.firstRange(of: "://".utf8) != nil
         if isURL {
             path = path.prefix { $0 != UInt8(ascii: "#") }
             path = path.drop { $0 != UInt8(ascii: ":") }.dropFirst()
@@ -109,14 +111,5 @@ package enum ImageName {
         let last = path.split(separator: UInt8(ascii: "/")).last ?? []
         if last.elementsEqual(RedactedURL.mark.utf8) { return "" }
         return String(decoding: isURL ? last.percentDecoded : Array(last), as: UTF8.self)
-    }
-
-    /// Whether the text begins like a URL of RFC 3986: a letter, then letters, digits, `+`, `-` and `.` up to a colon.
-    private static func hasScheme(_ text: ArraySlice<UInt8>) -> Bool {
-        let scheme = text.prefix { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") }
-        guard text.dropFirst(scheme.count).first == UInt8(ascii: ":"),
-            scheme.first?.isLetter == true
-        else { return false }
-        return scheme.allSatisfy { $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) }
     }
 }

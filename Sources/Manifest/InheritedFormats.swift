@@ -6,7 +6,6 @@ import DarkroomPicture
 /// Names tell which image that is, and formats tell which names are free. So the images get their names first, as if
 /// these were of the usual format, and keep them. A name that then has the file of another is a problem.
 enum InheritedFormats {
-    /// Whether any image has such a format.
     static func areIn(_ drafts: [ImageDraft]) -> Bool { drafts.contains(where: inherits) }
 
     private static func inherits(_ draft: ImageDraft) -> Bool {

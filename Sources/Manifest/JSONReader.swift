@@ -17,11 +17,6 @@ package struct JSONReader {
         return try reader.document()
     }
 
-    private init(cursor: TextCursor, builder: DocumentBuilder) {
-        self.cursor = cursor
-        self.builder = builder
-    }
-
     private mutating func document() throws(ManifestProblem) -> Document.Node {
         cursor.skipWhitespace()
         if cursor.isAtEnd { throw cursor.syntaxError("the file is empty") }
@@ -100,7 +95,6 @@ package struct JSONReader {
         return false
     }
 
-    /// Reads a key, its colon, and the white space around it.
     private mutating func key() throws(ManifestProblem) {
         let place = cursor.place
         guard cursor.current == UInt8(ascii: "\"") else {

@@ -25,7 +25,6 @@ extension Manifest {
         return writer.text()
     }
 
-    /// The digests of all images, in their order.
     package func allSettingsSHA256() -> [String] {
         var memory = SettingsMemory()
         return images.indices.map { memory.sha256(of: $0, in: self) }

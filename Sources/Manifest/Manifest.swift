@@ -6,42 +6,22 @@ import DarkroomPicture
 package struct Manifest: Sendable, Equatable {
     /// In the manifest's order (those of a property list are sorted by name, because it has no order).
     package var images: [Image]
-    package var priority: Priority
-    package var qualityOfService: QualityOfServiceName
+    package var priority = Priority.normal
+    package var qualityOfService = QualityOfServiceName.default
     /// Whether the daemon makes a page of the batch; nil if neither the manifest nor its recipe says so.
     package var wantsPage: Bool?
     /// The recipes that it uses, sorted by their names. Their settings are in those of the images already.
-    package var recipes: [Recipe]
+    package var recipes: [Recipe] = []
     /// What its patterns and folders mean, and how many pages its sources have. Their images are among the others already.
-    package var found: SourceRecord
+    package var found = SourceRecord()
     /// The number of its patterns and folders that were not looked up, so that images are missing.
-    package var unknownSources: Int
+    package var unknownSources = 0
     /// The number of its files whose pages were not counted, so that images are missing.
-    package var uncountedSources: Int
+    package var uncountedSources = 0
     /// The number of its URLs that have one image although all pages are wanted of the sources.
-    package var urlsWithOnePage: Int
+    package var urlsWithOnePage = 0
     /// Whether any image has the filters of the configuration, because the manifest has none for it.
-    package var usesDefaultFilters: Bool
-
-    package init(
-        images: [Image], priority: Priority = .normal,
-        qualityOfService: QualityOfServiceName = .default, wantsPage: Bool? = nil,
-        recipes: [Recipe] = [],
-        found: SourceRecord = SourceRecord(), unknownSources: Int = 0,
-        uncountedSources: Int = 0, urlsWithOnePage: Int = 0,
-        usesDefaultFilters: Bool = false
-    ) {
-        self.images = images
-        self.priority = priority
-        self.qualityOfService = qualityOfService
-        self.wantsPage = wantsPage
-        self.recipes = recipes
-        self.found = found
-        self.unknownSources = unknownSources
-        self.uncountedSources = uncountedSources
-        self.urlsWithOnePage = urlsWithOnePage
-        self.usesDefaultFilters = usesDefaultFilters
-    }
+    package var usesDefaultFilters = false
 
     /// Whether images may be missing because nobody has looked for files or pages.
     package var hasUnknownSources: Bool { unknownSources > 0 || uncountedSources > 0 }
@@ -52,55 +32,28 @@ package struct Manifest: Sendable, Equatable {
         /// The page of a source with several pages, from 1; nil for the first one.
         package var page: Int?
         /// The indices of the images that must have ended, with or without success, before this one begins.
-        package var after: [Int]
+        package var after: [Int] = []
         /// The indices of the images that the filters lay over this one, each once, without its `from`.
-        package var overlays: [Int]
+        package var overlays: [Int] = []
         /// Applied in this order; may be empty (the picture is only read and written).
-        package var filters: [Filter]
+        package var filters: [Filter] = []
         /// Whether the picture is turned upright before the filters, according to its Exif orientation.
-        package var autoOrient: Bool
+        package var autoOrient = true
         /// What becomes of it if its source is damaged.
-        package var damaged: DamagedRule
+        package var damaged = DamagedRule.fail
         /// Whether it fails if it would get a warning.
-        package var isStrict: Bool
-        package var output: OutputOptions
+        package var isStrict = false
+        package var output = OutputOptions()
         /// Whether it has an output. If not, its pixels are only used by other images.
-        package var isPublished: Bool
+        package var isPublished = true
         /// Its place among the variants of an image; nil if it is not a variant.
         package var variant: Variant?
-        /// Where its output is placed too; nil for nowhere.
-        package var delivery: Delivery?
         /// The name of that image, which is no image of the manifest itself.
         package var variantOf: ByteString?
         /// The path of its output by a template; nil for the name with the extension of the format.
         package var file: OutputName?
-
-        package init(
-            name: ByteString, origin: Origin, page: Int? = nil, after: [Int] = [],
-            overlays: [Int] = [],
-            filters: [Filter] = [], autoOrient: Bool = true,
-            damaged: DamagedRule = .fail, isStrict: Bool = false,
-            output: OutputOptions = OutputOptions(),
-            isPublished: Bool = true,
-            variant: Variant? = nil, variantOf: ByteString? = nil, file: OutputName? = nil,
-            delivery: Delivery? = nil
-        ) {
-            self.name = name
-            self.origin = origin
-            self.page = page
-            self.after = after
-            self.overlays = overlays
-            self.filters = filters
-            self.autoOrient = autoOrient
-            self.damaged = damaged
-            self.isStrict = isStrict
-            self.output = output
-            self.isPublished = isPublished
-            self.variant = variant
-            self.delivery = delivery
-            self.variantOf = variantOf
-            self.file = file
-        }
+        /// Where its output is placed too; nil for nowhere.
+        package var delivery: Delivery?
 
         /// nil if it is made from another image.
         package var source: SourceReference? {
@@ -116,7 +69,6 @@ package struct Manifest: Sendable, Equatable {
             return options
         }
 
-        /// What is done with its picture.
         package func steps(within limits: PictureLimits) -> PictureSteps {
             var steps = PictureSteps(filters, autoOrient: autoOrient, encoding, limits)
             steps.limits.damaged = damaged
@@ -150,7 +102,6 @@ package struct Manifest: Sendable, Equatable {
 
         private var fileByName: String { Self.outputFile(named: name, output.format).string }
 
-        /// The file name of the output of an image with this name.
         package static func outputFile(
             named name: ByteString, _ format: OutputFormat
         ) -> ByteString {
@@ -163,6 +114,16 @@ package struct Manifest: Sendable, Equatable {
         case source(SourceReference)
         /// The output of the image with this index.
         case image(Int)
+    }
+}
+
+extension Manifest {
+    package init(images: [Image]) { self.images = images }
+}
+
+extension Manifest.Image {
+    package init(name: ByteString, origin: Manifest.Origin) {
+        (self.name, self.origin) = (name, origin)
     }
 }
 

@@ -33,6 +33,17 @@ package enum ManifestFormat: String, Sendable, CaseIterable {
         }
     }
 
+    /// The same; a text that is no document is rejected.
+    func document(
+        _ bytes: [UInt8], _ budget: NodeBudget
+    ) throws(ManifestRejection) -> Document.Node {
+        do {
+            return try read(bytes, budget)
+        } catch {
+            throw ManifestRejection(problems: [error])
+        }
+    }
+
     /// nil for a name with another extension. Upper and lower case are equal.
     package init?(fileName: String) {
         let ending = fileName.partsAtLastDot.map { ByteString($0.ending).asciiLowercased }

@@ -67,16 +67,9 @@ package enum ManifestReader {
     /// A manifest whose references between images are not resolved yet.
     fileprivate struct Draft {
         var images: [ImageDraft] = []
-        var priority = Priority.normal
-        var qualityOfService = QualityOfServiceName.default
-        var wantsPage: Bool?
-        var recipes: [Recipe] = []
-        var found = SourceRecord()
-        var unknownSources = 0
-        var uncountedSources = 0
-        var urlsWithOnePage = 0
+        /// All but its images.
+        var rest = Manifest(images: [])
         var problems: ProblemList
-        /// The format in which it is written.
         let format: ManifestFormat
     }
 
@@ -85,12 +78,7 @@ package enum ManifestReader {
         _ bytes: [UInt8], _ format: ManifestFormat, _ limits: ManifestLimits,
         _ defaults: Defaults, _ stop: CancellationFlag?
     ) throws(ManifestRejection) -> Draft {
-        let root: Document.Node
-        do throws(ManifestProblem) {
-            root = try format.read(bytes, NodeBudget(images: limits.images, stop: stop))
-        } catch {
-            throw ManifestRejection(problems: [error])
-        }
+        let root = try format.document(bytes, NodeBudget(images: limits.images, stop: stop))
         var reader = ValueReader(notation: format, stop: stop)
         return draft(root, format, limits, defaults, &reader)
     }
@@ -110,7 +98,7 @@ package enum ManifestReader {
             var images = ImageListReader(
                 limits: limits, recipes: defaults.recipes, finder: defaults.finder,
                 defaultValue: ImageSettings(
-                    filters: FilterDrafts(defaults.filters, isDefault: true)))
+                    filters: FilterDrafts(filters: defaults.filters, isDefault: true)))
             images.read(root, at: .root, sorted: true, with: &reader)
             return Draft(images: images.drafts, problems: reader.problems, format: format)
         }
@@ -126,15 +114,10 @@ package enum ManifestReader {
             reader.recipe($0, at: .key(.root, "recipe"), of: defaults.recipes)
         }
         let settings = settings(in: map, recipe, &reader, limits, defaults)
-        let priority: Priority? = map["priority"].flatMap {
-            reader.word($0, "‘priority’", at: .key(.root, "priority"))
-        }
-        let qualityOfService: QualityOfServiceName? = map["qualityOfService"].flatMap {
-            reader.word($0, "‘qualityOfService’", at: .key(.root, "qualityOfService"))
-        }
-        let wantsPage = map["page"].flatMap {
-            reader.boolean($0, "‘page’", at: .key(.root, "page"))
-        }
+        let priority: Priority? = reader.word(in: map, "priority", at: .root)
+        let qualityOfService: QualityOfServiceName? = reader.word(
+            in: map, "qualityOfService", at: .root)
+        let wantsPage = reader.boolean(in: map, "page", at: .root)
         var images = ImageListReader(
             limits: limits, recipes: defaults.recipes, finder: defaults.finder,
             defaultValue: settings)
@@ -148,15 +131,14 @@ package enum ManifestReader {
         if let words = refusedRecipe(of: images.drafts, limits) {
             reader.problems.add(.deliveryNotAllowed, words, at: .root, root.place)
         }
-        return Draft(
-            images: images.drafts, priority: priority ?? recipe?.priority ?? .normal,
+        let rest = Manifest(
+            images: [], priority: priority ?? recipe?.priority ?? .normal,
             qualityOfService: qualityOfService ?? .default,
             wantsPage: wantsPage ?? recipe?.wantsPage,
             recipes: reader.usedRecipes.values.sorted { $0.name < $1.name },
             found: images.sources.record, unknownSources: images.sources.unknown,
-            uncountedSources: images.sources.uncounted,
-            urlsWithOnePage: images.urlsWithOnePage,
-            problems: reader.problems, format: format)
+            uncountedSources: images.sources.uncounted, urlsWithOnePage: images.urlsWithOnePage)
+        return Draft(images: images.drafts, rest: rest, problems: reader.problems, format: format)
     }
 
     /// Why an image must not be delivered where its recipe says; nil if each may.
@@ -176,12 +158,12 @@ package enum ManifestReader {
         return nil
     }
 
-    /// The settings of the manifest for all its images.
     private static func settings(
         in map: Document.Map, _ recipe: Recipe?, _ reader: inout ValueReader,
         _ limits: ManifestLimits, _ defaults: Defaults
     ) -> ImageSettings {
-        var settings = ImageSettings(filters: FilterDrafts(defaults.filters, isDefault: true))
+        var settings = ImageSettings(
+            filters: FilterDrafts(filters: defaults.filters, isDefault: true))
         settings.output.profile = limits.profile
         if let recipe { settings = settings.applying(recipe) }
         if let filters = map["filters"] {
@@ -189,19 +171,7 @@ package enum ManifestReader {
             settings.filters = reader.filters(
                 filters, limit: limits.filters, at: .key(.root, "filters"))
         }
-        if let autoOrient = map["autoOrient"] {
-            settings.autoOrient =
-                reader.boolean(autoOrient, "‘autoOrient’", at: .key(.root, "autoOrient"))
-                ?? settings.autoOrient
-        }
-        if let damaged = map["damaged"] {
-            settings.damaged =
-                reader.word(damaged, "‘damaged’", at: .key(.root, "damaged")) ?? settings.damaged
-        }
-        if let strict = map["strict"] {
-            settings.isStrict =
-                reader.boolean(strict, "‘strict’", at: .key(.root, "strict")) ?? settings.isStrict
-        }
+        settings.readRules(map, at: .root, &reader)
         if let pages = map["pages"] {
             settings.pages =
                 reader.pageRule(pages, at: .key(.root, "pages"), isOfImage: false)
@@ -253,12 +223,12 @@ extension ManifestReader.Draft {
         try goOn()
         let dependencies = Dependencies(
             of: images, in: format, names: &names,
-            isComplete: unknownSources == 0 && uncountedSources == 0,
-            problems: &problems)
+            isComplete: !rest.hasUnknownSources, problems: &problems)
         try problems.throwIfAny()
         try goOn()
         var variantOf: ByteString?
-        let resolved = images.enumerated().map { index, draft in
+        var manifest = rest
+        manifest.images = images.enumerated().map { index, draft in
             if draft.variant?.first ?? index == index { variantOf = draft.variantsName }
             let origin =
                 dependencies.origin(of: index).map { Manifest.Origin.image($0) }
@@ -273,11 +243,7 @@ extension ManifestReader.Draft {
                 variant: draft.variant, variantOf: variantOf, file: draft.file,
                 delivery: draft.settings.delivery)
         }
-        return Manifest(
-            images: resolved, priority: priority, qualityOfService: qualityOfService,
-            wantsPage: wantsPage, recipes: recipes, found: found,
-            unknownSources: unknownSources, uncountedSources: uncountedSources,
-            urlsWithOnePage: urlsWithOnePage,
-            usesDefaultFilters: images.contains { $0.settings.filters.isDefault })
+        manifest.usesDefaultFilters = images.contains { $0.settings.filters.isDefault }
+        return manifest
     }
 }

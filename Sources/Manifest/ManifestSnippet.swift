@@ -18,6 +18,10 @@ package indirect enum ManifestSnippet: Sendable, Equatable {
     package struct Entry: Sendable, Equatable {
         let key: String
         let value: ManifestSnippet
+
+        fileprivate func flow(isJSON: Bool) -> String {
+            "\(isJSON ? "\"\(key)\"" : key): \(value.flow(isJSON: isJSON))"
+        }
     }
 
     static func text(_ text: ByteString) -> ManifestSnippet { .value(.text(text)) }
@@ -26,40 +30,30 @@ package indirect enum ManifestSnippet: Sendable, Equatable {
         .map([Entry(key: key, value: value)])
     }
 
-    /// Stands for any source.
     static let source: ManifestSnippet = .text("photo.png")
 
     /// The form as a value; with `key`, as an entry of a map.
     func written(in format: ManifestFormat, key: String? = nil) -> String {
         switch format {
-        case .json: (key.map { "\"\($0)\": " } ?? "") + json
-        case .yaml: (key.map { "\($0): " } ?? "") + yaml
+        case .json: (key.map { "\"\($0)\": " } ?? "") + flow(isJSON: true)
+        case .yaml: (key.map { "\($0): " } ?? "") + flow(isJSON: false)
         case .plist: (key.map { "<key>\($0)</key> " } ?? "") + plist
         }
     }
 
-    private var json: String {
+    /// In JSON, or in YAML, which needs fewer quotes.
+    fileprivate func flow(isJSON: Bool) -> String {
         switch self {
-        case .value(.text(let text)): "\"\(text)\""
+        case .value(.text(let text)):
+            !isJSON && text.utf8.first?.isLetter == true
+                && ManifestText.isPlain(text, signs: "-_./:") ? "\(text)" : "\"\(text)\""
         case .value(let value): value.words
-        case .placeholder(.text(let word)): "\"\(word)\""
+        case .placeholder(.text(let word)): isJSON ? "\"\(word)\"" : word
         case .placeholder(.integer(let word)), .placeholder(.number(let word)): word
-        case .list(let items): "[" + items.map(\.json).joined(separator: ", ") + "]"
+        case .list(let items):
+            "[" + items.map { $0.flow(isJSON: isJSON) }.joined(separator: ", ") + "]"
         case .map(let entries):
-            "{" + entries.map { "\"\($0.key)\": \($0.value.json)" }.joined(separator: ", ") + "}"
-        }
-    }
-
-    private var yaml: String {
-        switch self {
-        case .value(.text(let text)): Self.isPlain(text) ? "\(text)" : "\"\(text)\""
-        case .value(let value): value.words
-        case .placeholder(.text(let word)), .placeholder(.integer(let word)),
-            .placeholder(.number(let word)):
-            word
-        case .list(let items): "[" + items.map(\.yaml).joined(separator: ", ") + "]"
-        case .map(let entries):
-            "{" + entries.map { "\($0.key): \($0.value.yaml)" }.joined(separator: ", ") + "}"
+            "{" + entries.map { $0.flow(isJSON: isJSON) }.joined(separator: ", ") + "}"
         }
     }
 
@@ -80,15 +74,6 @@ package indirect enum ManifestSnippet: Sendable, Equatable {
         }
     }
 
-    /// Whether YAML reads it as text without quotes.
-    private static func isPlain(_ text: ByteString) -> Bool {
-        text.utf8.first?.isLetter == true && !PlainScalar.isNull(text)
-            && PlainScalar.boolean(text) == nil
-            && text.utf8.allSatisfy { $0.isLetter || $0.isDigit || "-_./:".utf8.contains($0) }
-    }
-}
-
-extension ManifestSnippet {
     /// The value of a node for a correction; nil for a container, and for a text that is not shown in full or would
     /// need escapes in one of the notations.
     static func value(of node: Document.Node) -> ManifestSnippet? {
@@ -102,21 +87,4 @@ extension ManifestSnippet {
         else { return nil }
         return .text(text)
     }
-}
-
-extension FilterArgument {
-    /// In the notation of JSON and YAML.
-    fileprivate var words: String {
-        switch self {
-        case .number(let value): value.briefly
-        case .integer(let value): "\(value)"
-        case .boolean(let value): "\(value)"
-        case .text(let text): "\(text)"
-        }
-    }
-}
-
-extension UInt8 {
-    /// A letter of ASCII.
-    var isLetter: Bool { (self | 0x20) &- UInt8(ascii: "a") < 26 }
 }

@@ -25,11 +25,11 @@ package enum ManifestText {
         return quoted + "\""
     }
 
-    /// Whether YAML reads it as this text without quotes.
-    package static func isPlain(_ text: ByteString) -> Bool {
+    /// Whether YAML reads it as this text without quotes, if it has only letters, digits and these signs.
+    package static func isPlain(_ text: ByteString, signs: String = "-_./") -> Bool {
         guard let first = text.utf8.first, first.isLetter || first == UInt8(ascii: "/"),
             !PlainScalar.isNull(text), PlainScalar.boolean(text) == nil
         else { return false }
-        return text.utf8.allSatisfy { $0.isLetter || $0.isDigit || "-_./".utf8.contains($0) }
+        return text.utf8.allSatisfy { $0.isLetter || $0.isDigit || signs.utf8.contains($0) }
     }
 }

@@ -14,7 +14,6 @@ package struct NameNumbering: Sendable {
         let digits: Int
     }
 
-    /// The next number to try.
     private var next: [Family: Int] = [:]
 
     package init() {}
@@ -23,7 +22,8 @@ package struct NameNumbering: Sendable {
     package mutating func name(
         for base: ByteString, isTaken: (ByteString) -> Bool
     ) -> ByteString {
-        let ending = Self.ending(of: base)
+        // The extension of a picture comes after the number.
+        let ending = ImageName.ending(of: base)
         let stem = base.string.dropLast(utf8: ending.utf8.count)
         var digits = 1
         while true {
@@ -43,12 +43,6 @@ package struct NameNumbering: Sendable {
             next[family] = number
             digits += 1
         }
-    }
-
-    /// The extension of a picture, which comes after the number.
-    private static func ending(of base: ByteString) -> ByteString {
-        let known = OutputFormat.allCases.flatMap(\.endings).first(where: base.string.hasEnding)
-        return ByteString(base.utf8.suffix(known?.utf8.count ?? 0))
     }
 
     /// The numbers from 2 on that have this number of digits.

@@ -6,7 +6,6 @@ package struct NameTable: Sendable {
     /// Indices by output file.
     private var indices: [ByteString: Int] = [:]
     private var drafts: [ImageDraft] = []
-    /// The formats of the images.
     private let formats: [OutputFormat]
     /// The remaining number of comparisons for suggestions.
     private var comparisons = 50_000

@@ -22,7 +22,6 @@ package struct NodeBudget: Sendable {
         self.init(maximum: overflow ? .max : max(100_000, product), stop: stop)
     }
 
-    /// Counts one value.
     package mutating func take(at place: Document.Place) throws(ManifestProblem) {
         guard values < maximum else {
             throw ManifestProblem(.tooLarge, "more than \(maximum) values", place: place)
@@ -31,7 +30,6 @@ package struct NodeBudget: Sendable {
         if values % 1024 == 0, stop?.isSet == true { throw .interrupted }
     }
 
-    /// Counts the values that an alias stands for.
     package mutating func take(
         aliased nodes: Int, at place: Document.Place
     ) throws(ManifestProblem) {

@@ -14,11 +14,7 @@ struct NumberCorrection {
     /// The numbers of a node, in their order: `800x600` and `[800, 600]` have two. Empty if the node contains anything
     /// else.
     static func all(in node: Document.Node) -> [NumberCorrection] {
-        switch node.number {
-        case .integer(let value)?: return [NumberCorrection(value: Double(value), unit: .none)]
-        case .number(let value)?: return [NumberCorrection(value: value, unit: .none)]
-        default: break
-        }
+        if let value = node.number?.double { return [NumberCorrection(value: value, unit: .none)] }
         if case .list(let list) = node.value {
             guard list.items.count <= 4 else { return [] }
             let numbers = list.items.map { one(in: $0) }
@@ -35,10 +31,8 @@ struct NumberCorrection {
     }
 
     private static func all(in text: ByteString) -> [NumberCorrection] {
-        switch PlainScalar.number(text) {
-        case .integer(let value)?: return [NumberCorrection(value: Double(value), unit: .none)]
-        case .number(let value)?: return [NumberCorrection(value: value, unit: .none)]
-        default: break
+        if let value = PlainScalar.number(text)?.double {
+            return [NumberCorrection(value: value, unit: .none)]
         }
         var numbers: [NumberCorrection] = []
         var rest = Array(text.asciiLowercased.utf8)[...]
@@ -111,7 +105,6 @@ extension ArraySlice<UInt8> {
         return ByteString(decoding: word)
     }
 
-    /// Removes a separator between two numbers.
     fileprivate mutating func dropSeparator() {
         if let byte = first, ",;*x".utf8.contains(byte) {
             removeFirst()

@@ -154,12 +154,7 @@ package struct OutputName: Sendable, Hashable {
 
     /// A value without the characters that a name cannot have.
     private static func harmless(_ value: String) -> String {
-        guard value.unicodeScalars.contains(where: { $0.isControl || $0 == "/" }) else {
-            return value
-        }
-        return String(
-            String.UnicodeScalarView(
-                value.unicodeScalars.map { $0.isControl || $0 == "/" ? "_" : $0 }))
+        value.replacingScalars(with: "_") { $0.isControl || $0 == "/" }
     }
 
     /// The names of folders in the path of a local source, as names of folders of outputs. There are none for a URL, and

@@ -29,7 +29,6 @@ enum OutputNaming {
         for index in drafts.indices where drafts[index].isPublished {
             let draft = drafts[index]
             if let template = draft.settings.output.name {
-                let digits = String(numbers[index])
                 let name = OutputName(
                     template,
                     OutputName.Values(
@@ -37,7 +36,7 @@ enum OutputNaming {
                         folders: template.contains(.folder)
                             ? draft.source.map { OutputName.folders(of: $0) } ?? [] : [],
                         variant: draft.variantSuffix,
-                        index: String(repeating: "0", count: width - digits.utf8.count) + digits,
+                        index: numbers[index].text(width: width),
                         format: draft.settings.output.format))
                 drafts[index].file = name
                 if let fault = name.fault {

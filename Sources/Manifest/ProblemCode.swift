@@ -12,15 +12,12 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case tooDeep = "too-deep"
     /// Aliases, or shared objects of a binary property list, stand for more values than the limit.
     case tooManyAliases = "too-many-aliases"
-    /// The YAML tag is not supported.
     case unsupportedTag = "unsupported-tag"
 
     case duplicateKey = "duplicate-key"
     case unknownKey = "unknown-key"
     case missingKey = "missing-key"
-    /// Two keys that exclude each other.
     case conflictingKeys = "conflicting-keys"
-    /// A value of another type than the key allows.
     case wrongType = "wrong-type"
     /// A word that is not one of the allowed ones.
     case unknownValue = "unknown-value"
@@ -46,12 +43,10 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case unknownFilter = "unknown-filter"
     case unknownParameter = "unknown-parameter"
     case missingParameter = "missing-parameter"
-    /// A number outside of the parameter's range.
     case outOfRange = "out-of-range"
     /// Arguments that are valid separately but not together.
     case invalidArguments = "invalid-arguments"
 
-    /// A `recipe` that does not exist.
     case unknownRecipe = "unknown-recipe"
     /// Filters in a manifest, although only recipes may have any.
     case filtersNotAllowed = "filters-not-allowed"
@@ -60,7 +55,6 @@ package enum ProblemCode: String, Sendable, CaseIterable {
 
     /// A `from`, `after` or overlay that names no image of the manifest.
     case unknownImage = "unknown-image"
-    /// Images that wait for each other.
     case cycle
     /// The last entry of the list: the number of further problems.
     case tooManyProblems = "too-many-problems"
@@ -113,11 +107,9 @@ extension String {
 
     private var cutForMessage: String {
         // First a prefix of scalars, because a single character may be megabytes long.
-        var text = String(String.UnicodeScalarView(unicodeScalars.prefix(81)))
-        text = String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { $0.isControl || $0 == "\"" ? "\u{FFFD}" : $0 }))
-        return unicodeScalars.dropFirst(80).isEmpty
-            ? text : String(String.UnicodeScalarView(text.unicodeScalars.prefix(80))) + "…"
+        let text = String(unicodeScalars.prefix(80)).replacingScalars(with: "\u{FFFD}") {
+            $0.isControl || $0 == "\""
+        }
+        return unicodeScalars.dropFirst(80).isEmpty ? text : text + "…"
     }
 }

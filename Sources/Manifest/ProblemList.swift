@@ -7,8 +7,6 @@ package struct ProblemList: Sendable {
     private var more = 0
     package var isEmpty: Bool { problems.isEmpty }
 
-    package init() {}
-
     /// Whether another problem would be listed and not only counted. Code with expensive messages checks this first.
     package var listsMore: Bool { problems.count < Self.maximum }
 

@@ -38,12 +38,7 @@ package struct Recipe: Sendable, Equatable {
         self.text = text
         let bytes = Array(text.utf8)
         sha256 = SHA256Digest.hex(of: bytes)
-        let node: Document.Node
-        do throws(ManifestProblem) {
-            node = try YAMLReader.read(bytes, budget: NodeBudget(images: 0))
-        } catch {
-            throw ManifestRejection(problems: [error])
-        }
+        let node = try ManifestFormat.yaml.document(bytes, NodeBudget(images: 0))
         var reader = ValueReader(notation: .yaml)
         reader.isOfRecipe = true
         let map = reader.map(
@@ -52,12 +47,8 @@ package struct Recipe: Sendable, Equatable {
         if let node = map?["filters"] {
             filters = reader.filtersWithoutImages(node, limit: limit, at: .key(.root, "filters"))
         }
-        damaged = map?["damaged"].flatMap {
-            reader.word($0, "‘damaged’", at: .key(.root, "damaged"))
-        }
-        isStrict = map?["strict"].flatMap {
-            reader.boolean($0, "‘strict’", at: .key(.root, "strict"))
-        }
+        damaged = reader.word(in: map, "damaged", at: .root)
+        isStrict = reader.boolean(in: map, "strict", at: .root)
         pages = map?["pages"].flatMap {
             reader.pageRule($0, at: .key(.root, "pages"), isOfImage: false)
         }
@@ -68,12 +59,8 @@ package struct Recipe: Sendable, Equatable {
                 recipes: RecipeBook(), isRecipe: true)
             variants = reader.variants(node, context, at: .key(.root, "variants"))
         }
-        priority = map?["priority"].flatMap {
-            reader.word($0, "‘priority’", at: .key(.root, "priority"))
-        }
-        wantsPage = map?["page"].flatMap {
-            reader.boolean($0, "‘page’", at: .key(.root, "page"))
-        }
+        priority = reader.word(in: map, "priority", at: .root)
+        wantsPage = reader.boolean(in: map, "page", at: .root)
         delivery = map?["deliver"].flatMap { reader.delivery($0, at: .key(.root, "deliver")) }
         try reader.problems.throwIfAny()
     }
@@ -88,7 +75,6 @@ package struct Recipe: Sendable, Equatable {
 /// Some options of an output. Each replaces the same one of another output.
 package struct OutputChanges: Sendable, Equatable {
     private let options: OutputOptions
-    /// The keys that it has.
     private let keys: Set<ByteString>
 
     init(_ options: OutputOptions = OutputOptions(), keys: Set<ByteString> = []) {
@@ -139,10 +125,8 @@ package struct RecipeBook: Sendable, Equatable {
 
     /// These recipes under the same rules.
     package func holding(_ recipes: [Recipe]) -> RecipeBook {
-        var book = RecipeBook(recipes)
-        book.isOnly = isOnly
-        book.ofFolders = ofFolders
-        book.isComplete = isComplete
+        var book = self
+        book.recipes = RecipeBook(recipes).recipes
         return book
     }
 
@@ -170,7 +154,7 @@ extension ImageSettings {
     /// These settings with those that the recipe has.
     func applying(_ recipe: Recipe) -> ImageSettings {
         var settings = self
-        if let filters = recipe.filters { settings.filters = FilterDrafts(filters) }
+        if let filters = recipe.filters { settings.filters = FilterDrafts(filters: filters) }
         if let damaged = recipe.damaged { settings.damaged = damaged }
         if let isStrict = recipe.isStrict { settings.isStrict = isStrict }
         if let pages = recipe.pages { settings.pages = pages }

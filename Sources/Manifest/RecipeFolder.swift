@@ -89,16 +89,9 @@ package enum RecipeFolder {
     }
 
     private static func text(of path: String) throws -> String {
-        let file: Descriptor
-        do {
-            // A fifo does not wait for a writer.
-            file = Descriptor(
-                owning: try retryingInterrupts { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) })
-        } catch {
-            throw FileError(.open, path, error)
-        }
-        var information = stat()
-        guard fstat(file.number, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
+        // A fifo does not wait for a writer.
+        let file = try Descriptor(opening: path, O_RDONLY | O_NONBLOCK)
+        guard try file.information(path: path).st_mode & S_IFMT == S_IFREG else {
             throw Unusable(description: "is not a regular file")
         }
         let bytes = try file.readAll(upTo: maximumBytes, path: path)

@@ -58,7 +58,6 @@ package enum RedactedManifest {
     }
 }
 
-/// Replaces the texts of a document.
 private struct Redaction {
     /// The parts that were replaced.
     var secrets: Set<ByteString> = []

@@ -1,7 +1,7 @@
 import DarkroomCore
 
 /// One of the parts into which the images of a manifest are divided, so that several machines can share the work.
-package struct Shard: Sendable, Hashable {
+package struct Shard: Sendable, Hashable, CustomStringConvertible {
     /// From 1 to `count`.
     package let number: Int
     package let count: Int
@@ -15,9 +15,7 @@ package struct Shard: Sendable, Hashable {
         self.number = number
         self.count = count
     }
-}
 
-extension Shard: CustomStringConvertible {
     /// For people.
     package var description: String { "shard \(number) of \(count)" }
 }

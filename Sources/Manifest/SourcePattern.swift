@@ -95,11 +95,6 @@ package struct FoundSources: Codable, Sendable, Equatable {
     /// The sources, sorted by the bytes of their names; never empty.
     package let files: [ByteString]
 
-    package init(pattern: ByteString, files: [ByteString]) {
-        self.pattern = pattern
-        self.files = files
-    }
-
     /// The first file that a run has not found by the pattern; nil if there is none. Others may have written the list.
     package var stranger: ByteString? {
         guard let pattern = try? SourcePattern(pattern) else { return files.first ?? pattern }

@@ -24,11 +24,6 @@ package struct FoundPages: Codable, Sendable, Equatable {
     /// From 2 to `TIFFPages.most`.
     package let pages: Int
 
-    package init(source: ByteString, pages: Int) {
-        self.source = source
-        self.pages = pages
-    }
-
     /// Whether a number in a file can be one of pages.
     package var isPossible: Bool { (2...TIFFPages.uncountable).contains(pages) }
 }

@@ -9,7 +9,7 @@ extension ValueReader {
         mentions = []
         if Self.isFilter(node) {
             let filter = filter(node, at: path)
-            return FilterDrafts(filter.map { [$0] } ?? [], mentions: mentions)
+            return FilterDrafts(filters: filter.map { [$0] } ?? [], mentions: mentions)
         }
         guard case .list(let list) = node.value else {
             let advice = filterAdvice(at: path) {
@@ -19,20 +19,20 @@ extension ValueReader {
                 .wrongType,
                 "‘filters’ must be a list, found \(node.words)\(advice(node))", at: path, node.place
             )
-            return FilterDrafts([])
+            return FilterDrafts(filters: [])
         }
         guard list.items.count <= limit else {
             problems.add(
                 .tooManyFilters, "\(list.items.count) filters; the limit is \(limit)", at: path,
                 node.place)
-            return FilterDrafts([])
+            return FilterDrafts(filters: [])
         }
         var filters: [Filter] = []
         filters.reserveCapacity(list.items.count)
         for (index, item) in list.items.enumerated() {
             if let filter = filter(item, at: .index(path, index)) { filters.append(filter) }
         }
-        return FilterDrafts(filters, mentions: mentions)
+        return FilterDrafts(filters: filters, mentions: mentions)
     }
 
     /// A filter is a name, or a map of one name to its parameters.
@@ -212,7 +212,8 @@ extension ValueReader {
         case .number(let range): return number(node, range, parameter, at: path)
         case .integer(let range):
             return integer(node, range, parameter, at: path).map { .integer($0) }
-        case .oneOf(let numbers): return integer(node, among: numbers, parameter, at: path)
+        case .oneOf(let numbers):
+            return integer(node, among: numbers, parameter, at: path).map { .integer($0) }
         case .image:
             guard
                 let name = text(

@@ -7,11 +7,7 @@ extension ValueReader {
         at path: DocumentPath
     ) -> FilterArgument? {
         let what = "‘\(parameter.name)’"
-        let value: Double
-        switch node.number {
-        case .integer(let integer): value = Double(integer)
-        case .number(let number): value = number
-        default:
+        guard let value = node.number?.double else {
             wrongNumber(node, "\(what) must be a number", parameter, at: path)
             return nil
         }
@@ -64,19 +60,9 @@ extension ValueReader {
     mutating func integer(
         _ node: Document.Node, among numbers: [Int], _ parameter: FilterParameter,
         at path: DocumentPath
-    ) -> FilterArgument? {
-        let rule = "‘\(parameter.name)’ must be \(numbers.map(String.init).joined(or: "or"))"
-        switch node.number {
-        case .integer(let value):
-            if numbers.contains(value) { return .integer(value) }
-            problems.add(.outOfRange, "\(rule), found \(value)", at: path, node.place)
-        case .number(let value):
-            if let whole = Int(exactly: value), numbers.contains(whole) { return .integer(whole) }
-            problems.add(.outOfRange, "\(rule), found \(value.briefly)", at: path, node.place)
-        default:
-            wrongNumber(node, rule, parameter, at: path)
-        }
-        return nil
+    ) -> Int? {
+        let rule = "‘\(parameter.name)’ must be \(Words.list(numbers.map(String.init), "or"))"
+        return integer(node, rule, parameter, at: path) { numbers.contains($0) }
     }
 
     mutating func integer(
@@ -85,17 +71,38 @@ extension ValueReader {
     ) -> Int? {
         let rule =
             "‘\(parameter.name)’ must be an integer from \(range.lowerBound) to \(range.upperBound)"
+        return integer(node, rule, parameter, at: path) { range.contains($0) }
+    }
+
+    private mutating func integer(
+        _ node: Document.Node, _ rule: String, _ parameter: FilterParameter,
+        at path: DocumentPath, isRight: (Int) -> Bool
+    ) -> Int? {
+        let found: String
         switch node.number {
         case .integer(let value):
-            if range.contains(value) { return value }
-            problems.add(.outOfRange, "\(rule), found \(value)", at: path, node.place)
+            if isRight(value) { return value }
+            found = "\(value)"
         case .number(let value):
             // Some programs write 800 as 800.0.
-            if let whole = Int(exactly: value), range.contains(whole) { return whole }
-            problems.add(.outOfRange, "\(rule), found \(value.briefly)", at: path, node.place)
+            if let whole = Int(exactly: value), isRight(whole) { return whole }
+            found = value.briefly
         default:
             wrongNumber(node, rule, parameter, at: path)
+            return nil
         }
+        problems.add(.outOfRange, "\(rule), found \(found)", at: path, node.place)
         return nil
+    }
+}
+
+extension FilterArgument {
+    /// The value of an integer or a number.
+    var double: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        case .text, .boolean: nil
+        }
     }
 }

@@ -29,14 +29,13 @@ extension ValueReader {
             suggestion: kind == nil ? meant : nil)
     }
 
-    private static let formatWords = FormatChoice.words.joined(or: "or")
+    private static let formatWords = Words.list(FormatChoice.words, "or")
 
     /// The format with this name, or with another name for it, such as `jpg`.
     private static func format(_ text: ByteString) -> FormatChoice? {
         FormatChoice(word: text.string)
     }
 
-    /// The value of `format`.
     private mutating func format(
         _ node: Document.Node, at path: DocumentPath
     ) -> FormatChoice? {
@@ -88,10 +87,7 @@ extension ValueReader {
                 at: .key(path, key), node.place)
         }
         read(given, isFormatKnown && !options.isFormatOpen, into: &options)
-        if let profile = map["profile"] {
-            options.profile =
-                word(profile, "‘profile’", at: .key(path, "profile")) ?? options.profile
-        }
+        options.profile = word(in: map, "profile", at: path) ?? options.profile
         options.metadata = metadata(map, over: options.metadata, at: path)
         if let name = map["name"] {
             options.name = template(name, at: .key(path, "name")) ?? options.name
@@ -122,10 +118,9 @@ extension ValueReader {
         _ given: [OutputOption: (node: Document.Node, path: DocumentPath)], _ isFormatKnown: Bool,
         into options: inout OutputOptions
     ) {
-        if let (node, path) = given[.quality],
-            let value = integer(node, OutputOptions.qualities, Self.quality, at: path)
-        {
-            options.quality = value
+        if let (node, path) = given[.quality] {
+            options.quality =
+                integer(node, OutputOptions.qualities, Self.quality, at: path) ?? options.quality
         }
         readSearch(given, into: &options)
         if let (node, path) = given[.progressive] {
@@ -135,16 +130,15 @@ extension ValueReader {
         if let (node, path) = given[.lossless] {
             options.lossless = boolean(node, "‘lossless’", at: path) ?? options.lossless
         }
-        if let (node, path) = given[.effort],
-            let value = integer(node, OutputOptions.efforts, Self.effort, at: path)
-        {
-            options.effort = value
+        if let (node, path) = given[.effort] {
+            options.effort =
+                integer(node, OutputOptions.efforts, Self.effort, at: path) ?? options.effort
         }
         if let (node, path) = given[.depth] {
             let depths = OutputOption.depths(of: options.format)
             let values =
                 isFormatKnown && !depths.isEmpty ? depths : OutputOption.allDepths
-            if case .integer(let value) = integer(node, among: values, Self.depth, at: path) {
+            if let value = integer(node, among: values, Self.depth, at: path) {
                 options.depth = value
             }
         }

@@ -91,7 +91,6 @@ extension FilterSpecification {
         return required.count == 1 ? required[0] : nil
     }
 
-    /// Whether it can be made without parameters.
     package var standsAlone: Bool {
         guard !parameters.contains(where: \.isRequired) else { return false }
         do {

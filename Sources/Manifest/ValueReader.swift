@@ -83,6 +83,13 @@ package struct ValueReader: Sendable {
         return nil
     }
 
+    /// The value of a key; nil if the map does not have it.
+    package mutating func boolean(
+        in map: Document.Map?, _ key: ByteString, at path: DocumentPath
+    ) -> Bool? {
+        map?[key].flatMap { boolean($0, "‘\(key)’", at: .key(path, key)) }
+    }
+
     package mutating func list(
         _ node: Document.Node, _ what: String, at path: DocumentPath,
         write form: @autoclosure () -> ManifestSnippet
@@ -100,10 +107,17 @@ package struct ValueReader: Sendable {
         return word(node, among: words, what, at: path).flatMap { Word(rawValue: $0) }
     }
 
+    /// The same of a key; nil if the map does not have it.
+    package mutating func word<Word>(
+        in map: Document.Map?, _ key: ByteString, at path: DocumentPath
+    ) -> Word? where Word: CaseIterable & RawRepresentable<String> {
+        map?[key].flatMap { word($0, "‘\(key)’", at: .key(path, key)) }
+    }
+
     package mutating func word(
         _ node: Document.Node, among words: [String], _ what: String, at path: DocumentPath
     ) -> String? {
-        let rule = "\(what) must be \(words.joined(or: "or"))"
+        let rule = "\(what) must be \(Words.list(words, "or"))"
         guard let text = node.text else {
             wrongType(
                 node, rule, at: path, write: FilterCorrection.value(for: .choice(words), node))
@@ -149,13 +163,5 @@ package struct ValueReader: Sendable {
         var key: String?
         if case .key(_, let name) = path, DocumentPath.isWord(name) { key = name.string }
         return "\(begin) ‘\(form.written(in: notation, key: key))’"
-    }
-}
-
-extension [String] {
-    /// `a, b or c`.
-    func joined(or word: String) -> String {
-        guard let last, count > 1 else { return first ?? "" }
-        return dropLast().joined(separator: ", ") + " \(word) " + last
     }
 }

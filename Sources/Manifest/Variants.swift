@@ -38,12 +38,6 @@ extension Manifest.Image {
         /// How many of the filters at the beginning are those of the image, and so the same for each of them.
         package let commonFilters: Int
 
-        package init(first: Int, count: Int, commonFilters: Int) {
-            self.first = first
-            self.count = count
-            self.commonFilters = commonFilters
-        }
-
         package var indices: Range<Int> { first..<first + count }
     }
 }
@@ -73,7 +67,7 @@ extension ImageDraft {
                 settings.hasDefaultFilters
                 ? variant.filters ?? settings.filters
                 : joined.filters(
-                    settings.filters, variant.filters ?? FilterDrafts([]), number: number)
+                    settings.filters, variant.filters ?? FilterDrafts(filters: []), number: number)
             if let output = variant.output {
                 image.settings.output = output.applied(to: settings.output)
             }
@@ -99,7 +93,7 @@ struct JoinedFilters {
             return known.both
         }
         let both = FilterDrafts(
-            common.filters + own.filters, mentions: common.mentions + own.mentions)
+            filters: common.filters + own.filters, mentions: common.mentions + own.mentions)
         known[number] = (common, own, both)
         return both
     }
@@ -183,7 +177,7 @@ extension ValueReader {
             let inner = DocumentPath.key(path, "filters")
             if context.isRecipe {
                 filters = FilterDrafts(
-                    filtersWithoutImages(list, limit: context.limit, at: inner))
+                    filters: filtersWithoutImages(list, limit: context.limit, at: inner))
             } else {
                 refuseFilters(list, at: inner, context.recipes)
                 filters = self.filters(list, limit: context.limit, at: inner)
@@ -262,11 +256,16 @@ extension ImageName {
 
     /// A name with a suffix, which precedes the extension of a picture.
     static func adding(_ suffix: ByteString, to name: ByteString) -> ByteString {
-        let ending = OutputFormat.allCases.flatMap(\.endings).first(where: name.string.hasEnding)
-        guard let ending, !suffix.isEmpty, name.utf8.count > ending.utf8.count else {
+        let ending = ending(of: name)
+        guard !suffix.isEmpty, name.utf8.count > ending.utf8.count else {
             return "\(name)\(suffix)"
         }
-        let stem = name.string.dropLast(utf8: ending.utf8.count)
-        return "\(stem)\(suffix)\(ByteString(name.utf8.suffix(ending.utf8.count)))"
+        return "\(name.string.dropLast(utf8: ending.utf8.count))\(suffix)\(ending)"
+    }
+
+    /// The extension of a picture as the name has it; empty without one.
+    static func ending(of name: ByteString) -> ByteString {
+        let known = OutputFormat.allCases.flatMap(\.endings).first(where: name.string.hasEnding)
+        return ByteString(name.utf8.suffix(known?.utf8.count ?? 0))
     }
 }

@@ -10,14 +10,9 @@ package struct XMLPropertyListReader {
         _ bytes: [UInt8], budget: NodeBudget
     ) throws(ManifestProblem) -> Document.Node {
         var reader = XMLPropertyListReader(
-            scanner: XMLScanner(try TextCursor(bytes, stop: budget.stop)),
+            scanner: XMLScanner(cursor: try TextCursor(bytes, stop: budget.stop)),
             builder: DocumentBuilder(budget: budget))
         return try reader.document()
-    }
-
-    private init(scanner: XMLScanner, builder: DocumentBuilder) {
-        self.scanner = scanner
-        self.builder = builder
     }
 
     private mutating func document() throws(ManifestProblem) -> Document.Node {

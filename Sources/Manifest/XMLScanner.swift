@@ -5,10 +5,6 @@ import DarkroomCore
 struct XMLScanner {
     private(set) var cursor: TextCursor
 
-    init(_ cursor: TextCursor) {
-        self.cursor = cursor
-    }
-
     /// An element's tag, `<name>`, `</name>` or `<name/>`.
     struct Tag {
         enum Kind { case open, close, empty }
@@ -27,16 +23,13 @@ struct XMLScanner {
         }
     }
 
-    /// Reads the tag at the cursor.
     mutating func tag() throws(ManifestProblem) -> Tag {
         let place = cursor.place
         guard cursor.skip("<") else {
             throw cursor.syntaxError("expected a tag, found \(cursor.currentWords)")
         }
         let isClosing = cursor.skip("/")
-        let name = cursor.bytes[cursor.index...].prefix { byte in
-            byte.isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-        }
+        let name = cursor.bytes[cursor.index...].prefix { $0.isDigit || $0.isLetter }
         let text = ByteString(decoding: name)
         guard !name.isEmpty else {
             throw cursor.syntaxError("expected a tag's name, found \(cursor.currentWords)")

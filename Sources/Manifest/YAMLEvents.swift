@@ -23,7 +23,6 @@ package struct YAMLEvents: ~Copyable {
         case containerEnd
     }
 
-    /// The properties before a value.
     struct Properties {
         /// Without `&`.
         var anchor: ByteString?
@@ -123,7 +122,6 @@ package struct YAMLEvents: ~Copyable {
         }
     }
 
-    /// The problem of libyaml's last error.
     private func problem() -> ManifestProblem {
         let error = parser.pointee
         let what = ByteString(error.problem.map { String(cString: $0) } ?? "out of memory")

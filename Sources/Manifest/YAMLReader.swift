@@ -31,10 +31,6 @@ package struct YAMLReader {
         }
     }
 
-    private init(builder: DocumentBuilder) {
-        self.builder = builder
-    }
-
     private static func directives(in text: UnsafeBufferPointer<UInt8>) -> Int {
         var count = 0
         var isLineStart = true

@@ -4,6 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import DarkroomManifest
+
 /// Pages in a real browser.
 @Suite(.fewAtATime, .enabled(if: Browser.path != nil, "there is no chromium"))
 struct PageBrowserTests {

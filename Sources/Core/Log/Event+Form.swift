@@ -78,9 +78,7 @@ extension Event {
                 .warning, [.batch, .state, .error, .file, .bytes], sometimes: [.user],
                 many: "manifests rejected", by: .error)
         case .batchResumed:
-            EventForm(
-                .info, [.batch, .state, .count],
-                many: "manifests resumed")
+            EventForm(.info, [.batch, .state, .count], many: "manifests resumed")
         case .batchBegun: EventForm(.info, [.batch, .state, .count], many: "manifests begun")
         case .batchProgressed:
             EventForm(

@@ -32,7 +32,6 @@ struct RecordThrottle: Sendable {
         fileprivate var known: Set<FileName> = []
     }
 
-    /// A record that arrived.
     struct Arrival: Sendable {
         var batch: String?
         var reason: String?
@@ -143,6 +142,5 @@ package struct ProgressThrottle: Sendable {
 
     package mutating func ended(_ batch: String) { stories[FileName(batch)] = nil }
 
-    /// The number of remembered batches.
     var count: Int { stories.count }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 
-/// Numbers and times for people.
 package enum HumanText {
     /// A time in one word, rounded down, in the units of the settings: `45s`, `12min`, `3h`, `9d`.
     package static func age(_ seconds: Double) -> String {
@@ -72,9 +71,7 @@ package enum HumanText {
             return String(cString: name).visible
         }
     }
-}
 
-extension HumanText {
     /// The name of the user that runs a process.
     package static func owner(ofProcess process: Int32) -> String? {
         var information = stat()

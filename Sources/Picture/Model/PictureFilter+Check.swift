@@ -58,7 +58,7 @@ extension FilterArgument {
     }
 
     /// For a message.
-    fileprivate var words: String {
+    package var words: String {
         switch self {
         case .number(let value): value.briefly
         case .integer(let value): "\(value)"

@@ -325,10 +325,10 @@ package struct Examination: Sendable {
 
     private func tooLarge(_ length: Int) -> ManifestReading {
         let problem = ManifestProblem(
-            code: ProblemCode.tooLarge.rawValue,
-            message: "the manifest has \(Units.bytes(length)), but manifests.maxBytes allows "
+            .tooLarge,
+            "the manifest has \(Units.bytes(length)), but manifests.maxBytes allows "
                 + "\(Units.bytes(limits.bytes)); it was not read and is moved back to tmp; split it, or raise "
-                + "manifests.maxBytes")
+                + "manifests.maxBytes", place: .none)
         return ManifestReading(
             bytes: nil, byteCount: length, sha256: nil,
             outcome: .failure(ManifestRejection(problems: [problem])))

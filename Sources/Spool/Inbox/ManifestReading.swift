@@ -18,10 +18,9 @@ package struct ManifestReading: Sendable {
         outcome: .failure(
             ManifestRejection(problems: [
                 ManifestProblem(
-                    code: ProblemCode.unreadable.rawValue,
-                    message:
-                        "the daemon was not permitted to read the manifest after it had taken it; it is moved back "
-                        + "to tmp; let the daemon read it, then submit it again")
+                    .unreadable,
+                    "the daemon was not permitted to read the manifest after it had taken it; it is moved back "
+                        + "to tmp; let the daemon read it, then submit it again", place: .none)
             ])))
 
     init(

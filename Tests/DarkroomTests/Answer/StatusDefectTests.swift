@@ -9,56 +9,51 @@ import Testing
 @testable import DarkroomSpool
 
 /// What is said of a status that somebody has altered.
-@Suite struct StatusDefectTests {
-    struct Change: Sendable, CustomTestStringConvertible {
-        let old: String
-        let new: String
-        let sentence: String
-
-        init(_ old: String, _ new: String, _ sentence: String) {
-            (self.old, self.new, self.sentence) = (old, new, sentence)
-        }
-
-        var testDescription: String { "\(old.prefix(40)) is \(new.prefix(40))" }
-    }
-
-    static let changes = [
-        Change(
+@Suite final class StatusDefectTests: FolderSuite {
+    /// A text of a good status, what stands in its place, and what is said.
+    static let changes: [(String, String, String)] = [
+        (
             #""file" : "a.png""#, #""file" : "../../etc/passwd""#,
-            "images[0].output.file: ../../etc/passwd is not the name of a file in the folder"),
-        Change(
+            "images[0].output.file: ../../etc/passwd is not the name of a file in the folder"
+        ),
+        (
             #""file" : "a.png""#, #""file" : "/etc/passwd""#,
-            "images[0].output.file: /etc/passwd is not the name of a file in the folder"),
-        Change(
+            "images[0].output.file: /etc/passwd is not the name of a file in the folder"
+        ),
+        (
             #""file" : "a.png""#, #""file" : "..""#,
-            "images[0].output.file: .. is not the name of a file in the folder"),
-        Change(
+            "images[0].output.file: .. is not the name of a file in the folder"
+        ),
+        (
             #""file" : "a.png""#, #""file" : "\#(String(repeating: "a", count: 500))""#,
-            "images[0].output.file: \(String(repeating: "a", count: 100))…"),
-        Change(
+            "images[0].output.file: \(String(repeating: "a", count: 100))…"
+        ),
+        (
             #""file" : "manifest.json""#, #""file" : "../x""#,
-            "manifest.file: ../x is not the name of a file in the folder"),
-        Change(
+            "manifest.file: ../x is not the name of a file in the folder"
+        ),
+        (
             #""attempts" : 1"#, #""attempts" : "one""#,
-            "images[0].attempts: it has a value of another type"),
-        Change(#""name" : "b","#, "", "images[1].name: it is missing"),
-        Change(#""name" : "b""#, #""name" : null"#, "images[1].name: it is null"),
-        Change(#""name" : "b""#, #""name" : x"#, "images[1]: it is not JSON"),
-        Change(
+            "images[0].attempts: it has a value of another type"
+        ),
+        (#""name" : "b","#, "", "images[1].name: it is missing"),
+        (#""name" : "b""#, #""name" : null"#, "images[1].name: it is null"),
+        (#""name" : "b""#, #""name" : x"#, "images[1]: it is not JSON"),
+        (
             #""schemaVersion" : 1"#, #""schemaVersion" : 7"#,
-            "schemaVersion: 7 is not a version it knows"),
-        Change(#""schemaVersion" : 1"#, #"schemaVersion"#, StatusDefect.unknown),
+            "schemaVersion: 7 is not a version it knows"
+        ),
+        (#""schemaVersion" : 1"#, #"schemaVersion"#, StatusDefect.unknown),
     ]
 
-    @Test(arguments: changes) func namesTheField(change: Change) throws {
-        let scratch = try ScratchDirectory()
-        let folder = try Directory(path: scratch.path)
+    @Test(arguments: changes)
+    func namesTheField(old: String, new: String, sentence: String) throws {
         let text = String(decoding: StatusTests.full.encoded(), as: UTF8.self)
-        #expect(text.contains(change.old))
+        #expect(text.contains(old))
         try folder.write(
-            Array(text.replacing(change.old, with: change.new, maxReplacements: 1).utf8),
+            Array(text.replacing(old, with: new, maxReplacements: 1).utf8),
             to: BatchFile.status, durably: false)
-        #expect(StatusDefect.sentence(in: folder) == change.sentence)
+        #expect(StatusDefect.sentence(in: folder) == sentence)
         #expect(try Status(in: folder) == nil)
 
         let path = folder.path(of: BatchFile.status)
@@ -67,14 +62,12 @@ import Testing
         }
         #expect(
             ClientError(.unreadableStatus(in: folder))
-                == ClientError.unreadable(path, change.sentence))
+                == ClientError.unreadable(path, sentence))
         #expect(
-            RunError(unreadableStatusIn: folder).message == "\(path): \(change.sentence)")
+            RunError(unreadableStatusIn: folder).message == "\(path): \(sentence)")
     }
 
     @Test func aGoodOneHasNone() throws {
-        let scratch = try ScratchDirectory()
-        let folder = try Directory(path: scratch.path)
         try folder.write(StatusTests.full.encoded(), to: BatchFile.status, durably: false)
         #expect(StatusDefect.sentence(in: folder) == StatusDefect.unknown)
         var frame = StatusTests.full

@@ -1,8 +1,8 @@
-import DarkroomManifest
 import DarkroomPicture
 import Testing
 
 @testable import DarkroomBoard
+@testable import DarkroomManifest
 
 @Suite struct SourceSizesTests {
     private static let fixed = 32_768.0

@@ -1,9 +1,10 @@
 import DarkroomAnswer
 import DarkroomClient
-import DarkroomManifest
 import Foundation
 import TestSupport
 import Testing
+
+@testable import DarkroomManifest
 
 /// What the commands write for programs has the keys that `etc/command.schema.json` describes, and no other ones.
 @Suite struct CommandSchemaTests {

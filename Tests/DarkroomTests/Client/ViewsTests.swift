@@ -1,10 +1,11 @@
 import DarkroomAnswer
 import DarkroomClient
 import DarkroomCore
-import DarkroomManifest
 import Foundation
 import TestSupport
 import Testing
+
+@testable import DarkroomManifest
 
 /// `list` and `show` of spools without a daemon, compared whole.
 @Suite struct ViewsTests {

@@ -78,7 +78,8 @@ import Testing
         #expect(ImageName.fault(of: "a\(scalar)b") == "contains a control character")
         #expect(!"a\(scalar)b".visible.unicodeScalars.contains(scalar))
         #expect(
-            problems("{\"images\": [\"a\\u\(value.fourDigits)b\"]}").map(\.code) == ["bad-source"])
+            problems("{\"images\": [\"a\\u\(String(format: "%04x", value))b\"]}").map(\.code)
+                == ["bad-source"])
     }
 
     /// The joiners of emoji and of Persian are none, nor is a space of any width.
@@ -87,12 +88,5 @@ import Testing
             as [UInt32])
     func otherCharactersAreNone(value: UInt32) throws {
         #expect(try !#require(Unicode.Scalar(value)).isControl)
-    }
-}
-
-extension UInt32 {
-    fileprivate var fourDigits: String {
-        let digits = String(self, radix: 16)
-        return String(repeating: "0", count: 4 - digits.count) + digits
     }
 }

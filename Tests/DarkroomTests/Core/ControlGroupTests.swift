@@ -12,9 +12,7 @@ import Testing
         try FileManager.default.makeFolder(at: scratch.url.appending(path: "a/b"))
     }
 
-    private func write(_ file: String, _ text: String) throws {
-        try Data(text.utf8).write(to: scratch.url.appending(path: file))
-    }
+    private func write(_ file: String, _ text: String) throws { try scratch.write(text, file) }
 
     private func group(_ membership: String = "0::/a/b\n") -> ControlGroup {
         ControlGroup(membership: membership, mounts: "\(mount("cgroup2"))\n")

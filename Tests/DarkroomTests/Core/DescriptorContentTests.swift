@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomCore
 
 /// A small file that is read at once.
-@Suite struct DescriptorContentTests {
+@Suite final class DescriptorContentTests: FolderSuite {
     /// The bytes of a file, the length that it is said to have, and whether its content is returned.
     static let lengths: [(file: Int, said: Int, isWhole: Bool)] = [
         (0, 0, true), (1, 1, true), (5000, 5000, true), (65_536, 65_536, true),
@@ -19,9 +19,8 @@ import Testing
     @Test(arguments: lengths)
     func isReturnedIfItHasItsLength(file: Int, said: Int, isWhole: Bool) throws {
         let bytes = (0..<file).map { UInt8(truncatingIfNeeded: $0 * 7) }
-        let scratch = try ScratchDirectory()
         try Data(bytes).write(to: scratch.url.appending(path: "file"))
-        let descriptor = try Directory(path: scratch.path).open("file")
+        let descriptor = try folder.open("file")
         let content = try descriptor.content(ofLength: said)
         #expect(content == (isWhole ? bytes : nil))
         // Whoever reads the file now reads it from its beginning.
@@ -29,11 +28,10 @@ import Testing
     }
 
     @Test func aFailureIsReported() throws {
-        let scratch = try ScratchDirectory()
         let number = open(scratch.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         try #require(number >= 0)
-        let folder = Descriptor(owning: number)
-        let error = #expect(throws: Errno.self) { try folder.content(ofLength: 10) }
+        let opened = Descriptor(owning: number)
+        let error = #expect(throws: Errno.self) { try opened.content(ofLength: 10) }
         #expect(error == .isDirectory)
     }
 }

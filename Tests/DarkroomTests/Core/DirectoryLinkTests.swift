@@ -8,22 +8,49 @@ import Testing
 @Suite final class DirectoryLinkTests: FolderSuite {
     private var names: [String] { get throws { try folder.names().map(\.text).sorted() } }
 
-    @Test func aFileGetsItsNewName() throws {
-        try folder.write([1], to: "a", durably: false)
-        try folder.renameByLink("a", to: folder, as: "b")
-        #expect(try names == ["b"])
-        #expect(try folder.read("b") == [1])
+    /// How a rename goes where the kernel cannot refuse to replace a file: by a link, or without links.
+    enum Way: CaseIterable {
+        case byLink, alone, amongRivals
     }
 
-    @Test func anotherFileIsNotReplaced() throws {
-        try folder.write([1], to: "a", durably: false)
-        try folder.write([2], to: "b", durably: false)
-        let error = #expect(throws: FileError.self) {
-            try folder.renameByLink("a", to: folder, as: "b")
+    private func rename(
+        _ name: FileName, as newName: FileName, by way: Way
+    ) throws(FileError) {
+        switch way {
+        case .byLink: try folder.renameByLink(name, to: folder, as: newName)
+        case .alone:
+            try folder.renameWithoutLinks(name, to: folder, as: newName, rivals: .none)
+        case .amongRivals:
+            try folder.renameWithoutLinks(name, to: folder, as: newName, rivals: .some)
         }
-        #expect(error?.errno == .fileExists)
-        #expect(try folder.read("a") == [1])
-        #expect(try folder.read("b") == [2])
+    }
+
+    private func expect(_ errno: Errno, _ body: () throws -> Void) {
+        let error = #expect(throws: FileError.self) { try body() }
+        #expect(error?.errno == errno)
+    }
+
+    /// A file gets its name in one step; another file is never replaced, and nothing is left of an attempt.
+    @Test(arguments: Way.allCases) func aFileGetsItsNewName(way: Way) throws {
+        try folder.write([1], to: "a", durably: false)
+        try rename("a", as: "b", by: way)
+        #expect(try names == ["b"])
+        #expect(try folder.read("b") == [1])
+        try folder.write([2], to: "c", durably: false)
+        expect(.fileExists) { try rename("c", as: "b", by: way) }
+        #expect(try names == ["b", "c"])
+        #expect(try folder.read("b") == [1])
+        #expect(try folder.read("c") == [2])
+        expect(.noSuchFileOrDirectory) { try rename("none", as: "d", by: way) }
+        #expect(try names == ["b", "c"])
+    }
+
+    @Test(arguments: Way.allCases) func aFolderGetsItsNewName(way: Way) throws {
+        try folder.makeDirectory("a")
+        try folder.makeDirectory("c")
+        try rename("a", as: "b", by: way)
+        expect(.fileExists) { try rename("c", as: "b", by: way) }
+        #expect(try names == ["b", "c"])
     }
 
     /// A process was killed between the two steps.
@@ -32,53 +59,6 @@ import Testing
         try folder.link("a", to: folder, as: "b")
         try folder.renameByLink("a", to: folder, as: "b")
         #expect(try names == ["b"])
-    }
-
-    @Test func aFolderGetsItsNewName() throws {
-        try folder.makeDirectory("a")
-        try folder.renameByLink("a", to: folder, as: "b")
-        #expect(try names == ["b"])
-        try folder.makeDirectory("c")
-        let error = #expect(throws: FileError.self) {
-            try folder.renameByLink("c", to: folder, as: "b")
-        }
-        #expect(error?.errno == .fileExists)
-        #expect(try names == ["b", "c"])
-    }
-
-    // MARK: Without links
-
-    /// A file gets its name in one step; another file is never replaced, and nothing is left of an attempt.
-    @Test(arguments: [Rivals.none, .some])
-    func aFileWithoutLinksGetsItsNewName(rivals: Rivals) throws {
-        try folder.write([1], to: "a", durably: false)
-        try folder.renameWithoutLinks("a", to: folder, as: "b", rivals: rivals)
-        #expect(try names == ["b"])
-        #expect(try folder.read("b") == [1])
-        try folder.write([2], to: "c", durably: false)
-        let error = #expect(throws: FileError.self) {
-            try folder.renameWithoutLinks("c", to: folder, as: "b", rivals: rivals)
-        }
-        #expect(error?.errno == .fileExists)
-        #expect(try names == ["b", "c"])
-        #expect(try folder.read("b") == [1])
-        let missing = #expect(throws: FileError.self) {
-            try folder.renameWithoutLinks("none", to: folder, as: "d", rivals: rivals)
-        }
-        #expect(missing?.errno == .noSuchFileOrDirectory)
-        #expect(try names == ["b", "c"])
-    }
-
-    @Test(arguments: [Rivals.none, .some])
-    func aFolderWithoutLinksGetsItsNewName(rivals: Rivals) throws {
-        try folder.makeDirectory("a")
-        try folder.makeDirectory("c")
-        try folder.renameWithoutLinks("a", to: folder, as: "b", rivals: rivals)
-        let error = #expect(throws: FileError.self) {
-            try folder.renameWithoutLinks("c", to: folder, as: "b", rivals: rivals)
-        }
-        #expect(error?.errno == .fileExists)
-        #expect(try names == ["b", "c"])
     }
 
     /// Many try to get one name at once, each as if there were no links.
@@ -108,10 +88,7 @@ import Testing
         try folder.write([1], to: "a", durably: false)
         try folder.publish("a", to: folder, as: "b", rivals: .some)
         try folder.write([2], to: "a", durably: false)
-        let error = #expect(throws: FileError.self) {
-            try folder.publish("a", to: folder, as: "b", rivals: .some)
-        }
-        #expect(error?.errno == .fileExists)
+        expect(.fileExists) { try folder.publish("a", to: folder, as: "b", rivals: .some) }
         #expect(try folder.read("b") == [1])
     }
 }

@@ -6,14 +6,17 @@ import Testing
 @testable import DarkroomCore
 
 @Suite final class DirectoryTreeTests: FolderSuite {
+    private func make(_ name: FileName, in parent: Directory? = nil) throws -> Directory {
+        try (parent ?? folder).makeDirectory(name)
+        return try Directory(name, in: parent ?? folder)
+    }
+
     /// Very many levels, and names that the removal itself could choose.
     @Test func removesATreeOfAnyDepth() throws {
-        try folder.makeDirectory("tree")
-        var place = try Directory("tree", in: folder)
+        var place = try make("tree")
         for level in 0..<3000 {
             try place.write([], to: "file", durably: false)
-            try place.makeDirectory(".\(level % 3 + 1)")
-            place = try Directory(".\(level % 3 + 1)", in: place)
+            place = try make(".\(level % 3 + 1)", in: place)
         }
         try folder.removeTree("tree")
         #expect(try folder.names().isEmpty)
@@ -21,13 +24,10 @@ import Testing
 
     /// It stops between two entries, and a later call removes the rest.
     @Test func stopsAndGoesOn() throws {
-        try folder.makeDirectory("tree")
-        let tree = try Directory("tree", in: folder)
+        let tree = try make("tree")
         for number in 0..<10 {
-            try tree.makeDirectory(FileName("\(number)"))
-            let sub = try Directory(FileName("\(number)"), in: tree)
-            try sub.makeDirectory("deeper")
-            try Directory("deeper", in: sub).write([], to: "file", durably: false)
+            let sub = try make(FileName("\(number)"), in: tree)
+            try make("deeper", in: sub).write([], to: "file", durably: false)
         }
         var left = 5
         let error = #expect(throws: FileError.self) {
@@ -47,53 +47,48 @@ import Testing
     /// Somebody else who removes and exchanges entries at the same time does not prevent it.
     @Test func bearsOneWhoRemovesToo() throws {
         for _ in 0..<20 {
-            try folder.makeDirectory("tree")
-            let tree = try Directory("tree", in: folder)
+            let tree = try make("tree")
             for number in 0..<50 {
-                try tree.makeDirectory(FileName("\(number)"))
-                try Directory(FileName("\(number)"), in: tree).write([], to: "a", durably: false)
+                try make(FileName("\(number)"), in: tree).write([], to: "a", durably: false)
             }
             let path = folder.path + "/tree"
-            let other = Thread {
+            try removeTree(besideOne: {
                 for number in (0..<50).reversed() {
                     unlink("\(path)/\(number)/a")
                     rmdir("\(path)/\(number)")
                     symlink("/", "\(path)/\(number)")
                     unlink("\(path)/\(number)")
                 }
-            }
-            other.start()
-            try folder.removeTree("tree")
-            while !other.isFinished { sched_yield() }
-            #expect(try !folder.exists("tree"))
+            })
         }
+    }
+
+    /// Removes the tree while somebody else does something with it.
+    private func removeTree(besideOne body: @escaping @Sendable () -> Void) throws {
+        let other = Thread(block: body)
+        other.start()
+        try folder.removeTree("tree")
+        while !other.isFinished { sched_yield() }
+        #expect(try !folder.exists("tree"))
     }
 
     /// Somebody else who adds files for a while does not end it.
     @Test func bearsOneWhoAdds() throws {
         for _ in 0..<20 {
-            try folder.makeDirectory("tree")
-            let tree = try Directory("tree", in: folder)
-            try tree.makeDirectory("sub")
-            let sub = try Directory("sub", in: tree)
+            let tree = try make("tree")
+            let sub = try make("sub", in: tree)
             try sub.write([], to: "first", durably: false)
-            let other = Thread {
+            try removeTree(besideOne: {
                 for number in 0..<2000 {
                     try? sub.write([], to: FileName("\(number)"), durably: false)
                 }
-            }
-            other.start()
-            try folder.removeTree("tree")
-            while !other.isFinished { sched_yield() }
-            #expect(try !folder.exists("tree"))
+            })
         }
     }
 
     @Test func followsNoLinks() throws {
-        try folder.makeDirectory("outside")
-        try Directory("outside", in: folder).write([1], to: "a", durably: false)
-        try folder.makeDirectory("tree")
-        let tree = try Directory("tree", in: folder)
+        try make("outside").write([1], to: "a", durably: false)
+        let tree = try make("tree")
         try tree.makeDirectory("sub")
         for path in ["/tree/link", "/tree/sub/link"] {
             #expect(symlink(folder.path + "/outside", folder.path + path) == 0)

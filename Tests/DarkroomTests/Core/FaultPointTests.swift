@@ -11,9 +11,7 @@ import Testing
         let third = try #require(ArmedFault("status-moved:3"))
         let passings = (0..<5).map { _ in third.isDue(at: .statusMoved) }
         #expect(passings == [false, false, true, false, false])
-    }
-
-    @Test func countsItsOwnPassingsOnly() throws {
+        // It counts its own passings only.
         let fault = try #require(ArmedFault("claim-moved:2"))
         #expect(!fault.isDue(at: .claimMoved))
         #expect(!fault.isDue(at: .claimFolderMade))

@@ -1,9 +1,8 @@
-import TestSupport
 import Testing
 
 @testable import DarkroomCore
 
-@Suite struct LineSplitterTests {
+@Suite final class LineSplitterTests: FolderSuite {
     /// Lines come out the same wherever the pieces end.
     @Test func findsLinesAcrossPieces() {
         let text = Array("one\n\nthree is longer\nrest".utf8)
@@ -21,8 +20,6 @@ import Testing
     }
 
     @Test func readsFilesLongerThanAPiece() throws {
-        let scratch = try ScratchDirectory()
-        let folder = try Directory(path: scratch.path)
         let lines = (0..<30_000).map { "line \($0) of many, so that they fill some pieces\n" }
         #expect(lines.joined().utf8.count > 4 * Descriptor.piece)
         try folder.write(Array((lines.joined() + "torn").utf8), to: "lines", durably: false)

@@ -18,8 +18,7 @@ import Testing
 
     @Test func tellsTheFirstOneByOneAndCollectsTheRest() {
         var burst = RecordThrottle()
-        var verdicts: [RecordThrottle.Verdict] = []
-        for index in 0..<300 { verdicts.append(burst.take(arrival("b\(index)"), at: 5)) }
+        let verdicts = (0..<300).map { burst.take(arrival("b\($0)"), at: 5) }
         #expect(verdicts.prefix(200).allSatisfy { $0 == .tell })
         #expect(verdicts[200] == .collectedFirst)
         #expect(verdicts[201...].allSatisfy { $0 == .collected })
@@ -54,9 +53,8 @@ import Testing
     @Test func oneRecordHoldsSoManyBatches() {
         var burst = RecordThrottle()
         for _ in 0..<200 { _ = burst.take(arrival("b"), at: 1) }
-        var verdicts: [RecordThrottle.Verdict] = []
-        for index in 0..<RecordThrottle.batchesAtOnce {
-            verdicts.append(burst.take(arrival("b\(index)"), at: 1))
+        let verdicts = (0..<RecordThrottle.batchesAtOnce).map {
+            burst.take(arrival("b\($0)"), at: 1)
         }
         #expect(verdicts.last == .full)
         #expect(verdicts.dropLast().allSatisfy { $0 != .full })

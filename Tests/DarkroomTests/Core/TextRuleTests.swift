@@ -96,12 +96,9 @@ import Testing
         return found
     }
 
-    @Test func onlyOwnTextsAreKeys() throws {
-        #expect(try Self.files(with: Self.keyed) == Set(Self.ownKeys.keys))
-    }
-
-    @Test func textsAreComparedByTheirBytes() throws {
-        #expect(try Self.files(with: Self.compared) == Set(Self.ownCharacters.keys))
+    @Test(arguments: [(keyed, ownKeys), (compared, ownCharacters)])
+    func onlyTheseUseStrings(patterns: [String], files: [String: String]) throws {
+        #expect(try Self.files(with: patterns) == Set(files.keys))
     }
 
     /// No message of a picture, a download or the spool names a library that its reader has never heard of. What is named

@@ -7,13 +7,7 @@ import Testing
 @testable import DarkroomCore
 
 /// Files without a length, and streams that are not ready.
-@Suite struct WholeFileTests {
-    private let scratch: ScratchDirectory
-
-    init() throws {
-        scratch = try ScratchDirectory()
-    }
-
+@Suite final class WholeFileTests: FolderSuite {
     private var path: String { scratch.path + "/file" }
 
     /// The reader is never ahead of the writer, so that each read gets less than it asks for.
@@ -47,14 +41,14 @@ import Testing
 
     /// At once: nobody reads the zeros of a hole.
     @Test func aLongerFileIsAnError() throws {
-        let file = try Directory(path: scratch.path).create("file")
+        let file = try folder.create("file")
         try file.truncate(to: 1 << 40, path: path)
         let error = FileError(.read, path, .fileTooLarge, detail: "more than 4 MiB of it")
         #expect(throws: error) { try WholeFile.bytes(of: path, upTo: 4 << 20) }
         #expect(error.message == "\(path): cannot read more than 4 MiB of it: File too large")
         #expect(error.code == "file-too-large")
         #expect(throws: FileError.tooLong(path, limit: FileLimit.other)) {
-            try Directory(path: scratch.path).read("file")
+            try folder.read("file")
         }
     }
 
@@ -147,7 +141,6 @@ import Testing
 
     @Test func aListOfNamesEnds() throws {
         for number in 0..<100 { try Data().write(to: scratch.url.appending(path: "\(number)")) }
-        let folder = try Directory(path: scratch.path)
         #expect(try folder.names(atMost: 30).count == 30)
         #expect(try folder.names(atMost: 100).count == 100)
         #expect(try folder.names().count == 100)

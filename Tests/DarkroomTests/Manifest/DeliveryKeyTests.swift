@@ -29,8 +29,7 @@ import Testing
         ("deliver: {ifExists: fail, to: '/srv/web/é'}", Delivery(to: "/srv/web/é", .fail)),
     ]
 
-    @Test(arguments: forms.indices) func reads(number: Int) throws {
-        let (text, delivery) = Self.forms[number]
+    @Test(arguments: forms) func reads(text: String, delivery: Delivery?) throws {
         let manifest = try read(
             "images: [a.png, {source: b.png}]\n\(text)\n", .yaml, limits: Self.limits(Self.rules))
         #expect(manifest.images.map(\.delivery) == [delivery, delivery])
@@ -52,8 +51,7 @@ import Testing
         ("deliver: /spool/inbox", "1:28 delivery-not-allowed deliver"),
     ]
 
-    @Test(arguments: wrong.indices) func refuses(number: Int) {
-        let (text, problem) = Self.wrong[number]
+    @Test(arguments: wrong) func refuses(text: String, problem: String) {
         let found = problems(
             "{images: [a.png], " + text + "}", .yaml, limits: Self.limits(Self.rules))
         #expect(found.map(summary) == [problem])
@@ -66,8 +64,8 @@ import Testing
         (5, "/srv/web/scans", false),
     ]
 
-    @Test(arguments: owners.indices) func asksWhoseItIs(number: Int) {
-        let (owner, folder, isAllowed) = Self.owners[number]
+    @Test(arguments: owners)
+    func asksWhoseItIs(owner: UInt32?, folder: String, isAllowed: Bool) {
         let found = problems(
             "images: [a.png]\ndeliver: \(folder)\n", .yaml,
             limits: Self.limits(Self.rules, owner: owner))
@@ -83,10 +81,8 @@ import Testing
         ])
         func read(_ text: String, _ rules: DeliveryRules?) throws(ManifestRejection) -> [Delivery?]
         {
-            try ManifestReader.read(
-                Array(text.utf8), format: .yaml, limits: Self.limits(rules), defaultFilters: [],
-                recipes: book
-            ).images.map(\.delivery)
+            try DarkroomTests.read(text, .yaml, limits: Self.limits(rules), recipes: book)
+                .images.map(\.delivery)
         }
         let far = Delivery(to: "/far", isOfRecipe: true)
         let web = Delivery(to: "/srv/web")

@@ -29,7 +29,7 @@ import Testing
 
     @Test(arguments: manifests.indices) func breaksOff(index: Int) throws {
         let (_, format, text) = Self.manifests[index]
-        _ = try Self.read(Array(text.utf8), format, NodeBudget(images: 10_000))
+        _ = try format.read(Array(text.utf8), NodeBudget(images: 10_000))
         try checkBroken(Array(text.utf8), format)
     }
 
@@ -37,7 +37,7 @@ import Testing
         let list = (0..<3000).map { "a\($0)" }
         let data = try PropertyListSerialization.data(
             fromPropertyList: list, format: .binary, options: 0)
-        _ = try Self.read(Array(data), .plist, NodeBudget(images: 10_000))
+        _ = try ManifestFormat.plist.read(Array(data), NodeBudget(images: 10_000))
         try checkBroken(Array(data), .plist)
     }
 
@@ -45,20 +45,10 @@ import Testing
         let stop = CancellationFlag()
         stop.set()
         #expect(throws: ManifestProblem.self) {
-            _ = try Self.read(bytes, format, NodeBudget(images: 10_000, stop: stop))
+            _ = try format.read(bytes, NodeBudget(images: 10_000, stop: stop))
         }
         #expect(throws: ManifestRejection.self) {
             try ManifestReader.read(bytes, format: format, defaultFilters: [], stop: stop)
-        }
-    }
-
-    private static func read(
-        _ bytes: [UInt8], _ format: ManifestFormat, _ budget: NodeBudget
-    ) throws -> Document.Node {
-        switch format {
-        case .json: try JSONReader.read(bytes, budget: budget)
-        case .yaml: try YAMLReader.read(bytes, budget: budget)
-        case .plist: try PropertyListReader.read(bytes, budget: budget)
         }
     }
 
@@ -68,7 +58,8 @@ import Testing
         stop.set()
         var reader = ValueReader(notation: .json, stop: stop)
         var images = ImageListReader(
-            limits: ManifestLimits(), defaultValue: ImageSettings(filters: FilterDrafts([])))
+            limits: ManifestLimits(),
+            defaultValue: ImageSettings(filters: FilterDrafts(filters: [])))
         let items = (0..<3).map { Document.Node(.text("\($0).png"), at: .none) }
         images.read(
             Document.Node(.list(Document.List(items)), at: .none), at: .root, sorted: false,

@@ -9,58 +9,34 @@ import Testing
         try JSONReader.read(bytes, budget: NodeBudget(maximum: 1000))
     }
 
-    static let broken: [(String, String)] = [
-        ("", "1:1 syntax"),
-        (" \n ", "2:2 syntax"),
-        ("\u{FEFF}", "1:1 syntax"),
-        ("{", "1:2 syntax"),
-        ("{\"a\"", "1:5 syntax"),
-        ("{\"a\":", "1:6 syntax"),
-        ("{\"a\": 1", "1:8 syntax"),
-        ("{\"a\": 1,}", "1:8 syntax"),
-        ("{,}", "1:2 syntax"),
-        ("{a: 1}", "1:2 syntax"),
-        ("{'a': 1}", "1:2 syntax"),
-        ("{1: 1}", "1:2 syntax"),
-        ("{\"a\" 1}", "1:6 syntax"),
-        ("{\"a\": 1 \"b\": 2}", "1:9 syntax"),
-        ("{\"é😀\": x}", "1:8 syntax"),
-        ("[1 2]", "1:4 syntax"),
-        ("[1,\n2,\n]", "2:2 syntax"),
-        ("[1}", "1:3 syntax"),
-        ("{}{}", "1:3 syntax"),
-        ("[] // done", "1:4 syntax"),
-        ("/* */ []", "1:1 syntax"),
-        ("truth", "1:1 syntax"),
-        ("True", "1:1 syntax"),
-        ("nul", "1:1 syntax"),
-        ("NaN", "1:1 syntax"),
-        ("Infinity", "1:1 syntax"),
-        ("-", "1:1 syntax"),
-        ("+1", "1:1 syntax"),
-        ("01", "1:1 syntax"),
-        ("-01", "1:1 syntax"),
-        (".5", "1:1 syntax"),
-        ("5.", "1:1 syntax"),
-        ("5.e1", "1:1 syntax"),
-        ("5e", "1:1 syntax"),
-        ("5e+", "1:1 syntax"),
-        ("0x10", "1:2 syntax"),
-        ("1-2", "1:1 syntax"),
-        (String(repeating: "1", count: 513), "1:1 syntax"),
-        ("\"", "1:1 syntax"),
-        ("[\"a]", "1:2 syntax"),
-        ("\"a\nb\"", "1:3 syntax"),
-        ("\"\t\"", "1:2 syntax"),
-        ("\"\\x\"", "1:2 syntax"),
-        ("\"\\", "1:2 syntax"),
-        ("\"\\u12\"", "1:2 syntax"),
-        ("\"\\u+123\"", "1:2 syntax"),
-        ("\"\\ud800\"", "1:2 syntax"),
-        ("\"\\ud800\\u0041\"", "1:2 syntax"),
-        ("\"\\udc00\"", "1:2 syntax"),
-        ("\u{A0}[]", "1:1 syntax"),
+    /// Texts by the place at which they are found wrong.
+    private static let wrong: [(place: String, texts: [String])] = [
+        (
+            "1:1",
+            [
+                "", "\u{FEFF}", "/* */ []", "truth", "True", "nul", "NaN", "Infinity", "-", "+1",
+                "01", "-01", ".5", "5.", "5.e1", "5e", "5e+", "1-2",
+                String(repeating: "1", count: 513), "\"", "\u{A0}[]",
+            ]
+        ),
+        (
+            "1:2",
+            [
+                "{", "{,}", "{a: 1}", "{'a': 1}", "{1: 1}", "0x10", "[\"a]", "\"\t\"", "\"\\x\"",
+                "\"\\", "\"\\u12\"", "\"\\u+123\"", "\"\\ud800\"", "\"\\ud800\\u0041\"",
+                "\"\\udc00\"",
+            ]
+        ),
+        ("1:3", ["[1}", "{}{}", "\"a\nb\""]),
+        ("1:4", ["[1 2]", "[] // done"]),
+        ("1:5", ["{\"a\""]),
+        ("1:6", ["{\"a\":", "{\"a\" 1}"]),
+        ("1:8", ["{\"a\": 1", "{\"a\": 1,}", "{\"é😀\": x}"]),
+        ("1:9", ["{\"a\": 1 \"b\": 2}"]),
+        ("2:2", [" \n ", "[1,\n2,\n]"]),
     ]
+
+    static let broken = wrong.flatMap { place, texts in texts.map { ($0, "\(place) syntax") } }
 
     @Test(arguments: broken)
     func refuses(text: String, expected: String) {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DarkroomManifest
@@ -48,7 +49,7 @@ import Testing
     func survivesChanges(seed: Int) throws {
         let (format, bytes) = try Self.seeds()[seed]
         #expect(problems(bytes, format).isEmpty)
-        var generator = Generator(state: UInt64(seed) + 1)
+        var generator = SplitMix64(seed: UInt64(seed) + 1)
         var accepted = 0
         for _ in 0..<5000 {
             var changed = bytes
@@ -64,7 +65,7 @@ import Testing
         #expect((1..<4500).contains(accepted))
     }
 
-    private static func change(_ bytes: inout [UInt8], using generator: inout Generator) {
+    private static func change(_ bytes: inout [UInt8], using generator: inout SplitMix64) {
         guard let index = bytes.indices.randomElement(using: &generator) else { return }
         switch Int.random(in: 0..<6, using: &generator) {
         case 0: bytes[index] = UInt8.random(in: 0...255, using: &generator)
@@ -75,19 +76,6 @@ import Testing
         default:
             let other = Int.random(in: 0..<bytes.count, using: &generator)
             bytes.insert(contentsOf: bytes[other..<min(bytes.count, other + 20)], at: index)
-        }
-    }
-
-    /// SplitMix64: the same numbers in every run.
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return z ^ (z >> 31)
         }
     }
 }

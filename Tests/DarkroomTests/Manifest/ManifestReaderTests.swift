@@ -128,22 +128,20 @@ import Testing
         #expect(pages.images.map { $0.steps(within: PictureLimits()).page } == [3, nil])
     }
 
-    @Test func damagedPicturesFailUnlessTheyAreToBeKept() throws {
-        let text =
-            #"{"images": ["a", {"source": "b", "damaged": "keep"}, {"source": "c", "damaged": "keep", "variants": [{"suffix": "-s"}, {"suffix": "-l"}]}]}"#
-        #expect(try read(text).images.map(\.damaged) == [.fail, .keep, .keep, .keep])
+    /// Damaged pictures fail unless they are to be kept, and warnings are errors where the manifest says so.
+    @Test func readsWhatFails() throws {
+        let own = #""damaged": "keep", "strict": true"#
+        let variants = #""variants": [{"suffix": "-s"}, {"suffix": "-l"}]"#
+        let images = try read(
+            #"{"images": ["a", {"source": "b", \#(own)}, {"source": "c", \#(own), \#(variants)}]}"#
+        ).images
+        #expect(images.map(\.damaged) == [.fail, .keep, .keep, .keep])
+        #expect(images.map(\.isStrict) == [false, true, true, true])
         let all = try read(
-            #"{"damaged": "keep", "images": ["a", {"source": "b", "damaged": "fail"}]}"#)
-        #expect(all.images.map(\.damaged) == [.keep, .fail])
-    }
-
-    @Test func warningsAreErrorsWhereTheManifestSaysSo() throws {
-        let text =
-            #"{"images": ["a", {"source": "b", "strict": true}, {"source": "c", "strict": true, "variants": [{"suffix": "-s"}, {"suffix": "-l"}]}]}"#
-        #expect(try read(text).images.map(\.isStrict) == [false, true, true, true])
-        let all = try read(
-            #"{"strict": true, "images": {"a": "a", "b": {"source": "b", "strict": false}}}"#)
-        #expect(all.images.map(\.isStrict) == [true, false])
+            #"{\#(own), "images": ["a", {"source": "b", "damaged": "fail", "strict": false}]}"#
+        ).images
+        #expect(all.map(\.damaged) == [.keep, .fail])
+        #expect(all.map(\.isStrict) == [true, false])
     }
 
     /// Names taken from sources make way for each other whatever their formats.

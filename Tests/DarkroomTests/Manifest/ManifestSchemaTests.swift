@@ -14,7 +14,9 @@ import Testing
         .appending(path: "etc")
 
     /// The value at a path of keys and indices.
-    private static func schema(_ path: any Sendable...) throws -> Any {
+    private static func schema(_ path: any Sendable...) throws -> Any { try schema(at: path) }
+
+    private static func schema(at path: [any Sendable]) throws -> Any {
         let data = try Data(contentsOf: etc.appending(path: "manifest.schema.json"))
         var value = try JSONSerialization.jsonObject(with: data)
         for step in path {
@@ -28,9 +30,15 @@ import Testing
     }
 
     private static func keys(_ path: any Sendable...) throws -> Set<ByteString> {
-        var value = try schema()
-        for step in path { value = try #require((value as? [String: Any])?["\(step)"]) }
-        return Set(try #require(value as? [String: Any]).keys.map { ByteString($0) })
+        Set(try #require(try schema(at: path) as? [String: Any]).keys.map { ByteString($0) })
+    }
+
+    private static func expect<Value: Equatable>(
+        _ expected: Value, _ path: any Sendable...,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        #expect(
+            try schema(at: path) as? Value == expected, "\(path)", sourceLocation: sourceLocation)
     }
 
     @Test func hasTheKeysThatTheReaderTakes() throws {
@@ -39,62 +47,57 @@ import Testing
         #expect(
             try Self.keys("$defs", "namedImage", "properties")
                 == Set(ImageListReader.keysBesideName))
-        #expect(
-            try Self.keys("$defs", "variant", "properties") == Set(VariantDraft.keys))
-        #expect(try Self.schema("$defs", "variants", "maxItems") as? Int == VariantDraft.most)
-        #expect(
-            try Self.schema("properties", "priority", "enum") as? [String]
-                == Priority.allCases.map(\.rawValue))
-        #expect(
-            try Self.schema("properties", "qualityOfService", "enum") as? [String]
-                == QualityOfServiceName.allCases.map(\.rawValue))
+        #expect(try Self.keys("$defs", "variant", "properties") == Set(VariantDraft.keys))
+        try Self.expect(VariantDraft.most, "$defs", "variants", "maxItems")
+        try Self.expect(Priority.allCases.map(\.rawValue), "properties", "priority", "enum")
+        try Self.expect(
+            QualityOfServiceName.allCases.map(\.rawValue), "properties", "qualityOfService", "enum")
     }
 
     @Test func hasTheOptionsOfAnOutput() throws {
-        func value(_ key: String, _ attribute: String) throws -> Any {
-            try Self.schema("$defs", "outputOptions", "properties", key, attribute)
+        func expect<Value: Equatable>(
+            _ expected: Value, _ key: String, _ attribute: String,
+            sourceLocation: SourceLocation = #_sourceLocation
+        ) throws {
+            try Self.expect(
+                expected, "$defs", "outputOptions", "properties", key, attribute,
+                sourceLocation: sourceLocation)
         }
         let defaultValue = OutputOptions()
         #expect(
             try Self.keys("$defs", "outputOptions", "properties") == Set(ValueReader.outputKeys))
-        #expect(
-            try Self.schema("$defs", "format", "enum") as? [String]
-                == FormatChoice.words + FormatChoice.aliases.keys.sorted())
-        #expect(
-            try Self.schema("$defs", "format", "default") as? String
-                == defaultValue.format.rawValue)
-        #expect(try value("quality", "minimum") as? Int == OutputOptions.qualities.lowerBound)
-        #expect(try value("quality", "maximum") as? Int == OutputOptions.qualities.upperBound)
-        #expect(try value("quality", "default") as? Int == defaultValue.quality)
-        let sizes = try #require(try value("maxBytes", "anyOf") as? [[String: Any]])
+        try Self.expect(
+            FormatChoice.words + FormatChoice.aliases.keys.sorted(), "$defs", "format", "enum")
+        try Self.expect(defaultValue.format.rawValue, "$defs", "format", "default")
+        try expect(OutputOptions.qualities.lowerBound, "quality", "minimum")
+        try expect(OutputOptions.qualities.upperBound, "quality", "maximum")
+        try expect(defaultValue.quality, "quality", "default")
+        let option = ["$defs", "outputOptions", "properties"]
+        let sizes = try #require(
+            try Self.schema(at: option + ["maxBytes", "anyOf"]) as? [[String: Any]])
         #expect(sizes.first?["minimum"] as? Int == OutputOptions.budgets.lowerBound)
         #expect(sizes.first?["maximum"] as? Int == OutputOptions.budgets.upperBound)
-        let ssim = try #require(try value("target", "properties") as? [String: [String: Any]])
-        #expect(ssim["ssim"]?["minimum"] as? Double == OutputOptions.similarities.lowerBound)
-        #expect(ssim["ssim"]?["maximum"] as? Double == OutputOptions.similarities.upperBound)
-        #expect(try value("progressive", "default") as? Bool == defaultValue.progressive)
-        #expect(try value("exif", "default") as? Bool == (defaultValue.metadata == .exifCopy))
-        #expect(try value("metadata", "default") as? String == "none")
-        #expect(
-            try value("compression", "enum") as? [String]
-                == type(of: defaultValue.compression).allCases.map(\.rawValue)
-                + type(of: defaultValue.tiffCompression).allCases.map(\.rawValue))
-        #expect(try value("lossless", "default") as? Bool == defaultValue.lossless)
-        #expect(try value("effort", "minimum") as? Int == OutputOptions.efforts.lowerBound)
-        #expect(try value("effort", "maximum") as? Int == OutputOptions.efforts.upperBound)
-        #expect(
-            try value("chroma", "enum") as? [String]
-                == type(of: defaultValue.chroma).allCases.map(\.rawValue))
-        #expect(try value("chroma", "default") as? String == defaultValue.chroma.rawValue)
-        #expect(try value("depth", "enum") as? [Int] == OutputOption.allDepths)
-        #expect(try Self.schema("$defs", "autoOrient", "default") as? Bool == true)
-        #expect(try Self.schema("$defs", "strict", "default") as? Bool == false)
-        #expect(
-            try Self.schema("$defs", "damaged", "enum") as? [String]
-                == DamagedRule.allCases.map(\.rawValue))
-        #expect(
-            try Self.schema("$defs", "damaged", "default") as? String
-                == DamagedRule.fail.rawValue)
+        let ssim = try #require(
+            try Self.schema(at: option + ["target", "properties", "ssim"]) as? [String: Any])
+        #expect(ssim["minimum"] as? Double == OutputOptions.similarities.lowerBound)
+        #expect(ssim["maximum"] as? Double == OutputOptions.similarities.upperBound)
+        try expect(defaultValue.progressive, "progressive", "default")
+        try expect(defaultValue.metadata == .exifCopy, "exif", "default")
+        try expect("none", "metadata", "default")
+        try expect(
+            type(of: defaultValue.compression).allCases.map(\.rawValue)
+                + type(of: defaultValue.tiffCompression).allCases.map(\.rawValue),
+            "compression", "enum")
+        try expect(defaultValue.lossless, "lossless", "default")
+        try expect(OutputOptions.efforts.lowerBound, "effort", "minimum")
+        try expect(OutputOptions.efforts.upperBound, "effort", "maximum")
+        try expect(type(of: defaultValue.chroma).allCases.map(\.rawValue), "chroma", "enum")
+        try expect(defaultValue.chroma.rawValue, "chroma", "default")
+        try expect(OutputOption.allDepths, "depth", "enum")
+        try Self.expect(true, "$defs", "autoOrient", "default")
+        try Self.expect(false, "$defs", "strict", "default")
+        try Self.expect(DamagedRule.allCases.map(\.rawValue), "$defs", "damaged", "enum")
+        try Self.expect(DamagedRule.fail.rawValue, "$defs", "damaged", "default")
     }
 
     @Test func hasTheCataloguesFilters() throws {

@@ -7,9 +7,8 @@ import Testing
 /// The digest of what decides a result: what changes it, and what does not.
 @Suite struct ManifestSettingsTests {
     private static func digest(_ image: String, defaults: [Filter] = []) throws -> String {
-        let manifest = try ManifestReader.read(
-            Array("images:\n- {name: other, source: o.png}\n- \(image)\n".utf8), format: .yaml,
-            limits: ManifestLimits(), defaultFilters: defaults)
+        let manifest = try read(
+            "images:\n- {name: other, source: o.png}\n- \(image)\n", .yaml, defaults: defaults)
         #expect(manifest.allSettingsSHA256()[1] == manifest.settingsSHA256(of: 1))
         return manifest.settingsSHA256(of: 1)
     }
@@ -70,30 +69,20 @@ import Testing
 
     /// Each pair is the same: a default that is spelled out, what has no effect on the format, where the source is.
     @Test(
-        arguments: [
-            (
-                "{name: a, source: a.png}",
-                "{name: a, source: /b/c.png, filters: [], autoOrient: true}"
-            ),
-            ("{name: a, source: a.png}", "{name: b, source: a.png}"),
-            ("{name: a, source: a.png}", "{name: a, source: a.png, after: [other]}"),
-            (
-                "{name: a, source: a.png, filters: grayscale}",
-                "{name: a, source: a.png, filters: [{grayscale: {amount: 1}}]}"
-            ),
-            (
-                "{name: a, source: a.png, output: {format: jpeg}}",
-                "{name: a, source: a.png, output: {format: jpeg, quality: 85, progressive: false}}"
-            ),
-            (
-                "{name: a, source: a.png, output: {format: webp, lossless: true}}",
-                "{name: a, source: a.png, output: {format: webp, lossless: true, quality: 10}}"
-            ),
-            (
-                "{name: a, source: a.png, output: {format: webp, target: {ssim: 0.9}}}",
-                "{name: a, source: a.png, output: {format: webp, target: {ssim: 0.9}, quality: 100}}"
-            ),
-        ] as [(String, String)]) func theSameIsTheSame(one: String, other: String) throws
+        arguments: pairs(
+            #"""
+            {name: a, source: a.png} ⇒ {name: a, source: /b/c.png, filters: [], autoOrient: true}
+            {name: a, source: a.png} ⇒ {name: b, source: a.png}
+            {name: a, source: a.png} ⇒ {name: a, source: a.png, after: [other]}
+            {name: a, source: a.png, filters: grayscale}
+                {name: a, source: a.png, filters: [{grayscale: {amount: 1}}]}
+            {name: a, source: a.png, output: {format: jpeg}}
+                {name: a, source: a.png, output: {format: jpeg, quality: 85, progressive: false}}
+            {name: a, source: a.png, output: {format: webp, lossless: true}}
+                {name: a, source: a.png, output: {format: webp, lossless: true, quality: 10}}
+            {name: a, source: a.png, output: {format: webp, target: {ssim: 0.9}}}
+                {name: a, source: a.png, output: {format: webp, target: {ssim: 0.9}, quality: 100}}
+            """#)) func theSameIsTheSame(one: String, other: String) throws
     {
         #expect(try Self.digest(one) == Self.digest(other))
     }
@@ -121,9 +110,7 @@ import Testing
         let images = (0..<100).map {
             "- {name: i\($0), source: a.png, filters: [{resize: {width: \($0 % count + 1)}}]}\n"
         }
-        let manifest = try ManifestReader.read(
-            Array("images:\n\(images.joined())".utf8), format: .yaml, limits: ManifestLimits(),
-            defaultFilters: [])
+        let manifest = try read("images:\n\(images.joined())", .yaml)
         let digests = manifest.allSettingsSHA256()
         #expect(digests == manifest.images.indices.map { manifest.settingsSHA256(of: $0) })
         #expect(Set(digests).count == count)

@@ -11,19 +11,18 @@ import Testing
     ]
 
     /// A value, and the message about it.
-    private static let bad: [(String, String)] = [
-        ("true", "‘metadata’ must be none, all, copyright, exif, iptc, xmp or -gps, found"),
-        (
-            #""some""#,
-            "‘metadata’ must be none, all, copyright, exif, iptc, xmp or -gps, found ‘some’"
-        ),
-        (#""-gps""#, "‘metadata’ must say what is kept beside ‘-gps’"),
-        (#"["-gps"]"#, "‘metadata’ must say what is kept beside ‘-gps’"),
-        ("[]", "‘metadata’ must not be empty"),
-        (#"["none", "exif"]"#, "‘metadata’ must not have other words beside ‘none’"),
-        (#"["exif", "gps"]"#, "each of ‘metadata’ must be"),
-        (#""all", "exif": true"#, "‘metadata’ and ‘exif’ cannot stand together"),
-    ]
+    private static let bad = pairs(
+        #"""
+        true ⇒ ‘metadata’ must be none, all, copyright, exif, iptc, xmp or -gps, found
+        "some"
+            ‘metadata’ must be none, all, copyright, exif, iptc, xmp or -gps, found ‘some’
+        "-gps" ⇒ ‘metadata’ must say what is kept beside ‘-gps’
+        ["-gps"] ⇒ ‘metadata’ must say what is kept beside ‘-gps’
+        [] ⇒ ‘metadata’ must not be empty
+        ["none", "exif"] ⇒ ‘metadata’ must not have other words beside ‘none’
+        ["exif", "gps"] ⇒ each of ‘metadata’ must be
+        "all", "exif": true ⇒ ‘metadata’ and ‘exif’ cannot stand together
+        """#)
 
     private static func text(_ value: String) -> String {
         #"{"output": {"metadata": \#(value)}, "images": [{"source": "a"}]}"#

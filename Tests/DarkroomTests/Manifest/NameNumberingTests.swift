@@ -65,13 +65,4 @@ import Testing
         #expect(names.taken.allSatisfy { $0.utf8.count <= ImageName.maximumBytes })
         #expect(names.asked <= 3 * count, "\(Self.hostile[row].0): \(names.asked) steps")
     }
-
-    @Test func namesManyLongSources() throws {
-        let count = 40_000
-        let sources = (0..<count).map {
-            "\"\($0)/" + String(repeating: "a", count: 195) + "\(10_000 + $0 / 2).png\""
-        }
-        let manifest = try read("{\"images\": [" + sources.joined(separator: ",") + "]}")
-        #expect(Set(manifest.images.map(\.name)).count == count)
-    }
 }

@@ -153,26 +153,24 @@ import Testing
     }
 
     /// A manifest, and the images that would have the output of another one.
-    @Test(arguments: [
-        ("{output: {name: same}, images: [a, b]}", ["images[1]"]),
-        ("{output: {name: '{stem}'}, images: [a/x, b/x, c/y]}", ["images[1]"]),
-        ("{output: {name: '{folder}/{stem}'}, images: [a/x, b/x, c/y]}", []),
-        // Only the outputs will tell.
-        ("{output: {name: '{stem}-{width}'}, images: [a/x, b/x]}", []),
-        ("{output: {name: '{sha8}'}, images: [a/x, b/x]}", []),
-        (
-            "{output: {name: '{stem}'}, images: [x], variants: [{suffix: -1}, {suffix: -2}]}",
-            ["images[0]"]
-        ),
-        (
-            "{output: {name: '{stem}{variant}'}, images: [x], variants: [{suffix: -1}, {suffix: -2}]}",
-            []
-        ),
-        ("images: {a: {source: x, output: {name: b}}, b: y}", ["images.b"]),
-        ("images: {a: {source: x, output: {name: b}, publish: false}, b: y}", []),
-        ("images: {a: {source: x, output: {name: d.png/x}}, d: y}", ["images.a"]),
-        ("images: {a: {source: x, output: {name: d/x}}, d: y}", []),
-    ]) func noTwoHaveOneFile(text: String, places: [String]) {
+    @Test(
+        arguments: cases(
+            #"""
+            {output: {name: same}, images: [a, b]} ⇒ images[1]
+            {output: {name: '{stem}'}, images: [a/x, b/x, c/y]} ⇒ images[1]
+            {output: {name: '{folder}/{stem}'}, images: [a/x, b/x, c/y]}
+            // Only the outputs will tell.
+            {output: {name: '{stem}-{width}'}, images: [a/x, b/x]}
+            {output: {name: '{sha8}'}, images: [a/x, b/x]}
+            {output: {name: '{stem}'}, images: [x], variants: [{suffix: -1}, {suffix: -2}]}
+                images[0]
+            {output: {name: '{stem}{variant}'}, images: [x], variants: [{suffix: -1}, {suffix: -2}]}
+            images: {a: {source: x, output: {name: b}}, b: y} ⇒ images.b
+            images: {a: {source: x, output: {name: b}, publish: false}, b: y}
+            images: {a: {source: x, output: {name: d.png/x}}, d: y} ⇒ images.a
+            images: {a: {source: x, output: {name: d/x}}, d: y}
+            """#)) func noTwoHaveOneFile(text: String, places: [String])
+    {
         let found = problems(text, .yaml)
         #expect(found.map(\.path) == places, "\(found)")
         #expect(found.allSatisfy { $0.code == "duplicate-name" })
@@ -206,9 +204,9 @@ import Testing
     @Test func aRecipeHasOne() throws {
         let recipe = try Recipe(
             named: "web", text: "output: {format: webp, name: \"{name}-{sha8}.{ext}\"}")
-        let manifest = try ManifestReader.read(
-            Array("recipe: web\nimages: [a, {source: b, output: jpeg}]".utf8), format: .yaml,
-            defaultFilters: [], recipes: RecipeBook([recipe]))
+        let manifest = try read(
+            "recipe: web\nimages: [a, {source: b, output: jpeg}]", .yaml,
+            recipes: RecipeBook([recipe]))
         #expect(Self.paths(manifest) == ["a-01234567.webp", "b-01234567.jpg"])
         #expect(manifest.images[0].outputFile == "a-{sha8}.webp")
         #expect(!manifest.images[0].isFileKnown)

@@ -18,89 +18,66 @@ import Testing
         return count <= limit.pages ? .pages(count, copies: 1) : .tooMany
     }
 
-    private static let recipes = [
-        ("all", "pages: all\n"), ("first", "pages: first\n"),
-        ("sizes", "pages: all\nvariants: [{suffix: -s}, {suffix: -m}]\n"),
-    ]
+    private static let recipes = RecipeBook(
+        [
+            ("all", "pages: all\n"), ("first", "pages: first\n"),
+            ("sizes", "pages: all\nvariants: [{suffix: -s}, {suffix: -m}]\n"),
+        ].compactMap { try? Recipe(named: $0, text: $1) })
 
     private static func read(
         _ text: String, images: Int = 100, with finder: SourceFinder = finder
-    ) throws -> Manifest {
-        try ManifestReader.read(
-            Array(text.utf8), format: .yaml, limits: ManifestLimits(images: images),
-            defaultFilters: [],
-            recipes: RecipeBook(recipes.map { try Recipe(named: $0, text: $1) }), finder: finder)
+    ) throws(ManifestRejection) -> Manifest {
+        try DarkroomTests.read(
+            text, .yaml, limits: ManifestLimits(images: images), defaults: [], recipes: recipes,
+            finder: finder)
     }
 
     /// The names of images, with their pages.
     @Test(
-        arguments: [
-            ("pages: all\nimages: [x3.tif]", ["x3-1 1", "x3-2 2", "x3-3 3"]),
-            ("images: [{source: x2.tif, pages: all}, x2.tif]", ["x2-1 1", "x2-2 2", "x2"]),
-            ("pages: all\nimages: [a.jpg]", ["a"]),
-            ("pages: all\nimages: [{source: x3.tif, pages: first}]", ["x3"]),
-            ("pages: first\nimages: [x3.tif]", ["x3"]),
+        arguments: pairs(
+            #"""
+            pages: all\nimages: [x3.tif] ⇒ x3-1 1, x3-2 2, x3-3 3
+            images: [{source: x2.tif, pages: all}, x2.tif] ⇒ x2-1 1, x2-2 2, x2
+            pages: all\nimages: [a.jpg] ⇒ a
+            pages: all\nimages: [{source: x3.tif, pages: first}] ⇒ x3
+            pages: first\nimages: [x3.tif] ⇒ x3
             // What chooses a page needs no others.
-            ("pages: all\nimages: [{source: x3.tif, page: 2}]", ["x3 2"]),
+            pages: all\nimages: [{source: x3.tif, page: 2}] ⇒ x3 2
             // A name that somebody has given.
-            ("images: {book: {source: x2.tif, pages: all}}", ["book-1 1", "book-2 2"]),
-            (
-                "pages: all\nimages: [{name: book.png, source: x2.tif}]",
-                ["book-1.png 1", "book-2.png 2"]
-            ),
-            (
-                "pages: all\nimages: [{name: book, source: a.tif}, {name: c, from: book}]",
-                ["book", "c"]
-            ),
+            images: {book: {source: x2.tif, pages: all}} ⇒ book-1 1, book-2 2
+            pages: all\nimages: [{name: book.png, source: x2.tif}] ⇒ book-1.png 1, book-2.png 2
+            pages: all\nimages: [{name: book, source: a.tif}, {name: c, from: book}] ⇒ book, c
             // A folder with both.
-            ("pages: all\nimages: [scans/*]", ["a", "b3-1 1", "b3-2 2", "b3-3 3"]),
-            // Two of one name.
-            (
-                "pages: all\nimages: [x2.tif, y/x2.tif, x2-1.tif]",
-                ["x2-1 1", "x2-2 2", "x2-1-2 1", "x2-2-2 2"]
-                    + (1...21).map {
-                        "x2-1-\(String(repeating: "0", count: $0 < 10 ? 1 : 0))\($0) \($0)"
-                    }
-            ),
+            pages: all\nimages: [scans/*] ⇒ a, b3-1 1, b3-2 2, b3-3 3
             // The suffix of a variant comes last.
-            (
-                "pages: all\nvariants: [{suffix: -s}, {suffix: -m}]\nimages: [x2.tif, {name: n, source: x2.tif}]",
-                [
-                    "x2-1-s 1", "x2-1-m 1", "x2-2-s 2", "x2-2-m 2", "n-1-s 1", "n-1-m 1", "n-2-s 2",
-                    "n-2-m 2",
-                ]
-            ),
-            ("pages: all\nimages: [{source: a.tif, variants: [{name: v}]}]", ["v"]),
+            pages: all\nvariants: [{suffix: -s}, {suffix: -m}]\nimages: [x2.tif, {name: n, source: x2.tif}]
+                x2-1-s 1, x2-1-m 1, x2-2-s 2, x2-2-m 2, n-1-s 1, n-1-m 1, n-2-s 2, n-2-m 2
+            pages: all\nimages: [{source: a.tif, variants: [{name: v}]}] ⇒ v
             // Recipes.
-            ("recipe: all\nimages: [x2.tif]", ["x2-1 1", "x2-2 2"]),
-            ("recipe: all\npages: first\nimages: [x2.tif]", ["x2"]),
-            ("pages: all\nimages: [{source: x2.tif, recipe: first}, b.tif]", ["x2", "b"]),
-            (
-                "images: [{source: x2.tif, recipe: sizes}]",
-                ["x2-1-s 1", "x2-1-m 1", "x2-2-s 2", "x2-2-m 2"]
-            ),
-            (
-                "recipe: all\nimages: [{source: x2.tif, recipe: first, pages: all}]",
-                ["x2-1 1", "x2-2 2"]
-            ),
+            recipe: all\nimages: [x2.tif] ⇒ x2-1 1, x2-2 2
+            recipe: all\npages: first\nimages: [x2.tif] ⇒ x2
+            pages: all\nimages: [{source: x2.tif, recipe: first}, b.tif] ⇒ x2, b
+            images: [{source: x2.tif, recipe: sizes}] ⇒ x2-1-s 1, x2-1-m 1, x2-2-s 2, x2-2-m 2
+            recipe: all\nimages: [{source: x2.tif, recipe: first, pages: all}] ⇒ x2-1 1, x2-2 2
             // One that only others need has one page, unless it asks for them.
-            (
-                "pages: all\nimages: [{name: l, source: x2.tif, publish: false}, {source: a.png, filters: {overlay: l}}]",
-                ["l", "a"]
-            ),
-            (
-                "images: [{name: l, source: x2.tif, publish: false, pages: all}, {source: a.png, filters: {overlay: l-2}}]",
-                ["l-1 1", "l-2 2", "a"]
-            ),
+            pages: all\nimages: [{name: l, source: x2.tif, publish: false}, {source: a.png, filters: {overlay: l}}]
+                l, a
+            images: [{name: l, source: x2.tif, publish: false, pages: all}, {source: a.png, filters: {overlay: l-2}}]
+                l-1 1, l-2 2, a
             // A URL has one image, and so has what is no source.
-            ("pages: all\nimages: ['https://h/x3.tif', 'ftp://h/x3.tif']", ["x3", "x3-2"]),
-        ] as [(String, [String])])
-    func makesAnImageOfEachPage(text: String, expected: [String]) throws {
+            pages: all\nimages: ['https://h/x3.tif', 'ftp://h/x3.tif'] ⇒ x3, x3-2
+            """#, breaks: true) + [
+                // Two of one name.
+                (
+                    "pages: all\nimages: [x2.tif, y/x2.tif, x2-1.tif]",
+                    "x2-1 1, x2-2 2, x2-1-2 1, x2-2-2 2"
+                        + (1...21).map { ", x2-1-\($0 < 10 ? "0" : "")\($0) \($0)" }.joined()
+                )
+            ])
+    func makesAnImageOfEachPage(text: String, expected: String) throws {
         let manifest = try Self.read(text)
-        #expect(
-            manifest.images.map { image in
-                image.name.string + (image.page.map { " \($0)" } ?? "")
-            } == expected)
+        let found = manifest.images.map { $0.name.string + ($0.page.map { " \($0)" } ?? "") }
+        #expect(found.joined(separator: ", ") == expected)
         // What was counted counts, whatever there is now.
         let again = try Self.read(text, with: .recorded(manifest.found))
         #expect(again == manifest)
@@ -133,70 +110,51 @@ import Testing
         #expect(try Self.read("images: [x2.tif]").found.isEmpty)
     }
 
-    struct Refusal: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let problem: String
-        let message: String
-
-        init(_ text: String, _ problem: String, _ message: String) {
-            testDescription = text
-            self.problem = problem
-            self.message = message
-        }
-    }
-
-    static let refusals = [
-        Refusal(
-            "pages: 3\nimages: [a]", "1:8 wrong-type pages",
-            "‘pages’ must be first or all, found 3; one page is chosen by an image: ‘page: 3’"
-        ),
-        Refusal(
-            "images: [{source: a, pages: 3}]", "1:29 wrong-type images[0].pages",
-            "‘pages’ must be first or all, found 3; one page is chosen by ‘page’: ‘page: 3’"
-        ),
-        Refusal(
-            "images: [{source: a, pages: -3}]", "1:29 wrong-type images[0].pages",
-            "‘pages’ must be first or all, found -3; one page is chosen by ‘page’: ‘page: 1’"
-        ),
-        Refusal(
-            "pages: every\nimages: [a]", "1:8 unknown-value pages",
-            "‘pages’ must be first or all, found ‘every’"),
-        Refusal(
-            "images: [{source: a, page: 2, pages: all}]", "1:38 conflicting-keys images[0].pages",
-            "‘page’ and ‘pages’ exclude each other"),
-        Refusal(
-            "images: [a, {name: b, from: a, pages: all}]", "1:39 conflicting-keys images[1].pages",
-            "‘pages’ is of a ‘source’; an image with ‘from’ has one page"),
-        Refusal(
-            "images: [{source: 'https://h/a.tif', pages: all}]",
-            "1:45 conflicting-keys images[0].pages",
-            "‘pages: all’ is for files: the pages of a URL are not known when the manifest is taken; "
-                + "list an image for each page, such as ‘page: 2’"),
-        Refusal(
-            "pages: all\nimages: [{source: x2.tif, variants: [{name: v}]}]",
-            "2:19 conflicting-keys images[0].source",
-            "‘x2.tif’ has several pages, so its variants need a ‘suffix’ and not a ‘name’"),
-        Refusal(
-            "pages: all\nimages: [x5.tif, x6.tif, x7.tif]", "2:18 too-many-images images[1]",
-            "with the pages of ‘x6.tif’, there are more images than the limit of 10"),
-        Refusal(
-            "pages: all\nimages: [x10.tif, a.tif]", "2:19 too-many-images images[1]",
-            "with their files and pages, there are more images than the limit of 10"),
-        Refusal(
-            "pages: all\nimages: [{source: x6.tif, variants: [{suffix: a}, {suffix: b}]}]",
-            "2:19 too-many-images images[0].source",
-            "with their variants, there are more images than the limit of 10"),
-        Refusal(
-            "images: [{name: x, source: x2.tif, pages: all}, {name: b, from: x}]",
-            "1:65 unknown-image images[1].from → b", "no image has the name ‘x’"),
-    ]
-
-    @Test(arguments: refusals) func isRefused(refusal: Refusal) {
-        let error = #expect(throws: ManifestRejection.self) {
-            try Self.read(refusal.testDescription, images: 10)
-        }
-        #expect(error?.problems.map(summary) == [refusal.problem])
-        #expect(error?.problems.map(\.message) == [refusal.message])
+    @Test(
+        arguments: cases(
+            #"""
+            pages: 3\nimages: [a]
+                1:8 wrong-type pages
+                ‘pages’ must be first or all, found 3; one page is chosen by an image: ‘page: 3’
+            images: [{source: a, pages: 3}]
+                1:29 wrong-type images[0].pages
+                ‘pages’ must be first or all, found 3; one page is chosen by ‘page’: ‘page: 3’
+            images: [{source: a, pages: -3}]
+                1:29 wrong-type images[0].pages
+                ‘pages’ must be first or all, found -3; one page is chosen by ‘page’: ‘page: 1’
+            pages: every\nimages: [a]
+                1:8 unknown-value pages
+                ‘pages’ must be first or all, found ‘every’
+            images: [{source: a, page: 2, pages: all}]
+                1:38 conflicting-keys images[0].pages
+                ‘page’ and ‘pages’ exclude each other
+            images: [a, {name: b, from: a, pages: all}]
+                1:39 conflicting-keys images[1].pages
+                ‘pages’ is of a ‘source’; an image with ‘from’ has one page
+            images: [{source: 'https://h/a.tif', pages: all}]
+                1:45 conflicting-keys images[0].pages
+                ‘pages: all’ is for files: the pages of a URL are not known when the manifest is taken; list an image for each page, such as ‘page: 2’
+            pages: all\nimages: [{source: x2.tif, variants: [{name: v}]}]
+                2:19 conflicting-keys images[0].source
+                ‘x2.tif’ has several pages, so its variants need a ‘suffix’ and not a ‘name’
+            pages: all\nimages: [x5.tif, x6.tif, x7.tif]
+                2:18 too-many-images images[1]
+                with the pages of ‘x6.tif’, there are more images than the limit of 10
+            pages: all\nimages: [x10.tif, a.tif]
+                2:19 too-many-images images[1]
+                with their files and pages, there are more images than the limit of 10
+            pages: all\nimages: [{source: x6.tif, variants: [{suffix: a}, {suffix: b}]}]
+                2:19 too-many-images images[0].source
+                with their variants, there are more images than the limit of 10
+            images: [{name: x, source: x2.tif, pages: all}, {name: b, from: x}]
+                1:65 unknown-image images[1].from → b
+                no image has the name ‘x’
+            """#, breaks: true))
+    func isRefused(text: String, expected: [String]) {
+        let found = problems(
+            text, .yaml, limits: ManifestLimits(images: 10), recipes: Self.recipes,
+            finder: Self.finder)
+        #expect(said(found) == expected)
     }
 
     @Test func refusesNamesThatGrowTooLong() throws {

@@ -94,6 +94,8 @@ import Testing
         }
     }
 
+    private static func dict(_ entries: String) -> String { xml("<dict>\(entries)</dict>") }
+
     /// A property list's text and everything wrong with it.
     static let texts: [(String, [String])] = [
         ("", ["1:1 syntax"]),
@@ -128,25 +130,19 @@ import Testing
         ("<?xml version='1.0' encoding=\"ISO-8859-1\"?><plist/>", ["1:1 syntax"]),
         ("<!DOCTYPE plist [<!ENTITY a 'b'>]><plist/>", ["1:1 syntax"]),
         (
-            xml("<dict><key>a</key><integer>1</integer><key>b</key><string>x</string></dict>"),
+            dict("<key>a</key><integer>1</integer><key>b</key><string>x</string>"),
             ["3:19 wrong-type a"]
         ),
         (
-            xml("<dict><key>a</key><string>x</string>\n<key>a</key><string>y</string></dict>"),
+            dict("<key>a</key><string>x</string>\n<key>a</key><string>y</string>"),
             ["4:1 duplicate-key a"]
         ),
+        (dict("<key>imags</key><array/>"), ["3:1 missing-key", "3:7 unknown-key imags → images"]),
+        (dict("<key>images</key><array><date>x</date></array>"), ["3:31 wrong-type images[0]"]),
         (
-            xml("<dict><key>imags</key><array/></dict>"),
-            ["3:1 missing-key", "3:7 unknown-key imags → images"]
-        ),
-        (
-            xml("<dict><key>images</key><array><date>x</date></array></dict>"),
-            ["3:31 wrong-type images[0]"]
-        ),
-        (
-            xml(
-                "<dict><key>images</key><array><string>a</string></array>"
-                    + "<key>priority</key><string>x</string></dict>"),
+            dict(
+                "<key>images</key><array><string>a</string></array>"
+                    + "<key>priority</key><string>x</string>"),
             ["3:76 unknown-value priority"]
         ),
     ]
@@ -240,17 +236,25 @@ import Testing
         (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
     }
 
-    /// A file of these objects, the first of which is the root; `offset` in place of every offset.
-    private static func binary(_ objects: [[UInt8]], offset: Int? = nil) -> [UInt8] {
+    /// A file of these objects, the first of which is the root.
+    ///
+    /// - Parameters:
+    ///   - offset: stands in place of every offset.
+    ///   - width: the number of bytes of a reference.
+    static func binary(_ objects: [[UInt8]], offset: Int? = nil, width: UInt8 = 4) -> [UInt8] {
         var bytes = Array("bplist00".utf8)
-        var table: [UInt8] = []
+        var offsets: [Int] = []
         for object in objects {
-            table += bigEndian(offset ?? bytes.count, count: 4)
+            offsets.append(offset ?? bytes.count)
             bytes += object
         }
-        let start = bytes.count
-        return bytes + table + [0, 0, 0, 0, 0, 0, 4, 4] + bigEndian(objects.count, count: 8)
-            + bigEndian(0, count: 8) + bigEndian(start, count: 8)
+        return bytes + end(offsets, at: bytes.count, width: width)
+    }
+
+    /// The table of the offsets, and the trailer.
+    private static func end(_ offsets: [Int], at place: Int, width: UInt8 = 4) -> [UInt8] {
+        offsets.flatMap { bigEndian($0, count: 4) } + [0, 0, 0, 0, 0, 0, 4, width]
+            + [offsets.count, 0, place].flatMap { bigEndian($0, count: 8) }
     }
 
     /// An array of 10,000 objects, which the table says are one and the same text of 10,000 bytes.
@@ -260,12 +264,8 @@ import Testing
             [0x5F, 0x12] + bigEndian(count, count: 4) + [UInt8](repeating: 0x61, count: count)
         let list: [UInt8] =
             [0xAF, 0x12] + bigEndian(count, count: 4) + (1...count).flatMap { reference($0) }
-        var bytes = Array("bplist00".utf8) + list
-        let place = bytes.count
-        bytes += text
-        let table = bigEndian(8, count: 4) + (0..<count).flatMap { _ in bigEndian(place, count: 4) }
-        let start = bytes.count
-        return bytes + table + [0, 0, 0, 0, 0, 0, 4, 4] + bigEndian(count + 1, count: 8)
-            + bigEndian(0, count: 8) + bigEndian(start, count: 8)
+        let bytes = Array("bplist00".utf8) + list
+        let offsets = [8] + Array(repeating: bytes.count, count: count)
+        return bytes + text + end(offsets, at: bytes.count + text.count)
     }
 }

@@ -23,86 +23,51 @@ import Testing
     }
 
     private static func read(_ text: String, isOnly: Bool = false) throws -> Manifest {
-        try ManifestReader.read(
-            Array(text.utf8), format: .yaml, defaultFilters: [.flip],
-            recipes: book(isOnly: isOnly))
-    }
-
-    private static func problems(_ text: String, _ book: RecipeBook) -> [ManifestProblem] {
-        do throws(ManifestRejection) {
-            _ = try ManifestReader.read(
-                Array(text.utf8), format: .yaml, defaultFilters: [], recipes: book)
-            return []
-        } catch {
-            return error.problems
-        }
+        try DarkroomTests.read(text, .yaml, defaults: [.flip], recipes: book(isOnly: isOnly))
     }
 
     // MARK: Manifests
 
     /// A manifest with recipes, and the same without any.
-    @Test(arguments: [
-        (
-            "recipe: web\nimages: [a]",
-            "filters: [{resize: {width: 800}}]\noutput: {format: jpeg, quality: 80}\nimages: [a]"
-        ),
-        ("recipe: none\nimages: [a]", "images: [a]"),
-        (
-            "recipe: sizes\nimages: [a, {source: b, output: png}]",
-            "output: jpeg\nvariants: [{suffix: -8, filters: {resize: 8}, output: {quality: 70}}, {suffix: ''}]\nimages: [a, {source: b, output: png}]"
-        ),
-        (
-            "recipe: sizes\nvariants: [{suffix: x}]\nimages: [a]",
-            "output: jpeg\nvariants: [{suffix: x}]\nimages: [a]"
-        ),
-        (
-            "variants: [{suffix: x}]\nimages: [a, {source: b, recipe: sizes}]",
-            "images: [{source: a, variants: [{suffix: x}]}, {source: b, output: jpeg, variants: [{suffix: -8, filters: {resize: 8}, output: {quality: 70}}, {suffix: ''}]}]"
-        ),
-        ("recipe: mono\nimages: [a]", "filters: [mono]\npriority: low\nimages: [a]"),
-        ("recipe: shown\nimages: [a]", "page: true\nimages: [a]"),
-        (
-            "recipe: old\nimages: [a, {source: b, damaged: fail}]",
-            "damaged: keep\nimages: [a, {source: b, damaged: fail}]"
-        ),
-        (
-            "images: [a, {source: b, recipe: old}]", "images: [a, {source: b, damaged: keep}]"
-        ),
-        ("recipe: shown\npage: false\nimages: [a]", "page: false\nimages: [a]"),
-        ("images: [{source: a, recipe: shown}]", "images: [a]"),
-        // What stands beside it replaces it.
-        (
-            "recipe: web\nfilters: sepia\nimages: [a]",
-            "filters: sepia\noutput: {format: jpeg, quality: 80}\nimages: [a]"
-        ),
-        (
-            "recipe: web\noutput: {quality: 90, progressive: true}\nimages: [a]",
-            "filters: {resize: 800}\noutput: {format: jpeg, quality: 90, progressive: true}\nimages: [a]"
-        ),
-        (
-            "recipe: web\noutput: png\nimages: [a]",
-            "filters: {resize: 800}\noutput: {format: png}\nimages: [a]"
-        ),
-        ("recipe: mono\npriority: high\nimages: [a]", "filters: mono\npriority: high\nimages: [a]"),
-        // Of an image: over the manifest's settings, which it replaces one by one.
-        (
-            "filters: blur: 2\noutput: {exif: true}\nimages: [{source: a, recipe: web}, b]",
-            "filters: {blur: 2}\noutput: {exif: true}\nimages: [{source: a, filters: {resize: 800}, output: {format: jpeg, quality: 80}}, b]"
-        ),
-        (
-            "recipe: web\nimages: {a: {source: a, recipe: mono}, b: b}",
-            "filters: {resize: 800}\noutput: {format: jpeg, quality: 80}\nimages: {a: {source: a, filters: mono}, b: b}"
-        ),
-        (
-            "recipe: web\nimages: [{source: a, recipe: mono, filters: [], output: {quality: 7}}]",
-            "output: {format: jpeg, quality: 80}\nimages: [{source: a, filters: [], output: {quality: 7}}]"
-        ),
-        // An option that the recipe's format does not have is left out, as for a manifest.
-        (
-            "output: {format: jpeg}\nimages: [{source: a, recipe: small, filters: []}]",
-            "output: {format: jpeg}\nimages: [{source: a, filters: []}]"
-        ),
-    ]) func isTheSameAs(text: String, plain: String) throws {
+    @Test(
+        arguments: pairs(
+            #"""
+            recipe: web\nimages: [a]
+                filters: [{resize: {width: 800}}]\noutput: {format: jpeg, quality: 80}\nimages: [a]
+            recipe: none\nimages: [a] ⇒ images: [a]
+            recipe: sizes\nimages: [a, {source: b, output: png}]
+                output: jpeg\nvariants: [{suffix: -8, filters: {resize: 8}, output: {quality: 70}}, {suffix: ''}]\nimages: [a, {source: b, output: png}]
+            recipe: sizes\nvariants: [{suffix: x}]\nimages: [a]
+                output: jpeg\nvariants: [{suffix: x}]\nimages: [a]
+            variants: [{suffix: x}]\nimages: [a, {source: b, recipe: sizes}]
+                images: [{source: a, variants: [{suffix: x}]}, {source: b, output: jpeg, variants: [{suffix: -8, filters: {resize: 8}, output: {quality: 70}}, {suffix: ''}]}]
+            recipe: mono\nimages: [a] ⇒ filters: [mono]\npriority: low\nimages: [a]
+            recipe: shown\nimages: [a] ⇒ page: true\nimages: [a]
+            recipe: old\nimages: [a, {source: b, damaged: fail}]
+                damaged: keep\nimages: [a, {source: b, damaged: fail}]
+            images: [a, {source: b, recipe: old}] ⇒ images: [a, {source: b, damaged: keep}]
+            recipe: shown\npage: false\nimages: [a] ⇒ page: false\nimages: [a]
+            images: [{source: a, recipe: shown}] ⇒ images: [a]
+            // What stands beside it replaces it.
+            recipe: web\nfilters: sepia\nimages: [a]
+                filters: sepia\noutput: {format: jpeg, quality: 80}\nimages: [a]
+            recipe: web\noutput: {quality: 90, progressive: true}\nimages: [a]
+                filters: {resize: 800}\noutput: {format: jpeg, quality: 90, progressive: true}\nimages: [a]
+            recipe: web\noutput: png\nimages: [a]
+                filters: {resize: 800}\noutput: {format: png}\nimages: [a]
+            recipe: mono\npriority: high\nimages: [a] ⇒ filters: mono\npriority: high\nimages: [a]
+            // Of an image: over the manifest's settings, which it replaces one by one.
+            filters: blur: 2\noutput: {exif: true}\nimages: [{source: a, recipe: web}, b]
+                filters: {blur: 2}\noutput: {exif: true}\nimages: [{source: a, filters: {resize: 800}, output: {format: jpeg, quality: 80}}, b]
+            recipe: web\nimages: {a: {source: a, recipe: mono}, b: b}
+                filters: {resize: 800}\noutput: {format: jpeg, quality: 80}\nimages: {a: {source: a, filters: mono}, b: b}
+            recipe: web\nimages: [{source: a, recipe: mono, filters: [], output: {quality: 7}}]
+                output: {format: jpeg, quality: 80}\nimages: [{source: a, filters: [], output: {quality: 7}}]
+            // An option that the recipe's format does not have is left out, as for a manifest.
+            output: {format: jpeg}\nimages: [{source: a, recipe: small, filters: []}]
+                output: {format: jpeg}\nimages: [{source: a, filters: []}]
+            """#, breaks: true)) func isTheSameAs(text: String, plain: String) throws
+    {
         let text = text.replacing("filters: blur: 2", with: "filters: {blur: 2}")
         var manifest = try Self.read(text)
         #expect(!manifest.recipes.isEmpty)
@@ -129,46 +94,42 @@ import Testing
         #expect(try Self.read("images: [a]").recipes == [])
     }
 
-    @Test(arguments: [
-        ("recipe: wbe\nimages: [a]", "1:9 unknown-recipe recipe → web", "there is no recipe ‘wbe’"),
-        (
-            "recipe: zzzzzz\nimages: [a]", "1:9 unknown-recipe recipe",
-            "there is no recipe ‘zzzzzz’; the recipes are mono, none, old, shown, sizes, small and web"
-        ),
-        (
-            "recipe: \"\"\nimages: [a]", "1:9 unknown-recipe recipe",
-            "there is no recipe ‘’; the recipes are mono, none, old, shown, sizes, small and web"
-        ),
-        (
-            "recipe: [web]\nimages: [a]", "1:9 wrong-type recipe",
-            "‘recipe’ must be text, found a list; write ‘recipe: web’"
-        ),
-        (
-            "recipe: \nimages: [a]", "1:8 wrong-type recipe",
-            "‘recipe’ must be text, found nothing; write ‘recipe: web’"
-        ),
-        (
-            "images: [{source: a, recipe: Web}]", "1:30 unknown-recipe images[0].recipe → web",
-            "there is no recipe ‘Web’"
-        ),
-        (
-            "images: [{source: a, recipes: web}]", "1:22 unknown-key images[0].recipes → recipe",
-            "unknown key ‘recipes’"
-        ),
-        // Its compression belongs to another format than that of the image.
-        (
-            "images: [{source: a, recipe: web, output: {compression: fast}}]",
-            "1:57 conflicting-keys images[0].output.compression",
-            "‘compression’ is an option of png and tiff, but the format here is jpeg"
-        ),
-    ]) func isRefused(text: String, problem: String, message: String) throws {
-        let found = Self.problems(text, try Self.book())
-        #expect(found.map(summary) == [problem])
-        #expect(found.map(\.message) == [message])
+    @Test(
+        arguments: cases(
+            #"""
+            recipe: wbe\nimages: [a]
+                1:9 unknown-recipe recipe → web
+                there is no recipe ‘wbe’
+            recipe: zzzzzz\nimages: [a]
+                1:9 unknown-recipe recipe
+                there is no recipe ‘zzzzzz’; the recipes are mono, none, old, shown, sizes, small and web
+            recipe: ""\nimages: [a]
+                1:9 unknown-recipe recipe
+                there is no recipe ‘’; the recipes are mono, none, old, shown, sizes, small and web
+            recipe: [web]\nimages: [a]
+                1:9 wrong-type recipe
+                ‘recipe’ must be text, found a list; write ‘recipe: web’
+            recipe: \nimages: [a]
+                1:8 wrong-type recipe
+                ‘recipe’ must be text, found nothing; write ‘recipe: web’
+            images: [{source: a, recipe: Web}]
+                1:30 unknown-recipe images[0].recipe → web
+                there is no recipe ‘Web’
+            images: [{source: a, recipes: web}]
+                1:22 unknown-key images[0].recipes → recipe
+                unknown key ‘recipes’
+            // Its compression belongs to another format than that of the image.
+            images: [{source: a, recipe: web, output: {compression: fast}}]
+                1:57 conflicting-keys images[0].output.compression
+                ‘compression’ is an option of png and tiff, but the format here is jpeg
+            """#, breaks: true)) func isRefused(text: String, expected: [String]) throws
+    {
+        let book = try Self.book()
+        #expect(said(problems(text, .yaml, recipes: book)) == expected)
     }
 
     @Test func saysThatThereAreNone() {
-        let found = Self.problems("recipe: web\nimages: [a]", RecipeBook())
+        let found = problems("recipe: web\nimages: [a]", .yaml)
         #expect(found.map(\.message) == ["there is no recipe ‘web’; there are no recipes"])
     }
 
@@ -177,24 +138,24 @@ import Testing
         var book = try Self.book()
         book.isComplete = false
         let text = "recipe: other\nimages: [{source: a, recipe: wbe}]"
-        #expect(Self.problems(text, book) == [])
+        #expect(problems(text, .yaml, recipes: book) == [])
     }
 
-    @Test(arguments: [
-        ("images: [a]", []),
-        ("recipe: web\nimages: [{source: a, recipe: mono}]", []),
-        ("recipe: web\noutput: png\nimages: [a]", []),
-        ("filters: mono\nimages: [a]", ["1:10 filters-not-allowed filters"]),
-        (
-            "recipe: web\nimages: [{source: a, filters: []}, {source: b, filters: [momo]}]",
-            [
-                "2:31 filters-not-allowed images[0].filters",
-                "2:57 filters-not-allowed images[1].filters",
-                "2:58 unknown-filter images[1].filters[0] → mono",
-            ]
-        ),
-    ]) func onlyRecipesMayHaveFilters(text: String, expected: [String]) throws {
-        let found = Self.problems(text, try Self.book(isOnly: true))
+    @Test(
+        arguments: cases(
+            #"""
+            images: [a]
+            recipe: web\nimages: [{source: a, recipe: mono}]
+            recipe: web\noutput: png\nimages: [a]
+            filters: mono\nimages: [a] ⇒ 1:10 filters-not-allowed filters
+            recipe: web\nimages: [{source: a, filters: []}, {source: b, filters: [momo]}]
+                2:31 filters-not-allowed images[0].filters
+                2:57 filters-not-allowed images[1].filters
+                2:58 unknown-filter images[1].filters[0] → mono
+            """#, breaks: true)) func onlyRecipesMayHaveFilters(text: String, expected: [String])
+        throws
+    {
+        let found = problems(text, .yaml, recipes: try Self.book(isOnly: true))
         #expect(found.map(summary) == expected)
         #expect(
             found.allSatisfy {
@@ -206,24 +167,29 @@ import Testing
 
     // MARK: Recipes
 
-    @Test(arguments: [
-        ("", ["1:1 syntax"]), ("web", ["1:1 wrong-type"]), ("[mono]", ["1:1 wrong-type"]),
-        ("a: [", ["2:1 syntax"]),
-        ("filters: [momo]", ["1:11 unknown-filter filters[0] → mono"]),
-        ("fliters: [mono]", ["1:1 unknown-key fliters → filters"]),
-        ("images: [a]", ["1:1 unknown-key images"]),
-        ("recipe: web", ["1:1 unknown-key recipe"]),
-        ("filters: mono\nfilters: flip", ["2:1 duplicate-key filters"]),
-        ("filters: {watermark: logo}", ["1:22 unknown-image filters.watermark"]),
-        ("output: {quality: 80}", ["1:19 conflicting-keys output.quality"]),
-        ("output: gif", ["1:9 unknown-value output"]),
-        ("priority: hgih", ["1:11 unknown-value priority → high"]),
-        (
-            "filters: {sepia: 2}\npriority: 3",
-            ["1:18 out-of-range filters.sepia", "2:11 unknown-value priority"]
-        ),
-        ("filters: [mono, flip, flop]", ["1:10 too-many-filters filters"]),
-    ]) func tellsEveryProblem(text: String, expected: [String]) {
+    @Test(
+        arguments: cases(
+            #"""
+            web ⇒ 1:1 wrong-type
+            [mono] ⇒ 1:1 wrong-type
+            a: [ ⇒ 2:1 syntax
+            filters: [momo] ⇒ 1:11 unknown-filter filters[0] → mono
+            fliters: [mono] ⇒ 1:1 unknown-key fliters → filters
+            images: [a] ⇒ 1:1 unknown-key images
+            recipe: web ⇒ 1:1 unknown-key recipe
+            filters: mono\nfilters: flip ⇒ 2:1 duplicate-key filters
+            filters: {watermark: logo} ⇒ 1:22 unknown-image filters.watermark
+            output: {quality: 80} ⇒ 1:19 conflicting-keys output.quality
+            output: gif ⇒ 1:9 unknown-value output
+            priority: hgih ⇒ 1:11 unknown-value priority → high
+            filters: {sepia: 2}\npriority: 3
+                1:18 out-of-range filters.sepia
+                2:11 unknown-value priority
+            filters: [mono, flip, flop] ⇒ 1:10 too-many-filters filters
+            """#, breaks: true) + [
+                ("", ["1:1 syntax"])
+            ]) func tellsEveryProblem(text: String, expected: [String])
+    {
         let error = #expect(throws: ManifestRejection.self) {
             try Recipe(named: "a", text: text, limit: 2)
         }
@@ -242,13 +208,10 @@ import Testing
 
     @Test func readsAFolder() throws {
         let scratch = try ScratchDirectory()
-        for (name, text) in Self.texts {
-            try text.write(
-                toFile: "\(scratch.path)/\(name).yaml", atomically: false, encoding: .utf8)
-        }
+        for (name, text) in Self.texts { try scratch.write(text, "\(name).yaml") }
         // Of editors, of dpkg, and for people.
         for name in ["README", ".x.yaml", "web.yaml~", "web.yaml.dpkg-old"] {
-            try "{".write(toFile: "\(scratch.path)/\(name)", atomically: false, encoding: .utf8)
+            try scratch.write("{", name)
         }
         let content = RecipeFolder.read(scratch.path, limit: 64)
         #expect(content.problems == [])
@@ -267,9 +230,7 @@ import Testing
             "a.yaml": "filters: [momo]", "b c.yaml": "{}", "d.yml": "{}", "e.json": "{}",
             "f.yaml": "# \(String(repeating: "x", count: 64 << 10))", "good.yaml": "{}",
         ]
-        for (name, text) in files {
-            try text.write(toFile: "\(scratch.path)/\(name)", atomically: false, encoding: .utf8)
-        }
+        for (name, text) in files { try scratch.write(text, name) }
         try Data([0x66, 0xFF]).write(to: scratch.url.appending(path: "g.yaml"))
         try FileManager.default.makeFolder(at: scratch.url.appending(path: "h.yaml"))
         #expect(mkfifo("\(scratch.path)/i.yaml", 0o600) == 0)

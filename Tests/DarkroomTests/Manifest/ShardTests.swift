@@ -32,14 +32,13 @@ import Testing
         #expect(found == numbers)
     }
 
-    @Test(arguments: [(1, 1), (2, 2), (16, 16), (Shard.mostCount, Shard.mostCount)])
-    func existsUpToItsCount(number: Int, count: Int) {
-        #expect(Shard(number, of: count) != nil)
-    }
-
-    @Test(arguments: [(0, 1), (2, 1), (-1, 3), (1, 0), (1, Shard.mostCount + 1)])
-    func doesNotExistBeyond(number: Int, count: Int) {
-        #expect(Shard(number, of: count) == nil)
+    @Test(arguments: [
+        (1, 1, true), (2, 2, true), (16, 16, true), (Shard.mostCount, Shard.mostCount, true),
+        (0, 1, false), (2, 1, false), (-1, 3, false), (1, 0, false),
+        (1, Shard.mostCount + 1, false),
+    ])
+    func existsUpToItsCount(number: Int, count: Int, exists: Bool) {
+        #expect((Shard(number, of: count) != nil) == exists)
     }
 
     @Test(arguments: [1, 2, 3, 16, 1000])
@@ -152,8 +151,7 @@ import Testing
 
     /// Names that the reader makes are those of the whole manifest.
     @Test func numbersOfNamesAreThoseOfTheWhole() throws {
-        let text = Array("images: [a.png, b/a.png, c/a.png, d/a.png]".utf8)
-        let manifest = try ManifestReader.read(text, format: .yaml, defaultFilters: [])
+        let manifest = try read("images: [a.png, b/a.png, c/a.png, d/a.png]", .yaml)
         let names = manifest.images.map(\.name)
         #expect(names == ["a", "a-2", "a-3", "a-4"])
         let parts = try (1...3).map { manifest.part(try #require(Shard($0, of: 3))) }

@@ -30,32 +30,23 @@ import Testing
     }
 
     /// A source whose format is not kept, and the message. The problem is where the source is.
-    @Test(arguments: [
-        (
-            "x/a.gif",
-            "‘format: source’: ‘a.gif’ is a GIF picture by its name, and darkroom does not write GIF; name another format, such as png or webp"
-        ),
-        (
-            "https://h/a.BMP?x",
-            "‘format: source’: ‘a.BMP’ is a BMP picture by its name, and darkroom does not write BMP; name another format, such as png"
-        ),
-        (
-            "a.heif",
-            "‘format: source’: ‘a.heif’ is a HEIC picture by its name, and darkroom does not write HEIC; name another format, such as avif or jpeg"
-        ),
-        (
-            "https://h/photo?f=a.png",
-            "‘format: source’: the name ‘photo’ does not tell a format that darkroom writes; name a format, such as png"
-        ),
-        (
-            "a.cr2",
-            "‘format: source’: the name ‘a.cr2’ does not tell a format that darkroom writes; name a format, such as png"
-        ),
-        (
-            "https://h",
-            "‘format: source’: the name of the source does not tell a format that darkroom writes; name a format, such as png"
-        ),
-    ]) func whatIsNotWrittenIsRefused(source: String, message: String) {
+    @Test(
+        arguments: pairs(
+            #"""
+            x/a.gif
+                ‘format: source’: ‘a.gif’ is a GIF picture by its name, and darkroom does not write GIF; name another format, such as png or webp
+            https://h/a.BMP?x
+                ‘format: source’: ‘a.BMP’ is a BMP picture by its name, and darkroom does not write BMP; name another format, such as png
+            a.heif
+                ‘format: source’: ‘a.heif’ is a HEIC picture by its name, and darkroom does not write HEIC; name another format, such as avif or jpeg
+            https://h/photo?f=a.png
+                ‘format: source’: the name ‘photo’ does not tell a format that darkroom writes; name a format, such as png
+            a.cr2
+                ‘format: source’: the name ‘a.cr2’ does not tell a format that darkroom writes; name a format, such as png
+            https://h
+                ‘format: source’: the name of the source does not tell a format that darkroom writes; name a format, such as png
+            """#)) func whatIsNotWrittenIsRefused(source: String, message: String)
+    {
         let found = problems(Self.list("\"b.png\", {\"source\": \"\(source)\", \"filters\": []}"))
         #expect(found.map(summary) == ["1:53 format-not-written images[1].source"])
         #expect(found.map(\.message) == [message])
@@ -84,78 +75,67 @@ import Testing
     // MARK: From others
 
     /// Images, and the files of their results.
-    @Test(arguments: [
-        (#""x.jpg", {"name": "y", "from": "x"}, {"name": "z", "from": "y"}"#, "x.jpg y.jpg z.jpg"),
-        (
-            #"{"name": "z", "from": "y"}, {"name": "y", "from": "x"}, "x.webp""#,
-            "z.webp y.webp x.webp"
-        ),
-        (
-            #"{"source": "x.jpg", "output": "png"}, {"name": "y", "from": "x"}"#, "x.png y.png"
-        ),
-        (
-            #"{"name": "l", "source": "l.tif", "publish": false}, {"name": "m", "from": "l"}"#,
-            "l.tif m.tif"
-        ),
-        (
-            #"{"name": "x", "source": "x.jpg", "variants": [{"suffix": ""}, {"suffix": "-w", "output": "webp"}]}, {"name": "y", "from": "x-w"}"#,
-            "x.jpg x-w.webp y.webp"
-        ),
-        // The name is free in this format.
-        (
-            #"{"name": "y.png", "source": "x.png"}, {"name": "z", "source": "x.jpg"}, {"name": "y", "from": "z"}"#,
-            "y.png z.jpg y.jpg"
-        ),
-    ]) func isThatOfTheImageBefore(images: String, files: String) throws {
+    @Test(
+        arguments: pairs(
+            #"""
+            "x.jpg", {"name": "y", "from": "x"}, {"name": "z", "from": "y"} ⇒ x.jpg y.jpg z.jpg
+            {"name": "z", "from": "y"}, {"name": "y", "from": "x"}, "x.webp" ⇒ z.webp y.webp x.webp
+            {"source": "x.jpg", "output": "png"}, {"name": "y", "from": "x"} ⇒ x.png y.png
+            {"name": "l", "source": "l.tif", "publish": false}, {"name": "m", "from": "l"}
+                l.tif m.tif
+            {"name": "x", "source": "x.jpg", "variants": [{"suffix": ""}, {"suffix": "-w", "output": "webp"}]}, {"name": "y", "from": "x-w"}
+                x.jpg x-w.webp y.webp
+            // The name is free in this format.
+            {"name": "y.png", "source": "x.png"}, {"name": "z", "source": "x.jpg"}, {"name": "y", "from": "z"}
+                y.png z.jpg y.jpg
+            """#)) func isThatOfTheImageBefore(images: String, files: String) throws
+    {
         let manifest = try read(Self.list(images))
         #expect(Self.files(manifest).joined(separator: " ") == files)
         let inherited = manifest.images.filter { $0.source == nil }
         #expect(inherited.allSatisfy { $0.output.origin == .given })
     }
 
-    @Test(arguments: [
-        (
-            #"{"name": "l", "source": "l.gif", "publish": false}, {"name": "m", "from": "l"}"#,
-            ["format-not-written images[1].from"]
-        ),
-        (
-            #""x.jpg", {"name": "x.jpg", "from": "x"}"#, ["duplicate-name images[1]"]
-        ),
-        (#"{"name": "a", "from": "b"}, {"name": "b", "from": "a"}"#, ["cycle images[1].from"]),
-        (#"{"name": "a", "from": "c"}"#, ["unknown-image images[0].from"]),
-    ]) func problemsOfOthersAreFound(images: String, expected: [String]) {
+    @Test(
+        arguments: cases(
+            #"""
+            {"name": "l", "source": "l.gif", "publish": false}, {"name": "m", "from": "l"}
+                format-not-written images[1].from
+            "x.jpg", {"name": "x.jpg", "from": "x"} ⇒ duplicate-name images[1]
+            {"name": "a", "from": "b"}, {"name": "b", "from": "a"} ⇒ cycle images[1].from
+            {"name": "a", "from": "c"} ⇒ unknown-image images[0].from
+            """#)) func problemsOfOthersAreFound(images: String, expected: [String])
+    {
         let found = problems(Self.list(images)).map { "\($0.code) \($0.path)" }
         #expect(found == expected)
     }
 
     // MARK: Variants, recipes, patterns
 
-    @Test(arguments: [
-        (
-            #""source""#, #"[{"suffix": "-a"}, {"suffix": "-b", "output": "webp"}]"#,
-            "x-a.jpg x-b.webp"
-        ),
-        (
-            #""webp""#, #"[{"suffix": "-a"}, {"suffix": "-b", "output": "source"}]"#,
-            "x-a.webp x-b.jpg"
-        ),
-        (
-            #"{"format": "avif", "quality": 50}"#,
-            #"[{"suffix": "", "output": {"format": "source", "quality": 60, "compression": "lzw"}}]"#,
-            "x.jpg"
-        ),
-    ]) func variantsChangeIt(output: String, variants: String, files: String) throws {
+    @Test(
+        arguments: cases(
+            #"""
+            "source"
+                [{"suffix": "-a"}, {"suffix": "-b", "output": "webp"}]
+                x-a.jpg x-b.webp
+            "webp"
+                [{"suffix": "-a"}, {"suffix": "-b", "output": "source"}]
+                x-a.webp x-b.jpg
+            {"format": "avif", "quality": 50}
+                [{"suffix": "", "output": {"format": "source", "quality": 60, "compression": "lzw"}}]
+                x.jpg
+            """#)) func variantsChangeIt(output: String, expected: [String]) throws
+    {
         let manifest = try read(
-            Self.list(#"{"source": "x.jpg", "variants": \#(variants)}"#, output))
-        #expect(Self.files(manifest).joined(separator: " ") == files)
+            Self.list(#"{"source": "x.jpg", "variants": \#(expected[0])}"#, output))
+        #expect(Self.files(manifest).joined(separator: " ") == expected[1])
     }
 
     private static func manifest(
         _ text: String, recipe: String = "{}", found: [ByteString] = []
     ) throws -> Manifest {
-        try ManifestReader.read(
-            Array(text.utf8), format: .yaml, defaultFilters: [],
-            recipes: RecipeBook([try Recipe(named: "r", text: recipe)]),
+        try read(
+            text, .yaml, defaults: [], recipes: RecipeBook([try Recipe(named: "r", text: recipe)]),
             finder: .recorded(SourceRecord([FoundSources(pattern: "d/*", files: found)])))
     }
 
@@ -210,21 +190,18 @@ import Testing
         #expect(plain.map(\.quality) == [85, 75])
     }
 
-    @Test(arguments: [
-        (#"{"format": "source", "depth": 9}"#, "‘depth’ must be 8, 10, 12 or 16, found 9"),
-        (
-            #"{"format": "source", "compression": "zip"}"#,
-            "‘compression’ must be fast, balanced, small, none, deflate or lzw, found ‘zip’"
-        ),
-        (
-            #"{"format": "sourc"}"#,
-            "‘format’ must be png, jpeg, webp, avif, tiff, jxl or source, found ‘sourc’; write ‘format: source’"
-        ),
-        (
-            #"{"format": "original"}"#,
-            "‘format’ must be png, jpeg, webp, avif, tiff, jxl or source, found ‘original’; write ‘format: source’"
-        ),
-    ]) func wrongValuesAreProblems(output: String, message: String) throws {
+    @Test(
+        arguments: pairs(
+            #"""
+            {"format": "source", "depth": 9} ⇒ ‘depth’ must be 8, 10, 12 or 16, found 9
+            {"format": "source", "compression": "zip"}
+                ‘compression’ must be fast, balanced, small, none, deflate or lzw, found ‘zip’
+            {"format": "sourc"}
+                ‘format’ must be png, jpeg, webp, avif, tiff, jxl or source, found ‘sourc’; write ‘format: source’
+            {"format": "original"}
+                ‘format’ must be png, jpeg, webp, avif, tiff, jxl or source, found ‘original’; write ‘format: source’
+            """#)) func wrongValuesAreProblems(output: String, message: String) throws
+    {
         let text = "output: \(output)\nimages: [a.png]\n"
         #expect(problems(text, .yaml).map(\.message) == [message])
     }

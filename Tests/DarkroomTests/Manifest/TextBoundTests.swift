@@ -54,24 +54,12 @@ import Testing
     /// A binary list whose images are so many references to one text of 64 KB.
     private static func sharing(_ count: UInt8) -> [UInt8] {
         let text = [UInt8](repeating: UInt8(ascii: "x"), count: 65_536)
-        let objects: [[UInt8]] = [
-            [0xD1, 1, 2], [0x56] + "images".utf8,
-            [0xAF, 0x10, count] + [UInt8](repeating: 3, count: Int(count)),
-            [0x5F, 0x12, 0, 1, 0, 0] + text,
-        ]
-        var bytes = Array("bplist00".utf8)
-        var offsets: [Int] = []
-        for object in objects {
-            offsets.append(bytes.count)
-            bytes += object
-        }
-        func number(_ value: Int, _ width: Int) -> [UInt8] {
-            (0..<width).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-        }
-        let table = bytes.count
-        bytes += offsets.flatMap { number($0, 4) }
-        return bytes + [0, 0, 0, 0, 0, 0, 4, 1] + number(objects.count, 8) + number(0, 8)
-            + number(table, 8)
+        return PropertyListReaderTests.binary(
+            [
+                [0xD1, 1, 2], [0x56] + "images".utf8,
+                [0xAF, 0x10, count] + [UInt8](repeating: 3, count: Int(count)),
+                [0x5F, 0x12, 0, 1, 0, 0] + text,
+            ], width: 1)
     }
 
     @Test func sharedTextOfAPropertyListIsCounted() {

@@ -5,163 +5,124 @@ import Testing
 
 /// What a manifest with variants means. `ManifestProblemTests` has the errors, `RecipeTests` those of recipes.
 @Suite struct VariantTests {
-    /// A manifest with variants, and the same with separate images.
-    static let manifests: [(String, String)] = [
-        (
-            """
-            variants: [{suffix: -400, filters: {resize: 400}}, {suffix: -800, filters: {resize: 800}}]
-            images: [a.png]
-            """,
-            """
-            images:
-              - {name: a-400, source: a.png, filters: {resize: 400}}
-              - {name: a-800, source: a.png, filters: {resize: 800}}
-            """
-        ),
-        // The filters of the configuration are for those without any.
-        (
-            """
-            variants: [{suffix: 1, filters: []}, {suffix: 2}]
-            images: {a: x, b: {source: y, filters: []}, c: {source: z, filters: flip}}
-            """,
-            """
-            images:
-              a1: {source: x, filters: []}
-              a2: x
-              b1: {source: y, filters: []}
-              b2: {source: y, filters: []}
-              c1: {source: z, filters: flip}
-              c2: {source: z, filters: flip}
-            """
-        ),
-        // Those of the image come first.
-        (
-            """
-            filters: [mono, flip]
-            variants: [{suffix: 1, filters: sepia}, {suffix: 2}]
-            images: {a: x}
-            """,
-            "images: {a1: {source: x, filters: [mono, flip, sepia]}, a2: {source: x, filters: [mono, flip]}}"
-        ),
-        (
-            """
-            images: [{source: x, filters: mono, variants: [{suffix: 1, filters: [flip, sepia]}]}, y]
-            filters: []
-            """,
-            """
-            images: [{name: x1, source: x, filters: [mono, flip, sepia]}, y]
-            filters: []
-            """
-        ),
-        // Each key of an output for itself.
-        (
-            """
-            output: {format: jpeg, quality: 80, exif: true}
-            filters: []
-            variants: [{suffix: 1, output: {quality: 70}}, {suffix: 2, output: png}]
-            images: [x]
-            """,
-            """
-            filters: []
-            output: {format: jpeg, quality: 80, exif: true}
-            images:
-              - {name: x1, source: x, output: {quality: 70}}
-              - {name: x2, source: x, output: png}
-            """
-        ),
-        // An option that does not belong to the format of this image is ignored, as that of the manifest's output is.
-        (
-            """
-            output: {format: jpeg, quality: 70}
-            filters: []
-            variants: [{suffix: 1, output: {quality: 70}}]
-            images: [{source: x, output: png}]
-            """,
-            """
-            output: {format: jpeg, quality: 70}
-            filters: []
-            images: [{name: x1, source: x, output: png}]
-            """
-        ),
-        // Names.
-        (
-            """
-            filters: []
-            variants: [{name: b}, {suffix: ''}]
-            images: {a: x}
-            """,
-            """
-            filters: []
-            images: {b: x, a: x}
-            """
-        ),
-        (
-            """
-            filters: []
-            variants: [{suffix: -4}]
-            images: {a.png: x, b.jpg: x, c.jpeg.x: x}
-            """,
-            """
-            filters: []
-            images: {a-4.png: x, b-4.jpg: x, c.jpeg.x-4: x}
-            """
-        ),
-        (
-            """
-            filters: []
-            variants: [{suffix: -4}, {suffix: -8}]
-            images: [a, b/a, c/a]
-            """,
-            """
-            filters: []
-            images:
-              - {name: a-4, source: a}
-              - {name: a-8, source: a}
-              - {name: a-4-2, source: b/a}
-              - {name: a-8-2, source: b/a}
-              - {name: a-4-3, source: c/a}
-              - {name: a-8-3, source: c/a}
-            """
-        ),
-        // Other images.
-        (
-            """
-            filters: []
-            images:
-              a: {source: x, variants: [{suffix: 1}, {suffix: 2}]}
-              b: {from: a2, after: [a1]}
-              c: {source: y, filters: {overlay: a1}}
-            """,
-            """
-            filters: []
-            images: {a1: x, a2: x, b: {from: a2, after: [a1]}, c: {source: y, filters: {overlay: a1}}}
-            """
-        ),
-        (
-            """
-            filters: []
-            images: {a: x, b: {from: a, after: [c], variants: [{suffix: 1}, {suffix: 2}]}, c: y}
-            """,
-            """
-            filters: []
-            images: {a: x, b1: {from: a, after: [c]}, b2: {from: a, after: [c]}, c: y}
-            """
-        ),
-        (
-            """
-            filters: []
-            variants: [{suffix: 1, filters: {watermark: {from: logo}}}, {suffix: 2}]
-            images: {a: x, logo: {source: l, publish: false}}
-            """,
-            """
-            filters: []
-            images:
-              a1: {source: x, filters: {watermark: {from: logo}}}
-              a2: x
-              logo: {source: l, publish: false}
-            """
-        ),
-    ]
+    /// Manifests with variants, and after `=` the same with separate images.
+    static let manifests: [(String, String)] = texts(
+        """
+        variants: [{suffix: -400, filters: {resize: 400}}, {suffix: -800, filters: {resize: 800}}]
+        images: [a.png]
+        =
+        images:
+          - {name: a-400, source: a.png, filters: {resize: 400}}
+          - {name: a-800, source: a.png, filters: {resize: 800}}
+        ---
+        # The filters of the configuration are for those without any.
+        variants: [{suffix: 1, filters: []}, {suffix: 2}]
+        images: {a: x, b: {source: y, filters: []}, c: {source: z, filters: flip}}
+        =
+        images:
+          a1: {source: x, filters: []}
+          a2: x
+          b1: {source: y, filters: []}
+          b2: {source: y, filters: []}
+          c1: {source: z, filters: flip}
+          c2: {source: z, filters: flip}
+        ---
+        # Those of the image come first.
+        filters: [mono, flip]
+        variants: [{suffix: 1, filters: sepia}, {suffix: 2}]
+        images: {a: x}
+        =
+        images: {a1: {source: x, filters: [mono, flip, sepia]}, a2: {source: x, filters: [mono, flip]}}
+        ---
+        images: [{source: x, filters: mono, variants: [{suffix: 1, filters: [flip, sepia]}]}, y]
+        filters: []
+        =
+        images: [{name: x1, source: x, filters: [mono, flip, sepia]}, y]
+        filters: []
+        ---
+        # Each key of an output for itself.
+        output: {format: jpeg, quality: 80, exif: true}
+        filters: []
+        variants: [{suffix: 1, output: {quality: 70}}, {suffix: 2, output: png}]
+        images: [x]
+        =
+        filters: []
+        output: {format: jpeg, quality: 80, exif: true}
+        images:
+          - {name: x1, source: x, output: {quality: 70}}
+          - {name: x2, source: x, output: png}
+        ---
+        # An option that does not belong to the format of this image is ignored, as that of the manifest's output is.
+        output: {format: jpeg, quality: 70}
+        filters: []
+        variants: [{suffix: 1, output: {quality: 70}}]
+        images: [{source: x, output: png}]
+        =
+        output: {format: jpeg, quality: 70}
+        filters: []
+        images: [{name: x1, source: x, output: png}]
+        ---
+        # Names.
+        filters: []
+        variants: [{name: b}, {suffix: ''}]
+        images: {a: x}
+        =
+        filters: []
+        images: {b: x, a: x}
+        ---
+        filters: []
+        variants: [{suffix: -4}]
+        images: {a.png: x, b.jpg: x, c.jpeg.x: x}
+        =
+        filters: []
+        images: {a-4.png: x, b-4.jpg: x, c.jpeg.x-4: x}
+        ---
+        filters: []
+        variants: [{suffix: -4}, {suffix: -8}]
+        images: [a, b/a, c/a]
+        =
+        filters: []
+        images:
+          - {name: a-4, source: a}
+          - {name: a-8, source: a}
+          - {name: a-4-2, source: b/a}
+          - {name: a-8-2, source: b/a}
+          - {name: a-4-3, source: c/a}
+          - {name: a-8-3, source: c/a}
+        ---
+        # Other images.
+        filters: []
+        images:
+          a: {source: x, variants: [{suffix: 1}, {suffix: 2}]}
+          b: {from: a2, after: [a1]}
+          c: {source: y, filters: {overlay: a1}}
+        =
+        filters: []
+        images: {a1: x, a2: x, b: {from: a2, after: [a1]}, c: {source: y, filters: {overlay: a1}}}
+        ---
+        filters: []
+        images: {a: x, b: {from: a, after: [c], variants: [{suffix: 1}, {suffix: 2}]}, c: y}
+        =
+        filters: []
+        images: {a: x, b1: {from: a, after: [c]}, b2: {from: a, after: [c]}, c: y}
+        ---
+        filters: []
+        variants: [{suffix: 1, filters: {watermark: {from: logo}}}, {suffix: 2}]
+        images: {a: x, logo: {source: l, publish: false}}
+        =
+        filters: []
+        images:
+          a1: {source: x, filters: {watermark: {from: logo}}}
+          a2: x
+          logo: {source: l, publish: false}
+        """)
+
+    private static func texts(_ table: String) -> [(String, String)] {
+        table.split(separator: "\n---\n").map { entry in
+            let texts = entry.split(separator: "\n=\n").map { String($0) }
+            return (texts[0], texts[1])
+        }
+    }
 
     @Test(arguments: manifests) func areImages(text: String, same: String) throws {
         var found = try read(text, .yaml)
@@ -244,13 +205,7 @@ import Testing
         ])
         book.isOnly = true
         func codes(_ text: String) -> [String] {
-            do throws(ManifestRejection) {
-                _ = try ManifestReader.read(
-                    Array(text.utf8), format: .yaml, defaultFilters: [], recipes: book)
-                return []
-            } catch {
-                return error.problems.map(summary)
-            }
+            problems(text, .yaml, recipes: book).map(summary)
         }
         #expect(codes("recipe: r\nimages: [a]") == [])
         #expect(codes("variants: [{suffix: 1}]\nimages: [a]") == [])
@@ -260,18 +215,16 @@ import Testing
             ])
     }
 
-    @Test(arguments: [
-        ("variants: []", "1:11 no-images variants"),
-        ("variants: [{filters: mono}]", "1:12 missing-key variants[0]"),
-        (
-            "variants: [{suffix: 1, filters: {overlay: logo}}]",
-            "1:43 unknown-image variants[0].filters.overlay"
-        ),
-        (
-            "variants: [{suffix: 1, output: {quality: 70}}]",
-            "1:42 conflicting-keys variants[0].output.quality"
-        ),
-    ])
+    @Test(
+        arguments: pairs(
+            #"""
+            variants: [] ⇒ 1:11 no-images variants
+            variants: [{filters: mono}] ⇒ 1:12 missing-key variants[0]
+            variants: [{suffix: 1, filters: {overlay: logo}}]
+                1:43 unknown-image variants[0].filters.overlay
+            variants: [{suffix: 1, output: {quality: 70}}]
+                1:42 conflicting-keys variants[0].output.quality
+            """#))
     func areCheckedInRecipes(text: String, problem: String) {
         do throws(ManifestRejection) {
             _ = try Recipe(named: "r", text: text)
@@ -285,10 +238,9 @@ import Testing
     @Test func multiplyTheFilesOfAPattern() throws {
         let found = [FoundSources(pattern: "p/*.png", files: ["p/a.png", "p/b.png"])]
         func read(_ variants: String, limit: Int = 10) throws -> Manifest {
-            try ManifestReader.read(
-                Array("variants: \(variants)\nimages: ['p/*.png']".utf8), format: .yaml,
-                limits: ManifestLimits(images: limit), defaultFilters: [],
-                finder: .recorded(SourceRecord(found)))
+            try DarkroomTests.read(
+                "variants: \(variants)\nimages: ['p/*.png']", .yaml,
+                limits: ManifestLimits(images: limit), finder: .recorded(SourceRecord(found)))
         }
         #expect(
             try read("[{suffix: -1}, {suffix: -2}]", limit: 4).images.map(\.name)

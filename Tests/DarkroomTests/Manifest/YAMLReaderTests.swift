@@ -39,66 +39,52 @@ import Testing
         }
     }
 
-    static let broken: [(String, [String])] = [
-        ("", ["1:1 syntax"]),
-        ("# nothing\n", ["1:1 syntax"]),
-        ("---\n", ["2:1 wrong-type"]),
-        ("images: [a]\n---\nimages: [b]\n", ["2:1 syntax"]),
-        ("images: [a", ["2:1 syntax"]),
-        ("images:\n\t- a\n", ["2:1 syntax"]),
-        ("images: [a]\n b: 1\n", ["2:2 syntax"]),
-        ("images: \"\u{1}\"", ["1:10 syntax"]),
-        ("images: [\"\\ud800\"]", ["1:13 syntax"]),
-        ("%YAML 3.0\n---\nimages: [a]\n", ["1:1 syntax"]),
-        ("images: *a\n", ["1:9 syntax"]),
-        ("images: &a [*a]\n", ["1:13 syntax"]),
-        ("&a images: [*a, &a b]\n? *a\n: 1", ["2:3 unknown-key b"]),
-        ("images: [!!binary aGk=]", ["1:10 unsupported-tag"]),
-        ("images: [!photo a]", ["1:10 unsupported-tag"]),
-        ("images: !!set {a: x}", ["1:9 unsupported-tag"]),
-        ("images: !!map [a]", ["1:9 unsupported-tag"]),
-        ("!<tag:example.org,2000:manifest> {images: [a]}", ["1:1 unsupported-tag"]),
-        ("? [a]\n: b\n", ["1:3 wrong-type"]),
-        ("? {a: b}\n: b\n", ["1:3 wrong-type"]),
-        ("{[a]: b}", ["1:2 wrong-type"]),
-        ("images: {a: &a [x], *a : y}", ["1:21 wrong-type"]),
-        ("images: [{<<: a}]", ["1:11 wrong-type"]),
-        ("images: [{<<: [{source: a}, b]}]", ["1:11 wrong-type"]),
-        ("images: [a]\nimages: [b]\n", ["2:1 duplicate-key images"]),
-        ("images: {1: a, 01: b, '1': c}", ["1:23 duplicate-key images.1"]),
-        ("images:\n", ["1:8 wrong-type images"]),
-        ("images: {a: }", ["1:13 wrong-type images.a"]),
-        ("images: {a: ~}", ["1:13 wrong-type images.a"]),
-        ("images: [{name: null, source: a}]", ["1:17 wrong-type images[0].name"]),
-        (
-            "images: [a]\nfilters: [{sepia: {intensity: '1'}}]",
-            ["2:31 wrong-type filters[0].sepia.intensity"]
-        ),
-        (
-            "images: [a]\nfilters: [{sepia: {intensity: yes}}]",
-            ["2:31 wrong-type filters[0].sepia.intensity"]
-        ),
-        (
-            "images: [a]\nfilters: [{sepia: {intensity: .nan}}]",
-            ["2:31 out-of-range filters[0].sepia.intensity"]
-        ),
-        (
-            "images: [a]\nfilters: [{blur: {sigma: +.Inf}}]",
-            ["2:26 out-of-range filters[0].blur.sigma"]
-        ),
-        (
-            "images: [a]\nfilters: [{resize: {width: 8, linear: on}}]",
-            ["2:39 wrong-type filters[0].resize.linear"]
-        ),
-        (
-            "images: [a]\nfilters: [{resize: {width: 1_000}}]",
-            ["2:28 wrong-type filters[0].resize.width"]
-        ),
-        (
-            "images: [a]\nfilters: [{resize: {width: 10:30}}]",
-            ["2:28 wrong-type filters[0].resize.width"]
-        ),
-    ]
+    static let broken: [(String, [String])] =
+        cases(
+            #"""
+            # nothing\n ⇒ 1:1 syntax
+            ---\n ⇒ 2:1 wrong-type
+            images: [a]\n---\nimages: [b]\n ⇒ 2:1 syntax
+            images: [a ⇒ 2:1 syntax
+            images: [a]\n b: 1\n ⇒ 2:2 syntax
+            images: ["\ud800"] ⇒ 1:13 syntax
+            %YAML 3.0\n---\nimages: [a]\n ⇒ 1:1 syntax
+            images: *a\n ⇒ 1:9 syntax
+            images: &a [*a]\n ⇒ 1:13 syntax
+            &a images: [*a, &a b]\n? *a\n: 1 ⇒ 2:3 unknown-key b
+            images: [!!binary aGk=] ⇒ 1:10 unsupported-tag
+            images: [!photo a] ⇒ 1:10 unsupported-tag
+            images: !!set {a: x} ⇒ 1:9 unsupported-tag
+            images: !!map [a] ⇒ 1:9 unsupported-tag
+            !<tag:example.org,2000:manifest> {images: [a]} ⇒ 1:1 unsupported-tag
+            ? [a]\n: b\n ⇒ 1:3 wrong-type
+            ? {a: b}\n: b\n ⇒ 1:3 wrong-type
+            {[a]: b} ⇒ 1:2 wrong-type
+            images: {a: &a [x], *a : y} ⇒ 1:21 wrong-type
+            images: [{<<: a}] ⇒ 1:11 wrong-type
+            images: [{<<: [{source: a}, b]}] ⇒ 1:11 wrong-type
+            images: [a]\nimages: [b]\n ⇒ 2:1 duplicate-key images
+            images: {1: a, 01: b, '1': c} ⇒ 1:23 duplicate-key images.1
+            images:\n ⇒ 1:8 wrong-type images
+            images: {a: } ⇒ 1:13 wrong-type images.a
+            images: {a: ~} ⇒ 1:13 wrong-type images.a
+            images: [{name: null, source: a}] ⇒ 1:17 wrong-type images[0].name
+            images: [a]\nfilters: [{sepia: {intensity: '1'}}]
+                2:31 wrong-type filters[0].sepia.intensity
+            images: [a]\nfilters: [{sepia: {intensity: yes}}]
+                2:31 wrong-type filters[0].sepia.intensity
+            images: [a]\nfilters: [{sepia: {intensity: .nan}}]
+                2:31 out-of-range filters[0].sepia.intensity
+            images: [a]\nfilters: [{blur: {sigma: +.Inf}}] ⇒ 2:26 out-of-range filters[0].blur.sigma
+            images: [a]\nfilters: [{resize: {width: 8, linear: on}}]
+                2:39 wrong-type filters[0].resize.linear
+            images: [a]\nfilters: [{resize: {width: 1_000}}] ⇒ 2:28 wrong-type filters[0].resize.width
+            images: [a]\nfilters: [{resize: {width: 10:30}}] ⇒ 2:28 wrong-type filters[0].resize.width
+            """#, breaks: true) + [
+            ("", ["1:1 syntax"]),
+            ("images:\n\t- a\n", ["2:1 syntax"]),
+            ("images: \"\u{1}\"", ["1:10 syntax"]),
+        ]
 
     @Test(arguments: broken)
     func tellsEveryProblem(text: String, expected: [String]) {

@@ -16,10 +16,7 @@ import Testing
         let items = try ManualPage("darkroomd.8").items("THE SPOOL", "Control files")
         #expect(items.flatMap(\.names) == ControlCommand.allCases.map { "ID.\($0.rawValue)" })
         for (item, command) in zip(items, ControlCommand.allCases) {
-            let form = command.form
-            let described = [form.manualSentence, form.remark].compactMap(\.self)
-                .joined(separator: " ")
-            #expect(Self.text(of: item) == described)
+            #expect(Self.text(of: item) == command.form.manualText)
         }
     }
 

@@ -18,9 +18,7 @@ import Testing
         let items = try Self.page.get().items("COMMANDS")
         for command in ControlCommand.allCases {
             let item = try #require(items.first { $0.names.first == command.rawValue })
-            let described = [command.form.manualSentence, command.form.remark].compactMap(\.self)
-                .joined(separator: " ")
-            #expect(item.text.hasPrefix(described), "\(item.text)")
+            #expect(item.text.hasPrefix(command.form.manualText), "\(item.text)")
         }
     }
 

@@ -129,10 +129,10 @@ import Testing
                 "Number from \(range.lowerBound.briefly) to \(range.upperBound.briefly)"
             case .integer(let range):
                 "Whole number from \(range.lowerBound) to \(range.upperBound)"
-            case .oneOf(let numbers): numbers.map(String.init).joined(or: "or")
+            case .oneOf(let numbers): Words.list(numbers.map(String.init), "or")
             case .choice(let words):
                 words == Filter.Gravity.allCases.map(\.rawValue)
-                    ? "Gravity" : words.joined(or: "or")
+                    ? "Gravity" : Words.list(words, "or")
             case .boolean: "True or false"
             case .colour: "Colour"
             case .image: "Name of an image"
