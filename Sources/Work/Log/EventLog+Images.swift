@@ -108,37 +108,26 @@ extension EventLog {
                 + DownloadRetryPolicy.text(retry.delay), fields)
     }
 
-    /// A folder to which outputs are delivered has refused one.
+    /// A folder has refused outputs or originals.
     ///
-    /// - Parameter isOfAll: whether all outputs wait, and not some of them alone.
-    func deliveryWaits(_ failure: Failure, to folder: String, isOfAll: Bool = true) {
-        let outputs = isOfAll ? "outputs" : "some outputs"
+    /// - Parameters:
+    ///   - what: such as `outputs cannot be delivered`.
+    ///   - waiting: who waits because of it.
+    func folderWaits(_ folder: String, _ what: String, of waiting: String, _ failure: Failure) {
         say(
             .deliveryWaits,
-            "\(folder): \(outputs) cannot be delivered there: \(failure.message); their images wait, and darkroomd "
+            "\(folder): \(what) there: \(failure.message); their \(waiting) wait, and darkroomd "
                 + "tries again regularly", [.error: failure.code, .file: folder])
     }
 
-    func deliveryWorksAgain(_ failure: Failure, to folder: String, since: String) {
+    /// - Parameter what: such as `outputs can be delivered`.
+    func folderWorksAgain(
+        _ folder: String, _ what: String, since: String, _ failure: Failure
+    ) {
         say(
             .deliveryWorksAgain,
-            "\(folder): outputs can be delivered there again; they could not since \(since): \(failure.message)",
+            "\(folder): \(what) there again; they could not since \(since): \(failure.message)",
             [.error: failure.code, .file: folder])
-    }
-
-    /// Originals of a hot folder cannot be moved.
-    func originalsWait(_ failure: Failure, of path: String, to folder: String) {
-        say(
-            .deliveryWaits,
-            "\(folder): originals of \(path) cannot be moved there: \(failure.message); their batches wait, and "
-                + "darkroomd tries again regularly", [.error: failure.code, .file: folder])
-    }
-
-    func originalsMoveAgain(_ failure: Failure, of path: String, to folder: String, since: String) {
-        say(
-            .deliveryWorksAgain,
-            "\(folder): originals of \(path) can be moved there again; they could not since \(since): "
-                + "\(failure.message)", [.error: failure.code, .file: folder])
     }
 
     /// - Parameters:

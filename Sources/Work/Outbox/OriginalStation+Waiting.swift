@@ -8,10 +8,6 @@ import SystemPackage
 
 /// Batches that wait, originals that stay, and the ends of all.
 extension OriginalStation {
-    /// In seconds.
-    private static let firstDelay = 1.0
-    private static let longestDelay = 60.0
-
     /// A batch waits, or its originals stay if it was cancelled.
     func refuse(_ key: BatchKey, _ failure: Failure, in path: String?) {
         guard let work = works[key] else { return }
@@ -27,9 +23,8 @@ extension OriginalStation {
         guard let work = works[key] else { return }
         let count = work.pending.count
         guard count > 0 else { return }
-        let reason = Status.Waiting(
-            .originals,
-            message: "\(Words.count(count, "original")) cannot be moved: \(failure.message)",
+        let reason = StationShared.Reason(
+            subject: Words.count(count, "original"), message: failure.message,
             since: trouble?.since ?? Clock.timestamp)
         if shared.note(reason, for: key) { work.job.changed() }
     }
@@ -79,22 +74,16 @@ extension OriginalStation {
         // The last batch was cancelled, and nobody waits for the end of this.
         guard let work = works.values.first else { return trouble = nil }
         let path = folder(of: work.job.rules())?.path
-        if trouble == nil { shared.log.originalsWait(failure, of: path ?? key.text, to: target) }
-        let delay = trouble.map { min($0.delay * 2, Self.longestDelay) } ?? Self.firstDelay
-        trouble = Trouble(
-            failure: failure, since: trouble?.since ?? Clock.timestamp, delay: delay)
-        let moment = shared.time.now.saturatingAdd(UInt64(delay * 1e9))
-        guard let tick = attempt.plan(at: moment) else { return }
-        shared.time.call(at: moment, on: queue) { [weak self] in
-            guard let self, attempt.hasCome(tick) else { return }
-            trouble?.isWaiting = false
-            passSoon()
+        if trouble == nil {
+            shared.log.folderWaits(
+                target, "originals of \(path ?? key.text) cannot be moved", of: "batches", failure)
         }
+        wait(because: failure)
     }
 
     func worksAgain(_ path: String, _ target: String) {
         guard let trouble = trouble.take() else { return }
-        shared.log.originalsMoveAgain(
-            trouble.failure, of: path, to: target, since: trouble.since)
+        shared.log.folderWorksAgain(
+            target, "originals of \(path) can be moved", since: trouble.since, trouble.failure)
     }
 }

@@ -16,18 +16,10 @@ import SystemPackage
 ///
 /// A pass prepares originals of each batch, has the committer write their promises, and keeps these. The present
 /// configuration says where they move. If it says nothing any more, they stay.
-final class OriginalStation: @unchecked Sendable {
+final class OriginalStation: FolderStation, @unchecked Sendable {
     // @unchecked: the stored variables are used on `queue` only.
 
     private static let mostOfPass = 64
-
-    struct Trouble {
-        let failure: Failure
-        let since: String
-        let delay: Double
-        /// Whether the time of the next attempt has not come.
-        var isWaiting = true
-    }
 
     /// A batch, and what is left of it.
     struct Work {
@@ -49,19 +41,19 @@ final class OriginalStation: @unchecked Sendable {
 
     /// The name of `hot/KEY`.
     let key: FileName
-    let shared: OriginalMoves.Shared
+    let shared: StationShared
     let queue = DispatchQueue(label: "darkroom.originals", qos: .utility)
     var works: [BatchKey: Work] = [:]
     /// The paths that originals get next.
     var names: Set<ByteString> = []
-    /// The outage of the two folders, from its report until a move shows its end, or nothing waits any more.
-    var trouble: Trouble?
+    /// That of either of the two folders.
+    var trouble: Outage?
     /// Whether the two folders are known to be on different mounts of a file system.
     private var copies = false
-    private var passIsSet = false
+    var passIsSet = false
     var attempt = PlannedTick()
 
-    init(_ key: FileName, _ shared: OriginalMoves.Shared) {
+    init(_ key: FileName, _ shared: StationShared) {
         self.key = key
         self.shared = shared
     }
@@ -81,30 +73,13 @@ final class OriginalStation: @unchecked Sendable {
         }
     }
 
-    func tryAgain() {
-        queue.async { [self] in
-            trouble?.isWaiting = false
-            passSoon()
-        }
-    }
-
-    /// Keeps nothing any more.
-    func leave() {
-        queue.async { [self] in works = [:] }
-    }
-
-    func passSoon() {
-        guard !passIsSet, !works.isEmpty else { return }
-        passIsSet = true
-        queue.async { [self] in
-            passIsSet = false
-            pass()
-        }
-    }
+    var isEmpty: Bool { works.isEmpty }
+    func takeBack() {}
+    func clear() { works = [:] }
 
     // MARK: Passes
 
-    private func pass() {
+    func pass() {
         var refusal: (failure: Failure, target: String)?
         // The folders, if they have refused nothing to a batch that waits for no promise, which could tell more.
         var working: (path: String, target: String)?
