@@ -5,9 +5,14 @@ import DarkroomCore
 /// its work is still needed; see `Batch` for what they do.
 extension Board {
     /// Changes a batch in work in its place, without a copy.
-    package mutating func change(_ key: BatchKey, _ body: (inout Batch, inout Pool) -> Void) {
-        guard let place = batches.index(forKey: key) else { return }
-        body(&batches.values[place], &pool)
+    ///
+    /// - Returns: nil if there is no such batch any more.
+    @discardableResult
+    package mutating func change<Value>(
+        _ key: BatchKey, _ body: (inout Batch, inout Pool) -> Value
+    ) -> Value? {
+        guard let place = batches.index(forKey: key) else { return nil }
+        return body(&batches.values[place], &pool)
     }
 
     // MARK: Downloads
@@ -18,9 +23,7 @@ extension Board {
     mutating func downloadBegan(
         _ key: BatchKey, _ source: Int, isTransfer: Bool = true
     ) -> DownloadJob? {
-        var job: DownloadJob?
-        change(key) { job = $0.downloadBegan(source, isTransfer: isTransfer, &$1) }
-        return job
+        change(key) { $0.downloadBegan(source, isTransfer: isTransfer, &$1) } ?? nil
     }
 
     package mutating func downloadDeferred(_ key: BatchKey, _ source: Int) {
@@ -39,12 +42,8 @@ extension Board {
 
     // MARK: Filters
 
-    mutating func filterBegan(
-        _ key: BatchKey, _ index: Int
-    ) -> [FilterJob] {
-        var jobs: [FilterJob] = []
-        change(key) { jobs = $0.filterBegan(index, &$1) }
-        return jobs
+    mutating func filterBegan(_ key: BatchKey, _ index: Int) -> [FilterJob] {
+        change(key) { $0.filterBegan(index, &$1) } ?? []
     }
 
     /// An image in work has read its header and needs this memory.

@@ -78,11 +78,7 @@ extension Deliveries.Job {
     var record: JournalRecord { .delivering(index: job.index, job.image) }
 
     func syncFiles() throws(FileError) {
-        let active = folders.spool.active
-        let files =
-            [BatchFile.output(job.index)] + (job.handsOver ? [BatchFile.pixels(job.index)] : [])
-        for name in files.map(folders.pathInActive) {
-            try active.open(name).sync(path: active.path(of: name))
-        }
+        try folders.sync(
+            BatchFile.results(job.index, isPublished: true, handsOver: job.handsOver))
     }
 }

@@ -7,10 +7,12 @@ import Dispatch
 import Synchronization
 import SystemPackage
 
-/// Provides the statuses for the status keeper.
-protocol StatusSource: ProgressSource {
+/// Provides the statuses for the status keeper, and the sums for the progress keeper.
+protocol StatusSource: AnyObject, Sendable {
     /// The batch's present status; nil after it has finished.
     func snapshot(of key: BatchKey) -> StatusSnapshot?
+    /// The batch's present sums; nil after it has finished, and while only its folder has them.
+    func progress(of key: BatchKey) -> ProgressSnapshot?
     /// The batch's final status is in the outbox, and its folder in `active` has been removed.
     func finished(_ key: BatchKey)
     /// The status of an idle held batch is in the outbox.

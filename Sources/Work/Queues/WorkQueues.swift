@@ -9,7 +9,12 @@ final class WorkQueues: Sendable {
     /// For examinations of local files, which no server may delay.
     let localLooks = OperationQueue()
     let filters = FilterQueues()
-    let pages = PageQueues()
+    /// For the pages of ended batches. Large batches have a queue of their own, so that the page of a small one does not
+    /// wait for seconds.
+    private let pages = SerialQueue("darkroom.pages", qos: .utility)
+    private let largePages = SerialQueue("darkroom.pages.large", qos: .utility)
+    /// A batch with more images is a large one.
+    private static let mostImagesOfSmallPage = 1000
     private let operations = Mutex<[Admission.Ticket: Operation]>([:])
 
     init() {
@@ -44,6 +49,10 @@ final class WorkQueues: Sendable {
         } else {
             (start.isLocal ? localLooks : downloads).addOperation(operation)
         }
+    }
+
+    func addPage(images: Int, _ work: @escaping @Sendable () -> Void) {
+        (images > Self.mostImagesOfSmallPage ? largePages : pages).addOperation(work)
     }
 
     /// An operation has ended, or has nothing to do.

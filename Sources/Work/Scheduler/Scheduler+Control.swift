@@ -69,7 +69,7 @@ extension Scheduler {
             written = status
             return true
         }
-        do {
+        return attempt(folders.id) { () throws(FileError) in
             if var status = continued {
                 if change(&status) { try folders.writeStatus(status, durably: false) }
             } else {
@@ -78,11 +78,27 @@ extension Scheduler {
             guard let written else { return .undecided }
             statusKeeper.progress.amended(folders, written)
             return .succeeded
+        }
+    }
+
+    /// Carries out what a command wants. If the disk refuses it, it is repeated.
+    ///
+    /// - Parameter unusable: called with the reason why it cannot be carried out.
+    private func attempt(
+        _ id: String, unusable: (String) -> Void = { _ in },
+        _ body: () throws(FileError) -> RefusedWrites.Result
+    ) -> RefusedWrites.Result {
+        do throws(FileError) {
+            return try body()
+        } catch  where error.errno == .canceled {
+            // The daemon stops. The control file stays, and takes effect after the next start.
+            return .undecided
         } catch  where error.fault != nil {
-            storage.writeRefused(error, batch: folders.id)
+            storage.writeRefused(error, batch: id)
             return .refused
         } catch {
-            log.storageFailed(error, batch: folders.id)
+            log.storageFailed(error, batch: id)
+            unusable(error.message)
             return .undecided
         }
     }
@@ -117,17 +133,10 @@ extension Scheduler {
         _ id: String, _ request: ControlRequest, answered: @Sendable (Removal.Outcome) -> Void
     ) -> RefusedWrites.Result {
         let removal = Removal(spool: spool, durably: settings.isDurable)
-        do throws(FileError) {
+        return attempt(id, unusable: { answered(.unusable($0)) }) { () throws(FileError) in
             let outcome = try removal.remove(id, request)
             if case .removed = outcome { log.obeyed(id: id, request.record) }
             answered(outcome)
-            return .undecided
-        } catch  where error.fault != nil {
-            storage.writeRefused(error, batch: id)
-            return .refused
-        } catch {
-            log.storageFailed(error, batch: id)
-            answered(.unusable(error.message))
             return .undecided
         }
     }
@@ -140,7 +149,7 @@ extension Scheduler {
         let reopening = Reopening(
             spool: spool, examination: settings.examination.asking(stopped),
             durably: settings.isDurable)
-        do throws(FileError) {
+        return attempt(id, unusable: { answered(.unusable($0)) }) { () throws(FileError) in
             let sources = settings.localSources
             let outcome = try reopening.reopen(
                 id, request, without: { sources.isGone($0) })
@@ -150,16 +159,6 @@ extension Scheduler {
             log.reopened(prepared.status, uid: request.uid)
             accept(prepared)
             return .succeeded
-        } catch  where error.errno == .canceled {
-            // The daemon stops. The control file stays, and takes effect after the next start.
-            return .undecided
-        } catch  where error.fault != nil {
-            storage.writeRefused(error, batch: id)
-            return .refused
-        } catch {
-            log.storageFailed(error, batch: id)
-            answered(.unusable(error.message))
-            return .undecided
         }
     }
 }

@@ -46,7 +46,7 @@ extension Scheduler {
     private func removeFreeScratch() {
         for free in board.withLock({ $0.takeFreeSlots() }) {
             for slot in free.slots { removeScratch(slot, folders(of: free.id)) }
-            board.withLock { $0.change(free.key) { batch, _ in batch.returnSlots(free.slots) } }
+            board.withLock { _ = $0.change(free.key) { batch, _ in batch.returnSlots(free.slots) } }
         }
     }
 
