@@ -17,10 +17,10 @@ extension Batch {
     /// that wait for their turn, their host or their next attempt, and for those that are being delivered, within limits:
     /// their sources and outputs take space.
     private func mayAdmit(_ pool: Pool) -> Bool {
-        live.workingCount < pool.window
-            && live.deliveringCount < pool.window * Self.deliveringFactor
-            && live.count - live.deliveringCount
-                < (pool.isCrowded(level) ? pool.window : pool.window * 4)
+        let window = pool.settings.window
+        return live.workingCount < window
+            && live.deliveringCount < window * Self.deliveringFactor
+            && live.count - live.deliveringCount < (pool.isCrowded(level) ? window : window * 4)
     }
 
     private mutating func admit(_ index: Int, _ pool: inout Pool) {

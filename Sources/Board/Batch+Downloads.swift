@@ -118,7 +118,7 @@ extension Batch {
         case .failed(let failure, let retryAfter, let partial, let identity):
             attempts[source]?.identity = identity
             if !failure.isCancellation { attempts[source]?.note?.lastError = failure }
-            let verdict = pool.retryPolicy.verdict(
+            let verdict = pool.settings.retryPolicy.verdict(
                 on: failure, retryAfter: retryAfter, attempts: attempts[source]?.count ?? 1,
                 jitter: pool.jitter())
             // A retry of a local file is not useful: waiting does not change the file.
@@ -183,7 +183,7 @@ extension Batch {
         retrying.insert(source)
         let retry = Retry(
             number: number, delay: delay, attempts: attempts[source]?.count ?? 0,
-            mostAttempts: pool.retryPolicy.retries + 1, failure: failure, batch: id,
+            mostAttempts: pool.settings.retryPolicy.retries + 1, failure: failure, batch: id,
             image: manifest.images[first].name.string, source: sources[source].text)
         pool.request(.enterLater(.download(key, source: source), retry))
     }

@@ -40,7 +40,7 @@ extension Batch {
         let handsOver = failure == nil && handOvers.begin(index)
         var job = FilterJob(
             id: id, image: index, name: image.name.string, input: input,
-            steps: image.steps(within: pool.pictures), isStrict: image.isStrict,
+            steps: image.steps(within: pool.settings.pictures), isStrict: image.isStrict,
             warnings: image.isStrict ? remarks(onPixelsOf: index) : [],
             commonFilters: image.variant?.commonFilters ?? 0,
             overlays: Dictionary(uniqueKeysWithValues: overlays),

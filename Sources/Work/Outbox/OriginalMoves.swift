@@ -15,25 +15,12 @@ final class OriginalMoves: Sendable {
         let folders: BatchFolders
         let cancellation: CancellationFlag
         let status: @Sendable () -> Status?
-        /// The present rules of the configuration.
-        let rules: @Sendable () -> Rules
+        /// The present ones.
+        let settings: @Sendable () -> BatchSettings
         /// Called once, unless the daemon stops before.
         let ended: @Sendable ([ByteString: OriginalOutcome]) -> Void
         /// The reason why it waits has changed.
         let changed: @Sendable () -> Void
-    }
-
-    /// What the configuration says.
-    struct Rules: Sendable {
-        let folders: [HotFolder]
-        let taken: [(path: String, what: String)]
-        let isDurable: Bool
-
-        init(_ settings: BatchSettings) {
-            folders = settings.folders
-            taken = settings.delivery.taken
-            isDurable = settings.isDurable
-        }
     }
 
     private let spool: Spool

@@ -32,10 +32,12 @@ extension OriginalStation {
     /// The originals of a batch that are left stay where they are.
     func stay(_ key: BatchKey, _ reason: String) {
         guard var work = works[key], !work.isInPass else { return }
-        let rules = work.job.rules()
-        let hot = folder(of: rules).flatMap { self.hot($0.path, of: work) }
+        let settings = work.job.settings()
+        let hot = folder(of: settings).flatMap { self.hot($0.path, of: work) }
         hot?.show(work.pending)
-        let opened = rule(for: work, rules).flatMap { try? open($0.0, $0.1, for: work, rules) }
+        let opened = rule(for: work, settings).flatMap {
+            try? open($0.0, $0.1, for: work, settings)
+        }
         for picture in work.pending {
             let promise = work.promises[picture.source]
             if let promise { names.remove(ByteString(promise.path)) }
@@ -73,7 +75,7 @@ extension OriginalStation {
     func refused(_ failure: Failure, _ target: String) {
         // The last batch was cancelled, and nobody waits for the end of this.
         guard let work = works.values.first else { return trouble = nil }
-        let path = folder(of: work.job.rules())?.path
+        let path = folder(of: work.job.settings())?.path
         if trouble == nil {
             shared.log.folderWaits(
                 target, "originals of \(path ?? key.text) cannot be moved", of: "batches", failure)

@@ -87,13 +87,13 @@ final class OriginalStation: FolderStation, @unchecked Sendable {
             if shared.stopped.isSet { return }
             guard let work = works[key], !work.isInPass else { continue }
             if trouble?.isWaiting == true, !work.job.cancellation.isSet { continue }
-            let rules = work.job.rules()
-            guard let (folder, place) = rule(for: work, rules) else {
+            let settings = work.job.settings()
+            guard let (folder, place) = rule(for: work, settings) else {
                 stay(key, "the configuration does not move it any more")
                 continue
             }
             do throws(FileError) {
-                let opened = try open(folder, place, for: work, rules)
+                let opened = try open(folder, place, for: work, settings)
                 if let failure = prepare(key, opened) {
                     refusal = (failure, place.folder)
                 } else if works[key]?.isInPass == false {
@@ -118,15 +118,15 @@ final class OriginalStation: FolderStation, @unchecked Sendable {
     }
 
     /// The hot folder; nil if there is none any more.
-    func folder(of rules: OriginalMoves.Rules) -> HotFolder? {
-        rules.folders.first { HotStations.key($0.path) == key }
+    func folder(of settings: BatchSettings) -> HotFolder? {
+        settings.folders.first { HotStations.key($0.path) == key }
     }
 
     /// The hot folder, and where its originals move; nil if they do not.
     func rule(
-        for work: Work, _ rules: OriginalMoves.Rules
+        for work: Work, _ settings: BatchSettings
     ) -> (HotFolder, Delivery)? {
-        guard let folder = folder(of: rules) else { return nil }
+        guard let folder = folder(of: settings) else { return nil }
         guard folder.originals == .place, let place = folder.place else {
             hot(folder.path, of: work)?.show(work.pending)
             return nil
@@ -135,11 +135,12 @@ final class OriginalStation: FolderStation, @unchecked Sendable {
     }
 
     func open(
-        _ folder: HotFolder, _ place: Delivery, for work: Work, _ rules: OriginalMoves.Rules
+        _ folder: HotFolder, _ place: Delivery, for work: Work, _ settings: BatchSettings
     ) throws(FileError) -> OriginalsFolder {
         try OriginalsFolder(
             from: folder.path, to: place, of: work.job.folders, work.hidingKey,
-            taken: TakenFolders(rules.taken), durably: rules.isDurable, copies: copies,
+            taken: TakenFolders(settings.delivery.taken), durably: settings.isDurable,
+            copies: copies,
             stop: shared.stopped)
     }
 
@@ -216,8 +217,8 @@ final class OriginalStation: FolderStation, @unchecked Sendable {
 
     private func keepPromises(_ key: BatchKey) {
         guard let work = works[key] else { return }
-        let rules = work.job.rules()
-        guard let (folder, place) = rule(for: work, rules) else {
+        let settings = work.job.settings()
+        guard let (folder, place) = rule(for: work, settings) else {
             // The next pass finds the same.
             works[key]?.promised = []
             return giveBack(work.promised, of: key, nil)
@@ -226,7 +227,7 @@ final class OriginalStation: FolderStation, @unchecked Sendable {
         var failure: Failure?
         do throws(FileError) {
             works[key]?.promised = []
-            let opened = try open(folder, place, for: work, rules)
+            let opened = try open(folder, place, for: work, settings)
             for picture in work.promised {
                 if shared.stopped.isSet { return }
                 if let error = keepPromise(of: picture, key, opened) {

@@ -50,12 +50,7 @@ final class StatusKeeper: Sendable {
         /// too.
         var refused: [BatchKey: any StatusSource] = [:]
         /// Held batches whose status the disk has not accepted yet.
-        var parking: [Batch] = []
-    }
-
-    private struct Batch: Sendable {
-        let key: BatchKey
-        let source: any StatusSource
+        var parking: [(key: BatchKey, source: any StatusSource)] = []
     }
 
     let progress: ProgressKeeper
@@ -205,7 +200,7 @@ final class StatusKeeper: Sendable {
                     return source.parked(key)
                 }
             }
-            state.withLock { $0.parking.append(Batch(key: key, source: source)) }
+            state.withLock { $0.parking.append((key, source)) }
             // It may have changed since the check.
             if storage.mayWork { parkKept() }
         }
@@ -216,7 +211,7 @@ final class StatusKeeper: Sendable {
             defer { state.parking = [] }
             return state.parking
         }
-        for batch in kept { park(batch.key, batch.source) }
+        for (key, source) in kept { park(key, source) }
     }
 }
 

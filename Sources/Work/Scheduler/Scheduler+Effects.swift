@@ -115,7 +115,7 @@ extension Scheduler {
             OriginalMoves.Job(
                 key: key, folders: folders, cancellation: cancellations.flag(of: key),
                 status: { [self] in board.withLock { $0.batches[key]?.shownStatus } },
-                rules: { [self] in OriginalMoves.Rules(settings) },
+                settings: { [self] in settings },
                 ended: { [self] outcomes in advance { $0.originalsMoved(key, outcomes) } },
                 changed: { [self] in statusChanged(key) }))
     }

@@ -19,9 +19,12 @@ extension Scheduler {
         if case .source(let source, _) = job.input {
             content = foundContents.take(source, of: key, by: settings.localSources)
         }
+        let isForPage =
+            makesPage(job.wantsPage) && jobs.contains { $0.isPublished && !$0.isAgain }
         let step = FilterStep(
             jobs: jobs, sources: settings.localSources, content: content,
-            durably: settings.isDurable, results: results, hasPage: makesPage(job.wantsPage))
+            durably: settings.isDurable, results: results,
+            sourcePreview: isForPage ? PicturePreview() : nil)
         do throws(FileError) {
             return try spool.attempts.record(
                 batch: job.id, image: job.image, before: job.crashes

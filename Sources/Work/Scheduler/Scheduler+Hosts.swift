@@ -28,7 +28,7 @@ extension Scheduler {
                 source, seconds: seconds, because: failure,
                 batches: [batch]
                     + batches(waitingFor: host).filter { ByteString($0) != ByteString(batch) })
-            pausesChanged()
+            waitingChanged()
             resumeHost(host, at: end)
         }
     }
@@ -52,12 +52,12 @@ extension Scheduler {
             }
             // It has asked for a longer pause since.
             if let again { resumeHost(host, at: again) }
-            pausesChanged()
+            waitingChanged()
         }
     }
 
-    /// Updates the statuses of the batches in work, which mention pauses.
-    private func pausesChanged() {
+    /// Updates the statuses of the batches in work: the reason why they wait has changed.
+    func waitingChanged() {
         for key in board.withLock({ Array($0.batches.keys) }) { statusChanged(key) }
     }
 

@@ -11,9 +11,9 @@ extension Scheduler {
     func start(_ start: Admission.Start) {
         let ticket = start.ticket
         switch ticket.work {
-        case .download(let key, let source):
+        case .download:
             guard let reference = start.source else { return }
-            queues.add(downloadOperation(ticket, key, source, reference), for: start)
+            queues.add(downloadOperation(ticket, reference), for: start)
         case .filter(let key, let image):
             queues.add(BlockOperation { [self] in filter(ticket, key, image) }, for: start)
         }

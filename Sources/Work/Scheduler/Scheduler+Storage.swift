@@ -112,7 +112,7 @@ extension Scheduler: StorageClient {
         } else if storage.report?.code == FileError.diskFull {
             removeFreeScratch()
         }
-        for key in board.withLock({ Array($0.batches.keys) }) { statusChanged(key) }
+        waitingChanged()
         progressed()
     }
 }

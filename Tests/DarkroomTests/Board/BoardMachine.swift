@@ -141,7 +141,7 @@ final class BoardMachine {
         board.setLimits(
             BoardSettings(
                 window: limits.window, saturation: limits.places + limits.filters.width,
-                retryPolicy: board.pool.retryPolicy,
+                retryPolicy: board.pool.settings.retryPolicy,
                 downloads: .init(places: limits.places, perHost: limits.perHost, keptForOwners: 1),
                 filters: limits.filters, memory: limits.memory))
     }
