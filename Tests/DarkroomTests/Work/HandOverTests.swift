@@ -16,19 +16,15 @@ import Testing
     /// A logo that is published as JPEG, two pictures marked with it, one made of the first of these, and one
     /// that has nothing to do with them.
     static func manifest(
-        logo: ByteString = "l", a: ByteString = "a", b: ByteString = "b", other: ByteString = "o"
+        b: SourceReference = "b", other: SourceReference = "o"
     ) -> Manifest {
         Manifest(images: [
-            .init(name: "logo", origin: .source(SourceReference(logo)), output: jpeg),
-            .init(name: "a", origin: .source(SourceReference(a)), overlays: [0], output: jpeg),
-            .init(name: "b", origin: .source(SourceReference(b)), overlays: [0]),
+            .init(name: "logo", origin: .source("l"), output: jpeg),
+            .init(name: "a", origin: .source("a"), overlays: [0], output: jpeg),
+            .init(name: "b", origin: .source(b), overlays: [0]),
             .init(name: "c", origin: .image(1)),
-            .init(name: "other", origin: .source(SourceReference(other)), output: jpeg),
+            .init(name: "other", origin: .source(other), output: jpeg),
         ])
-    }
-
-    private func heldOrigin() throws -> FlakyOrigin {
-        try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
     }
 
     private static func pixels(_ fixture: SchedulerFixture) throws -> Set<String> {
@@ -38,10 +34,9 @@ import Testing
     private static let damaged = Array(SchedulerFixture.picture.dropLast(30))
 
     @Test func pixelsAreHandedOverWhereAnOutputLosesThem() async throws {
-        let origin = try heldOrigin()
-        defer { origin.stop() }
         let fixture = try SchedulerFixture()
-        try fixture.accept("x", Self.manifest(b: ByteString(origin.url("b"))))
+        let origin = try fixture.origin()
+        try fixture.accept("x", Self.manifest(b: origin.source("b")))
         try await fixture.wait(for: .imageFiltered, count: 4)
         #expect(Set(fixture.filtered) == ["logo", "a", "c", "other"])
         // Those of `a` went with `c`. The logo's wait for `b`.
@@ -53,11 +48,10 @@ import Testing
     }
 
     @Test func aLosslessOutputIsReadItself() async throws {
-        let origin = try heldOrigin()
-        defer { origin.stop() }
-        var manifest = Self.manifest(b: ByteString(origin.url("b")))
-        for index in manifest.images.indices { manifest.images[index].output = OutputOptions() }
         let fixture = try SchedulerFixture()
+        let origin = try fixture.origin()
+        var manifest = Self.manifest(b: origin.source("b"))
+        for index in manifest.images.indices { manifest.images[index].output = OutputOptions() }
         try fixture.accept("x", manifest)
         try await fixture.wait(for: .imageFiltered, count: 4)
         #expect(try Self.pixels(fixture) == [])
@@ -67,10 +61,9 @@ import Testing
     }
 
     @Test func aFileIsRemovedWithItsLastUser() async throws {
-        let origin = try heldOrigin()
-        defer { origin.stop() }
         let fixture = try SchedulerFixture()
-        try fixture.accept("x", Self.manifest(other: ByteString(origin.url("o"))))
+        let origin = try fixture.origin()
+        try fixture.accept("x", Self.manifest(other: origin.source("o")))
         try await fixture.wait(for: .imageFiltered, count: 4)
         // The batch goes on, without them.
         try await fixture.wait(for: "their removal") { try Self.pixels(fixture) == [] }
@@ -81,11 +74,10 @@ import Testing
 
     @Test(arguments: [["a", "b"], ["l"]])
     func aFileIsRemovedWhenItsUsersFail(failing: [ByteString]) async throws {
-        let origin = try heldOrigin()
-        defer { origin.stop() }
         let fixture = try SchedulerFixture()
+        let origin = try fixture.origin()
         for source in failing { try fixture.setSource(source, Self.damaged) }
-        try fixture.accept("x", Self.manifest(other: ByteString(origin.url("o"))))
+        try fixture.accept("x", Self.manifest(other: origin.source("o")))
         try await fixture.wait(for: "the failures") {
             fixture.shown("x").map { $0.counts.finished == 4 } ?? false
         }
@@ -136,19 +128,16 @@ import Testing
 
     /// One mark for a thousand costs one entry, and one file.
     @Test func aMarkForManyIsOneFile() async throws {
-        let origin = try heldOrigin()
-        defer { origin.stop() }
+        let fixture = try SchedulerFixture()
+        let origin = try fixture.origin()
         let images =
             [Manifest.Image(name: "logo", origin: .source("l"), output: Self.jpeg)]
             + (0..<1000).map {
                 .init(
                     name: "i\($0)",
-                    origin: .source(
-                        $0 == 999
-                            ? SourceReference(ByteString(origin.url("s"))) : "s\($0 % 10)"),
+                    origin: .source($0 == 999 ? origin.source("s") : "s\($0 % 10)"),
                     overlays: [0], output: Self.jpeg)
             }
-        let fixture = try SchedulerFixture()
         try fixture.accept("x", Manifest(images: images))
         try await fixture.wait(for: .imageFiltered, count: 1000)
         #expect(try Self.pixels(fixture) == ["pixels-0"])

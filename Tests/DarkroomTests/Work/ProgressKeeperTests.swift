@@ -172,9 +172,8 @@ import Testing
 
     @Test func saysWhyNothingBegins() async throws {
         // It does not come, so the batch stays in work.
-        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
-        defer { origin.stop() }
         let fixture = try SchedulerFixture()
+        let origin = try fixture.origin()
         try fixture.accept("a", origin: origin)
         try await fixture.wait(for: "the request") { origin.requests.count == 1 }
         fixture.time.advance(by: Self.soon)

@@ -50,12 +50,12 @@ import Testing
 
         init(_ situation: Situation) async throws {
             self.situation = situation
-            let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
-            self.origin = origin
             fixture = try SchedulerFixture(
                 window: 4,
                 board: Board.Bounds(
                     imageBudget: 10, preparedBudget: situation == .inPreparation ? 0 : 65_536))
+            let origin = try fixture.origin()
+            self.origin = origin
             switch situation {
             case .waits, .waitsHeld:
                 fixture.holdOperations()
@@ -88,8 +88,6 @@ import Testing
             case .notHere: break
             }
         }
-
-        deinit { origin.stop() }
 
         /// Lets all go on.
         func goOn() {
@@ -285,9 +283,8 @@ import Testing
     /// A control file that came with the manifest acts before any image begins.
     @Test func beginsNothingOfABatchHeldFromTheFirst() async throws {
         let fixture = try SchedulerFixture(window: 4)
-        let images = (0..<3).map { Manifest.Image(name: "i\($0)", origin: .source("s\($0)")) }
         let outcomes = fixture.scheduler.accept(
-            try fixture.prepare("a", Manifest(images: images)), [ControlRecord(.hold, uid: 0)])
+            try fixture.prepare("a", .ofSources(3)), [ControlRecord(.hold, uid: 0)])
         #expect(outcomes == [.acts])
         try await fixture.finish()
         #expect(fixture.fetched.isEmpty)
@@ -309,39 +306,5 @@ import Testing
         fixture.obey("a", .release)
         try await fixture.finish()
         #expect(try fixture.finished == ["a": .completed])
-    }
-
-    @Test(.tags(.concurrency), arguments: 0..<10)
-    func endsEverythingWhateverTheCommands(seed: UInt64) async throws {
-        var random = SplitMix64(seed: seed)
-        let fixture = try SchedulerFixture(
-            window: 1 + Int.random(in: 0..<5, using: &random),
-            board: Board.Bounds(imageBudget: 60, preparedBudget: 40))
-        let ids = (0..<8).map { "b\($0)" }
-        for id in ids {
-            try fixture.accept(
-                id, images: Int.random(in: 1...30, using: &random), missing: ["s1"])
-            for _ in 0..<6 {
-                try await fixture.goOn(Int.random(in: 0..<12, using: &random))
-                guard let other = ids.randomElement(using: &random),
-                    let command = ControlCommand.allCases.randomElement(using: &random),
-                    command != .cancel || Int.random(in: 0..<4, using: &random) == 0
-                else { continue }
-                fixture.obey(other, command)
-            }
-        }
-        try await fixture.finish()
-        for id in ids { fixture.obey(id, .release) }
-        try await fixture.finish()
-        #expect(try fixture.finished.keys.sorted() == ids)
-        for id in ids {
-            let counts = try #require(try fixture.status(id)).counts
-            #expect(counts.finished == counts.total)
-        }
-        let ended = zip(fixture.filteredBatches, fixture.filtered).map { "\($0)/\($1)" }
-        #expect(Set(ended).count == ended.count)
-        #expect(fixture.scheduler.summary.unfinished == 0)
-        #expect(fixture.board { $0.pool.places.allSatisfy { $0 == 0 } })
-        #expect(fixture.board { $0.imagesPrepared } == 0)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -25,6 +26,7 @@ final class SchedulerFixture: Sendable {
     let scheduler: Scheduler
     private let engine: TransferEngine
     private let examination: Examination
+    private let origins: Mutex<[FlakyOrigin]>
 
     /// A small picture, the same bytes each time.
     static let picture = Starfield.png(width: 4, height: 3, seed: 1)
@@ -45,7 +47,9 @@ final class SchedulerFixture: Sendable {
     ) throws {
         if let former {
             (scratch, spool) = (former.scratch, former.spool)
+            origins = Mutex(former.origins.withLock { $0 })
         } else {
+            origins = Mutex([])
             scratch = try ScratchDirectory()
             try FileManager.default.createDirectory(
                 at: scratch.url.appending(path: "pictures"), withIntermediateDirectories: false)
@@ -101,6 +105,18 @@ final class SchedulerFixture: Sendable {
     deinit { engine.stop() }
 
     // MARK: Sources
+
+    /// An origin that is there for as long as the fixture. Without a fault, the picture comes when it is released.
+    func origin(
+        picture: [UInt8] = SchedulerFixture.picture,
+        fault: @escaping @Sendable (_ path: String, _ number: Int) -> FlakyOrigin.Fault? = {
+            _, _ in .held
+        }
+    ) throws -> FlakyOrigin {
+        let origin = try FlakyOrigin(picture: picture, fault: fault)
+        origins.withLock { $0.append(origin) }
+        return origin
+    }
 
     /// Makes a local source of this content, or takes it away.
     func setSource(_ name: ByteString, _ content: [UInt8]?) throws {
@@ -211,8 +227,7 @@ final class SchedulerFixture: Sendable {
         control: ControlState = .free,
         missing: Set<ByteString> = []
     ) throws {
-        let images = (0..<count).map { Manifest.Image(name: "i\($0)", origin: .source("s\($0)")) }
-        let manifest = Manifest(images: images, priority: priority, qualityOfService: quality)
+        let manifest = Manifest.ofSources(count, priority: priority, quality: quality)
         var prepared = try prepare(id, manifest, owner: owner, missing: missing)
         prepared.control = control
         scheduler.accept(prepared)
@@ -220,13 +235,22 @@ final class SchedulerFixture: Sendable {
 
     /// Accepts a batch of an image whose source comes from an origin, and one that comes after it.
     func accept(_ id: String, origin: FlakyOrigin) throws {
-        let source = ByteString(origin.url("\(id).png"))
+        var manifest = Manifest.of([origin.source("\(id).png"), "s1"])
+        manifest.images[1].after = [0]
+        try accept(id, manifest)
+    }
+
+    /// Has a batch done, to its last status.
+    @discardableResult
+    func complete(
+        _ id: String, _ manifest: Manifest, owner: UInt32 = 1000,
+        journal records: [JournalRecord] = [], outputs former: SchedulerFixture? = nil,
+        missing: Set<ByteString> = []
+    ) async throws -> Status {
         try accept(
-            id,
-            Manifest(images: [
-                Manifest.Image(name: "i0", origin: .source(SourceReference(source))),
-                Manifest.Image(name: "i1", origin: .source("s1"), after: [0]),
-            ]))
+            id, manifest, owner: owner, journal: records, outputs: former, missing: missing)
+        try await finish()
+        return try #require(try status(id))
     }
 
     /// Gives a command, as root.
@@ -380,7 +404,28 @@ final class SchedulerFixture: Sendable {
     }
 }
 
+extension FlakyOrigin {
+    /// The source of this path.
+    func source(_ path: String) -> SourceReference { SourceReference(ByteString(url(path))) }
+}
+
 extension Manifest {
+    /// Images `i0`, `i1`, … of these sources.
+    static func of(
+        _ sources: [SourceReference], priority: Priority = .normal,
+        quality: QualityOfServiceName = .default
+    ) -> Manifest {
+        let images = sources.enumerated().map { Image(name: "i\($0)", origin: .source($1)) }
+        return Manifest(images: images, priority: priority, qualityOfService: quality)
+    }
+
+    /// The same of local sources `s0`, `s1`, ….
+    static func ofSources(
+        _ count: Int, priority: Priority = .normal, quality: QualityOfServiceName = .default
+    ) -> Manifest {
+        of((0..<count).map { "s\($0)" }, priority: priority, quality: quality)
+    }
+
     /// The manifest as a submitter writes it, in JSON. Of filters it knows those that lay other images over.
     var written: String {
         let written = images.enumerated().compactMap { index, image -> String? in

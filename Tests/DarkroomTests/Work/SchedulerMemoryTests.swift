@@ -229,37 +229,6 @@ import Testing
         #expect(ended(fixture) == ["b"])
     }
 
-    /// With pictures of all sizes, suspensions and cancellations in between: all ends, once, and all memory comes back.
-    @Test(.tags(.concurrency), arguments: 0..<6) func nothingIsLost(seed: UInt64) async throws {
-        var random = SplitMix64(seed: seed)
-        let fixture = try fixture(megabytes: 60, width: Int.random(in: 1...5, using: &random))
-        for batch in 0..<6 {
-            let names = (0..<40).map { "\(batch)-\($0)" }
-            for name in names where Int.random(in: 0..<2, using: &random) == 0 {
-                let side = Int.random(in: 100...8000, using: &random)
-                try fixture.setSource(
-                    "s-\(name)" as ByteString, PNGMaker.interlacedHeader(side: side))
-            }
-            let suspect = Int.random(in: 0..<40, using: &random)
-            try fixture.accept(
-                "b\(batch)",
-                Self.manifest(names.map { ByteString($0) }, priority: batch < 3 ? .low : .high),
-                journal: Self.crashes(suspect, .killed))
-            try await fixture.goOn(Int.random(in: 0..<60, using: &random))
-            fixture.scheduler.suspend()
-            fixture.scheduler.resume()
-        }
-        fixture.obey("b1", .cancel)
-        var settings = fixture.scheduler.settings
-        settings.memory = 40 * Self.mega
-        fixture.scheduler.update(settings)
-        try await fixture.goOn(50)
-        fixture.obey("b4", .cancel)
-        try await finish(fixture)
-        #expect(try fixture.finished.count == 6)
-        for batch in 0..<6 { #expect(try fixture.status("b\(batch)")?.counts.finished == 40) }
-    }
-
     // MARK: Suspects
 
     @Test func aSuspectIsFilteredAlone() async throws {

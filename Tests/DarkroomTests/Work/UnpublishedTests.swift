@@ -12,12 +12,13 @@ import Testing
     /// A logo that is not published, a picture that is marked with it, one that is made of it, and one that has nothing
     /// to do with it.
     private static func manifest(
-        _ output: OutputOptions = OutputOptions(), b: ByteString = "b", isPublished: Bool = false
+        _ output: OutputOptions = OutputOptions(), b: SourceReference = "b",
+        isPublished: Bool = false
     ) -> Manifest {
         Manifest(images: [
             .init(name: "logo", origin: .source("l"), output: output, isPublished: isPublished),
             .init(name: "a", origin: .source("a"), overlays: [0]),
-            .init(name: "b", origin: .source(SourceReference(b)), overlays: [0]),
+            .init(name: "b", origin: .source(b), overlays: [0]),
             .init(name: "c", origin: .image(0)),
             .init(name: "other", origin: .source("o")),
         ])
@@ -52,10 +53,9 @@ import Testing
     }
 
     @Test func itsPixelsGoWithTheLastImageThatNeedsThem() async throws {
-        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
-        defer { origin.stop() }
         let fixture = try SchedulerFixture()
-        try fixture.accept("x", Self.manifest(b: ByteString(origin.url("b"))))
+        let origin = try fixture.origin()
+        try fixture.accept("x", Self.manifest(b: origin.source("b")))
         try await fixture.wait(for: .imageFiltered, count: 4)
         #expect(try Self.pixels(fixture) == ["pixels-0"])
         origin.release()
@@ -65,13 +65,12 @@ import Testing
 
     /// It is filtered, so its errors are told, and nothing is kept.
     @Test func anImageThatNoneNeedsIsFiltered() async throws {
-        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
-        defer { origin.stop() }
         let fixture = try SchedulerFixture()
+        let origin = try fixture.origin()
         let manifest = Manifest(images: [
             .init(name: "good", origin: .source("g"), isPublished: false),
             .init(name: "bad", origin: .source("n"), isPublished: false),
-            .init(name: "late", origin: .source(SourceReference(ByteString(origin.url("s"))))),
+            .init(name: "late", origin: .source(origin.source("s"))),
         ])
         try fixture.accept("x", manifest, missing: ["n"])
         try await fixture.wait(for: "two to end") { fixture.shown("x")?.counts.finished == 2 }
