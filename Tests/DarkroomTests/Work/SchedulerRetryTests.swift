@@ -73,9 +73,7 @@ import Testing
     @Test(arguments: [0, 1, 4]) func givesUpAfterItsTries(retries: Int) async throws {
         let (fixture, origin) = try start(retries: retries)
         let paths = ["never"] + (1..<20).map { "s\($0)" }
-        try fixture.accept("a", manifest(paths, of: origin))
-        try await fixture.finish()
-        let status = try #require(try fixture.status("a"))
+        let status = try await fixture.complete("a", manifest(paths, of: origin))
         #expect(status.state == .completedWithErrors)
         #expect(status.counts.failed == 1 && status.counts.filtered == 19)
         #expect(status.images[0].error?.code == "http-status")
@@ -86,8 +84,7 @@ import Testing
     /// What no other try can make up for: a refusal, and a file of this machine that is not there.
     @Test func triesOnceWhatWaitingDoesNotMend() async throws {
         let (fixture, origin) = try start(fault: .status(404))
-        try fixture.accept("a", manifest(["never", "s1"], of: origin), missing: ["s1"])
-        try await fixture.finish()
+        try await fixture.complete("a", manifest(["never", "s1"], of: origin), missing: ["s1"])
         #expect(origin.requests.count == 1)
         #expect(fixture.journal.all(.downloadRetried).isEmpty)
         #expect(try fixture.image("i0", of: "a").download?.attempts == 1)
@@ -291,9 +288,8 @@ import Testing
             let again = fixture.board { board in
                 board.downloadBegan(1, 0) == nil
                     ? -1
-                    : board.requests { $0.downloadDeferred(1, 0) }.count {
-                        if case .enter(.download(1, source: 0)) = $0 { true } else { false }
-                    }
+                    : board.requests { $0.downloadDeferred(1, 0) }.entered
+                        .count { $0 == .download(1, source: 0) }
             }
             #expect(again == 1)
         }

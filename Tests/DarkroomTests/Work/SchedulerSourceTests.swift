@@ -94,8 +94,7 @@ import Testing
         let images = (0..<5).map {
             Manifest.Image(name: "i\($0)", origin: .source("s0"))
         }
-        try fixture.accept("a", Manifest(images: images))
-        try await fixture.finish()
+        try await fixture.complete("a", Manifest(images: images))
         #expect(fixture.fetched.count == 1)
         for number in 0..<5 {
             let image = try fixture.image("i\(number)", of: "a")
