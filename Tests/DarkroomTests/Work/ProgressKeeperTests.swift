@@ -35,10 +35,7 @@ import Testing
     @Test(arguments: [(1, false), (16, false), (17, true)])
     func isPartOfTheReceiptOfManyImages(count: Int, isPart: Bool) throws {
         let fixture = try SchedulerFixture()
-        let prepared = try fixture.prepare(
-            "a",
-            Manifest(
-                images: (0..<count).map { Manifest.Image(name: "i\($0)", origin: .source("s")) }))
+        let prepared = try fixture.prepare("a", .of(Array(repeating: "s", count: count)))
         guard isPart else {
             #expect(progress(fixture) == nil)
             return

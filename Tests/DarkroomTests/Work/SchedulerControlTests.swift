@@ -19,28 +19,25 @@ import Testing
 
     typealias Cell = (Situation, ControlCommand, ControlOutcome)
 
-    static let cells: [Cell] = [
-        (.waits, .cancel, .acts), (.waits, .hold, .acts), (.waits, .release, .already(.free)),
-        (.waits, .retry, .isInWork), (.waits, .remove, .isInWork),
-        (.waitsHeld, .cancel, .acts), (.waitsHeld, .hold, .already(.held)),
-        (.waitsHeld, .release, .acts),
-        (.waitsHeld, .retry, .isInWork), (.waitsHeld, .remove, .isInWork),
-        (.inPreparation, .cancel, .acts), (.inPreparation, .hold, .acts),
-        (.inPreparation, .release, .already(.free)), (.inPreparation, .retry, .isInWork),
-        (.inPreparation, .remove, .isInWork),
-        (.inWork, .cancel, .acts), (.inWork, .hold, .acts), (.inWork, .release, .already(.free)),
-        (.inWork, .retry, .isInWork), (.inWork, .remove, .isInWork),
-        (.inWorkHeld, .cancel, .acts), (.inWorkHeld, .hold, .already(.held)),
-        (.inWorkHeld, .release, .acts), (.inWorkHeld, .retry, .isInWork),
-        (.inWorkHeld, .remove, .isInWork),
-        (.cancelled, .cancel, .already(.cancelled)), (.cancelled, .hold, .isCancelled),
-        (.cancelled, .release, .isCancelled), (.cancelled, .retry, .isInWork),
-        (.cancelled, .remove, .isInWork),
-        (.ending, .cancel, .isEnding), (.ending, .hold, .isEnding), (.ending, .release, .isEnding),
-        (.ending, .retry, .isEnding), (.ending, .remove, .isEnding),
-        (.notHere, .cancel, .unknown), (.notHere, .hold, .unknown), (.notHere, .release, .unknown),
-        (.notHere, .retry, .unknown), (.notHere, .remove, .unknown),
+    /// What a cancellation, a hold, a release, and each command for finished batches lead to.
+    private static let rows: [(Situation, [ControlOutcome])] = [
+        (.waits, [.acts, .acts, .already(.free), .isInWork]),
+        (.waitsHeld, [.acts, .already(.held), .acts, .isInWork]),
+        (.inPreparation, [.acts, .acts, .already(.free), .isInWork]),
+        (.inWork, [.acts, .acts, .already(.free), .isInWork]),
+        (.inWorkHeld, [.acts, .already(.held), .acts, .isInWork]),
+        (.cancelled, [.already(.cancelled), .isCancelled, .isCancelled, .isInWork]),
+        (.ending, [.isEnding, .isEnding, .isEnding, .isEnding]),
+        (.notHere, [.unknown, .unknown, .unknown, .unknown]),
     ]
+
+    static let cells: [Cell] = rows.flatMap { situation, outcomes in
+        zip(
+            [ControlCommand.cancel, .hold, .release, .retry, .remove], outcomes + outcomes.suffix(1)
+        ).map {
+            (situation, $0, $1)
+        }
+    }
 
     /// Batch `a` where it is asked for, for as long as the test wants.
     private final class Stage: Sendable {

@@ -83,11 +83,7 @@ import Testing
         let origin = try fixture.origin { path, _ in
             path == "/held" ? .held : nil
         }
-        let sources = ["held", "a", "b"].map { ByteString(origin.url($0)) }
-        let images = sources.enumerated().map {
-            Manifest.Image(name: "i\($0)", origin: .source(SourceReference($1)))
-        }
-        try fixture.accept("a", Manifest(images: images))
+        try fixture.accept("a", .of(["held", "a", "b"].map(origin.source)))
         try await fixture.wait(for: .imageFiltered, count: 2)
         try await fixture.wait(for: "the request") {
             origin.requests.contains { $0.path == "/held" }
@@ -112,8 +108,7 @@ import Testing
         let fixture = try SchedulerFixture()
         try fixture.setSource(
             "large", PNGMaker.black(width: 8000, height: 8000, colourType: .gray, depth: 8))
-        try fixture.accept(
-            "a", Manifest(images: [Manifest.Image(name: "i", origin: .source("large"))]))
+        try fixture.accept("a", .of(["large"]))
         try fixture.catchMoment("the filter") { fixture.shown("a")?.counts.filtering == 1 }
         fixture.scheduler.close()
         fixture.scheduler.stop(within: 0) {}
