@@ -11,7 +11,8 @@ package struct Pool {
     /// The number of the last wait for a next attempt.
     private var lastRetry = 0
 
-    private(set) var rotation = [BatchRotation](repeating: BatchRotation(), count: Level.count)
+    private(set) var rotation = [BatchRotation<BatchKey>](
+        repeating: BatchRotation(), count: Level.count)
     /// For each level and owner: images with places.
     private(set) var placesOfOwner = [[FairShare.Owner: Int]](
         repeating: [:], count: Level.count)
@@ -94,7 +95,7 @@ package struct Pool {
     }
 
     mutating func remove(_ key: BatchKey, _ level: Level, of owner: FairShare.Owner) {
-        rotation[level.index].remove(key, of: owner)
+        rotation[level.index].remove(of: owner) { $0 == key }
     }
 
     /// Takes the batch that gets the next free place of a level; nil if there is no place, or no batch that may have

@@ -25,7 +25,7 @@ extension DeliveryStation {
 
     /// Keeps an image until the next attempt of all. A restart continues with it.
     func keepWaiting(_ job: Deliveries.Job, _ failure: Failure, since: String) {
-        if let job = waiting(job, failure, since: since) { pending.append(job) }
+        if let job = waiting(job, failure, since: since) { pending.append(job, of: job.job.owner) }
     }
 
     /// Keeps an image until its own next attempt. A restart continues with it.
@@ -54,7 +54,7 @@ extension DeliveryStation {
         shared.time.call(at: tick.time, on: queue) { [weak self] in
             guard let self, attemptAlone.hasCome(tick) else { return }
             let now = max(shared.time.now, tick.time)
-            for job in alone where job.isDue(at: now) { pending.append(job) }
+            for job in alone where job.isDue(at: now) { pending.append(job, of: job.job.owner) }
             alone.removeAll { $0.isDue(at: now) }
             planAlone(at: alone.lazy.compactMap(\.trouble?.next).min())
             passSoon()
@@ -95,7 +95,7 @@ extension DeliveryStation {
     }
 
     func endCancelled() {
-        for job in pending.removeAll(where: \.cancellation.isSet) { giveUp(job, .cancelled) }
+        for job in pending.takeAll(where: \.cancellation.isSet) { giveUp(job, .cancelled) }
     }
 
     /// Fails an image. Its copy is removed when no promise says any more that a missing copy may be placed.

@@ -30,7 +30,8 @@ final class DeliveryStation: FolderStation, @unchecked Sendable {
     let path: String
     let shared: StationShared
     let queue = DispatchQueue(label: "darkroom.delivery", qos: .utility)
-    var pending = DeliveryTurns<Deliveries.Job> { $0.job.owner }
+    /// Those of the next pass. Their owners take turns, so that nobody waits for all that somebody else has.
+    var pending = DeliveryTurns()
     /// Those that wait alone.
     var alone: [Deliveries.Job] = []
     /// How many images wait alone or try again, and the first reason.
@@ -57,7 +58,7 @@ final class DeliveryStation: FolderStation, @unchecked Sendable {
             if let trouble, trouble.isWaiting {
                 keepWaiting(job, trouble.failure, since: trouble.since)
             } else {
-                pending.append(job)
+                pending.append(job, of: job.job.owner)
                 passSoon()
             }
         }
@@ -66,12 +67,12 @@ final class DeliveryStation: FolderStation, @unchecked Sendable {
     var isEmpty: Bool { pending.isEmpty }
 
     func takeBack() {
-        for job in alone { pending.append(job) }
+        for job in alone { pending.append(job, of: job.job.owner) }
         alone = []
     }
 
     func clear() {
-        _ = pending.removeAll { _ in true }
+        pending = DeliveryTurns()
         (alone, promised) = ([], [])
     }
 
@@ -86,7 +87,9 @@ final class DeliveryStation: FolderStation, @unchecked Sendable {
         var isOpen = false
         var copied: [Deliveries.Job] = []
         var opened = OpenedFolders()
-        for var job in pending.next(atMost: Self.mostOfPass) {
+        var jobs: [Deliveries.Job] = []
+        while jobs.count < Self.mostOfPass, let job = pending.next() { jobs.append(job) }
+        for var job in jobs {
             guard let output = job.output else {
                 giveUp(job, .unexpected("an image without an output is delivered"))
                 continue
@@ -235,7 +238,7 @@ final class DeliveryStation: FolderStation, @unchecked Sendable {
                     placed.append(job)
                 } else {
                     forget(&job)
-                    pending.append(job)
+                    pending.append(job, of: job.job.owner)
                 }
             } catch {
                 refuse(job, error)
@@ -274,6 +277,9 @@ final class DeliveryStation: FolderStation, @unchecked Sendable {
         job.job.image.promise = nil
     }
 }
+
+/// What waits for a pass.
+typealias DeliveryTurns = BatchRotation<Deliveries.Job>
 
 extension Failure {
     fileprivate static func taken(_ place: String) -> Failure {
