@@ -4,7 +4,6 @@ import DarkroomManifest
 
 /// Which image of a batch gets the next place.
 extension Batch {
-    /// Admits the next image, if there is one and it may have a place.
     mutating func admitNext(_ pool: inout Pool) {
         isInRotation = false
         guard !isHeld, mayAdmit(pool), let index = takeNext() else { return }

@@ -32,7 +32,6 @@ extension Batch {
         return true
     }
 
-    /// Continues with what a previous daemon was to deliver.
     mutating func deliverLeft(_ left: [Int: UndeliveredImage], _ pool: inout Pool) {
         guard !isCancelled else { return }
         for (index, image) in left.sorted(by: { $0.key < $1.key }) {

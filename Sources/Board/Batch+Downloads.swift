@@ -4,7 +4,6 @@ import DarkroomFetch
 import DarkroomManifest
 import FoundationEssentials
 
-/// The beginning and the end of a download, and the time between two attempts.
 extension Batch {
     /// Has an image wait for its source.
     mutating func join(_ index: Int, _ source: Int, _ pool: inout Pool) {
@@ -92,7 +91,6 @@ extension Batch {
         requeue(source, &pool)
     }
 
-    /// Makes a source's images wait for the queue.
     private mutating func requeue(_ source: Int, _ pool: inout Pool) {
         sources[source].waitsOutside = false
         move(waitersOf: source, to: .waits(.queue), &pool)
@@ -153,7 +151,6 @@ extension Batch {
         }
     }
 
-    /// Has the statuses of a source's images tell of its attempts.
     private mutating func noteAttempts(of source: Int) {
         for image in sources[source].waiters where live[image] != nil {
             status.images[image].download = attempts[source]?.note
@@ -198,7 +195,6 @@ extension Batch {
         requeue(source, &pool)
     }
 
-    /// Resets a source to one without attempts.
     mutating func forgetAttempts(of source: Int) {
         if attempts[source]?.partial != nil { releaseSlot(of: source) }
         attempts[source] = nil
@@ -208,7 +204,6 @@ extension Batch {
         retrying.remove(source)
     }
 
-    /// Forgets the received parts of sources that are to be retried.
     mutating func forgetPartials() {
         for source in retrying.sorted() where attempts[source]?.partial != nil {
             attempts[source]?.partial = nil

@@ -4,7 +4,6 @@ import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 
-/// The beginning and the end of a filter.
 extension Batch {
     func enqueueFilter(_ index: Int, _ pool: inout Pool) {
         pool.enter(.filter(key, image: index))

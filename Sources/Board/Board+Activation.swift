@@ -10,7 +10,6 @@ extension Board {
     /// time a place is free.
     private static let lookAhead = 64
 
-    /// Takes waiting batches into work while there is room.
     mutating func activate() {
         var isFull = false
         for level in waiting.indices.reversed() where !waiting[level].isEmpty {

@@ -17,9 +17,6 @@ extension Board {
 
     // MARK: Downloads
 
-    /// Begins a download; nil if nobody needs it any more.
-    ///
-    /// - Parameter isTransfer: false for a local file, which is examined in place.
     mutating func downloadBegan(
         _ key: BatchKey, _ source: Int, isTransfer: Bool = true
     ) -> DownloadJob? {

@@ -14,7 +14,6 @@ extension Board {
         /// The memory that pictures in work have been granted, and the limit, in bytes.
         package var memoryGranted = 0
         package var memoryLimit = 0
-        /// Images that wait for memory.
         package var imagesWaitingForMemory = 0
         /// Downloads that wait for their next attempt.
         package var retrying = 0

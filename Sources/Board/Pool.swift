@@ -68,7 +68,6 @@ package struct Pool {
         request(.statusChanged(key))
     }
 
-    /// The first request that has not been taken; nil if there is none.
     mutating func takeRequest() -> Request? {
         let next = requests.popFirst()
         if requests.isEmpty { lastMarked = nil }

@@ -58,7 +58,6 @@ package struct SourceSizes: Sendable {
     /// Fewer images have ended before an estimate is worth anything.
     static let fewestExamined = 8
 
-    /// What the images of a group took.
     private struct Times {
         var images = 0
         var bytes = 0
@@ -123,7 +122,6 @@ package struct SourceSizes: Sendable {
         times[group, default: .init()].seconds += seconds
     }
 
-    /// An image with this source has ended.
     mutating func imageEnded(_ source: Int, kind: UInt8, isLast: Bool) {
         guard let count = bytes[source] else { return }
         let group = Self.group(count, kind)

@@ -25,7 +25,6 @@ package struct FilterFairQueue {
     }
 
     var places: FilterSlots
-    /// The images in the queues, with the numbers of their queues.
     private var queueOfWork: [Work: Int] = [:]
     private var isTaken: [Bool] = []
     /// None is empty.
@@ -37,7 +36,6 @@ package struct FilterFairQueue {
         self.places = places
     }
 
-    /// How many images wait or are in the queues.
     package var count: Int { waitingCount + queueOfWork.count }
 
     /// For tests: whether nothing is remembered.

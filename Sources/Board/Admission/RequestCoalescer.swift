@@ -55,7 +55,6 @@ package struct RequestCoalescer: Sendable {
     private var passes: [Work: Pass] = [:]
     private var lastNumber = 0
 
-    /// The number of waiting downloads.
     var waitingCount: Int { flights.values.reduce(0) { $0 + $1.waiters.count } }
 
     var isEmpty: Bool { flights.isEmpty && keys.isEmpty && passes.isEmpty }
@@ -92,7 +91,6 @@ package struct RequestCoalescer: Sendable {
         return .leads
     }
 
-    /// Whether other downloads wait for this one.
     func hasWaiters(_ work: Work) -> Bool {
         guard let key = keys[work], let flight = flights[key] else { return false }
         return flight.leader == work && !flight.waiters.isEmpty

@@ -5,7 +5,6 @@ import DarkroomFetch
 import DarkroomSpool
 import Foundation
 
-/// Records about images and their sources.
 extension EventLog {
     func downloaded(_ job: DownloadJob, bytes: Int, microseconds: UInt64, words: String = "fetched")
     {
@@ -34,7 +33,6 @@ extension EventLog {
         downloaded(job, bytes: bytes, microseconds: microseconds, words: "taken from the cache")
     }
 
-    /// An image waits until there is memory for it.
     func waitsForMemory(_ job: FilterJob, bytes: Int) {
         say(
             .imageWaits,

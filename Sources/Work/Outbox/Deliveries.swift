@@ -26,7 +26,6 @@ final class Deliveries: Sendable {
         var isPromised = false
         /// Whether this daemon or a former one may have begun to keep the promise.
         var mayBePlaced = false
-        /// The name of its copy, if there may be one.
         var copy: FileName?
         var hasEnded = false
         /// The folder has refused this image, and not all.

@@ -32,7 +32,6 @@ final class DeliveryStation: FolderStation, @unchecked Sendable {
     let queue = DispatchQueue(label: "darkroom.delivery", qos: .utility)
     /// Those of the next pass. Their owners take turns, so that nobody waits for all that somebody else has.
     var pending = DeliveryTurns()
-    /// Those that wait alone.
     var alone: [Deliveries.Job] = []
     /// How many images wait alone or try again, and the first reason.
     var refusedAlone: (count: Int, failure: Failure, since: String)?

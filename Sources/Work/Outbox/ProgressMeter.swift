@@ -6,7 +6,6 @@ import DarkroomCore
 /// A value without a clock. It is given the sums at some moments, a few times a second or more rarely. Only the time in
 /// which work may begin counts, so a pause changes neither the rates nor the estimate.
 package struct ProgressMeter: Sendable {
-    /// The sums at a moment.
     private struct Sample {
         /// The seconds of work until then.
         var seconds: Double

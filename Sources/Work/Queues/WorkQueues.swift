@@ -29,7 +29,6 @@ final class WorkQueues: Sendable {
         for queue in [downloads, localLooks] { queue.maxConcurrentOperationCount = count }
     }
 
-    /// Running operations continue to their ends.
     func setSuspended(_ isSuspended: Bool) {
         for queue in [downloads, localLooks] { queue.isSuspended = isSuspended }
         filters.setSuspended(isSuspended)
@@ -38,7 +37,6 @@ final class WorkQueues: Sendable {
     /// The number of downloads and examinations in the queues, including running ones.
     var downloadCount: Int { downloads.operationCount + localLooks.operationCount }
 
-    /// Puts an operation into its queue.
     func add(_ operation: Operation, for start: Admission.Start) {
         operation.name = start.request.work.name
         operation.queuePriority = start.request.priority.queuePriority

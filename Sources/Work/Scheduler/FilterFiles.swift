@@ -109,7 +109,6 @@ final class FilterFiles {
         return report
     }
 
-    /// Adds the complete output to the store.
     func keep(_ key: CacheKey, _ report: PictureReport, in store: ResultStore) {
         guard let file = try? active.open(outputName) else { return }
         store.keep(key, report, file)

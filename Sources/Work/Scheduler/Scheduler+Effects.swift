@@ -8,8 +8,6 @@ import Synchronization
 /// Changes of the board. The board's requests are carried out after its lock is free.
 extension Scheduler {
     /// Changes the board, gives out the free places, and carries out the board's requests.
-    ///
-    /// - Parameter recorded: called with each command that takes effect, when a restart would remember it.
     func advance(
         recorded: @escaping @Sendable (ControlRecord) -> Void = { _ in },
         _ change: (inout Board) -> Void

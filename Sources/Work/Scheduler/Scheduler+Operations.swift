@@ -7,7 +7,6 @@ import Synchronization
 
 /// The begin and the end of an operation of either kind.
 extension Scheduler {
-    /// Creates an operation, and puts it into its queue.
     func start(_ start: Admission.Start) {
         let ticket = start.ticket
         switch ticket.work {
@@ -37,7 +36,6 @@ extension Scheduler {
         return beginning
     }
 
-    /// Begins a download; nil if nobody needs it any more.
     func downloadBegan(_ ticket: Admission.Ticket, isTransfer: Bool) -> BegunJob<DownloadJob>? {
         var job: DownloadJob?
         settle { job = $0.downloadBegan(ticket, isTransfer: isTransfer) }
@@ -45,9 +43,7 @@ extension Scheduler {
         return job.map { begun($0, of: ticket.work.batch, id: $0.id) }
     }
 
-    /// Work that began has ended. The board learns this before the daemon can conclude that nothing runs.
-    ///
-    /// - Parameter isShared: for a download: whether others can copy its content from the cache.
+    /// Work that began has ended (`Board.left`). The board learns this before the daemon can conclude that nothing runs.
     func ended(
         _ ticket: Admission.Ticket, isShared: Bool = false, _ change: (inout Board) -> Void
     ) {

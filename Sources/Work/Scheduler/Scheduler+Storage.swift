@@ -76,7 +76,6 @@ extension Scheduler {
         }
     }
 
-    /// Begins all work that waited.
     private func goOn() {
         var unprepared: [(key: BatchKey, id: String)] = []
         advance { board in

@@ -22,7 +22,6 @@ package final class Scheduler: Sendable {
     let runningOperations = Atomic(0)
     let log: EventLog
     let engine: TransferEngine
-    /// Whether the spool accepts writes.
     package let storage: StorageGuard
     /// nil without a cache. Then each source is fetched separately.
     package let cache: CacheStore<CacheRecord>?
@@ -194,10 +193,8 @@ package final class Scheduler: Sendable {
     /// Whether another claimed batch of this owner may wait here.
     package func hasRoom(for owner: UInt32?) -> Bool { crowd(of: owner) == nil }
 
-    /// The number of running operations.
     package var runningCount: Int { runningOperations.load(ordering: .relaxed) }
 
-    /// The work in progress, and the time since the last step of each.
     package func still(now: UInt64) -> [StillWork] {
         heartbeat.still(now: now) + queueWatch.still(now: now)
     }
@@ -205,7 +202,6 @@ package final class Scheduler: Sendable {
     /// Images that have ended and are not in the outbox yet.
     package var publishingCount: Int { committer.pendingCount }
 
-    /// Hosts that have asked for a pause.
     package var pausedHostCount: Int {
         board.withLock { $0.admission.downloads.pausedCount(now: time.now) }
     }

@@ -52,7 +52,6 @@ final class RefusedWrites: Sendable {
         if let rest = write.refusedRest(of: write.carryOut()) { keep(rest) }
     }
 
-    /// Keeps a write for the time when the spool accepts writes.
     func keep(_ write: Write) { keep(write, isRefusedAgain: false) }
 
     private func keep(_ write: Write, isRefusedAgain: Bool) {
@@ -67,7 +66,6 @@ final class RefusedWrites: Sendable {
         storageChanged()
     }
 
-    /// Whether a write of this batch is kept.
     func holds(_ batch: FileName) -> Bool { state.withLock { $0.holds(batch) } }
 
     /// Calls a function when no write of this batch is kept any more. Call this on the queue.
