@@ -31,20 +31,12 @@ extension Batch {
             return fail(index, failure, at: .filter, &pool)
         }
         let source = sourceOfImage[index]
-        guard source >= 0 else {
-            move(index, to: .waits(.filter), &pool)
-            return enqueueFilter(index, &pool)
-        }
+        guard source >= 0 else { return enqueueFilter(index, &pool) }
         status.images[index].download = attempts[source]?.note
         switch sources[source].phase {
-        case .ready:
-            move(index, to: .waits(.filter), &pool)
-            enqueueFilter(index, &pool)
+        case .ready: enqueueFilter(index, &pool)
         case .failed(let failure):
-            guard !stand(index, failure) else {
-                move(index, to: .waits(.filter), &pool)
-                return enqueueFilter(index, &pool)
-            }
+            guard !stand(index, failure) else { return enqueueFilter(index, &pool) }
             move(index, to: .waits(.queue), &pool)
             fail(index, failure, at: .download, &pool)
         case .running, .queued, .retrying, .idle: join(index, source, &pool)

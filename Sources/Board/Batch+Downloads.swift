@@ -145,7 +145,6 @@ extension Batch {
             if let failure, !stand(image, failure) {
                 fail(image, failure, at: .download, &pool)
             } else {
-                move(image, to: .waits(.filter), &pool)
                 enqueueFilter(image, &pool)
             }
         }

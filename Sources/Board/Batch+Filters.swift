@@ -5,7 +5,8 @@ import DarkroomManifest
 import DarkroomPicture
 
 extension Batch {
-    func enqueueFilter(_ index: Int, _ pool: inout Pool) {
+    mutating func enqueueFilter(_ index: Int, _ pool: inout Pool) {
+        move(index, to: .waits(.filter), &pool)
         pool.enter(.filter(key, image: index))
     }
 
@@ -75,7 +76,6 @@ extension Batch {
         case .waits(.queue):
             pool.enter(.download(key, source: sourceOfImage[index]))
         case .waits(.filter), .filtering, .recording:
-            move(index, to: .waits(.filter), &pool)
             enqueueFilter(index, &pool)
         case .new, .waits(.turn), .downloading, .delivering, .ended: break
         }

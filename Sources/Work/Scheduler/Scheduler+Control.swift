@@ -111,8 +111,20 @@ extension Scheduler {
         _ id: String, _ request: ControlRecord,
         answered: @escaping @Sendable (Reopening.Outcome) -> Void
     ) {
-        preparation.async { [self] in
-            refusedWrites.attempt { [self] in reopenNow(id, request, answered: answered) }
+        attemptLater(id, unusable: { answered(.unusable($0)) }) { [self] () throws(FileError) in
+            let settings = settings
+            let sources = settings.localSources
+            let reopening = Reopening(
+                spool: spool, examination: settings.examination.asking(stopped),
+                durably: settings.isDurable)
+            let outcome = try reopening.reopen(
+                id, request, without: { sources.isGone($0) })
+            defer { answered(outcome) }
+            guard case .reopened(let prepared) = outcome else { return .undecided }
+            // This comes first, because its images may begin at once, which is reported too.
+            log.reopened(prepared.status, uid: request.uid)
+            accept(prepared)
+            return .succeeded
         }
     }
 
@@ -124,16 +136,8 @@ extension Scheduler {
         _ id: String, _ request: ControlRequest,
         answered: @escaping @Sendable (Removal.Outcome) -> Void
     ) {
-        preparation.async { [self] in
-            refusedWrites.attempt { [self] in removeNow(id, request, answered: answered) }
-        }
-    }
-
-    private func removeNow(
-        _ id: String, _ request: ControlRequest, answered: @Sendable (Removal.Outcome) -> Void
-    ) -> RefusedWrites.Result {
-        let removal = Removal(spool: spool, durably: settings.isDurable)
-        return attempt(id, unusable: { answered(.unusable($0)) }) { () throws(FileError) in
+        attemptLater(id, unusable: { answered(.unusable($0)) }) { [self] () throws(FileError) in
+            let removal = Removal(spool: spool, durably: settings.isDurable)
             let outcome = try removal.remove(id, request)
             if case .removed = outcome { log.obeyed(id: id, request.record) }
             answered(outcome)
@@ -141,24 +145,12 @@ extension Scheduler {
         }
     }
 
-    private func reopenNow(
-        _ id: String, _ request: ControlRecord,
-        answered: @Sendable (Reopening.Outcome) -> Void
-    ) -> RefusedWrites.Result {
-        let settings = settings
-        let reopening = Reopening(
-            spool: spool, examination: settings.examination.asking(stopped),
-            durably: settings.isDurable)
-        return attempt(id, unusable: { answered(.unusable($0)) }) { () throws(FileError) in
-            let sources = settings.localSources
-            let outcome = try reopening.reopen(
-                id, request, without: { sources.isGone($0) })
-            defer { answered(outcome) }
-            guard case .reopened(let prepared) = outcome else { return .undecided }
-            // This comes first, because its images may begin at once, which is reported too.
-            log.reopened(prepared.status, uid: request.uid)
-            accept(prepared)
-            return .succeeded
+    private func attemptLater(
+        _ id: String, unusable: @escaping @Sendable (String) -> Void,
+        _ body: @escaping @Sendable () throws(FileError) -> RefusedWrites.Result
+    ) {
+        preparation.async { [self] in
+            refusedWrites.attempt { [self] in attempt(id, unusable: unusable, body) }
         }
     }
 }

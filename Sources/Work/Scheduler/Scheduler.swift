@@ -65,13 +65,12 @@ package final class Scheduler: Sendable {
     }
 
     /// - Parameters:
-    ///   - board: a board without batches.
     ///   - cache: nil for no cache.
     ///   - results: nil for no store of results.
-    init(
-        spool: Spool, settings: BatchSettings, board: sending Board, engine: TransferEngine,
+    package init(
+        spool: Spool, settings: BatchSettings, engine: TransferEngine,
         cache: CacheStore<CacheRecord>?, results: ResultStore? = nil, storage: StorageGuard,
-        committer: Committer, statusKeeper: StatusKeeper, log: EventLog, time: TimeSource = .system
+        log: EventLog, time: TimeSource = .system
     ) {
         self.spool = spool
         gate =
@@ -84,11 +83,14 @@ package final class Scheduler: Sendable {
         self.time = time
         foundContents = FoundContents(time: time)
         self.storage = storage
-        self.committer = committer
+        statusKeeper = StatusKeeper(
+            interval: settings.statusInterval, storage: storage, log: log, time: time)
+        committer = Committer(
+            durably: settings.isDurable, storage: storage, progress: statusKeeper.progress,
+            log: log, time: time)
         deliveries = Deliveries(committer: committer, log: log, time: time)
         originals = OriginalMoves(spool: spool, committer: committer, log: log, time: time)
-        self.statusKeeper = statusKeeper
-        self.board = UnfairMutex(board)
+        board = UnfairMutex(Board(settings.board))
         refusedWrites = RefusedWrites(queue: preparation, storage: storage)
         currentSettings = Mutex(settings)
         setWidths(settings)
@@ -100,23 +102,6 @@ package final class Scheduler: Sendable {
         storage.add(committer.backlog)
         storage.add(statusKeeper)
         storage.add(self)
-    }
-
-    /// A scheduler with its status keeper and its committer, all with these settings.
-    package convenience init(
-        spool: Spool, settings: BatchSettings, engine: TransferEngine,
-        cache: CacheStore<CacheRecord>?, results: ResultStore? = nil, storage: StorageGuard,
-        log: EventLog
-    ) {
-        let statusKeeper = StatusKeeper(
-            interval: settings.statusInterval, storage: storage, log: log)
-        self.init(
-            spool: spool, settings: settings, board: Board(settings.board), engine: engine,
-            cache: cache, results: results, storage: storage,
-            committer: Committer(
-                durably: settings.isDurable, storage: storage, progress: statusKeeper.progress,
-                log: log),
-            statusKeeper: statusKeeper, log: log)
     }
 
     func folders(of id: String) -> BatchFolders { BatchFolders(spool: spool, id: id) }

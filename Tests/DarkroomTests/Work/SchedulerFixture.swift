@@ -21,9 +21,9 @@ final class SchedulerFixture: Sendable {
     let journal = RecordedJournal()
     let time = ManualTime()
     let storage: StorageGuard
-    let committer: Committer
-    let statusKeeper: StatusKeeper
     let scheduler: Scheduler
+    var committer: Committer { scheduler.committer }
+    var statusKeeper: StatusKeeper { scheduler.statusKeeper }
     private let engine: TransferEngine
     private let examination: Examination
     private let origins: Mutex<[FlakyOrigin]>
@@ -76,22 +76,15 @@ final class SchedulerFixture: Sendable {
                 limits: .patient, rules: settings.fetchRules,
                 userAgent: TransferSettings.userAgent(version: "test")))
         storage = StorageGuard(log: log, time: time.source)
-        statusKeeper = StatusKeeper(
-            interval: settings.statusInterval, storage: storage, log: log, time: time.source)
-        committer = Committer(
-            durably: settings.isDurable, storage: storage, progress: statusKeeper.progress,
-            log: log, time: time.source)
         scheduler = Scheduler(
-            spool: spool, settings: settings, board: Self.board(settings, bounds), engine: engine,
-            cache: nil, results: results, storage: storage, committer: committer,
-            statusKeeper: statusKeeper, log: log, time: time.source)
-    }
-
-    /// The daemon's board, with waits before further attempts that are always as long.
-    private static func board(_ settings: BatchSettings, _ bounds: Board.Bounds) -> Board {
-        var board = Board(settings.board, bounds)
-        board.pool.jitter = { 1 }
-        return board
+            spool: spool, settings: settings, engine: engine, cache: nil, results: results,
+            storage: storage, log: log, time: time.source)
+        scheduler.board.withLock { [settings] board in
+            board = Board(settings.board, bounds)
+            // The waits before further attempts are always as long.
+            board.pool.jitter = { 1 }
+        }
+        scheduler.update(settings)
     }
 
     /// With one download and one filter at once, so that images end in the order in which they began.
