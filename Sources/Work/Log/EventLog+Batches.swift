@@ -60,10 +60,7 @@ extension EventLog {
             .batchResumed,
             "\(status.id) resumed: \(status.counts.finished) of "
                 + "\(Words.count(status.counts.total, "image")) done\(held)",
-            [
-                .batch: status.id, .state: status.state.rawValue,
-                .count: "\(status.counts.total - status.counts.finished)",
-            ])
+            fields(of: status, [.count: "\(status.counts.total - status.counts.finished)"]))
     }
 
     /// Reports unfinished images of a resumed batch during whose work a process has died since the last start.
@@ -82,10 +79,9 @@ extension EventLog {
                     + " retried when the other running images have ended"
                     + (crashes.all.contains(where: \.isEvidence)
                         ? "" : "; a kill counts \(countsKills ? "only the fifth time" : "never")"),
-                [
-                    .batch: batch.status.id, .image: name, .step: Step.filter.rawValue,
-                    .error: crashes.all.last?.rawValue ?? "",
-                ])
+                Self.fields(
+                    batch.status.id, name, at: .filter,
+                    [.error: crashes.all.last?.rawValue ?? ""]))
         }
     }
 
@@ -116,10 +112,7 @@ extension EventLog {
             .batchProgressed,
             "\(status.id): \(counts.finished) of \(Words.count(counts.total, "image")) have ended"
                 + "\(failed)\(waiting)",
-            [
-                .batch: status.id, .state: status.state.rawValue, .count: "\(counts.finished)",
-                .failed: "\(counts.failed)",
-            ])
+            fields(of: status, [.count: "\(counts.finished)", .failed: "\(counts.failed)"]))
     }
 
     /// - Parameter microseconds: the time since it began, before a restart or after it.
@@ -136,20 +129,19 @@ extension EventLog {
             "\(status.id) \(status.state.words): \(Words.count(counts.total, "image")), "
                 + "\(parts.joined(separator: ", ")), in \(Words.time(microseconds: microseconds))"
                 + sinceItsClaim(status, microseconds),
-            [
-                .batch: status.id, .state: status.state.rawValue,
-                .microseconds: "\(microseconds)", .count: "\(counts.total)",
-                .failed: "\(counts.failed)", .warnings: "\(counts.warned)",
-            ])
+            fields(
+                of: status,
+                [
+                    .microseconds: "\(microseconds)", .count: "\(counts.total)",
+                    .failed: "\(counts.failed)", .warnings: "\(counts.warned)",
+                ]))
     }
 
     package func batchRemoved(_ status: Status) {
         say(
             .batchRemoved,
             "\(status.id): its folder in active/ was removed; its unfinished images have failed",
-            [
-                .batch: status.id, .state: status.state.rawValue, .error: Failure.batchRemoved,
-            ])
+            fields(of: status, [.error: Failure.batchRemoved]))
     }
 
     package func pageFailed(_ failure: Failure, batch id: String) {
@@ -160,11 +152,12 @@ extension EventLog {
 
     // MARK: Internals
 
+    func fields(of status: Status, _ others: Fields) -> Fields {
+        ([.batch: status.id, .state: status.state.rawValue] as Fields).merging(others) { $1 }
+    }
+
     private func fields(of manifest: Status.ManifestReference, _ status: Status) -> Fields {
-        var fields: Fields = [
-            .batch: status.id, .state: status.state.rawValue, .file: manifest.name,
-            .bytes: "\(manifest.bytes)",
-        ]
+        var fields = fields(of: status, [.file: manifest.name, .bytes: "\(manifest.bytes)"])
         if let uid = manifest.uid { fields[.user] = "\(uid)" }
         return fields
     }

@@ -17,9 +17,6 @@ extension EventLog {
             form.event,
             "\(status.id) \(form.words): \(status.counts.new) of "
                 + "\(Words.count(status.counts.total, "image")) to process (by user \(uid))",
-            [
-                .batch: status.id, .state: status.state.rawValue, .user: "\(uid)",
-                .count: "\(status.counts.new)",
-            ])
+            fields(of: status, [.user: "\(uid)", .count: "\(status.counts.new)"]))
     }
 }

@@ -37,19 +37,15 @@ extension EventLog {
         say(
             .imageWaits,
             "\(job.id): \(job.name) waits for \(Units.bytes(bytes)) of memory",
-            [
-                .batch: job.id, .image: job.name, .step: Step.filter.rawValue,
-                .bytes: "\(bytes)",
-            ])
+            Self.fields(job.id, job.name, at: .filter, [.bytes: "\(bytes)"]))
     }
 
     package func ended(batch: String, _ image: ImageStatus, at step: Step) {
         metrics.ended(image)
         let milliseconds = image.milliseconds.downloading + image.milliseconds.filtering
-        var fields: Fields = [
-            .batch: batch, .image: image.name, .state: image.state.rawValue, .step: step.rawValue,
-            .microseconds: "\(milliseconds * 1000)",
-        ]
+        var fields = Self.fields(
+            batch, image.name, at: step,
+            [.state: image.state.rawValue, .microseconds: "\(milliseconds * 1000)"])
         if let attempts = image.download?.attempts { fields[.attempt] = "\(attempts)" }
         if let error = image.error {
             if let host = image.source.flatMap({ Self.host(of: ByteString($0)) }) {
@@ -95,10 +91,9 @@ extension EventLog {
 
     func retried(_ retry: Retry) {
         metrics.retries.add(1)
-        var fields: Fields = [
-            .batch: retry.batch, .image: retry.image, .step: Step.download.rawValue,
-            .error: retry.failure.code, .attempt: "\(retry.attempts)",
-        ]
+        var fields = Self.fields(
+            retry.batch, retry.image, at: .download,
+            [.error: retry.failure.code, .attempt: "\(retry.attempts)"])
         if let host = Self.host(of: retry.source) { fields[.host] = host }
         say(
             .downloadRetried,
@@ -152,9 +147,7 @@ extension EventLog {
                 + (kept
                     ? "kept in the cache"
                     : "not kept in the cache: the response does not allow it, or there is no room"),
-            [
-                .batch: job.id, .image: job.image, .step: Step.download.rawValue,
-            ])
+            Self.fields(job.id, job.image, at: .download))
     }
 
     /// The server of a source, `name:port`; nil if it has none, or if that text may contain a secret.
@@ -165,10 +158,14 @@ extension EventLog {
         }
     }
 
+    static func fields(
+        _ batch: String, _ image: String, at step: Step, _ others: Fields = [:]
+    ) -> Fields {
+        ([.batch: batch, .image: image, .step: step.rawValue] as Fields).merging(others) { $1 }
+    }
+
     private func fields(of job: DownloadJob) -> Fields {
-        var fields: Fields = [
-            .batch: job.id, .image: job.image, .step: Step.download.rawValue,
-        ]
+        var fields = Self.fields(job.id, job.image, at: .download)
         if let host = Self.host(of: job.source.text) { fields[.host] = host }
         if let attempt = job.attempt { fields[.attempt] = "\(attempt)" }
         return fields
