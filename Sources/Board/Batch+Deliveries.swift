@@ -42,7 +42,7 @@ extension Batch {
     }
 
     /// An image's output is in its folder, or cannot be there.
-    mutating func deliveryEnded(
+    package mutating func deliveryEnded(
         _ index: Int, _ result: Result<ImageStatus, Failure>, _ pool: inout Pool
     ) {
         guard stage(of: index) == .delivering else { return }

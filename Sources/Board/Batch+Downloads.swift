@@ -187,7 +187,7 @@ extension Batch {
     /// The time of the next attempt has come. It begins if it is still needed.
     ///
     /// - Parameter number: the number of the wait.
-    mutating func retryDue(_ source: Int, number: Int, _ pool: inout Pool) {
+    package mutating func retryDue(_ source: Int, number: Int, _ pool: inout Pool) {
         guard sources[source].phase == .retrying(number) else { return }
         retrying.remove(source)
         sources[source].phase = .queued

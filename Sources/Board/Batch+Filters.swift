@@ -63,7 +63,7 @@ extension Batch {
     // MARK: Without a result
 
     /// A filter was not allowed to begin. If its image was taken back and has another operation now, this does nothing.
-    mutating func filterNotAllowed(_ index: Int, _ pool: inout Pool) {
+    package mutating func filterNotAllowed(_ index: Int, _ pool: inout Pool) {
         guard stage(of: index) == .waits(.filter) else { return }
         filterDeferred(index, &pool)
     }

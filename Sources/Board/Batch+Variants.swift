@@ -57,7 +57,7 @@ extension Batch {
     }
 
     /// Variants need too much memory together. From now on each is filtered by itself.
-    mutating func filteredApart(_ images: [Int], _ pool: inout Pool) {
+    package mutating func filteredApart(_ images: [Int], _ pool: inout Pool) {
         if let variant = manifest.images[images[0]].variant { apart.insert(variant.first) }
         for image in images { filterDeferred(image, &pool) }
     }

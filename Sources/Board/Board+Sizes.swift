@@ -1,4 +1,3 @@
-import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
 

@@ -1,8 +1,8 @@
 import DarkroomAnswer
 import DarkroomCore
 
-/// The beginnings and the ends of the steps. The scheduler's operations call these functions. Each first checks whether
-/// its work is still needed; see `Batch` for what they do.
+/// The beginnings and the ends of the steps. The scheduler's operations call these functions, or those of `Batch` by
+/// `change`. Each first checks whether its work is still needed.
 extension Board {
     /// Changes a batch in work in its place, without a copy.
     ///
@@ -33,10 +33,6 @@ extension Board {
         change(key) { $0.downloadEnded(source, result: result, &$1) }
     }
 
-    package mutating func retryDue(_ key: BatchKey, _ source: Int, number: Int) {
-        change(key) { $0.retryDue(source, number: number, &$1) }
-    }
-
     // MARK: Filters
 
     mutating func filterBegan(_ key: BatchKey, _ index: Int) -> [FilterJob] {
@@ -61,41 +57,14 @@ extension Board {
         change(key) { $0.filterNotBegun(index, hasAnother: hasAnother, &$1) }
     }
 
-    package mutating func filterNotAllowed(_ key: BatchKey, _ index: Int) {
-        change(key) { $0.filterNotAllowed(index, &$1) }
-    }
-
     package mutating func filterDeferred(_ key: BatchKey, _ index: Int) {
         change(key) { $0.filterDeferred(index, &$1) }
-    }
-
-    package mutating func filterPostponed(_ key: BatchKey, _ images: [Int], bytes: Int) {
-        change(key) { $0.filterPostponed(images, bytes: bytes, &$1) }
-    }
-
-    package mutating func filteredApart(_ key: BatchKey, _ images: [Int]) {
-        change(key) { $0.filteredApart(images, &$1) }
     }
 
     package mutating func filterEnded(
         _ key: BatchKey, _ index: Int, result: Result<DevelopedPicture, Failure>, share: Int = 1
     ) {
         change(key) { $0.filterEnded(index, result: result, share: share, &$1) }
-    }
-
-    package mutating func deliveryEnded(
-        _ key: BatchKey, _ index: Int, _ result: Result<ImageStatus, Failure>
-    ) {
-        change(key) { $0.deliveryEnded(index, result, &$1) }
-    }
-
-    /// The originals of an ended batch are where they belong, or stay.
-    ///
-    /// - Parameter outcomes: by the sources of the pictures.
-    package mutating func originalsMoved(
-        _ key: BatchKey, _ outcomes: [ByteString: OriginalOutcome]
-    ) {
-        change(key) { $0.originalsMoved(outcomes, &$1) }
     }
 
     package mutating func imageEnded(_ key: BatchKey, _ index: Int, _ image: ImageStatus) {

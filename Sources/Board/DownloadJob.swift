@@ -1,4 +1,3 @@
-import DarkroomCore
 import DarkroomFetch
 
 /// The data for a download operation.

@@ -19,9 +19,7 @@ import DarkroomFetch
 ///
 /// Each entry has a number, and its operation has the same number. The operation of an earlier entry begins nothing and
 /// ends nothing.
-///
-/// A value without threads, queues or files: each call changes it and returns the consequences. The board holds it,
-/// under its lock.
+/// Each call returns the consequences.
 package struct Admission: Sendable {
     enum Place: Sendable, CaseIterable { case flight, storage, turn, queued, running }
 

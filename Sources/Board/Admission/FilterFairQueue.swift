@@ -7,8 +7,6 @@ import DequeModule
 /// (`FilterQueues`). Other ready images wait here: the highest level first, and within a level in turns of owners and of
 /// their batches, one image each (`FairShare`). An owner with nothing in work does not wait until the images of others
 /// end (`FilterSlots`).
-///
-/// A value without threads. The scheduler holds it under a lock.
 package struct FilterFairQueue {
     /// An image that goes into a queue.
     struct Turn: Equatable {

@@ -4,7 +4,6 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomPicture
 import DarkroomSpool
-import SystemPackage
 
 /// Places outputs in other folders (`DeliveryFolder` has the table of the steps), each folder on a queue of its own: the
 /// server of one may not answer.

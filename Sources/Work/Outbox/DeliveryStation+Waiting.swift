@@ -4,7 +4,6 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
 import Dispatch
-import SystemPackage
 
 /// Images that wait, and the ends of all.
 extension DeliveryStation {

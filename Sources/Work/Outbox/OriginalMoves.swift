@@ -4,7 +4,6 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
 import Dispatch
-import SystemPackage
 
 /// Moves the originals of hot folders into other folders (`OriginalsFolder` has the table of the steps), those of each
 /// hot folder on a queue of their own: a network file system may not answer.

@@ -3,8 +3,6 @@ import DarkroomBoard
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
-import Dispatch
-import SystemPackage
 
 /// Batches that wait, originals that stay, and the ends of all.
 extension OriginalStation {

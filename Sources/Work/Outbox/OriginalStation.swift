@@ -4,7 +4,6 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
 import Dispatch
-import SystemPackage
 
 /// The originals of one hot folder.
 ///

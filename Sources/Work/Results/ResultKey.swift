@@ -1,4 +1,3 @@
-import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
 import DarkroomPicture

@@ -4,7 +4,6 @@ import DarkroomCore
 import DarkroomFetch
 import DarkroomPicture
 import DarkroomSpool
-import Glibc
 
 /// The second step of an image, or of several variants of an image at once: the picture is read and filtered, and the
 /// results are written to the files of `FilterFiles`.

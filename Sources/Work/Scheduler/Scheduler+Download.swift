@@ -232,7 +232,7 @@ extension Scheduler {
         log.retried(retry)
         endedUndecided(work)
         time.call(in: retry.delay, on: alarms) { [self] in
-            advance { $0.retryDue(key, source, number: retry.number) }
+            advance { $0.change(key) { $0.retryDue(source, number: retry.number, &$1) } }
         }
     }
 

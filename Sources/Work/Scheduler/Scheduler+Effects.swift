@@ -102,7 +102,7 @@ extension Scheduler {
                 cancellation: cancellations.flag(of: job.key),
                 rules: { [self] in settings.delivery },
                 ended: { [self] result in
-                    advance { $0.deliveryEnded(job.key, job.index, result) }
+                    advance { $0.change(job.key) { $0.deliveryEnded(job.index, result, &$1) } }
                 }, changed: { [self] in statusChanged(job.key) },
                 isKept: promise != nil, isPromised: promise != nil, mayBePlaced: promise != nil,
                 copy: promise.map { FileName($0.copy) }))
@@ -114,7 +114,9 @@ extension Scheduler {
                 key: key, folders: folders, cancellation: cancellations.flag(of: key),
                 status: { [self] in board.withLock { $0.batches[key]?.shownStatus } },
                 settings: { [self] in settings },
-                ended: { [self] outcomes in advance { $0.originalsMoved(key, outcomes) } },
+                ended: { [self] outcomes in
+                    advance { $0.change(key) { $0.originalsMoved(outcomes, &$1) } }
+                },
                 changed: { [self] in statusChanged(key) }))
     }
 

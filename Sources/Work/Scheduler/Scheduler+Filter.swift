@@ -4,7 +4,6 @@ import DarkroomCore
 import DarkroomFetch
 import DarkroomPicture
 import DarkroomSpool
-import Glibc
 
 extension Scheduler {
     /// Filters a picture. Meanwhile there is a record of it, in case of a crash. For variants, it is a record of the
@@ -54,7 +53,7 @@ extension Scheduler {
     func filter(_ ticket: Admission.Ticket, _ key: BatchKey, _ image: Int) {
         switch begin(ticket) {
         case .unwanted: return
-        case .back: return deferred(ticket) { $0.filterNotAllowed(key, image) }
+        case .back: return deferred(ticket) { $0.change(key) { $0.filterNotAllowed(image, &$1) } }
         case .goes: break
         }
         var begun: [FilterJob] = []
@@ -97,9 +96,11 @@ extension Scheduler {
         // They may wait for an image that waits for the disk. Then that image must be tried instead.
         endedUndecided(ticket.work)
         let images = jobs.map(\.image)
-        if case .tooLarge = answer { return ended(ticket) { $0.filteredApart(key, images) } }
+        if case .tooLarge = answer {
+            return ended(ticket) { $0.change(key) { $0.filteredApart(images, &$1) } }
+        }
         log.waitsForMemory(jobs[0].job, bytes: bytes)
-        ended(ticket) { $0.filterPostponed(key, images, bytes: bytes) }
+        ended(ticket) { $0.change(key) { $0.filterPostponed(images, bytes: bytes, &$1) } }
     }
 
     /// What the board does when an image has been filtered, or has not.

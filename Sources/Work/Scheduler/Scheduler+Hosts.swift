@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomBoard
 import DarkroomCore
 import DarkroomSpool
-import Dispatch
 import Foundation
 
 /// Hosts that have asked for a pause.

@@ -64,9 +64,6 @@ package final class Scheduler: Sendable {
         var progress: @Sendable () -> Void = {}
     }
 
-    /// - Parameters:
-    ///   - cache: nil for no cache.
-    ///   - results: nil for no store of results.
     package init(
         spool: Spool, settings: BatchSettings, engine: TransferEngine,
         cache: CacheStore<CacheRecord>?, results: ResultStore? = nil, storage: StorageGuard,

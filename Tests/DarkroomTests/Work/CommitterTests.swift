@@ -66,18 +66,6 @@ import Testing
         #expect(try !folders.outbox().exists("i1.png"))
     }
 
-    /// A stranger's file in the outbox is not overwritten; the image fails, in the journal too.
-    @Test func overwritesNothing() throws {
-        try folders.active().write([1], to: BatchFile.output(0), durably: false)
-        try folders.outbox().write([7], to: "i0.png", durably: false)
-        let result = try #require(publish([(0, filtered(0))])[0])
-        #expect(result.state == .failed)
-        #expect(result.error?.code == "file-exists")
-        #expect(result.output == nil)
-        #expect(try folders.outbox().read("i0.png") == [7])
-        #expect(try ItemJournal.read(in: folders.active()).last == .ended(index: 0, result))
-    }
-
     /// Two IDs that are one string to Unicode are two folders, though their images end together.
     @Test func tellsBatchesApartByTheBytesOfTheirIDs() throws {
         let batches = try ["caf\u{E9}", "cafe\u{301}"].enumerated().map { index, id in
@@ -103,20 +91,6 @@ import Testing
         #expect(try folders.outbox().read("i0.png") == [1])
     }
 
-    @Test func failsAnImageWhoseOutputIsNotThere() throws {
-        let result = try #require(publish([(0, filtered(0))])[0])
-        #expect(result.state == .failed)
-        #expect(result.error?.code == "file-missing")
-    }
-
-    @Test func showsNothingAsDoneThatItCannotJournal() throws {
-        try spool.active.removeTree("x")
-        let result = try #require(publish([(0, filtered(0))])[0])
-        #expect(result.state == .failed)
-        #expect(result.error?.code == "batch-removed")
-        #expect(try !folders.outbox().exists("i0.png"))
-    }
-
     /// fsync(2) refuses a fifo, as it would refuse a file of a broken disk: it is not asked again, that image
     /// fails, and nothing new begins until someone says so.
     @Test func failsAnImageWhoseOutputCannotBeSynced() throws {
@@ -130,30 +104,5 @@ import Testing
         #expect(try folders.outbox().names().count == 2)
         #expect(!storage.mayWork)
         #expect(storage.report?.secondsBetweenAttempts == nil)
-    }
-
-    /// A journal that may not be on the disk vouches for nothing.
-    @Test func failsImagesWhoseJournalCannotBeSynced() async throws {
-        try folders.active().write([1], to: BatchFile.output(0), durably: false)
-        let journal = "\(try folders.active().path)/journal"
-        #expect(mkfifo(journal, 0o600) == 0)
-        // Someone reads it, or the fifo would forget what is written.
-        let reader = Descriptor(owning: open(journal, O_RDWR | O_CLOEXEC))
-        let result = try #require(publish([(0, filtered(0))])[0])
-        #expect(result.state == .failed && result.output == nil)
-        #expect(result.error?.message.contains("active/x/journal: cannot sync") == true)
-        #expect(try folders.outbox().names().isEmpty)
-        #expect(!storage.mayWork)
-        // The line that said otherwise is followed by one that takes it back.
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = read(reader.number, &bytes, bytes.count)
-        let lines = try #require(count > 0 ? bytes[..<count].split(separator: 10) : nil)
-        let records = try lines.map {
-            try JSONDecoder().decode(JournalRecord.self, from: Data($0))
-        }
-        #expect(records.last == .ended(index: 0, result))
-
-        storage.tryAgain()
-        try await eventually("work to begin again") { storage.mayWork ? true : nil }
     }
 }

@@ -39,13 +39,6 @@ import Testing
         #expect(contents.bytes == 0)
     }
 
-    /// A root that was taken away gives nothing more.
-    @Test func thoseOfOtherRulesAreNotGiven() {
-        contents.keep([1], of: "s", 1, by: rules)
-        #expect(contents.taken("s", of: 1, by: LocalSources(roots: ["/b"], view: nil)) == nil)
-        #expect(contents.bytes == 0)
-    }
-
     @Test func theNewerOneCounts() {
         contents.keep(Self.large, of: "s", 1, by: rules)
         contents.keep([2], of: "s", 1, by: rules)

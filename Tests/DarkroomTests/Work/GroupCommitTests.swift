@@ -205,6 +205,9 @@ import Testing
             if codes[folders.id] == nil {
                 #expect(result.state == .filtered)
                 #expect(try folders.outbox().read("i.png") == [UInt8(number)])
+            } else {
+                #expect(result.state == .failed && result.output == nil)
+                #expect(try folders.outbox().exists("i.png") == (number == 2))
             }
             if number == 1 { continue }
             #expect(
@@ -214,19 +217,30 @@ import Testing
         #expect(fixture.storage.mayWork)
     }
 
-    /// fsync(2) refuses a fifo, as it would refuse a file of a broken disk.
-    @Test func aJournalThatCannotBeSyncedFailsItsOwnImagesOnly() throws {
+    /// A journal that may not be on the disk vouches for nothing. fsync(2) refuses a fifo, as it would refuse a file of a
+    /// broken disk.
+    @Test func aJournalThatCannotBeSyncedFailsItsOwnImagesOnly() async throws {
         let fixture = try start(isTogether: false)
         let batches = try batches(3, fixture)
         let journal = "\(try batches[1].active().path)/journal"
         #expect(mkfifo(journal, 0o600) == 0)
+        // Someone reads it, or the fifo would forget what is written.
         let reader = Descriptor(owning: open(journal, O_RDWR | O_CLOEXEC))
         let results = publish(batches, fixture)
-        withExtendedLifetime(reader) {}
         #expect(results.map { $0?.state } == [.filtered, .failed, .filtered])
-        #expect(results[1]?.error?.message.contains("journal: cannot sync") == true)
-        #expect(try !batches[1].outbox().exists("i.png"))
+        let result = try #require(results[1])
+        #expect(result.error?.message.contains("active/b1/journal: cannot sync") == true)
+        #expect(try result.output == nil && !batches[1].outbox().exists("i.png"))
         #expect(!fixture.storage.mayWork)
+        // The line that said otherwise is followed by one that takes it back.
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(reader.number, &bytes, bytes.count)
+        let line = try #require(bytes.prefix(max(count, 0)).split(separator: 10).last)
+        let record = try JSONDecoder().decode(JournalRecord.self, from: Data(line))
+        #expect(record == .ended(index: 0, result))
+
+        fixture.storage.tryAgain()
+        try await eventually("work to begin again") { fixture.storage.mayWork ? true : nil }
     }
 
     // MARK: Last statuses

@@ -80,8 +80,9 @@ import Testing
         #expect(answer == .later)
         fixture.setMemory(megabytes: 64)
         let isRequested = fixture.board { board in
-            board.requests { $0.filterPostponed(1, [0], bytes: 60 * SchedulerFixture.mega) }
-                .entered.contains(.filter(1, image: 0))
+            board.requests {
+                $0.change(1) { $0.filterPostponed([0], bytes: 60 * SchedulerFixture.mega, &$1) }
+            }.entered.contains(.filter(1, image: 0))
         }
         #expect(isRequested)
         #expect(fixture.board { $0.pool.memory.waitingCount } == 0)

@@ -169,15 +169,24 @@ import Testing
         return (fixture, origin)
     }
 
-    @Test func goesOnWithWhatHasArrived() async throws {
+    /// When the disk is full, it is given up.
+    @Test(arguments: [false, true]) func goesOnWithWhatHasArrived(isFull: Bool) async throws {
         let (fixture, origin) = try startCutting()
         try fixture.accept("a", manifest(["late"], of: origin))
         try await waitForRetries(fixture, count: 1)
         // Its scratch file stays its own between two tries.
         #expect(fixture.board { $0.batches[1]?.sources[0].slot } == 0)
         #expect(try fixture.activeFiles("a").contains("source-0"))
+        if isFull {
+            fixture.storage.writeRefused(
+                Failure(code: "disk-full", message: "no space", fault: .full))
+            try await fixture.wait(for: "its removal") {
+                try !fixture.activeFiles("a").contains("source-0")
+            }
+        }
         try await fixture.finish()
-        #expect(origin.requests.map(\.range) == [nil, "bytes=\(Self.large.count / 2)-"])
+        let rest = isFull ? nil : "bytes=\(Self.large.count / 2)-"
+        #expect(origin.requests.map(\.range) == [nil, rest])
         #expect(try fixture.finished == ["a": .completed])
     }
 
@@ -188,21 +197,6 @@ import Testing
         try await waitForRetries(fixture, count: 1)
         #expect(fixture.board { $0.batches[1]?.sources[0].slot } == nil)
         #expect(fixture.board { $0.batches[1]?.takeSlot(for: 0) } == 0)
-    }
-
-    @Test func givesUpWhatHasArrivedWhenTheDiskIsFull() async throws {
-        let (fixture, origin) = try startCutting()
-        try fixture.accept("a", manifest(["late"], of: origin))
-        try await waitForRetries(fixture, count: 1)
-        #expect(try fixture.activeFiles("a").contains("source-0"))
-        fixture.storage.writeRefused(
-            Failure(code: "disk-full", message: "no space", fault: .full))
-        try await fixture.wait(for: "its removal") {
-            try !fixture.activeFiles("a").contains("source-0")
-        }
-        try await fixture.finish()
-        #expect(origin.requests.map(\.range) == [nil, nil])
-        #expect(try fixture.finished == ["a": .completed])
     }
 
     // MARK: Commands

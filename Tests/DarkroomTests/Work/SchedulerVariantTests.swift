@@ -224,7 +224,9 @@ import Testing
         try Self.ready(fixture, Self.manifest())
         #expect(Self.begin(fixture, 0) == [0, 1, 2])
         fixture.board { board in
-            board.filterPostponed(1, [0, 1, 2], bytes: 100 * SchedulerFixture.mega)
+            board.change(1) {
+                $0.filterPostponed([0, 1, 2], bytes: 100 * SchedulerFixture.mega, &$1)
+            }
             board.filterNotBegun(1, 1)
             #expect(board.pool.memory.waitingCount == 1)
             board.pool.giveBackMemory(SchedulerFixture.occupant)
@@ -263,7 +265,7 @@ import Testing
         try Self.ready(fixture, Self.manifest())
         #expect(Self.begin(fixture, 0) == [0, 1, 2])
         let enqueued = fixture.board { board in
-            board.requests { $0.filteredApart(1, [0, 1, 2]) }.entered
+            board.requests { $0.change(1) { $0.filteredApart([0, 1, 2], &$1) } }.entered
         }
         #expect(enqueued == (0..<3).map { .filter(1, image: $0) })
         #expect(Self.begin(fixture, 0) == [0] && Self.begin(fixture, 1) == [1])
