@@ -56,22 +56,14 @@ import Testing
         #expect(take(4, 1) && ledger.held == 44 * Self.mega)
     }
 
-    /// Even the smallest picture needs buffers.
-    @Test func countsAShareForEach() {
-        limit(100)
-        #expect(take(1, 0))
-        #expect(ledger.held == MemoryBudget.share)
-    }
-
-    /// Where there is less than a share, a picture begins all the same, and hears from its header what it lacks.
-    @Test func letsAPictureBeginWhereThereIsLessThanAShare() {
-        limit(1)
-        #expect(take(1, 0))
-        #expect(ledger.held == Self.mega)
-        #expect(ledger.exceeds(2 * Self.mega))
-        #expect(!take(2, 0))
-        #expect(forget(1))
-        #expect(take(2, 0))
+    /// Even the smallest picture needs buffers. Where there is less than a share, one begins all the same, and hears from
+    /// its header what it lacks.
+    @Test(arguments: [100, 1]) func countsAShareForEach(megabytes: Int) {
+        limit(megabytes)
+        #expect(take(1, 0) && ledger.held == min(MemoryBudget.share, megabytes * Self.mega))
+        #expect(ledger.exceeds(2 * Self.mega) == (megabytes == 1))
+        #expect(take(2, 0) == (megabytes > 1))
+        #expect(forget(1) && take(2, 0))
     }
 
     @Test func growsByTheDifference() {
