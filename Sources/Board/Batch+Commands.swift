@@ -49,7 +49,8 @@ extension Batch {
     var isIdle: Bool { isHeld && live.isEmpty && !isFinishing && originals != .moving }
 
     mutating func cancelImages(_ pool: inout Pool) {
-        setCancelled(&pool)
+        isCancelled = true
+        pool.request(.setCancelled(key))
         for index in manifest.images.indices {
             switch stage(of: index) {
             case .new, .waits(.queue), .waits(.turn): cancel(index, &pool)

@@ -40,14 +40,6 @@ extension Batch {
         return counts
     }
 
-    /// This status without its images.
-    var shownFrame: Status {
-        var shown = status
-        shown.images = []
-        shown.counts = shownCounts
-        return shown
-    }
-
     /// The remarks for an image that was made from images that were filtered again.
     func remarks(onPixelsOf index: Int) -> [String] {
         manifest.handedOver(to: index).filter(handOvers.isChanged).map {

@@ -165,13 +165,13 @@ extension Batch {
     mutating func rotate(_ pool: inout Pool) {
         guard !isInRotation, !isFinishing, !isHeld, !isCancelled else { return }
         isInRotation = true
-        pool.append(key, level, of: owner)
+        pool.rotation[level.index].append(key, of: owner)
     }
 
     /// The batch leaves the board. Its key may come back, with another turn.
     mutating func leaveRotation(_ pool: inout Pool) {
         guard isInRotation else { return }
         isInRotation = false
-        pool.remove(key, level, of: owner)
+        pool.rotation[level.index].remove(of: owner) { [key] in $0 == key }
     }
 }

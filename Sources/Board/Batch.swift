@@ -93,7 +93,7 @@ package struct Batch {
     var isInRotation = false
     var originals = OriginalsPhase.untouched
     var isFinishing = false
-    private(set) var isCancelled = false
+    var isCancelled = false
     /// Whether its images get no places.
     package private(set) var isHeld = false
 
@@ -122,12 +122,6 @@ package struct Batch {
         indexDependencies()
         isCancelled = prepared.control == .cancelled
         setHeld(prepared.control == .held)
-    }
-
-    /// Has operations of its images end.
-    mutating func setCancelled(_ pool: inout Pool) {
-        isCancelled = true
-        pool.request(.setCancelled(key))
     }
 
     mutating func setHeld(_ held: Bool) {

@@ -11,7 +11,7 @@ package struct Pool {
     /// The number of the last wait for a next attempt.
     private var lastRetry = 0
 
-    private(set) var rotation = [BatchRotation<BatchKey>](
+    var rotation = [BatchRotation<BatchKey>](
         repeating: BatchRotation(), count: Level.count)
     /// For each level and owner: images with places.
     private(set) var placesOfOwner = [[FairShare.Owner: Int]](
@@ -87,14 +87,6 @@ package struct Pool {
         }
         waitingPlaces[level.index] += new == .waits(.turn) ? 1 : 0
         waitingPlaces[level.index] -= old == .waits(.turn) ? 1 : 0
-    }
-
-    mutating func append(_ key: BatchKey, _ level: Level, of owner: FairShare.Owner) {
-        rotation[level.index].append(key, of: owner)
-    }
-
-    mutating func remove(_ key: BatchKey, _ level: Level, of owner: FairShare.Owner) {
-        rotation[level.index].remove(of: owner) { $0 == key }
     }
 
     /// Takes the batch that gets the next free place of a level; nil if there is no place, or no batch that may have

@@ -192,15 +192,7 @@ extension EventLog {
 extension BatchState {
     /// The state as part of a sentence.
     package var words: String {
-        switch self {
-        case .pending: "pending"
-        case .processing: "processing"
-        case .held: "held"
-        case .completed: "completed"
-        case .completedWithErrors: "completed with errors"
-        case .cancelled: "cancelled"
-        case .rejected: "rejected"
-        }
+        self == .completedWithErrors ? "completed with errors" : rawValue
     }
 }
 
