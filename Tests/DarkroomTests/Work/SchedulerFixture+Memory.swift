@@ -3,6 +3,7 @@ import Testing
 
 @testable import DarkroomBoard
 @testable import DarkroomCore
+@testable import DarkroomWork
 
 /// Images that wait for memory.
 extension SchedulerFixture {

@@ -159,15 +159,6 @@ import Testing
         #expect(beside == [0, 2, 3])
     }
 
-    @Test func aSuspectIsFilteredInTheEnd() async throws {
-        let fixture = try SchedulerFixture.withMemory(megabytes: 100)
-        try fixture.accept(
-            "x", Self.manifest(["a", "suspect", "b", "c"]),
-            journal: Self.crashes(1, .signal("SIGSEGV")))
-        try await fixture.finishWithoutMemory()
-        #expect(Set(fixture.filtered) == ["a", "suspect", "b", "c"])
-    }
-
     /// Beside it another owner's picture is filtered, of the memory that is kept.
     @Test func aSuspectKeepsNoIdleOwnerOut() async throws {
         let fixture = try SchedulerFixture.withMemory(megabytes: 800)

@@ -38,13 +38,6 @@ import Testing
         #expect(try fixture.status("a")?.counts.filtered == 100)
     }
 
-    @Test func fetchesASourceOfSeveralImagesOnce() async throws {
-        let fixture = try SchedulerFixture()
-        let status = try await fixture.complete("a", .of((0..<100).map { "s\($0 % 3)" }))
-        #expect(fixture.fetched.sorted() == ["i0", "i1", "i2"])
-        #expect(status.counts.filtered == 100)
-    }
-
     /// A server sees no fragment, and what a user types is percent-encoded for it.
     @Test func fetchesAURLOnceHoweverItIsWritten() async throws {
         let fixture = try SchedulerFixture(window: 4)
