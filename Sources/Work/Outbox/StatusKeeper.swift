@@ -156,7 +156,7 @@ final class StatusKeeper: Sendable {
         if storage.mayWork { storage.writeRefused(error, batch: folders.id) }
         state.withLock { $0.refused[key] = source }
         // It may have changed since the check.
-        if storage.mayWork { writeKept() }
+        if storage.mayWork { tryKept() }
         return 0
     }
 
@@ -175,12 +175,14 @@ final class StatusKeeper: Sendable {
         }
     }
 
-    private func writeKept() {
+    /// Tries what is kept again.
+    private func tryKept() {
         let kept = state.withLock { state in
-            defer { state.refused = [:] }
-            return state.refused
+            defer { state = State() }
+            return state
         }
-        for (key, source) in kept { changed(key, source) }
+        for (key, source) in kept.refused { changed(key, source) }
+        for (key, source) in kept.parking { park(key, source) }
     }
 
     // MARK: Held batches
@@ -202,16 +204,8 @@ final class StatusKeeper: Sendable {
             }
             state.withLock { $0.parking.append((key, source)) }
             // It may have changed since the check.
-            if storage.mayWork { parkKept() }
+            if storage.mayWork { tryKept() }
         }
-    }
-
-    private func parkKept() {
-        let kept = state.withLock { state in
-            defer { state.parking = [] }
-            return state.parking
-        }
-        for (key, source) in kept { park(key, source) }
     }
 }
 
@@ -220,8 +214,6 @@ extension StatusKeeper: StorageClient {
     func tryStorage() -> Bool { false }
 
     func storageChanged() {
-        guard storage.mayWork else { return }
-        writeKept()
-        parkKept()
+        if storage.mayWork { tryKept() }
     }
 }
