@@ -49,9 +49,7 @@ extension Batch {
                 + "its source or darkroomd has changed since then"
         }
     }
-}
 
-extension Batch {
     /// Releases the pixels that an ended image needed and its own pixels, if nobody needs them now.
     mutating func releaseHandOvers(of index: Int, _ pool: inout Pool) {
         let needed = manifest.handedOver(to: index)

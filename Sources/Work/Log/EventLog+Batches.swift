@@ -150,6 +150,24 @@ extension EventLog {
             [.batch: id, .error: failure.code])
     }
 
+    // MARK: Commands
+
+    package func obeyed(id: String, _ command: ControlRecord) {
+        let form = command.command.form
+        say(
+            form.event, "\(id) \(form.words) (by user \(command.uid))",
+            [.batch: id, .user: "\(command.uid)"])
+    }
+
+    package func reopened(_ status: Status, uid: UInt32) {
+        let form = ControlCommand.retry.form
+        say(
+            form.event,
+            "\(status.id) \(form.words): \(status.counts.new) of "
+                + "\(Words.count(status.counts.total, "image")) to process (by user \(uid))",
+            fields(of: status, [.user: "\(uid)", .count: "\(status.counts.new)"]))
+    }
+
     // MARK: Internals
 
     func fields(of status: Status, _ others: Fields) -> Fields {

@@ -39,15 +39,7 @@ extension Scheduler {
             return .made(jobs.map { _ in .failure(failure) })
         }
     }
-}
 
-extension BegunJob<FilterJob> {
-    fileprivate var watched: WatchedWork {
-        WatchedWork("the picture \(job.name) of \(job.id)", batch: job.id, image: job.name)
-    }
-}
-
-extension Scheduler {
     /// Filters an image, and with it the other variants that are ready. If it may not begin, has to wait for memory or
     /// meets a full disk, it is postponed.
     func filter(_ ticket: Admission.Ticket, _ key: BatchKey, _ image: Int) {
@@ -125,6 +117,12 @@ extension Scheduler {
         }
         log.metrics.ended(.filtering, since: begin)
         return { $0.filterEnded(key, image, result: result, share: share) }
+    }
+}
+
+extension BegunJob<FilterJob> {
+    fileprivate var watched: WatchedWork {
+        WatchedWork("the picture \(job.name) of \(job.id)", batch: job.id, image: job.name)
     }
 }
 
