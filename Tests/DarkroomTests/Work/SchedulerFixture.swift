@@ -84,7 +84,6 @@ final class SchedulerFixture: Sendable {
             // The waits before further attempts are always as long.
             board.pool.jitter = { 1 }
         }
-        scheduler.update(settings)
     }
 
     /// With one download and one filter at once, so that images end in the order in which they began.
