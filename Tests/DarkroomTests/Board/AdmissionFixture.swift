@@ -106,34 +106,24 @@ final class AdmissionFixture {
 
     /// Brings a download there; the desk has a single place.
     func bring(to place: Admission.Place?) -> Work {
+        let work = Work.download(1, source: 0)
         switch place {
-        case nil: return .download(1, source: 0)
-        case .queued, .running:
-            let work = Work.download(1, source: 0)
-            enter(work)
-            if place == .running { begin(work) }
-            return work
+        case nil: return work
+        case .queued, .running: break
         case .turn:
             let filler = Work.download(2, source: 1)
             self.filler = filler
             enter(filler)
-            let work = Work.download(1, source: 0)
-            enter(work)
-            return work
-        case .storage:
-            admission.isStorageWorking = false
-            let work = Work.download(1, source: 0)
-            enter(work)
-            return work
+        case .storage: admission.isStorageWorking = false
         case .flight:
             let leader = Work.download(2, source: 0)
             self.leader = leader
             enter(leader)
             begin(leader)
-            let work = Work.download(1, source: 0)
-            enter(work)
-            return work
         }
+        enter(work)
+        if place == .running { begin(work) }
+        return work
     }
 
     func freeTurn() {

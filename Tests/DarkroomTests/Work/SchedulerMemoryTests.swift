@@ -100,18 +100,6 @@ import Testing
         #expect(ended(fixture) == ["high", "low"])
     }
 
-    @Test func cancellingEndsWhoWaits() async throws {
-        let fixture = try SchedulerFixture.withMemory(large: ["s-b"])
-        fixture.occupy()
-        try fixture.accept("x", Self.manifest(["b"]))
-        try await fixture.waitForWaiters()
-        fixture.obey("x", .cancel)
-        #expect(fixture.board { $0.pool.memory.waitingCount } == 0)
-        fixture.vacate()
-        try await fixture.finishWithoutMemory()
-        #expect(try fixture.finished == ["x": .cancelled])
-    }
-
     /// Its operation is taken back, so nobody else would give its memory back.
     @Test(arguments: [false, true])
     func holdingGivesBackWhatItWaitsForOrHas(isGranted: Bool) async throws {

@@ -210,10 +210,10 @@ import Testing
         let fixture = try Self.shortOfMemory()
         try await fixture.waitForWaiters()
         fixture.obey("x", .cancel)
+        #expect(fixture.board { $0.pool.memory.waitingCount == 0 })
         try await fixture.finish()
         let status = try #require(try fixture.status("x"))
         #expect(status.state == .cancelled && status.counts.finished == 4)
-        #expect(fixture.board { $0.pool.memory.waitingCount == 0 })
     }
 
     /// The operation of one that was taken along has begun meanwhile, and finds nothing to do. It waits with the others,
