@@ -18,10 +18,8 @@ extension Scheduler {
         }
     }
 
-    /// An operation's thread has begun. It may not do its work if the queues have been paused since, or if the spool
-    /// accepts no writes.
-    ///
-    /// - Parameter key: for a download: its key in the cache; nil if nothing is cached.
+    /// An operation's thread has begun (`Admission.begin`). It may not do its work if the queues have been paused since,
+    /// or if the spool accepts no writes.
     func begin(_ ticket: Admission.Ticket, key: CacheKey? = nil) -> Admission.Beginning {
         guard gate.mayStart else { return .back }
         var beginning = Admission.Beginning.unwanted

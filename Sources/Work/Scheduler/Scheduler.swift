@@ -162,9 +162,7 @@ package final class Scheduler: Sendable {
         return board.withLock { $0.waitingBatches.waitingCount < limit }
     }
 
-    /// The reason why another batch of this owner may not wait here; nil if it may.
-    ///
-    /// - Parameter coming: the number of batches that will arrive in addition.
+    /// The reason why another batch of this owner may not wait here, see `WaitingBatches.crowd`.
     package func crowd(of owner: UInt32?, coming: Int = 0) -> WaitingBatches.Crowd? {
         let limit = settings.maximumWaiting
         return board.withLock {
