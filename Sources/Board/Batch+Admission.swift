@@ -4,7 +4,6 @@ import DarkroomManifest
 
 /// Which image of a batch gets the next place.
 extension Batch {
-    /// Admits the next image, if there is one and it may have a place.
     mutating func admitNext(_ pool: inout Pool) {
         isInRotation = false
         guard !isHeld, mayAdmit(pool), let index = takeNext() else { return }
@@ -17,10 +16,10 @@ extension Batch {
     /// that wait for their turn, their host or their next attempt, and for those that are being delivered, within limits:
     /// their sources and outputs take space.
     private func mayAdmit(_ pool: Pool) -> Bool {
-        live.workingCount < pool.window
-            && live.deliveringCount < pool.window * Self.deliveringFactor
-            && live.count - live.deliveringCount
-                < (pool.isCrowded(level) ? pool.window : pool.window * 4)
+        let window = pool.settings.window
+        return live.workingCount < window
+            && live.deliveringCount < window * Self.deliveringFactor
+            && live.count - live.deliveringCount < (pool.isCrowded(level) ? window : window * 4)
     }
 
     private mutating func admit(_ index: Int, _ pool: inout Pool) {
@@ -32,20 +31,12 @@ extension Batch {
             return fail(index, failure, at: .filter, &pool)
         }
         let source = sourceOfImage[index]
-        guard source >= 0 else {
-            move(index, to: .waits(.filter), &pool)
-            return enqueueFilter(index, &pool)
-        }
+        guard source >= 0 else { return enqueueFilter(index, &pool) }
         status.images[index].download = attempts[source]?.note
         switch sources[source].phase {
-        case .ready:
-            move(index, to: .waits(.filter), &pool)
-            enqueueFilter(index, &pool)
+        case .ready: enqueueFilter(index, &pool)
         case .failed(let failure):
-            guard !stand(index, failure) else {
-                move(index, to: .waits(.filter), &pool)
-                return enqueueFilter(index, &pool)
-            }
+            guard !stand(index, failure) else { return enqueueFilter(index, &pool) }
             move(index, to: .waits(.queue), &pool)
             fail(index, failure, at: .download, &pool)
         case .running, .queued, .retrying, .idle: join(index, source, &pool)

@@ -41,17 +41,16 @@ extension Batch {
         forgetAttempts(of: source)
     }
 
-    /// Parks a held batch if none of its images is in work.
     mutating func parkIfIdle(_ pool: inout Pool) {
         guard isIdle else { return }
         pool.request(.park(key, id: id))
     }
 
-    /// Whether the batch is held, and nothing of it is in work.
     var isIdle: Bool { isHeld && live.isEmpty && !isFinishing && originals != .moving }
 
     mutating func cancelImages(_ pool: inout Pool) {
-        setCancelled(&pool)
+        isCancelled = true
+        pool.request(.setCancelled(key))
         for index in manifest.images.indices {
             switch stage(of: index) {
             case .new, .waits(.queue), .waits(.turn): cancel(index, &pool)

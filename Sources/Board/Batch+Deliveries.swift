@@ -32,7 +32,6 @@ extension Batch {
         return true
     }
 
-    /// Continues with what a previous daemon was to deliver.
     mutating func deliverLeft(_ left: [Int: UndeliveredImage], _ pool: inout Pool) {
         guard !isCancelled else { return }
         for (index, image) in left.sorted(by: { $0.key < $1.key }) {
@@ -43,7 +42,7 @@ extension Batch {
     }
 
     /// An image's output is in its folder, or cannot be there.
-    mutating func deliveryEnded(
+    package mutating func deliveryEnded(
         _ index: Int, _ result: Result<ImageStatus, Failure>, _ pool: inout Pool
     ) {
         guard stage(of: index) == .delivering else { return }

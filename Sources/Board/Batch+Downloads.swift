@@ -4,7 +4,6 @@ import DarkroomFetch
 import DarkroomManifest
 import FoundationEssentials
 
-/// The beginning and the end of a download, and the time between two attempts.
 extension Batch {
     /// Has an image wait for its source.
     mutating func join(_ index: Int, _ source: Int, _ pool: inout Pool) {
@@ -92,7 +91,6 @@ extension Batch {
         requeue(source, &pool)
     }
 
-    /// Makes a source's images wait for the queue.
     private mutating func requeue(_ source: Int, _ pool: inout Pool) {
         sources[source].waitsOutside = false
         move(waitersOf: source, to: .waits(.queue), &pool)
@@ -118,7 +116,7 @@ extension Batch {
         case .failed(let failure, let retryAfter, let partial, let identity):
             attempts[source]?.identity = identity
             if !failure.isCancellation { attempts[source]?.note?.lastError = failure }
-            let verdict = pool.retryPolicy.verdict(
+            let verdict = pool.settings.retryPolicy.verdict(
                 on: failure, retryAfter: retryAfter, attempts: attempts[source]?.count ?? 1,
                 jitter: pool.jitter())
             // A retry of a local file is not useful: waiting does not change the file.
@@ -147,13 +145,11 @@ extension Batch {
             if let failure, !stand(image, failure) {
                 fail(image, failure, at: .download, &pool)
             } else {
-                move(image, to: .waits(.filter), &pool)
                 enqueueFilter(image, &pool)
             }
         }
     }
 
-    /// Has the statuses of a source's images tell of its attempts.
     private mutating func noteAttempts(of source: Int) {
         for image in sources[source].waiters where live[image] != nil {
             status.images[image].download = attempts[source]?.note
@@ -183,7 +179,7 @@ extension Batch {
         retrying.insert(source)
         let retry = Retry(
             number: number, delay: delay, attempts: attempts[source]?.count ?? 0,
-            mostAttempts: pool.retryPolicy.retries + 1, failure: failure, batch: id,
+            mostAttempts: pool.settings.retryPolicy.retries + 1, failure: failure, batch: id,
             image: manifest.images[first].name.string, source: sources[source].text)
         pool.request(.enterLater(.download(key, source: source), retry))
     }
@@ -191,14 +187,13 @@ extension Batch {
     /// The time of the next attempt has come. It begins if it is still needed.
     ///
     /// - Parameter number: the number of the wait.
-    mutating func retryDue(_ source: Int, number: Int, _ pool: inout Pool) {
+    package mutating func retryDue(_ source: Int, number: Int, _ pool: inout Pool) {
         guard sources[source].phase == .retrying(number) else { return }
         retrying.remove(source)
         sources[source].phase = .queued
         requeue(source, &pool)
     }
 
-    /// Resets a source to one without attempts.
     mutating func forgetAttempts(of source: Int) {
         if attempts[source]?.partial != nil { releaseSlot(of: source) }
         attempts[source] = nil
@@ -208,7 +203,6 @@ extension Batch {
         retrying.remove(source)
     }
 
-    /// Forgets the received parts of sources that are to be retried.
     mutating func forgetPartials() {
         for source in retrying.sorted() where attempts[source]?.partial != nil {
             attempts[source]?.partial = nil

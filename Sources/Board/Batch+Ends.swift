@@ -6,7 +6,6 @@ import DarkroomPicture
 
 /// The ends of images, and what follows for others of the batch.
 extension Batch {
-    /// The batch is now in work.
     mutating func begin(_ pool: inout Pool) {
         // A restart may have followed the last end of the images that needed them, before their removal.
         for index in handOvers.unneeded { dropHandOver(of: index, &pool) }
@@ -70,7 +69,6 @@ extension Batch {
         parkIfIdle(&pool)
     }
 
-    /// Ends an image, and frees what it held.
     private mutating func end(_ index: Int, like image: ImageStatus, _ pool: inout Pool) {
         move(index, to: .ended, result: image, &pool)
         pool.giveBackMemory(ticket(index))

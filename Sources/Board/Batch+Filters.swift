@@ -4,9 +4,9 @@ import DarkroomFetch
 import DarkroomManifest
 import DarkroomPicture
 
-/// The beginning and the end of a filter.
 extension Batch {
-    func enqueueFilter(_ index: Int, _ pool: inout Pool) {
+    mutating func enqueueFilter(_ index: Int, _ pool: inout Pool) {
+        move(index, to: .waits(.filter), &pool)
         pool.enter(.filter(key, image: index))
     }
 
@@ -40,7 +40,7 @@ extension Batch {
         let handsOver = failure == nil && handOvers.begin(index)
         var job = FilterJob(
             id: id, image: index, name: image.name.string, input: input,
-            steps: image.steps(within: pool.pictures), isStrict: image.isStrict,
+            steps: image.steps(within: pool.settings.pictures), isStrict: image.isStrict,
             warnings: image.isStrict ? remarks(onPixelsOf: index) : [],
             commonFilters: image.variant?.commonFilters ?? 0,
             overlays: Dictionary(uniqueKeysWithValues: overlays),
@@ -63,7 +63,7 @@ extension Batch {
     // MARK: Without a result
 
     /// A filter was not allowed to begin. If its image was taken back and has another operation now, this does nothing.
-    mutating func filterNotAllowed(_ index: Int, _ pool: inout Pool) {
+    package mutating func filterNotAllowed(_ index: Int, _ pool: inout Pool) {
         guard stage(of: index) == .waits(.filter) else { return }
         filterDeferred(index, &pool)
     }
@@ -76,7 +76,6 @@ extension Batch {
         case .waits(.queue):
             pool.enter(.download(key, source: sourceOfImage[index]))
         case .waits(.filter), .filtering, .recording:
-            move(index, to: .waits(.filter), &pool)
             enqueueFilter(index, &pool)
         case .new, .waits(.turn), .downloading, .delivering, .ended: break
         }

@@ -40,14 +40,6 @@ extension Batch {
         return counts
     }
 
-    /// This status without its images.
-    var shownFrame: Status {
-        var shown = status
-        shown.images = []
-        shown.counts = shownCounts
-        return shown
-    }
-
     /// The remarks for an image that was made from images that were filtered again.
     func remarks(onPixelsOf index: Int) -> [String] {
         manifest.handedOver(to: index).filter(handOvers.isChanged).map {
@@ -57,9 +49,7 @@ extension Batch {
                 + "its source or darkroomd has changed since then"
         }
     }
-}
 
-extension Batch {
     /// Releases the pixels that an ended image needed and its own pixels, if nobody needs them now.
     mutating func releaseHandOvers(of index: Int, _ pool: inout Pool) {
         let needed = manifest.handedOver(to: index)

@@ -33,7 +33,7 @@ extension Batch {
     /// An image in work was told to wait, and has undone what it had begun.
     ///
     /// - Parameter images: the image, and the variants that it had taken along. They wait for it.
-    mutating func filterPostponed(_ images: [Int], bytes: Int, _ pool: inout Pool) {
+    package mutating func filterPostponed(_ images: [Int], bytes: Int, _ pool: inout Pool) {
         for image in images where stage(of: image) == .filtering {
             move(image, to: .waits(.filter), &pool)
             if isCancelled {

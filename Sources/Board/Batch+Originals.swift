@@ -26,7 +26,10 @@ extension Batch {
         return true
     }
 
-    mutating func originalsMoved(
+    /// The originals are where they belong, or stay.
+    ///
+    /// - Parameter outcomes: by the sources of the pictures.
+    package mutating func originalsMoved(
         _ outcomes: [ByteString: OriginalOutcome], _ pool: inout Pool
     ) {
         guard originals == .moving else { return }

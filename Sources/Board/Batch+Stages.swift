@@ -3,7 +3,6 @@ import DarkroomCore
 
 /// The admitted images of a batch, by their index, and how many of them are in each stage that others count.
 struct LiveImages {
-    /// An admitted image.
     struct Live {
         let stage: ImageStage
         /// When the stage began, or the first of several stages `waits`, in nanoseconds.
@@ -13,7 +12,6 @@ struct LiveImages {
     private var images: [Int: Live] = [:]
     /// The images in a queue for a transfer or a filter, or with one.
     private(set) var workingCount = 0
-    /// The images whose outputs are being delivered.
     private(set) var deliveringCount = 0
 
     var count: Int { images.count }
@@ -131,7 +129,6 @@ extension Batch {
 
     // MARK: Counts
 
-    /// Changes an image's state and the counts.
     private mutating func setState(_ state: ImageState, of index: Int) {
         guard status.images[index].state != state else { return }
         count(index, times: -1)
@@ -168,13 +165,13 @@ extension Batch {
     mutating func rotate(_ pool: inout Pool) {
         guard !isInRotation, !isFinishing, !isHeld, !isCancelled else { return }
         isInRotation = true
-        pool.append(key, level, of: owner)
+        pool.rotation[level.index].append(key, of: owner)
     }
 
     /// The batch leaves the board. Its key may come back, with another turn.
     mutating func leaveRotation(_ pool: inout Pool) {
         guard isInRotation else { return }
         isInRotation = false
-        pool.remove(key, level, of: owner)
+        pool.rotation[level.index].remove(of: owner) { [key] in $0 == key }
     }
 }

@@ -18,7 +18,6 @@ import DarkroomManifest
 /// So a restart, a retry or a failure may leave any number of them to do. This changes no result: each has the bytes of
 /// a separate image.
 extension Batch {
-    /// The variants that an image takes along.
     func companions(of index: Int, _ pool: Pool) -> [Int] {
         guard let variant = manifest.images[index].variant, !apart.contains(variant.first),
             !isOnItsOwn(index)
@@ -58,7 +57,7 @@ extension Batch {
     }
 
     /// Variants need too much memory together. From now on each is filtered by itself.
-    mutating func filteredApart(_ images: [Int], _ pool: inout Pool) {
+    package mutating func filteredApart(_ images: [Int], _ pool: inout Pool) {
         if let variant = manifest.images[images[0]].variant { apart.insert(variant.first) }
         for image in images { filterDeferred(image, &pool) }
     }

@@ -80,7 +80,6 @@ package struct Batch {
     var unblocked: [Int] = []
     /// The images before it have been examined.
     var cursor = 0
-    /// The sources that wait for their next attempt.
     var retrying: Set<Int> = []
     /// Images that could begin, but during whose work a process died.
     var suspects: [Int] = []
@@ -91,11 +90,10 @@ package struct Batch {
     package internal(set) var startedAt: UInt64?
     /// Whether parts of it were finished earlier: before a restart, a hold or a resumption.
     package let isContinued: Bool
-    /// Whether the batch is in the board's rotation for places.
     var isInRotation = false
     var originals = OriginalsPhase.untouched
     var isFinishing = false
-    private(set) var isCancelled = false
+    var isCancelled = false
     /// Whether its images get no places.
     package private(set) var isHeld = false
 
@@ -104,7 +102,6 @@ package struct Batch {
     let level: Level
     /// Whether the manifest was submitted in a folder, with pictures.
     package var isFolder: Bool { status.manifest.isFolder == true }
-    /// The user who submitted the manifest.
     var owner: FairShare.Owner { status.manifest.uid }
 
     init(key: BatchKey, prepared: PreparedBatch) {
@@ -127,13 +124,6 @@ package struct Batch {
         setHeld(prepared.control == .held)
     }
 
-    /// Has operations of its images end.
-    mutating func setCancelled(_ pool: inout Pool) {
-        isCancelled = true
-        pool.request(.setCancelled(key))
-    }
-
-    /// Holds the batch or releases it, and updates its state.
     mutating func setHeld(_ held: Bool) {
         isHeld = held
         if held {
@@ -163,7 +153,6 @@ package struct Batch {
         }
     }
 
-    /// The sizes of sources are known now.
     mutating func learnSizes(_ found: [(source: Int, bytes: Int)]) {
         var images: [Int: [UInt8: Int]] = [:]
         for (source, _) in found {
@@ -205,7 +194,6 @@ package struct Batch {
         return slot
     }
 
-    /// Makes a source's scratch file available to other sources.
     mutating func releaseSlot(of source: Int) {
         guard let slot = sources[source].slot.take() else { return }
         freeSlots.append(slot)

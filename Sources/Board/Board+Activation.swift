@@ -10,7 +10,6 @@ extension Board {
     /// time a place is free.
     private static let lookAhead = 64
 
-    /// Takes waiting batches into work while there is room.
     mutating func activate() {
         var isFull = false
         for level in waiting.indices.reversed() where !waiting[level].isEmpty {
@@ -96,5 +95,25 @@ extension Board {
         } else {
             imagesInWork += change * images
         }
+    }
+
+    // MARK: Places
+
+    /// Fills the free places.
+    ///
+    /// - Returns: whether there were some, and images for them.
+    mutating func admit() -> Bool {
+        activate()
+        var hasAdmitted = false
+        for level in Level.all.reversed() {
+            while let key = pool.nextInRotation(level) {
+                change(key) { batch, pool in
+                    let count = batch.live.count
+                    batch.admitNext(&pool)
+                    hasAdmitted = hasAdmitted || batch.live.count > count
+                }
+            }
+        }
+        return hasAdmitted
     }
 }

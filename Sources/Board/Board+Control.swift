@@ -98,7 +98,6 @@ extension Board {
         }
     }
 
-    /// Removes a batch from the queue and from memory.
     private mutating func dequeue(_ key: BatchKey, _ batch: inout Waiting) {
         waiting[batch.level.index].remove(key, of: batch.uid)
         if batch.prepared != nil { imagesPrepared -= batch.images }
@@ -126,7 +125,6 @@ extension Board {
         keys[FileName(id)].flatMap { waitingBatches[$0]?.commands }
     }
 
-    /// Whether a batch is held and parked.
     package func isParked(_ key: BatchKey) -> Bool { waitingBatches[key]?.control == .held }
 }
 

@@ -14,8 +14,11 @@ extension Board {
     /// The sums of a batch in work, or of a waiting one that has begun under a previous daemon.
     package func sums(of key: BatchKey) -> BatchSums? {
         if let batch = batches[key] {
+            var status = batch.status
+            status.images = []
+            status.counts = batch.shownCounts
             return BatchSums(
-                id: batch.id, status: batch.shownFrame, outputBytes: batch.outputBytes,
+                id: batch.id, status: status, outputBytes: batch.outputBytes,
                 sizes: batch.sizes.sums)
         }
         guard let waiting = waitingBatches[key], var status = waiting.continued?.status else {

@@ -3,7 +3,6 @@ import DarkroomManifest
 
 /// The numbers of the unfinished batches, for reports. Each call takes a moment, however many images the batches have.
 extension Board {
-    /// The number of unfinished batches in each state.
     package var batchCounts: QueueReport.Counts {
         var counts = QueueReport.Counts()
         counts.pending = waitingBatches.waitingCount
@@ -18,7 +17,6 @@ extension Board {
         return counts
     }
 
-    /// The images of the unfinished batches.
     package var imageCounts: Status.Counts {
         batches.values.reduce(into: waitingBatches.images) { $0.add($1.shownCounts) }
     }

@@ -1,4 +1,3 @@
-import DarkroomCore
 import DarkroomFetch
 import DarkroomManifest
 
@@ -8,13 +7,14 @@ extension Board {
     package mutating func beginExaminingSizes(
         of key: BatchKey
     ) -> (id: String, isFolder: Bool, sources: [(Int, SourceReference)])? {
-        var found: (id: String, isFolder: Bool, sources: [(Int, SourceReference)])?
-        change(key) { batch, _ in
-            guard batch.sizes.beginExamination(images: batch.manifest.images.count) else { return }
+        let found = change(key) { batch, _ -> (String, Bool, [(Int, SourceReference)])? in
+            guard batch.sizes.beginExamination(images: batch.manifest.images.count) else {
+                return nil
+            }
             let sources = batch.sources.enumerated().filter { $1.phase == .idle && $1.users > 0 }
-            found = (batch.id, batch.isFolder, sources.map { ($0, $1.reference) })
+            return (batch.id, batch.isFolder, sources.map { ($0, $1.reference) })
         }
-        return found
+        return found ?? nil
     }
 
     package mutating func learnSizes(of key: BatchKey, _ found: [(source: Int, bytes: Int)]) {

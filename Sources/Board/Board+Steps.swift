@@ -1,26 +1,26 @@
 import DarkroomAnswer
 import DarkroomCore
 
-/// The beginnings and the ends of the steps. The scheduler's operations call these functions. Each first checks whether
-/// its work is still needed; see `Batch` for what they do.
+/// The beginnings and the ends of the steps. The scheduler's operations call these functions, or those of `Batch` by
+/// `change`. Each first checks whether its work is still needed.
 extension Board {
     /// Changes a batch in work in its place, without a copy.
-    package mutating func change(_ key: BatchKey, _ body: (inout Batch, inout Pool) -> Void) {
-        guard let place = batches.index(forKey: key) else { return }
-        body(&batches.values[place], &pool)
+    ///
+    /// - Returns: nil if there is no such batch any more.
+    @discardableResult
+    package mutating func change<Value>(
+        _ key: BatchKey, _ body: (inout Batch, inout Pool) -> Value
+    ) -> Value? {
+        guard let place = batches.index(forKey: key) else { return nil }
+        return body(&batches.values[place], &pool)
     }
 
     // MARK: Downloads
 
-    /// Begins a download; nil if nobody needs it any more.
-    ///
-    /// - Parameter isTransfer: false for a local file, which is examined in place.
     mutating func downloadBegan(
         _ key: BatchKey, _ source: Int, isTransfer: Bool = true
     ) -> DownloadJob? {
-        var job: DownloadJob?
-        change(key) { job = $0.downloadBegan(source, isTransfer: isTransfer, &$1) }
-        return job
+        change(key) { $0.downloadBegan(source, isTransfer: isTransfer, &$1) } ?? nil
     }
 
     package mutating func downloadDeferred(_ key: BatchKey, _ source: Int) {
@@ -33,18 +33,10 @@ extension Board {
         change(key) { $0.downloadEnded(source, result: result, &$1) }
     }
 
-    package mutating func retryDue(_ key: BatchKey, _ source: Int, number: Int) {
-        change(key) { $0.retryDue(source, number: number, &$1) }
-    }
-
     // MARK: Filters
 
-    mutating func filterBegan(
-        _ key: BatchKey, _ index: Int
-    ) -> [FilterJob] {
-        var jobs: [FilterJob] = []
-        change(key) { jobs = $0.filterBegan(index, &$1) }
-        return jobs
+    mutating func filterBegan(_ key: BatchKey, _ index: Int) -> [FilterJob] {
+        change(key) { $0.filterBegan(index, &$1) } ?? []
     }
 
     /// An image in work has read its header and needs this memory.
@@ -65,41 +57,14 @@ extension Board {
         change(key) { $0.filterNotBegun(index, hasAnother: hasAnother, &$1) }
     }
 
-    package mutating func filterNotAllowed(_ key: BatchKey, _ index: Int) {
-        change(key) { $0.filterNotAllowed(index, &$1) }
-    }
-
     package mutating func filterDeferred(_ key: BatchKey, _ index: Int) {
         change(key) { $0.filterDeferred(index, &$1) }
-    }
-
-    package mutating func filterPostponed(_ key: BatchKey, _ images: [Int], bytes: Int) {
-        change(key) { $0.filterPostponed(images, bytes: bytes, &$1) }
-    }
-
-    package mutating func filteredApart(_ key: BatchKey, _ images: [Int]) {
-        change(key) { $0.filteredApart(images, &$1) }
     }
 
     package mutating func filterEnded(
         _ key: BatchKey, _ index: Int, result: Result<DevelopedPicture, Failure>, share: Int = 1
     ) {
         change(key) { $0.filterEnded(index, result: result, share: share, &$1) }
-    }
-
-    package mutating func deliveryEnded(
-        _ key: BatchKey, _ index: Int, _ result: Result<ImageStatus, Failure>
-    ) {
-        change(key) { $0.deliveryEnded(index, result, &$1) }
-    }
-
-    /// The originals of an ended batch are where they belong, or stay.
-    ///
-    /// - Parameter outcomes: by the sources of the pictures.
-    package mutating func originalsMoved(
-        _ key: BatchKey, _ outcomes: [ByteString: OriginalOutcome]
-    ) {
-        change(key) { $0.originalsMoved(outcomes, &$1) }
     }
 
     package mutating func imageEnded(_ key: BatchKey, _ index: Int, _ image: ImageStatus) {

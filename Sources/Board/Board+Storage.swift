@@ -28,8 +28,6 @@ extension Board {
 
     /// Gives up the bytes of an image's source, see `Batch.sourceGivenBack`.
     package mutating func sourceGivenBack(_ key: BatchKey, _ image: Int) -> Int? {
-        var slot: Int?
-        change(key) { slot = $0.sourceGivenBack(image, &$1) }
-        return slot
+        change(key) { $0.sourceGivenBack(image, &$1) } ?? nil
     }
 }

@@ -14,32 +14,19 @@ extension Board {
         /// The memory that pictures in work have been granted, and the limit, in bytes.
         package var memoryGranted = 0
         package var memoryLimit = 0
-        /// Images that wait for memory.
         package var imagesWaitingForMemory = 0
         /// Downloads that wait for their next attempt.
         package var retrying = 0
 
-        package init(
-            batchesInWork: Int = 0, batchesWaiting: Int = 0, batchesHeld: Int = 0,
-            batchesEnded: Int = 0, images: Status.Counts = Status.Counts(), memoryGranted: Int = 0,
-            memoryLimit: Int = 0, imagesWaitingForMemory: Int = 0, retrying: Int = 0
-        ) {
-            self.batchesInWork = batchesInWork
-            self.batchesWaiting = batchesWaiting
-            self.batchesHeld = batchesHeld
-            self.batchesEnded = batchesEnded
-            self.images = images
-            self.memoryGranted = memoryGranted
-            self.memoryLimit = memoryLimit
-            self.imagesWaitingForMemory = imagesWaitingForMemory
-            self.retrying = retrying
-        }
+        package init() {}
     }
 
     package var summary: Summary {
-        var summary = Summary(
-            batchesInWork: batches.count, batchesWaiting: waitingBatches.waitingCount,
-            batchesHeld: waitingBatches.heldCount, batchesEnded: batchesEnded)
+        var summary = Summary()
+        summary.batchesInWork = batches.count
+        summary.batchesWaiting = waitingBatches.waitingCount
+        summary.batchesHeld = waitingBatches.heldCount
+        summary.batchesEnded = batchesEnded
         summary.memoryGranted = pool.memory.held
         summary.memoryLimit = pool.memory.limit
         summary.imagesWaitingForMemory = pool.memory.waitingCount

@@ -96,7 +96,6 @@ package struct Board {
         pool.setLimits(settings)
     }
 
-    /// Changes the limits.
     package mutating func setLimits(_ settings: BoardSettings) {
         pool.setLimits(settings)
         follow(admission.setLimits(downloads: settings.downloads, filters: settings.filters))

@@ -4,7 +4,8 @@ import DarkroomPicture
 package struct BoardSettings: Sendable {
     /// Images of one batch that may have places at the same time.
     package var window: Int
-    /// How many admitted images keep both queues busy.
+    /// How many admitted images keep both queues busy. While a higher quality of service of the same priority has this
+    /// number, a lower one gets no places, except for owners without any.
     package var saturation: Int
     package var retryPolicy: DownloadRetryPolicy
     package var downloads: DownloadFairQueue.Limits

@@ -6,7 +6,6 @@ package struct DeliveryJob: Sendable {
     package let key: BatchKey
     package let id: String
     package let index: Int
-    /// The user who submitted the manifest.
     package let owner: UInt32?
     package let delivery: Delivery
     /// Whether its pixels are in a file for other images.

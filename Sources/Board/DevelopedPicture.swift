@@ -20,7 +20,6 @@ package struct DevelopedPicture: Sendable {
         /// The source has the bytes of the former one, so that the former result is that of now.
         case former(ImageStatus)
 
-        /// The size of the output.
         package var bytes: Int {
             switch self {
             case .made(let report), .stored(let report): report.bytes
@@ -45,7 +44,6 @@ package struct DevelopedPicture: Sendable {
         }
     }
 
-    /// A file that was filtered.
     package struct Source: Sendable, Equatable {
         /// In hexadecimal; nil if the file was changed while it was read.
         package let sha256: String?

@@ -1,4 +1,3 @@
-import DarkroomCore
 import DarkroomFetch
 
 /// The data for a download operation.
@@ -13,6 +12,5 @@ package struct DownloadJob: Sendable {
     package let attempt: Int?
     /// The content of the scratch file from an earlier attempt.
     package let partial: PartialBody?
-    /// Whether the manifest was submitted in a folder, with pictures.
     package var isFolder = false
 }

@@ -46,7 +46,7 @@ package struct FilterJob {
     package var warnings: [String] = []
     /// How many filters at the beginning are the same for all variants of the image.
     package var commonFilters = 0
-    /// The pixels of overlays, by the names of their images.
+    /// By the names of the images.
     package let overlays: [ByteString: OtherPixels]
     /// Its result in messages.
     package let resultName: String
@@ -56,7 +56,6 @@ package struct FilterJob {
     package let handsOver: Bool
     /// Whether this is the only purpose: the output has already been published.
     package let isAgain: Bool
-    /// Whether the manifest was submitted in a folder, with pictures.
     package var isFolder = false
     /// Whether the manifest wants a page; nil if it does not say so.
     package var wantsPage: Bool?

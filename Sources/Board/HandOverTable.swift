@@ -80,7 +80,6 @@ struct HandOverTable {
         users[index] == nil && files.remove(index) != nil
     }
 
-    /// The files that nobody needs.
     var unneeded: [Int] { files.filter { users[$0] == nil } }
 }
 

@@ -38,7 +38,6 @@ package enum ImageStage: Hashable, Sendable, CaseIterable {
         [.new] + Wait.allCases.map(waits)
         + [.downloading, .filtering, .delivering, .recording, .ended]
 
-    /// Whether the image has been admitted and has not ended.
     var isAdmitted: Bool { self != .new && self != .ended }
 
     var isWaiting: Bool {
@@ -51,7 +50,6 @@ package enum ImageStage: Hashable, Sendable, CaseIterable {
     /// Whether the image uses a place of its batch: it also does not only wait for the committer.
     var isWorking: Bool { hasPlace && self != .recording }
 
-    /// Whether an image may go from this stage to another one.
     func leads(to next: ImageStage) -> Bool {
         switch (self, next) {
         // A shared source may be in any phase. A failure of others, or a cancellation, needs no place.

@@ -1,26 +1,18 @@
-import DarkroomPicture
 import DequeModule
 
 /// What all batches share: places, turns, memory and limits; and what they request.
 package struct Pool {
     let bounds: Board.Bounds
-    /// Images of one batch that may have places at once.
-    var window: Int
-    /// How many admitted images keep both queues busy. While a higher quality of service of the same priority has this
-    /// number, a lower one gets no places, except for owners without any.
-    var saturation: Int
+    private(set) var settings: BoardSettings
     /// The memory that images in work have, and the images that wait for memory.
     var memory = MemoryBudget()
-    /// The limits of each picture.
-    var pictures: PictureLimits
-    /// When a failed download is retried.
-    var retryPolicy: DownloadRetryPolicy
-    /// The source of the jitter of its waits: a number from 0 to 1.
+    /// The source of the jitter of the waits before retries: a number from 0 to 1.
     var jitter: @Sendable () -> Double = { Double.random(in: 0...1) }
     /// The number of the last wait for a next attempt.
     private var lastRetry = 0
 
-    private(set) var rotation = [BatchRotation](repeating: BatchRotation(), count: Level.count)
+    var rotation = [BatchRotation<BatchKey>](
+        repeating: BatchRotation(), count: Level.count)
     /// For each level and owner: images with places.
     private(set) var placesOfOwner = [[FairShare.Owner: Int]](
         repeating: [:], count: Level.count)
@@ -46,17 +38,11 @@ package struct Pool {
 
     init(_ settings: BoardSettings, _ bounds: Board.Bounds) {
         self.bounds = bounds
-        window = settings.window
-        saturation = settings.saturation
-        pictures = settings.pictures
-        retryPolicy = settings.retryPolicy
+        self.settings = settings
     }
 
     mutating func setLimits(_ settings: BoardSettings) {
-        window = settings.window
-        saturation = settings.saturation
-        pictures = settings.pictures
-        retryPolicy = settings.retryPolicy
+        self.settings = settings
         enter(memory.setLimits(bytes: settings.memory, places: settings.filters))
     }
 
@@ -82,7 +68,6 @@ package struct Pool {
         request(.statusChanged(key))
     }
 
-    /// The first request that has not been taken; nil if there is none.
     mutating func takeRequest() -> Request? {
         let next = requests.popFirst()
         if requests.isEmpty { lastMarked = nil }
@@ -104,14 +89,6 @@ package struct Pool {
         waitingPlaces[level.index] -= old == .waits(.turn) ? 1 : 0
     }
 
-    mutating func append(_ key: BatchKey, _ level: Level, of owner: FairShare.Owner) {
-        rotation[level.index].append(key, of: owner)
-    }
-
-    mutating func remove(_ key: BatchKey, _ level: Level, of owner: FairShare.Owner) {
-        rotation[level.index].remove(key, of: owner)
-    }
-
     /// Takes the batch that gets the next free place of a level; nil if there is no place, or no batch that may have
     /// it.
     ///
@@ -121,7 +98,7 @@ package struct Pool {
     /// of a quarter more: the others' images have no time limit.
     mutating func nextInRotation(_ level: Level) -> BatchKey? {
         let free = bounds.placesPerLevel - places[level.index]
-        let isOpen = free > 0 && level.above.reduce(0) { $0 + places[$1] } < saturation
+        let isOpen = free > 0 && level.above.reduce(0) { $0 + places[$1] } < settings.saturation
         guard isOpen || free > -(bounds.placesPerLevel / 4) else { return nil }
         let placesOfOwner = placesOfOwner
         return rotation[level.index].next(below: isOpen ? 3 * free : 1) { owner in

@@ -17,6 +17,11 @@ package struct SourceSizes: Sendable {
             var leftImages = 0
             /// How much longer than by their sizes its images take.
             var rate = 1.0
+
+            mutating func add(_ images: Int, bytes: Int) {
+                leftBytes += bytes * images
+                leftImages += images
+            }
         }
 
         var groups: [Int: Group] = [:]
@@ -58,7 +63,6 @@ package struct SourceSizes: Sendable {
     /// Fewer images have ended before an estimate is worth anything.
     static let fewestExamined = 8
 
-    /// What the images of a group took.
     private struct Times {
         var images = 0
         var bytes = 0
@@ -108,8 +112,7 @@ package struct SourceSizes: Sendable {
         guard !images.isEmpty, bytes[source] == nil else { return }
         bytes[source] = count
         for (kind, images) in images {
-            known.groups[Self.group(count, kind), default: .init()].leftBytes += count * images
-            known.groups[Self.group(count, kind), default: .init()].leftImages += images
+            known.groups[Self.group(count, kind), default: .init()].add(images, bytes: count)
         }
     }
 
@@ -123,14 +126,12 @@ package struct SourceSizes: Sendable {
         times[group, default: .init()].seconds += seconds
     }
 
-    /// An image with this source has ended.
     mutating func imageEnded(_ source: Int, kind: UInt8, isLast: Bool) {
         guard let count = bytes[source] else { return }
         let group = Self.group(count, kind)
-        known.groups[group, default: .init()].leftBytes -= count
-        known.groups[group, default: .init()].leftImages -= 1
-        known.groups[group, default: .init()].endedBytes += count
-        known.groups[group, default: .init()].endedImages += 1
+        known.groups[group, default: .init()].add(-1, bytes: count)
+        known.groups[group]?.endedBytes += count
+        known.groups[group]?.endedImages += 1
         if isLast { bytes[source] = nil }
     }
 

@@ -29,7 +29,6 @@ package struct WaitingBatches {
     private(set) var images = Status.Counts()
     /// None is empty.
     private var ofOwner: [Owner: Counts] = [:]
-    /// How many owners have waiting batches.
     private var waitingOwners = 0
 
     var isEmpty: Bool { batches.isEmpty }

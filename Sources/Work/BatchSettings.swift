@@ -70,7 +70,6 @@ extension BatchSettings {
     /// Simultaneous transfers, including those of owners who had nothing in work.
     var mostDownloads: Int { downloadConcurrency + Self.slotsOfIdleOwners }
 
-    /// What the board needs of them.
     var board: BoardSettings {
         BoardSettings(
             window: window, saturation: downloadConcurrency + filterWidth, retryPolicy: retryPolicy,

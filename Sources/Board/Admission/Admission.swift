@@ -19,9 +19,7 @@ import DarkroomFetch
 ///
 /// Each entry has a number, and its operation has the same number. The operation of an earlier entry begins nothing and
 /// ends nothing.
-///
-/// A value without threads, queues or files: each call changes it and returns the consequences. The board holds it,
-/// under its lock.
+/// Each call returns the consequences.
 package struct Admission: Sendable {
     enum Place: Sendable, CaseIterable { case flight, storage, turn, queued, running }
 
@@ -85,7 +83,11 @@ package struct Admission: Sendable {
         guard entries[wish.work] == nil else { return outcome }
         lastNumber += 1
         entries[wish.work] = Entry(wish: wish, number: lastNumber)
-        let hasFlown = wish.cacheKey.map { join($0, wish, &outcome) } ?? true
+        // Otherwise it waits for another download of the same URL.
+        let hasFlown =
+            wish.cacheKey.map { key in
+                change(&outcome) { $0.enter(wish.request, key, &$1) }
+            } ?? true
         if !hasFlown {
             wait(wish, .flight, &outcome)
         } else if !mayWrite(wish.piece) {
@@ -95,11 +97,6 @@ package struct Admission: Sendable {
             takeTurn(wish, &outcome)
         }
         return outcome
-    }
-
-    /// Whether a download continues. If not, it waits for another one of the same URL.
-    private mutating func join(_ key: CacheKey, _ wish: Wish, _ outcome: inout Outcome) -> Bool {
-        change(&outcome) { $0.enter(wish.request, key, &$1) }
     }
 
     private mutating func takeTurn(_ wish: Wish, _ outcome: inout Outcome) {

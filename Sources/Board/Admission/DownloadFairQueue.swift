@@ -102,10 +102,11 @@ package struct DownloadFairQueue: Sendable {
 
     // MARK: Places
 
+    // Each of these functions returns the downloads that go into the queue now.
+
     /// Adds a download.
     ///
     /// - Parameter name: its host, `h:443`; nil for a local file. All places may be used for local files.
-    /// - Returns: the downloads that go into the queue now: this one, or none.
     mutating func add(_ item: WorkRequest, owner: Owner, host name: ByteString?) -> [WorkRequest] {
         guard case .download(let batch, _) = item.work, places[item.work] == nil else {
             return [item]
@@ -133,8 +134,6 @@ package struct DownloadFairQueue: Sendable {
     }
 
     /// Frees a download's place, if it has one.
-    ///
-    /// - Returns: the downloads that go into the queue now.
     mutating func leave(_ work: Work) -> [WorkRequest] {
         guard case .download(let batch, _) = work, let host = places.removeValue(forKey: work)
         else { return [] }
@@ -144,8 +143,6 @@ package struct DownloadFairQueue: Sendable {
     }
 
     /// Removes a download, whether it waits or has a place.
-    ///
-    /// - Returns: the downloads that go into the queue now.
     mutating func remove(_ work: Work) -> [WorkRequest] {
         if case .download(let batch, _) = work, let wait = waits.removeValue(forKey: work) {
             lines[batch]?.lines[wait.host]?.take()
@@ -158,8 +155,6 @@ package struct DownloadFairQueue: Sendable {
     }
 
     /// Changes the limits. If there are fewer places, downloads keep the ones that they have.
-    ///
-    /// - Returns: the downloads that go into the queue now.
     mutating func setLimits(_ limits: Limits) -> [WorkRequest] {
         self.limits = limits
         for host in Array(hosts.keys) { change(host) { _ in } }

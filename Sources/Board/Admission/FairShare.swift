@@ -145,9 +145,8 @@ package struct FairShare: Sendable {
 
     /// The batch whose turn it is; nil if no batch may have one.
     ///
-    /// - Parameter places: how many pieces may be in work. If given, some places are kept for batches that arrive next:
-    ///   with n free places, a batch with 3·n pieces in work gets no further one, nor does an owner with 7·n. The
-    ///   pieces of lower levels count as free here, except the owner's own, so that lower levels do not limit a level.
+    /// - Parameter places: how many pieces may be in work. If given, some places are kept for batches that arrive next
+    ///   (part 2 of the rule at `DownloadFairQueue`).
     mutating func next(of places: Int? = nil, for entrants: Entrants = .all) -> BatchKey? {
         var atWork = 0
         for level in lines.indices.reversed() {

@@ -7,8 +7,6 @@ import DequeModule
 /// (`FilterQueues`). Other ready images wait here: the highest level first, and within a level in turns of owners and of
 /// their batches, one image each (`FairShare`). An owner with nothing in work does not wait until the images of others
 /// end (`FilterSlots`).
-///
-/// A value without threads. The scheduler holds it under a lock.
 package struct FilterFairQueue {
     /// An image that goes into a queue.
     struct Turn: Equatable {
@@ -25,7 +23,6 @@ package struct FilterFairQueue {
     }
 
     var places: FilterSlots
-    /// The images in the queues, with the numbers of their queues.
     private var queueOfWork: [Work: Int] = [:]
     private var isTaken: [Bool] = []
     /// None is empty.
@@ -37,7 +34,6 @@ package struct FilterFairQueue {
         self.places = places
     }
 
-    /// How many images wait or are in the queues.
     package var count: Int { waitingCount + queueOfWork.count }
 
     /// For tests: whether nothing is remembered.

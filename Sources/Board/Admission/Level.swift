@@ -12,14 +12,12 @@ struct Level: Equatable {
     /// 0 for the lowest.
     let index: Int
 
-    init(_ priority: Priority, _ quality: QualityOfServiceName) {
-        index = priority.rank * 5 + quality.rank
-    }
-
-    init(index: Int) {
-        self.index = index
-    }
-
     /// The levels of the same priority with a higher quality of service.
     var above: Range<Int> { (index + 1)..<(index / 5 + 1) * 5 }
+}
+
+extension Level {
+    init(_ priority: Priority, _ quality: QualityOfServiceName) {
+        self.init(index: priority.rank * 5 + quality.rank)
+    }
 }

@@ -149,7 +149,6 @@ package struct MemoryBudget {
         }
     }
 
-    /// The possible grant; nil if the memory is not available.
     private func offer(
         _ need: Need, to ticket: Ticket, _ owner: FairShare.Owner, _ inTurn: Bool
     ) -> Grant? {

@@ -20,7 +20,7 @@ import DarkroomFetch
 package struct RequestCoalescer: Sendable {
 
     /// What a download does when its turn has come.
-    package enum Turn: Equatable {
+    package enum Turn: Equatable, Sendable {
         /// It looks into the cache and fetches what is missing.
         case leads
         /// It copies the content of the cache.
@@ -46,16 +46,13 @@ package struct RequestCoalescer: Sendable {
         var waiters: [Work: (number: Int, item: WorkRequest)] = [:]
     }
 
-    private enum Pass: Sendable { case copies, alone }
-
     private var flights: [CacheKey: Flight] = [:]
     /// The keys of leaders and waiting downloads.
     private var keys: [Work: CacheKey] = [:]
     /// Downloads that were released and have not had their turn.
-    private var passes: [Work: Pass] = [:]
+    private var passes: [Work: Turn] = [:]
     private var lastNumber = 0
 
-    /// The number of waiting downloads.
     var waitingCount: Int { flights.values.reduce(0) { $0 + $1.waiters.count } }
 
     var isEmpty: Bool { flights.isEmpty && keys.isEmpty && passes.isEmpty }
@@ -80,11 +77,7 @@ package struct RequestCoalescer: Sendable {
     // MARK: At its turn
 
     mutating func begin(_ work: Work, _ key: CacheKey, _ change: inout Change) -> Turn {
-        switch passes.removeValue(forKey: work) {
-        case .copies: return .copies
-        case .alone: return .alone
-        case nil: break
-        }
+        if let pass = passes.removeValue(forKey: work) { return pass }
         if keys[work] != key { leave(work, &change) }
         if let flight = flights[key] { return flight.leader == work ? .leads : .waits }
         flights[key] = Flight(leader: work)
@@ -92,7 +85,6 @@ package struct RequestCoalescer: Sendable {
         return .leads
     }
 
-    /// Whether other downloads wait for this one.
     func hasWaiters(_ work: Work) -> Bool {
         guard let key = keys[work], let flight = flights[key] else { return false }
         return flight.leader == work && !flight.waiters.isEmpty

@@ -32,7 +32,6 @@ package struct StorageBacklog: Sendable {
         unprepared.isEmpty ? nil : unprepared.removeFirst()
     }
 
-    /// Takes everything, because the spool accepts writes again.
     mutating func takeAll() -> StorageBacklog {
         defer { self = StorageBacklog() }
         return self

@@ -60,10 +60,7 @@ extension EventLog {
             .batchResumed,
             "\(status.id) resumed: \(status.counts.finished) of "
                 + "\(Words.count(status.counts.total, "image")) done\(held)",
-            [
-                .batch: status.id, .state: status.state.rawValue,
-                .count: "\(status.counts.total - status.counts.finished)",
-            ])
+            fields(of: status, [.count: "\(status.counts.total - status.counts.finished)"]))
     }
 
     /// Reports unfinished images of a resumed batch during whose work a process has died since the last start.
@@ -82,10 +79,9 @@ extension EventLog {
                     + " retried when the other running images have ended"
                     + (crashes.all.contains(where: \.isEvidence)
                         ? "" : "; a kill counts \(countsKills ? "only the fifth time" : "never")"),
-                [
-                    .batch: batch.status.id, .image: name, .step: Step.filter.rawValue,
-                    .error: crashes.all.last?.rawValue ?? "",
-                ])
+                Self.fields(
+                    batch.status.id, name, at: .filter,
+                    [.error: crashes.all.last?.rawValue ?? ""]))
         }
     }
 
@@ -116,10 +112,7 @@ extension EventLog {
             .batchProgressed,
             "\(status.id): \(counts.finished) of \(Words.count(counts.total, "image")) have ended"
                 + "\(failed)\(waiting)",
-            [
-                .batch: status.id, .state: status.state.rawValue, .count: "\(counts.finished)",
-                .failed: "\(counts.failed)",
-            ])
+            fields(of: status, [.count: "\(counts.finished)", .failed: "\(counts.failed)"]))
     }
 
     /// - Parameter microseconds: the time since it began, before a restart or after it.
@@ -136,20 +129,19 @@ extension EventLog {
             "\(status.id) \(status.state.words): \(Words.count(counts.total, "image")), "
                 + "\(parts.joined(separator: ", ")), in \(Words.time(microseconds: microseconds))"
                 + sinceItsClaim(status, microseconds),
-            [
-                .batch: status.id, .state: status.state.rawValue,
-                .microseconds: "\(microseconds)", .count: "\(counts.total)",
-                .failed: "\(counts.failed)", .warnings: "\(counts.warned)",
-            ])
+            fields(
+                of: status,
+                [
+                    .microseconds: "\(microseconds)", .count: "\(counts.total)",
+                    .failed: "\(counts.failed)", .warnings: "\(counts.warned)",
+                ]))
     }
 
     package func batchRemoved(_ status: Status) {
         say(
             .batchRemoved,
             "\(status.id): its folder in active/ was removed; its unfinished images have failed",
-            [
-                .batch: status.id, .state: status.state.rawValue, .error: Failure.batchRemoved,
-            ])
+            fields(of: status, [.error: Failure.batchRemoved]))
     }
 
     package func pageFailed(_ failure: Failure, batch id: String) {
@@ -158,13 +150,32 @@ extension EventLog {
             [.batch: id, .error: failure.code])
     }
 
+    // MARK: Commands
+
+    package func obeyed(id: String, _ command: ControlRecord) {
+        let form = command.command.form
+        say(
+            form.event, "\(id) \(form.words) (by user \(command.uid))",
+            [.batch: id, .user: "\(command.uid)"])
+    }
+
+    package func reopened(_ status: Status, uid: UInt32) {
+        let form = ControlCommand.retry.form
+        say(
+            form.event,
+            "\(status.id) \(form.words): \(status.counts.new) of "
+                + "\(Words.count(status.counts.total, "image")) to process (by user \(uid))",
+            fields(of: status, [.user: "\(uid)", .count: "\(status.counts.new)"]))
+    }
+
     // MARK: Internals
 
+    func fields(of status: Status, _ others: Fields) -> Fields {
+        ([.batch: status.id, .state: status.state.rawValue] as Fields).merging(others) { $1 }
+    }
+
     private func fields(of manifest: Status.ManifestReference, _ status: Status) -> Fields {
-        var fields: Fields = [
-            .batch: status.id, .state: status.state.rawValue, .file: manifest.name,
-            .bytes: "\(manifest.bytes)",
-        ]
+        var fields = fields(of: status, [.file: manifest.name, .bytes: "\(manifest.bytes)"])
         if let uid = manifest.uid { fields[.user] = "\(uid)" }
         return fields
     }
@@ -199,15 +210,7 @@ extension EventLog {
 extension BatchState {
     /// The state as part of a sentence.
     package var words: String {
-        switch self {
-        case .pending: "pending"
-        case .processing: "processing"
-        case .held: "held"
-        case .completed: "completed"
-        case .completedWithErrors: "completed with errors"
-        case .cancelled: "cancelled"
-        case .rejected: "rejected"
-        }
+        self == .completedWithErrors ? "completed with errors" : rawValue
     }
 }
 

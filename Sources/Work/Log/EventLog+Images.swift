@@ -5,7 +5,6 @@ import DarkroomFetch
 import DarkroomSpool
 import Foundation
 
-/// Records about images and their sources.
 extension EventLog {
     func downloaded(_ job: DownloadJob, bytes: Int, microseconds: UInt64, words: String = "fetched")
     {
@@ -34,24 +33,19 @@ extension EventLog {
         downloaded(job, bytes: bytes, microseconds: microseconds, words: "taken from the cache")
     }
 
-    /// An image waits until there is memory for it.
     func waitsForMemory(_ job: FilterJob, bytes: Int) {
         say(
             .imageWaits,
             "\(job.id): \(job.name) waits for \(Units.bytes(bytes)) of memory",
-            [
-                .batch: job.id, .image: job.name, .step: Step.filter.rawValue,
-                .bytes: "\(bytes)",
-            ])
+            Self.fields(job.id, job.name, at: .filter, [.bytes: "\(bytes)"]))
     }
 
     package func ended(batch: String, _ image: ImageStatus, at step: Step) {
         metrics.ended(image)
         let milliseconds = image.milliseconds.downloading + image.milliseconds.filtering
-        var fields: Fields = [
-            .batch: batch, .image: image.name, .state: image.state.rawValue, .step: step.rawValue,
-            .microseconds: "\(milliseconds * 1000)",
-        ]
+        var fields = Self.fields(
+            batch, image.name, at: step,
+            [.state: image.state.rawValue, .microseconds: "\(milliseconds * 1000)"])
         if let attempts = image.download?.attempts { fields[.attempt] = "\(attempts)" }
         if let error = image.error {
             if let host = image.source.flatMap({ Self.host(of: ByteString($0)) }) {
@@ -97,10 +91,9 @@ extension EventLog {
 
     func retried(_ retry: Retry) {
         metrics.retries.add(1)
-        var fields: Fields = [
-            .batch: retry.batch, .image: retry.image, .step: Step.download.rawValue,
-            .error: retry.failure.code, .attempt: "\(retry.attempts)",
-        ]
+        var fields = Self.fields(
+            retry.batch, retry.image, at: .download,
+            [.error: retry.failure.code, .attempt: "\(retry.attempts)"])
         if let host = Self.host(of: retry.source) { fields[.host] = host }
         say(
             .downloadRetried,
@@ -108,37 +101,26 @@ extension EventLog {
                 + DownloadRetryPolicy.text(retry.delay), fields)
     }
 
-    /// A folder to which outputs are delivered has refused one.
+    /// A folder has refused outputs or originals.
     ///
-    /// - Parameter isOfAll: whether all outputs wait, and not some of them alone.
-    func deliveryWaits(_ failure: Failure, to folder: String, isOfAll: Bool = true) {
-        let outputs = isOfAll ? "outputs" : "some outputs"
+    /// - Parameters:
+    ///   - what: such as `outputs cannot be delivered`.
+    ///   - waiting: who waits because of it.
+    func folderWaits(_ folder: String, _ what: String, of waiting: String, _ failure: Failure) {
         say(
             .deliveryWaits,
-            "\(folder): \(outputs) cannot be delivered there: \(failure.message); their images wait, and darkroomd "
+            "\(folder): \(what) there: \(failure.message); their \(waiting) wait, and darkroomd "
                 + "tries again regularly", [.error: failure.code, .file: folder])
     }
 
-    func deliveryWorksAgain(_ failure: Failure, to folder: String, since: String) {
+    /// - Parameter what: such as `outputs can be delivered`.
+    func folderWorksAgain(
+        _ folder: String, _ what: String, since: String, _ failure: Failure
+    ) {
         say(
             .deliveryWorksAgain,
-            "\(folder): outputs can be delivered there again; they could not since \(since): \(failure.message)",
+            "\(folder): \(what) there again; they could not since \(since): \(failure.message)",
             [.error: failure.code, .file: folder])
-    }
-
-    /// Originals of a hot folder cannot be moved.
-    func originalsWait(_ failure: Failure, of path: String, to folder: String) {
-        say(
-            .deliveryWaits,
-            "\(folder): originals of \(path) cannot be moved there: \(failure.message); their batches wait, and "
-                + "darkroomd tries again regularly", [.error: failure.code, .file: folder])
-    }
-
-    func originalsMoveAgain(_ failure: Failure, of path: String, to folder: String, since: String) {
-        say(
-            .deliveryWorksAgain,
-            "\(folder): originals of \(path) can be moved there again; they could not since \(since): "
-                + "\(failure.message)", [.error: failure.code, .file: folder])
     }
 
     /// - Parameters:
@@ -165,9 +147,7 @@ extension EventLog {
                 + (kept
                     ? "kept in the cache"
                     : "not kept in the cache: the response does not allow it, or there is no room"),
-            [
-                .batch: job.id, .image: job.image, .step: Step.download.rawValue,
-            ])
+            Self.fields(job.id, job.image, at: .download))
     }
 
     /// The server of a source, `name:port`; nil if it has none, or if that text may contain a secret.
@@ -178,10 +158,14 @@ extension EventLog {
         }
     }
 
+    static func fields(
+        _ batch: String, _ image: String, at step: Step, _ others: Fields = [:]
+    ) -> Fields {
+        ([.batch: batch, .image: image, .step: step.rawValue] as Fields).merging(others) { $1 }
+    }
+
     private func fields(of job: DownloadJob) -> Fields {
-        var fields: Fields = [
-            .batch: job.id, .image: job.image, .step: Step.download.rawValue,
-        ]
+        var fields = Self.fields(job.id, job.image, at: .download)
         if let host = Self.host(of: job.source.text) { fields[.host] = host }
         if let attempt = job.attempt { fields[.attempt] = "\(attempt)" }
         return fields

@@ -62,7 +62,6 @@ package struct Acceptance {
         package var hasLeft = false
     }
 
-    /// Takes manifests that have been examined.
     package func take(_ candidates: [Candidate]) -> Outcome {
         let claims = claim.take(candidates)
         if let failure = claims.failure { storage.writeRefused(failure) }
@@ -79,7 +78,6 @@ package struct Acceptance {
         return outcome
     }
 
-    /// Gives receipts to manifests that are in `active`.
     private func issueReceipts(for claimed: [ClaimedManifest], _ outcome: inout Outcome) {
         let answered = issue(claimed, &outcome)
         // If this sync fails, a power failure may destroy a receipt, which is then written again at the next start.

@@ -13,7 +13,6 @@ final class BurstPause: Sendable {
     /// The time until which the next group waits, if it comes at all before then, in nanoseconds.
     private let burstUntil = Atomic<UInt64>(0)
 
-    /// A group of so many batches has ended.
     func ended(batches: Int, now: UInt64 = Clock.nanoseconds) {
         burstUntil.store(batches > 1 ? now + Self.closely : 0, ordering: .relaxed)
     }

@@ -11,26 +11,13 @@ extension Committer {
         let index: Int
         var status: ImageStatus
         /// Whether its pixels are in a file next to its output, for other images; see `HandOverTable`.
-        let handsOver: Bool
+        var handsOver = false
         /// Called with the status that was written to the journal: that of a failed image if publishing failed.
         let completion: @Sendable (ImageStatus) -> Void
         /// Called instead if it is not written to the journal.
-        let unrecorded: @Sendable (Unrecorded) -> Void
+        var unrecorded: @Sendable (Unrecorded) -> Void = { _ in }
         /// Whether it is not in the journal yet.
         var isUndecided = true
-
-        init(
-            folders: BatchFolders, index: Int, status: ImageStatus, handsOver: Bool = false,
-            completion: @escaping @Sendable (ImageStatus) -> Void,
-            unrecorded: @escaping @Sendable (Unrecorded) -> Void = { _ in }
-        ) {
-            self.folders = folders
-            self.index = index
-            self.status = status
-            self.handsOver = handsOver
-            self.completion = completion
-            self.unrecorded = unrecorded
-        }
 
         /// Whether it has an output that may not be on the disk. One that was delivered is.
         var awaitsSync: Bool {
@@ -39,8 +26,7 @@ extension Committer {
 
         /// The files that exist according to the journal's record.
         var files: [FileName] {
-            (status.published == false ? [] : [BatchFile.output(index)])
-                + (handsOver ? [BatchFile.pixels(index)] : [])
+            BatchFile.results(index, isPublished: status.published != false, handsOver: handsOver)
         }
 
         var record: JournalRecord { .ended(index: index, status) }
@@ -190,6 +176,23 @@ extension Committer {
             results.reduce(ends.reduce(0) { $0 + $1.filesToSync }) { sum, results in
                 sum + results.items.filter(\.awaitsSync).reduce(0) { $0 + $1.files.count }
             }
+        }
+    }
+}
+
+extension BatchFile {
+    /// The files in `active/ID` that the filter of an image leaves.
+    static func results(_ index: Int, isPublished: Bool, handsOver: Bool) -> [FileName] {
+        (isPublished ? [output(index)] : []) + (handsOver ? [pixels(index)] : [])
+    }
+}
+
+extension BatchFolders {
+    /// Waits until these files in `active/ID` are on the disk.
+    func sync(_ files: [FileName]) throws(FileError) {
+        let active = spool.active
+        for name in files.map(pathInActive) {
+            try active.open(name).sync(path: active.path(of: name))
         }
     }
 }

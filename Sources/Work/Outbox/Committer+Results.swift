@@ -121,15 +121,12 @@ extension Committer {
     ///
     /// - Throws: an error if this is not known yet.
     private func sync(_ items: inout [Item], _ folders: BatchFolders) throws(FileError) {
-        let active = folders.spool.active
         var unwritten: [Int] = []
         defer { for index in unwritten.reversed() { items.remove(at: index) } }
         for index in items.indices {
             guard items[index].awaitsSync else { continue }
             do throws(FileError) {
-                for name in items[index].files.map(folders.pathInActive) {
-                    try active.open(name).sync(path: active.path(of: name))
-                }
+                try folders.sync(items[index].files)
             } catch  where error.step == .sync && error.errno.storageFault == .full {
                 // Unlike a journal's lines, an output can be written again from its beginning.
                 storage.writeRefused(FileError(.write, error.path, error.errno))

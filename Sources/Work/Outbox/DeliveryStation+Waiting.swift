@@ -4,14 +4,9 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
 import Dispatch
-import SystemPackage
 
 /// Images that wait, and the ends of all.
 extension DeliveryStation {
-    /// In seconds.
-    private static let firstDelay = 1.0
-    private static let longestDelay = 60.0
-
     /// An image waits, alone or with all others, or fails.
     ///
     /// - Parameter forgetting: whether its promise is not in the journal.
@@ -29,16 +24,13 @@ extension DeliveryStation {
 
     /// Keeps an image until the next attempt of all. A restart continues with it.
     func keepWaiting(_ job: Deliveries.Job, _ failure: Failure, since: String) {
-        if let job = waiting(job, failure, since: since) { pending.append(job) }
+        if let job = waiting(job, failure, since: since) { pending.append(job, of: job.job.owner) }
     }
 
     /// Keeps an image until its own next attempt. A restart continues with it.
     func waitAlone(_ job: Deliveries.Job, _ failure: Failure) {
         var job = job
-        let delay = job.trouble.map { min($0.delay * 2, Self.longestDelay) } ?? Self.firstDelay
-        let trouble = Deliveries.Job.Trouble(
-            since: job.trouble?.since ?? Clock.timestamp, delay: delay,
-            next: shared.time.now.saturatingAdd(UInt64(delay * 1e9)))
+        let trouble = Outage(failure, after: job.trouble, now: shared.time.now)
         guard let kept = waiting(job, failure, since: trouble.since) else { return }
         let isFirst = job.trouble == nil
         job = kept
@@ -50,7 +42,7 @@ extension DeliveryStation {
 
     private func countAlone(_ failure: Failure, since: String) {
         if refusedAlone == nil {
-            shared.log.deliveryWaits(failure, to: path, isOfAll: false)
+            shared.log.folderWaits(path, "some outputs cannot be delivered", of: "images", failure)
             refusedAlone = (0, failure, since)
         }
         refusedAlone?.count += 1
@@ -61,7 +53,7 @@ extension DeliveryStation {
         shared.time.call(at: tick.time, on: queue) { [weak self] in
             guard let self, attemptAlone.hasCome(tick) else { return }
             let now = max(shared.time.now, tick.time)
-            for job in alone where job.isDue(at: now) { pending.append(job) }
+            for job in alone where job.isDue(at: now) { pending.append(job, of: job.job.owner) }
             alone.removeAll { $0.isDue(at: now) }
             planAlone(at: alone.lazy.compactMap(\.trouble?.next).min())
             passSoon()
@@ -81,34 +73,28 @@ extension DeliveryStation {
             if job.hasEnded { return nil }
             shared.committer.record(job.record, of: job.folders) {}
         }
-        let reason = Deliveries.Reason(
-            image: job.job.image.status.name, message: failure.message, since: since)
-        if shared.note(reason, for: job.job) { job.changed() }
+        let reason = StationShared.Reason(
+            subject: job.job.image.status.name, message: failure.message, since: since)
+        if shared.note(reason, for: job.job.key, job.job.index) { job.changed() }
         return job
     }
 
     /// The folder has refused everything, so that images wait.
     func refused(_ failure: Failure) {
-        if trouble == nil { shared.log.deliveryWaits(failure, to: path) }
-        let delay = trouble.map { min($0.delay * 2, Self.longestDelay) } ?? Self.firstDelay
-        trouble = Trouble(
-            failure: failure, since: trouble?.since ?? Clock.timestamp, delay: delay)
-        let moment = shared.time.now.saturatingAdd(UInt64(delay * 1e9))
-        guard let tick = attempt.plan(at: moment) else { return }
-        shared.time.call(at: moment, on: queue) { [weak self] in
-            guard let self, attempt.hasCome(tick) else { return }
-            trouble?.isWaiting = false
-            passSoon()
+        if trouble == nil {
+            shared.log.folderWaits(path, "outputs cannot be delivered", of: "images", failure)
         }
+        wait(because: failure)
     }
 
     func worksAgain() {
         guard let trouble = trouble.take() else { return }
-        shared.log.deliveryWorksAgain(trouble.failure, to: path, since: trouble.since)
+        shared.log.folderWorksAgain(
+            path, "outputs can be delivered", since: trouble.since, trouble.failure)
     }
 
     func endCancelled() {
-        for job in pending.removeAll(where: \.cancellation.isSet) { giveUp(job, .cancelled) }
+        for job in pending.takeAll(where: \.cancellation.isSet) { giveUp(job, .cancelled) }
     }
 
     /// Fails an image. Its copy is removed when no promise says any more that a missing copy may be placed.
@@ -131,7 +117,7 @@ extension DeliveryStation {
     }
 
     func end(_ job: Deliveries.Job, _ result: Result<ImageStatus, Failure>) {
-        _ = shared.note(nil, for: job.job)
+        _ = shared.note(nil, for: job.job.key, job.job.index)
         if job.trouble != nil {
             refusedAlone?.count -= 1
             if refusedAlone?.count == 0 { refusedAlone = nil }

@@ -22,24 +22,16 @@ import SystemPackage
 ///
 /// A pass copies up to 64 outputs, whose owners take turns, has the committer write their promises, and gives the copies
 /// their names.
-final class DeliveryStation: @unchecked Sendable {
+final class DeliveryStation: FolderStation, @unchecked Sendable {
     // @unchecked: the stored variables are used on `queue` only.
 
     private static let mostOfPass = 64
 
-    struct Trouble {
-        let failure: Failure
-        let since: String
-        let delay: Double
-        /// Whether the time of the next attempt has not come.
-        var isWaiting = true
-    }
-
     let path: String
-    let shared: Deliveries.Shared
+    let shared: StationShared
     let queue = DispatchQueue(label: "darkroom.delivery", qos: .utility)
-    var pending = DeliveryTurns<Deliveries.Job> { $0.job.owner }
-    /// Those that wait alone.
+    /// Those of the next pass. Their owners take turns, so that nobody waits for all that somebody else has.
+    var pending = DeliveryTurns()
     var alone: [Deliveries.Job] = []
     /// How many images wait alone or try again, and the first reason.
     var refusedAlone: (count: Int, failure: Failure, since: String)?
@@ -47,16 +39,15 @@ final class DeliveryStation: @unchecked Sendable {
     private var promised: [Deliveries.Job] = []
     /// The names that outputs get next.
     private var names: Set<ByteString> = []
-    /// The outage of the folder, from its report until something shows its end, or nothing waits any more.
-    var trouble: Trouble?
+    var trouble: Outage?
     /// Why the folder has refused everything during this pass.
     var refusal: Failure?
-    private var passIsSet = false
+    var passIsSet = false
     private var placingIsSet = false
     var attempt = PlannedTick()
     var attemptAlone = PlannedTick()
 
-    init(_ path: String, _ shared: Deliveries.Shared) {
+    init(_ path: String, _ shared: StationShared) {
         self.path = path
         self.shared = shared
     }
@@ -66,41 +57,27 @@ final class DeliveryStation: @unchecked Sendable {
             if let trouble, trouble.isWaiting {
                 keepWaiting(job, trouble.failure, since: trouble.since)
             } else {
-                pending.append(job)
+                pending.append(job, of: job.job.owner)
                 passSoon()
             }
         }
     }
 
-    func tryAgain() {
-        queue.async { [self] in
-            trouble?.isWaiting = false
-            for job in alone { pending.append(job) }
-            alone = []
-            passSoon()
-        }
+    var isEmpty: Bool { pending.isEmpty }
+
+    func takeBack() {
+        for job in alone { pending.append(job, of: job.job.owner) }
+        alone = []
     }
 
-    /// Keeps nothing any more.
-    func leave() {
-        queue.async { [self] in
-            _ = pending.removeAll { _ in true }
-            (alone, promised) = ([], [])
-        }
-    }
-
-    func passSoon() {
-        guard !passIsSet, !pending.isEmpty else { return }
-        passIsSet = true
-        queue.async { [self] in
-            passIsSet = false
-            pass()
-        }
+    func clear() {
+        pending = DeliveryTurns()
+        (alone, promised) = ([], [])
     }
 
     // MARK: Copies
 
-    private func pass() {
+    func pass() {
         guard !shared.stopped.isSet else { return }
         endCancelled()
         // Nobody waits for the end of an outage.
@@ -109,7 +86,9 @@ final class DeliveryStation: @unchecked Sendable {
         var isOpen = false
         var copied: [Deliveries.Job] = []
         var opened = OpenedFolders()
-        for var job in pending.next(atMost: Self.mostOfPass) {
+        var jobs: [Deliveries.Job] = []
+        while jobs.count < Self.mostOfPass, let job = pending.next() { jobs.append(job) }
+        for var job in jobs {
             guard let output = job.output else {
                 giveUp(job, .unexpected("an image without an output is delivered"))
                 continue
@@ -157,7 +136,7 @@ final class DeliveryStation: @unchecked Sendable {
     private func synced(
         _ jobs: [Deliveries.Job], _ opened: inout OpenedFolders, copies: Bool
     ) -> [Deliveries.Job] {
-        guard shared.durably else { return jobs }
+        guard shared.committer.durably else { return jobs }
         var synced: [Deliveries.Job] = []
         var folders: Set<ByteString> = []
         for job in jobs {
@@ -190,7 +169,7 @@ final class DeliveryStation: @unchecked Sendable {
         let copied = synced(copied, &opened, copies: true)
         guard let first = copied.first else { return }
         let areKept =
-            shared.durably && copied.count > 1 && first.folders.spool.syncTogether()
+            shared.committer.durably && copied.count > 1 && first.folders.spool.syncTogether()
         for var job in copied {
             if areKept { job.isKept = true }
             if let failure = keep(&job) {
@@ -215,7 +194,7 @@ final class DeliveryStation: @unchecked Sendable {
     func keep(_ job: inout Deliveries.Job) -> Failure? {
         if job.isKept { return nil }
         do throws(FileError) {
-            if shared.durably { try job.syncFiles() }
+            if shared.committer.durably { try job.syncFiles() }
             job.isKept = true
         } catch  where error.fault == .scarce {
             return Failure(error)
@@ -258,7 +237,7 @@ final class DeliveryStation: @unchecked Sendable {
                     placed.append(job)
                 } else {
                     forget(&job)
-                    pending.append(job)
+                    pending.append(job, of: job.job.owner)
                 }
             } catch {
                 refuse(job, error)
@@ -280,8 +259,8 @@ final class DeliveryStation: @unchecked Sendable {
         forget(&job)
         worksAgain()
         if job.trouble != nil, let refusedAlone, refusedAlone.count == 1 {
-            shared.log.deliveryWorksAgain(
-                refusedAlone.failure, to: path, since: refusedAlone.since)
+            shared.log.folderWorksAgain(
+                path, "outputs can be delivered", since: refusedAlone.since, refusedAlone.failure)
         }
         end(job, .success(image))
     }
@@ -297,6 +276,9 @@ final class DeliveryStation: @unchecked Sendable {
         job.job.image.promise = nil
     }
 }
+
+/// What waits for a pass.
+typealias DeliveryTurns = BatchRotation<Deliveries.Job>
 
 extension Failure {
     fileprivate static func taken(_ place: String) -> Failure {

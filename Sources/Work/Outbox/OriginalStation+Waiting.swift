@@ -3,15 +3,9 @@ import DarkroomBoard
 import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
-import Dispatch
-import SystemPackage
 
 /// Batches that wait, originals that stay, and the ends of all.
 extension OriginalStation {
-    /// In seconds.
-    private static let firstDelay = 1.0
-    private static let longestDelay = 60.0
-
     /// A batch waits, or its originals stay if it was cancelled.
     func refuse(_ key: BatchKey, _ failure: Failure, in path: String?) {
         guard let work = works[key] else { return }
@@ -27,9 +21,8 @@ extension OriginalStation {
         guard let work = works[key] else { return }
         let count = work.pending.count
         guard count > 0 else { return }
-        let reason = Status.Waiting(
-            .originals,
-            message: "\(Words.count(count, "original")) cannot be moved: \(failure.message)",
+        let reason = StationShared.Reason(
+            subject: Words.count(count, "original"), message: failure.message,
             since: trouble?.since ?? Clock.timestamp)
         if shared.note(reason, for: key) { work.job.changed() }
     }
@@ -37,10 +30,12 @@ extension OriginalStation {
     /// The originals of a batch that are left stay where they are.
     func stay(_ key: BatchKey, _ reason: String) {
         guard var work = works[key], !work.isInPass else { return }
-        let rules = work.job.rules()
-        let hot = folder(of: rules).flatMap { self.hot($0.path, of: work) }
+        let settings = work.job.settings()
+        let hot = folder(of: settings).flatMap { self.hot($0.path, of: work) }
         hot?.show(work.pending)
-        let opened = rule(for: work, rules).flatMap { try? open($0.0, $0.1, for: work, rules) }
+        let opened = rule(for: work, settings).flatMap {
+            try? open($0.0, $0.1, for: work, settings)
+        }
         for picture in work.pending {
             let promise = work.promises[picture.source]
             if let promise { names.remove(ByteString(promise.path)) }
@@ -78,23 +73,17 @@ extension OriginalStation {
     func refused(_ failure: Failure, _ target: String) {
         // The last batch was cancelled, and nobody waits for the end of this.
         guard let work = works.values.first else { return trouble = nil }
-        let path = folder(of: work.job.rules())?.path
-        if trouble == nil { shared.log.originalsWait(failure, of: path ?? key.text, to: target) }
-        let delay = trouble.map { min($0.delay * 2, Self.longestDelay) } ?? Self.firstDelay
-        trouble = Trouble(
-            failure: failure, since: trouble?.since ?? Clock.timestamp, delay: delay)
-        let moment = shared.time.now.saturatingAdd(UInt64(delay * 1e9))
-        guard let tick = attempt.plan(at: moment) else { return }
-        shared.time.call(at: moment, on: queue) { [weak self] in
-            guard let self, attempt.hasCome(tick) else { return }
-            trouble?.isWaiting = false
-            passSoon()
+        let path = folder(of: work.job.settings())?.path
+        if trouble == nil {
+            shared.log.folderWaits(
+                target, "originals of \(path ?? key.text) cannot be moved", of: "batches", failure)
         }
+        wait(because: failure)
     }
 
     func worksAgain(_ path: String, _ target: String) {
         guard let trouble = trouble.take() else { return }
-        shared.log.originalsMoveAgain(
-            trouble.failure, of: path, to: target, since: trouble.since)
+        shared.log.folderWorksAgain(
+            target, "originals of \(path) can be moved", since: trouble.since, trouble.failure)
     }
 }

@@ -4,7 +4,6 @@ import DarkroomCore
 import DarkroomManifest
 import DarkroomSpool
 import Dispatch
-import SystemPackage
 
 /// The originals of one hot folder.
 ///
@@ -16,18 +15,10 @@ import SystemPackage
 ///
 /// A pass prepares originals of each batch, has the committer write their promises, and keeps these. The present
 /// configuration says where they move. If it says nothing any more, they stay.
-final class OriginalStation: @unchecked Sendable {
+final class OriginalStation: FolderStation, @unchecked Sendable {
     // @unchecked: the stored variables are used on `queue` only.
 
     private static let mostOfPass = 64
-
-    struct Trouble {
-        let failure: Failure
-        let since: String
-        let delay: Double
-        /// Whether the time of the next attempt has not come.
-        var isWaiting = true
-    }
 
     /// A batch, and what is left of it.
     struct Work {
@@ -49,19 +40,19 @@ final class OriginalStation: @unchecked Sendable {
 
     /// The name of `hot/KEY`.
     let key: FileName
-    let shared: OriginalMoves.Shared
+    let shared: StationShared
     let queue = DispatchQueue(label: "darkroom.originals", qos: .utility)
     var works: [BatchKey: Work] = [:]
     /// The paths that originals get next.
     var names: Set<ByteString> = []
-    /// The outage of the two folders, from its report until a move shows its end, or nothing waits any more.
-    var trouble: Trouble?
+    /// That of either of the two folders.
+    var trouble: Outage?
     /// Whether the two folders are known to be on different mounts of a file system.
     private var copies = false
-    private var passIsSet = false
+    var passIsSet = false
     var attempt = PlannedTick()
 
-    init(_ key: FileName, _ shared: OriginalMoves.Shared) {
+    init(_ key: FileName, _ shared: StationShared) {
         self.key = key
         self.shared = shared
     }
@@ -81,30 +72,13 @@ final class OriginalStation: @unchecked Sendable {
         }
     }
 
-    func tryAgain() {
-        queue.async { [self] in
-            trouble?.isWaiting = false
-            passSoon()
-        }
-    }
-
-    /// Keeps nothing any more.
-    func leave() {
-        queue.async { [self] in works = [:] }
-    }
-
-    func passSoon() {
-        guard !passIsSet, !works.isEmpty else { return }
-        passIsSet = true
-        queue.async { [self] in
-            passIsSet = false
-            pass()
-        }
-    }
+    var isEmpty: Bool { works.isEmpty }
+    func takeBack() {}
+    func clear() { works = [:] }
 
     // MARK: Passes
 
-    private func pass() {
+    func pass() {
         var refusal: (failure: Failure, target: String)?
         // The folders, if they have refused nothing to a batch that waits for no promise, which could tell more.
         var working: (path: String, target: String)?
@@ -112,13 +86,13 @@ final class OriginalStation: @unchecked Sendable {
             if shared.stopped.isSet { return }
             guard let work = works[key], !work.isInPass else { continue }
             if trouble?.isWaiting == true, !work.job.cancellation.isSet { continue }
-            let rules = work.job.rules()
-            guard let (folder, place) = rule(for: work, rules) else {
+            let settings = work.job.settings()
+            guard let (folder, place) = rule(for: work, settings) else {
                 stay(key, "the configuration does not move it any more")
                 continue
             }
             do throws(FileError) {
-                let opened = try open(folder, place, for: work, rules)
+                let opened = try open(folder, place, for: work, settings)
                 if let failure = prepare(key, opened) {
                     refusal = (failure, place.folder)
                 } else if works[key]?.isInPass == false {
@@ -143,15 +117,15 @@ final class OriginalStation: @unchecked Sendable {
     }
 
     /// The hot folder; nil if there is none any more.
-    func folder(of rules: OriginalMoves.Rules) -> HotFolder? {
-        rules.folders.first { HotStations.key($0.path) == key }
+    func folder(of settings: BatchSettings) -> HotFolder? {
+        settings.folders.first { HotStations.key($0.path) == key }
     }
 
     /// The hot folder, and where its originals move; nil if they do not.
     func rule(
-        for work: Work, _ rules: OriginalMoves.Rules
+        for work: Work, _ settings: BatchSettings
     ) -> (HotFolder, Delivery)? {
-        guard let folder = folder(of: rules) else { return nil }
+        guard let folder = folder(of: settings) else { return nil }
         guard folder.originals == .place, let place = folder.place else {
             hot(folder.path, of: work)?.show(work.pending)
             return nil
@@ -160,11 +134,12 @@ final class OriginalStation: @unchecked Sendable {
     }
 
     func open(
-        _ folder: HotFolder, _ place: Delivery, for work: Work, _ rules: OriginalMoves.Rules
+        _ folder: HotFolder, _ place: Delivery, for work: Work, _ settings: BatchSettings
     ) throws(FileError) -> OriginalsFolder {
         try OriginalsFolder(
             from: folder.path, to: place, of: work.job.folders, work.hidingKey,
-            taken: TakenFolders(rules.taken), durably: rules.isDurable, copies: copies,
+            taken: TakenFolders(settings.delivery.taken), durably: settings.isDurable,
+            copies: copies,
             stop: shared.stopped)
     }
 
@@ -241,8 +216,8 @@ final class OriginalStation: @unchecked Sendable {
 
     private func keepPromises(_ key: BatchKey) {
         guard let work = works[key] else { return }
-        let rules = work.job.rules()
-        guard let (folder, place) = rule(for: work, rules) else {
+        let settings = work.job.settings()
+        guard let (folder, place) = rule(for: work, settings) else {
             // The next pass finds the same.
             works[key]?.promised = []
             return giveBack(work.promised, of: key, nil)
@@ -251,7 +226,7 @@ final class OriginalStation: @unchecked Sendable {
         var failure: Failure?
         do throws(FileError) {
             works[key]?.promised = []
-            let opened = try open(folder, place, for: work, rules)
+            let opened = try open(folder, place, for: work, settings)
             for picture in work.promised {
                 if shared.stopped.isSet { return }
                 if let error = keepPromise(of: picture, key, opened) {

@@ -5,12 +5,6 @@ import DarkroomSpool
 import Dispatch
 import Synchronization
 
-/// Provides the progress of batches.
-protocol ProgressSource: AnyObject, Sendable {
-    /// The batch's present sums; nil after it has finished, and while only its folder has them.
-    func progress(of key: BatchKey) -> ProgressSnapshot?
-}
-
 struct ProgressSnapshot: Sendable {
     let folders: BatchFolders
     let sums: BatchSums
@@ -63,12 +57,12 @@ final class ProgressKeeper: Sendable {
     // MARK: In the middle of the work
 
     /// The batch's progress differs from its file.
-    func changed(_ key: BatchKey, _ source: any ProgressSource, now: UInt64) {
+    func changed(_ key: BatchKey, _ source: any StatusSource, now: UInt64) {
         pacer.changed(key, now: now) { [self] in write($0, source) }
     }
 
     /// Writes the file unless it says the same.
-    private func write(_ key: BatchKey, _ source: any ProgressSource) {
+    private func write(_ key: BatchKey, _ source: any StatusSource) {
         pacer.begin(key)
         // It may have finished before this change was reported.
         guard let snapshot = source.progress(of: key) else { return forget(key) }
@@ -93,7 +87,7 @@ final class ProgressKeeper: Sendable {
     /// Writes the files of these batches now, as far as the time permits.
     ///
     /// - Parameter end: in nanoseconds.
-    func write(_ keys: [BatchKey], _ source: any ProgressSource, before end: UInt64 = .max) {
+    func write(_ keys: [BatchKey], _ source: any StatusSource, before end: UInt64 = .max) {
         queue.sync {
             for key in keys where end == .max || time.now < end { write(key, source) }
         }

@@ -6,7 +6,6 @@ import DarkroomCore
 /// A value without a clock. It is given the sums at some moments, a few times a second or more rarely. Only the time in
 /// which work may begin counts, so a pause changes neither the rates nor the estimate.
 package struct ProgressMeter: Sendable {
-    /// The sums at a moment.
     private struct Sample {
         /// The seconds of work until then.
         var seconds: Double
@@ -48,10 +47,11 @@ package struct ProgressMeter: Sendable {
     ///   - time: in nanoseconds of a clock that nobody sets.
     ///   - images: the number of ended images.
     ///   - bytes: the sum of the sizes of their outputs.
-    ///   - sizes: what is known about the sizes of the sources.
+    ///   - sizes: what is known about the sizes of the sources; without a value, nothing.
     ///   - mayWork: whether work may begin from now on.
-    mutating func add(
-        time now: UInt64, images: Int, bytes: Int, sizes: SourceSizes.Sums, mayWork: Bool
+    package mutating func add(
+        time now: UInt64, images: Int, bytes: Int, sizes: SourceSizes.Sums = SourceSizes.Sums(),
+        mayWork: Bool
     ) {
         if isWorking, let time { seconds += Double(now.saturatingSubtract(time)) / 1e9 }
         time = now
@@ -65,11 +65,6 @@ package struct ProgressMeter: Sendable {
         present = sizes
         append(sample)
         while samples.count > 2, isWindow(from: samples[1]) { samples.removeFirst() }
-    }
-
-    /// The same if no sizes are known.
-    package mutating func add(time now: UInt64, images: Int, bytes: Int, mayWork: Bool) {
-        add(time: now, images: images, bytes: bytes, sizes: SourceSizes.Sums(), mayWork: mayWork)
     }
 
     private mutating func append(_ sample: Sample) {

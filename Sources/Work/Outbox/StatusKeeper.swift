@@ -7,10 +7,12 @@ import Dispatch
 import Synchronization
 import SystemPackage
 
-/// Provides the statuses for the status keeper.
-protocol StatusSource: ProgressSource {
+/// Provides the statuses for the status keeper, and the sums for the progress keeper.
+protocol StatusSource: AnyObject, Sendable {
     /// The batch's present status; nil after it has finished.
     func snapshot(of key: BatchKey) -> StatusSnapshot?
+    /// The batch's present sums; nil after it has finished, and while only its folder has them.
+    func progress(of key: BatchKey) -> ProgressSnapshot?
     /// The batch's final status is in the outbox, and its folder in `active` has been removed.
     func finished(_ key: BatchKey)
     /// The status of an idle held batch is in the outbox.
@@ -48,12 +50,7 @@ final class StatusKeeper: Sendable {
         /// too.
         var refused: [BatchKey: any StatusSource] = [:]
         /// Held batches whose status the disk has not accepted yet.
-        var parking: [Batch] = []
-    }
-
-    private struct Batch: Sendable {
-        let key: BatchKey
-        let source: any StatusSource
+        var parking: [(key: BatchKey, source: any StatusSource)] = []
     }
 
     let progress: ProgressKeeper
@@ -159,7 +156,7 @@ final class StatusKeeper: Sendable {
         if storage.mayWork { storage.writeRefused(error, batch: folders.id) }
         state.withLock { $0.refused[key] = source }
         // It may have changed since the check.
-        if storage.mayWork { writeKept() }
+        if storage.mayWork { tryKept() }
         return 0
     }
 
@@ -178,12 +175,14 @@ final class StatusKeeper: Sendable {
         }
     }
 
-    private func writeKept() {
+    /// Tries what is kept again.
+    private func tryKept() {
         let kept = state.withLock { state in
-            defer { state.refused = [:] }
-            return state.refused
+            defer { state = State() }
+            return state
         }
-        for (key, source) in kept { changed(key, source) }
+        for (key, source) in kept.refused { changed(key, source) }
+        for (key, source) in kept.parking { park(key, source) }
     }
 
     // MARK: Held batches
@@ -203,18 +202,10 @@ final class StatusKeeper: Sendable {
                     return source.parked(key)
                 }
             }
-            state.withLock { $0.parking.append(Batch(key: key, source: source)) }
+            state.withLock { $0.parking.append((key, source)) }
             // It may have changed since the check.
-            if storage.mayWork { parkKept() }
+            if storage.mayWork { tryKept() }
         }
-    }
-
-    private func parkKept() {
-        let kept = state.withLock { state in
-            defer { state.parking = [] }
-            return state.parking
-        }
-        for batch in kept { park(batch.key, batch.source) }
     }
 }
 
@@ -223,8 +214,6 @@ extension StatusKeeper: StorageClient {
     func tryStorage() -> Bool { false }
 
     func storageChanged() {
-        guard storage.mayWork else { return }
-        writeKept()
-        parkKept()
+        if storage.mayWork { tryKept() }
     }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import Synchronization
 
@@ -9,7 +8,7 @@ import Synchronization
 /// filter could begin, even with a place.
 final class FilterQueues: Sendable {
     private struct State: Sendable {
-        var queues: [FilterQueue] = []
+        var queues: [SerialQueue] = []
         var isSuspended = false
     }
 
@@ -18,7 +17,8 @@ final class FilterQueues: Sendable {
     func add(_ operation: Operation, to queue: Int) {
         let queue = state.withLock { state in
             while state.queues.count <= queue {
-                let new = FilterQueue(number: state.queues.count)
+                // The quality of service differs from that of the downloads.
+                let new = SerialQueue("darkroom.filters.\(state.queues.count)", qos: .default)
                 new.isSuspended = state.isSuspended
                 state.queues.append(new)
             }
@@ -33,20 +33,5 @@ final class FilterQueues: Sendable {
             state.isSuspended = isSuspended
             for queue in state.queues { queue.isSuspended = isSuspended }
         }
-    }
-}
-
-/// Sendable, because its own variables are constant and the superclass guards the rest.
-private final class FilterQueue: OperationQueue, @unchecked Sendable {
-    /// The superclass does not retain it. Only for a serial queue does Dispatch create a thread if all others are busy.
-    private let serial: DispatchQueue
-
-    init(number: Int) {
-        // The quality of service decides the thread's niceness. It differs from that of the downloads.
-        serial = DispatchQueue(label: "darkroom.filters.\(number)", qos: .default)
-        super.init()
-        name = serial.label
-        maxConcurrentOperationCount = 1
-        underlyingQueue = serial
     }
 }

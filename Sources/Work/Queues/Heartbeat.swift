@@ -25,15 +25,8 @@ package enum Patience: Sendable {
     /// handle signals, so to end the daemon early would only repeat the wait.
     case files
 
-    private static let longestWait = 600.0
-
     /// In seconds.
-    func allowance(interval: Double) -> Double {
-        switch self {
-        case .steps: interval
-        case .files: max(interval, Self.longestWait)
-        }
-    }
+    fileprivate static let longestWait = 600.0
 }
 
 /// Work that has taken no step for some time.
@@ -49,7 +42,7 @@ package struct StillWork: Sendable, Equatable {
     }
 
     package func isStuck(interval: Double) -> Bool {
-        seconds >= patience.allowance(interval: interval)
+        seconds >= (patience == .files ? max(interval, Patience.longestWait) : interval)
     }
 }
 

@@ -9,7 +9,12 @@ final class WorkQueues: Sendable {
     /// For examinations of local files, which no server may delay.
     let localLooks = OperationQueue()
     let filters = FilterQueues()
-    let pages = PageQueues()
+    /// For the pages of ended batches. Large batches have a queue of their own, so that the page of a small one does not
+    /// wait for seconds.
+    private let pages = SerialQueue("darkroom.pages", qos: .utility)
+    private let largePages = SerialQueue("darkroom.pages.large", qos: .utility)
+    /// A batch with more images is a large one.
+    private static let mostImagesOfSmallPage = 1000
     private let operations = Mutex<[Admission.Ticket: Operation]>([:])
 
     init() {
@@ -24,7 +29,6 @@ final class WorkQueues: Sendable {
         for queue in [downloads, localLooks] { queue.maxConcurrentOperationCount = count }
     }
 
-    /// Running operations continue to their ends.
     func setSuspended(_ isSuspended: Bool) {
         for queue in [downloads, localLooks] { queue.isSuspended = isSuspended }
         filters.setSuspended(isSuspended)
@@ -33,7 +37,6 @@ final class WorkQueues: Sendable {
     /// The number of downloads and examinations in the queues, including running ones.
     var downloadCount: Int { downloads.operationCount + localLooks.operationCount }
 
-    /// Puts an operation into its queue.
     func add(_ operation: Operation, for start: Admission.Start) {
         operation.name = start.request.work.name
         operation.queuePriority = start.request.priority.queuePriority
@@ -44,6 +47,10 @@ final class WorkQueues: Sendable {
         } else {
             (start.isLocal ? localLooks : downloads).addOperation(operation)
         }
+    }
+
+    func addPage(images: Int, _ work: @escaping @Sendable () -> Void) {
+        (images > Self.mostImagesOfSmallPage ? largePages : pages).addOperation(work)
     }
 
     /// An operation has ended, or has nothing to do.

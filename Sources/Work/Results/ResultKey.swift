@@ -1,4 +1,3 @@
-import DarkroomAnswer
 import DarkroomCore
 import DarkroomFetch
 import DarkroomPicture
@@ -7,7 +6,6 @@ import Glibc
 /// All that decides the bytes of a result, what the status says of it, and who may have it. The name of its entry is the
 /// digest of this. If a part changes, there is another entry, and the former one is evicted some day.
 struct ResultKey: Sendable {
-    /// The user who submitted the manifest.
     var owner: UInt32
     /// The SHA-256 of the bytes that are filtered: a source, or the pixels of another image.
     var source: String

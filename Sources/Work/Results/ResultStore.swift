@@ -42,15 +42,10 @@ import DarkroomPicture
 /// digest.
 package final class ResultStore: Sendable {
     private let files: CacheStore<ResultRecord>
-    let sources: SourceMemory
+    let sources = SourceMemory()
 
-    package convenience init(_ files: CacheStore<ResultRecord>) {
-        self.init(files, sources: SourceMemory())
-    }
-
-    init(_ files: CacheStore<ResultRecord>, sources: SourceMemory) {
+    package init(_ files: CacheStore<ResultRecord>) {
         self.files = files
-        self.sources = sources
     }
 
     package func start() { files.start() }

@@ -68,6 +68,7 @@ final class FilterFiles {
         for one in files where try !one.copyFormer() {
             for one in files {
                 try one.output?.truncate(to: 0, path: one.active.path(of: one.outputName))
+                _ = try? one.outputFile.seek(offset: 0, from: .start)
             }
             return false
         }
@@ -82,26 +83,13 @@ final class FilterFiles {
         let path = active.path(of: outputName)
         var digest = SHA256Digest()
         var done = 0
-        var failure: FileError?
-        withUnsafeTemporaryAllocation(byteCount: 128 << 10, alignment: 16) { buffer in
-            do throws(FileError) {
-                while done <= former.bytes, let count = try? file.read(into: buffer, at: done),
-                    count > 0
-                {
-                    let piece = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-                    digest.update(piece)
-                    do throws(Errno) {
-                        try output?.write(piece, at: done)
-                    } catch {
-                        throw FileError(.write, path, error)
-                    }
-                    done += count
-                }
-            } catch {
-                failure = error
-            }
+        while done <= former.bytes, let piece = try? file.readPiece(upTo: 128 << 10, path: path),
+            !piece.isEmpty
+        {
+            digest.update(piece)
+            try output?.write(piece, path: path)
+            done += piece.count
         }
-        if let failure { throw failure }
         return done == former.bytes && digest.hex() == former.sha256
     }
 
@@ -121,7 +109,6 @@ final class FilterFiles {
         return report
     }
 
-    /// Adds the complete output to the store.
     func keep(_ key: CacheKey, _ report: PictureReport, in store: ResultStore) {
         guard let file = try? active.open(outputName) else { return }
         store.keep(key, report, file)

@@ -4,7 +4,6 @@ import DarkroomCore
 import DarkroomFetch
 import DarkroomPicture
 import DarkroomSpool
-import Glibc
 
 /// Results that need not be made: those of the store, and those of a former run.
 extension FilterStep {

@@ -4,7 +4,6 @@ import DarkroomCore
 import DarkroomFetch
 import DarkroomPicture
 import DarkroomSpool
-import Glibc
 
 /// The second step of an image, or of several variants of an image at once: the picture is read and filtered, and the
 /// results are written to the files of `FilterFiles`.
@@ -17,21 +16,8 @@ struct FilterStep {
     let durably: Bool
     /// The store of results; nil without one.
     let results: ResultStore?
-    /// The small copy of the source for the page.
-    private let sourcePreview: PicturePreview?
-
-    init(
-        jobs: [BegunJob<FilterJob>], sources: LocalSources, content: FoundFile?,
-        durably: Bool, results: ResultStore? = nil, hasPage: Bool
-    ) {
-        self.jobs = jobs
-        self.sources = sources
-        self.content = content
-        self.durably = durably
-        self.results = results
-        sourcePreview =
-            hasPage && jobs.contains { $0.isPublished && !$0.isAgain } ? PicturePreview() : nil
-    }
+    /// The small copy of the source for the page; nil if none of the results is for a page.
+    let sourcePreview: PicturePreview?
 
     var job: BegunJob<FilterJob> { jobs[0] }
 

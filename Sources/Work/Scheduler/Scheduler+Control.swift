@@ -69,7 +69,7 @@ extension Scheduler {
             written = status
             return true
         }
-        do {
+        return attempt(folders.id) { () throws(FileError) in
             if var status = continued {
                 if change(&status) { try folders.writeStatus(status, durably: false) }
             } else {
@@ -78,11 +78,27 @@ extension Scheduler {
             guard let written else { return .undecided }
             statusKeeper.progress.amended(folders, written)
             return .succeeded
+        }
+    }
+
+    /// Carries out what a command wants. If the disk refuses it, it is repeated.
+    ///
+    /// - Parameter unusable: called with the reason why it cannot be carried out.
+    private func attempt(
+        _ id: String, unusable: (String) -> Void = { _ in },
+        _ body: () throws(FileError) -> RefusedWrites.Result
+    ) -> RefusedWrites.Result {
+        do throws(FileError) {
+            return try body()
+        } catch  where error.errno == .canceled {
+            // The daemon stops. The control file stays, and takes effect after the next start.
+            return .undecided
         } catch  where error.fault != nil {
-            storage.writeRefused(error, batch: folders.id)
+            storage.writeRefused(error, batch: id)
             return .refused
         } catch {
-            log.storageFailed(error, batch: folders.id)
+            log.storageFailed(error, batch: id)
+            unusable(error.message)
             return .undecided
         }
     }
@@ -95,8 +111,20 @@ extension Scheduler {
         _ id: String, _ request: ControlRecord,
         answered: @escaping @Sendable (Reopening.Outcome) -> Void
     ) {
-        preparation.async { [self] in
-            refusedWrites.attempt { [self] in reopenNow(id, request, answered: answered) }
+        attemptLater(id, unusable: { answered(.unusable($0)) }) { [self] () throws(FileError) in
+            let settings = settings
+            let sources = settings.localSources
+            let reopening = Reopening(
+                spool: spool, examination: settings.examination.asking(stopped),
+                durably: settings.isDurable)
+            let outcome = try reopening.reopen(
+                id, request, without: { sources.isGone($0) })
+            defer { answered(outcome) }
+            guard case .reopened(let prepared) = outcome else { return .undecided }
+            // This comes first, because its images may begin at once, which is reported too.
+            log.reopened(prepared.status, uid: request.uid)
+            accept(prepared)
+            return .succeeded
         }
     }
 
@@ -108,58 +136,21 @@ extension Scheduler {
         _ id: String, _ request: ControlRequest,
         answered: @escaping @Sendable (Removal.Outcome) -> Void
     ) {
-        preparation.async { [self] in
-            refusedWrites.attempt { [self] in removeNow(id, request, answered: answered) }
-        }
-    }
-
-    private func removeNow(
-        _ id: String, _ request: ControlRequest, answered: @Sendable (Removal.Outcome) -> Void
-    ) -> RefusedWrites.Result {
-        let removal = Removal(spool: spool, durably: settings.isDurable)
-        do throws(FileError) {
+        attemptLater(id, unusable: { answered(.unusable($0)) }) { [self] () throws(FileError) in
+            let removal = Removal(spool: spool, durably: settings.isDurable)
             let outcome = try removal.remove(id, request)
             if case .removed = outcome { log.obeyed(id: id, request.record) }
             answered(outcome)
             return .undecided
-        } catch  where error.fault != nil {
-            storage.writeRefused(error, batch: id)
-            return .refused
-        } catch {
-            log.storageFailed(error, batch: id)
-            answered(.unusable(error.message))
-            return .undecided
         }
     }
 
-    private func reopenNow(
-        _ id: String, _ request: ControlRecord,
-        answered: @Sendable (Reopening.Outcome) -> Void
-    ) -> RefusedWrites.Result {
-        let settings = settings
-        let reopening = Reopening(
-            spool: spool, examination: settings.examination.asking(stopped),
-            durably: settings.isDurable)
-        do throws(FileError) {
-            let sources = settings.localSources
-            let outcome = try reopening.reopen(
-                id, request, without: { sources.isGone($0) })
-            defer { answered(outcome) }
-            guard case .reopened(let prepared) = outcome else { return .undecided }
-            // This comes first, because its images may begin at once, which is reported too.
-            log.reopened(prepared.status, uid: request.uid)
-            accept(prepared)
-            return .succeeded
-        } catch  where error.errno == .canceled {
-            // The daemon stops. The control file stays, and takes effect after the next start.
-            return .undecided
-        } catch  where error.fault != nil {
-            storage.writeRefused(error, batch: id)
-            return .refused
-        } catch {
-            log.storageFailed(error, batch: id)
-            answered(.unusable(error.message))
-            return .undecided
+    private func attemptLater(
+        _ id: String, unusable: @escaping @Sendable (String) -> Void,
+        _ body: @escaping @Sendable () throws(FileError) -> RefusedWrites.Result
+    ) {
+        preparation.async { [self] in
+            refusedWrites.attempt { [self] in attempt(id, unusable: unusable, body) }
         }
     }
 }

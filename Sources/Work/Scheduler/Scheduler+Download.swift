@@ -14,27 +14,25 @@ import Synchronization
 extension Scheduler {
     /// The operation for a source: a transfer, or a block for work without network.
     func downloadOperation(
-        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int,
-        _ reference: SourceReference
+        _ ticket: Admission.Ticket, _ reference: SourceReference
     ) -> Operation {
         guard case .remote(let url) = reference else {
             // The block reports why a source is refused.
-            return BlockOperation { [self] in examineLocal(ticket, key, source) }
+            return BlockOperation { [self] in examineLocal(ticket) }
         }
         let begun = BegunDownload()
         return TransferOperation(engine: engine, url: url) { [self] in
-            beginTransfer(ticket, key, source, url, begun)
+            beginTransfer(ticket, url, begun)
         } completion: { [self] outcome in
             // Not on the engine's thread, which all other transfers need.
-            fetched.async { [self] in endTransfer(ticket, key, source, outcome, begun) }
+            fetched.async { [self] in endTransfer(ticket, outcome, begun) }
         }
     }
 
     // MARK: Transfers
 
     private func beginTransfer(
-        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int, _ url: RemoteURL,
-        _ begun: BegunDownload
+        _ ticket: Admission.Ticket, _ url: RemoteURL, _ begun: BegunDownload
     ) -> TransferOperation.Preparation {
         let cacheKey = cacheKey(of: url)
         switch begin(ticket, key: cacheKey) {
@@ -68,13 +66,11 @@ extension Scheduler {
     }
 
     private func endTransfer(
-        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int,
-        _ outcome: TransferOperation.Outcome,
-        _ begun: BegunDownload
+        _ ticket: Admission.Ticket, _ outcome: TransferOperation.Outcome, _ begun: BegunDownload
     ) {
         guard let job = begun.job else {
             // It did not begin: it was postponed, or taken back by a cancellation that has handled its images.
-            if case .deferred = outcome { deferred(ticket) { $0.downloadDeferred(key, source) } }
+            if case .deferred = outcome { notAllowed(ticket) }
             return
         }
         switch outcome {
@@ -82,10 +78,8 @@ extension Scheduler {
             endConfirmed(ticket, job, begun.use, report)
         case .fetched(let report):
             if let failure = keep(report) {
-                if failure.fault != nil { return putBack(ticket, failure, job) }
-                return ended(
-                    ticket, key, source,
-                    .failed(failure, identity: identity(of: job, report) ?? identity(of: job)))
+                return failed(
+                    ticket, failure, job, identity: identity(of: job, report) ?? identity(of: job))
             }
             log.metrics.downloadedBytes.add(Int(report.bytes))
             log.fetched(job.job, report, microseconds: report.elapsed.wholeMicroseconds)
@@ -94,28 +88,19 @@ extension Scheduler {
             let note = DownloadNote(
                 bytes: Int(report.bytes), cache: isKept ? "stored" : nil,
                 identity: identity(of: job, report), kind: InputFormat(prefix: report.prefix))
-            ended(ticket, key, source, .ready(note), isShared: isKept)
+            ended(ticket, .ready(note), isShared: isKept)
         case .failed(let error):
-            if error.kind == .cancelled, !job.cancellation.isSet {
-                ended(ticket) { $0.downloadDeferred(key, source) }
-            } else if error.fault != nil {
-                putBack(ticket, Failure(error), job)
-            } else {
-                let failure = Failure(error)
-                if let seconds = error.retryAfter {
-                    pauseHost(
-                        of: error.asker.map { ByteString($0) } ?? job.source.text, for: seconds,
-                        because: failure,
-                        batch: job.id)
-                }
-                ended(
-                    ticket, key, source,
-                    .failed(
-                        failure, retryAfter: error.retryAfter, partial: error.partial,
-                        identity: identity(of: job)))
+            if error.kind == .cancelled, !job.cancellation.isSet { return endedAgain(ticket) }
+            let failure = Failure(error)
+            if error.fault == nil, let seconds = error.retryAfter {
+                pauseHost(
+                    of: error.asker.map { ByteString($0) } ?? job.source.text, for: seconds,
+                    because: failure, batch: job.id)
             }
-        case .deferred, .unwanted:
-            ended(ticket) { $0.downloadDeferred(key, source) }
+            failed(
+                ticket, failure, job, retryAfter: error.retryAfter, partial: error.partial,
+                identity: identity(of: job))
+        case .deferred, .unwanted: endedAgain(ticket)
         }
     }
 
@@ -142,13 +127,41 @@ extension Scheduler {
     }
 
     private func ended(
-        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int, _ result: DownloadResult,
-        isShared: Bool = false
+        _ ticket: Admission.Ticket, _ result: DownloadResult, isShared: Bool = false
     ) {
+        guard case .download(let key, let source) = ticket.work else { return }
         if case .failed(let failure, _, _, _) = result, !failure.isCancellation {
             log.metrics.downloadFailures.add(failure.code)
         }
         ended(ticket, isShared: isShared) { $0.downloadEnded(key, source, result: result) }
+    }
+
+    /// The download waits in the queue again. This was no attempt.
+    private func endedAgain(_ ticket: Admission.Ticket) {
+        guard case .download(let key, let source) = ticket.work else { return }
+        ended(ticket) { $0.downloadDeferred(key, source) }
+    }
+
+    /// The same of one that may not begin.
+    private func notAllowed(_ ticket: Admission.Ticket) {
+        guard case .download(let key, let source) = ticket.work else { return }
+        deferred(ticket) { $0.downloadDeferred(key, source) }
+    }
+
+    /// A download has failed. If the spool has no space for the source, or this machine no free socket, it is fetched
+    /// again later.
+    private func failed(
+        _ ticket: Admission.Ticket, _ failure: Failure, _ job: BegunJob<DownloadJob>,
+        retryAfter: Double? = nil, partial: PartialBody? = nil, identity: String? = nil
+    ) {
+        guard failure.fault != nil else {
+            return ended(
+                ticket,
+                .failed(failure, retryAfter: retryAfter, partial: partial, identity: identity))
+        }
+        refused(ticket.work, failure, batch: job.id)
+        if failure.fault == .full { removeScratch(job.slot, job.folders) }
+        endedAgain(ticket)
     }
 
     // MARK: With the cache
@@ -160,17 +173,17 @@ extension Scheduler {
         _ ticket: Admission.Ticket, _ job: BegunJob<DownloadJob>, _ use: inout CacheUse?,
         _ request: inout TransferRequest
     ) throws(FileError) -> Bool {
-        guard case .download(let key, let source) = ticket.work, var used = use else { return true }
+        guard var used = use else { return true }
         let begin = Clock.nanoseconds
         if let (bytes, record) = try takeFromCache(&used, &request) {
             log.metrics.cacheHits.add(1)
             log.copied(job.job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000)
             let note = DownloadNote(bytes: bytes, cache: "hit", identity: identity(of: job, record))
-            ended(ticket, key, source, .ready(note), isShared: true)
+            ended(ticket, .ready(note), isShared: true)
             return false
         }
         guard joinFlight(ticket, &used) else {
-            ended(ticket) { $0.downloadDeferred(key, source) }
+            endedAgain(ticket)
             return false
         }
         use = used
@@ -182,31 +195,18 @@ extension Scheduler {
         _ ticket: Admission.Ticket, _ job: BegunJob<DownloadJob>, _ use: CacheUse?,
         _ report: TransferReport
     ) {
-        guard case .download(let key, let source) = ticket.work else { return }
         do {
             guard let use, let bytes = try takeConfirmed(use, report) else {
                 // The cached content has been removed, so everything is fetched this time.
-                return ended(ticket) { $0.downloadDeferred(key, source) }
+                return endedAgain(ticket)
             }
             log.copied(job.job, bytes: bytes, microseconds: report.elapsed.wholeMicroseconds)
             let note = DownloadNote(
                 bytes: bytes, cache: "revalidated", identity: identity(of: job, use.entry?.record))
-            ended(ticket, key, source, .ready(note), isShared: true)
+            ended(ticket, .ready(note), isShared: true)
         } catch {
-            let failure = Failure(error)
-            if failure.fault != nil { return putBack(ticket, failure, job) }
-            ended(ticket, key, source, .failed(failure))
+            failed(ticket, Failure(error), job)
         }
-    }
-
-    /// The spool has no space for the source, or this machine no free socket. It is fetched again later.
-    private func putBack(
-        _ ticket: Admission.Ticket, _ failure: Failure, _ job: BegunJob<DownloadJob>
-    ) {
-        guard case .download(let key, let source) = ticket.work else { return }
-        refused(ticket.work, failure, batch: job.id)
-        if failure.fault == .full { removeScratch(job.slot, job.folders) }
-        ended(ticket) { $0.downloadDeferred(key, source) }
     }
 
     /// Cuts the scratch file to the received length if its content is a picture.
@@ -232,18 +232,16 @@ extension Scheduler {
         log.retried(retry)
         endedUndecided(work)
         time.call(in: retry.delay, on: alarms) { [self] in
-            advance { $0.retryDue(key, source, number: retry.number) }
+            advance { $0.change(key) { $0.retryDue(source, number: retry.number, &$1) } }
         }
     }
 
     // MARK: Local files
 
-    private func examineLocal(
-        _ ticket: Admission.Ticket, _ key: BatchKey, _ source: Int
-    ) {
+    private func examineLocal(_ ticket: Admission.Ticket) {
         switch begin(ticket) {
         case .unwanted: return
-        case .back: return deferred(ticket) { $0.downloadDeferred(key, source) }
+        case .back: return notAllowed(ticket)
         case .goes: break
         }
         guard let job = downloadBegan(ticket, isTransfer: false) else {
@@ -254,17 +252,16 @@ extension Scheduler {
         var identity: SourceIdentity?
         do {
             let (bytes, kind) = try examineLocal(
-                job.source, key, sent: job.folders.sentPictures(isFolder: job.isFolder),
+                job.source, ticket.work.batch,
+                sent: job.folders.sentPictures(isFolder: job.isFolder),
                 identity: job.folders.notesIdentities ? { identity = $0 } : nil)
             log.downloaded(
                 job.job, bytes: bytes, microseconds: (Clock.nanoseconds - begin) / 1000,
                 words: "found")
             let note = DownloadNote(bytes: bytes, identity: identity?.text, kind: kind)
-            ended(ticket, key, source, .ready(note))
+            ended(ticket, .ready(note))
         } catch {
-            let failure = Failure(erasing: error)
-            if failure.fault != nil { return putBack(ticket, failure, job) }
-            ended(ticket, key, source, .failed(failure, identity: identity?.text))
+            failed(ticket, Failure(erasing: error), job, identity: identity?.text)
         }
     }
 

@@ -8,8 +8,6 @@ import Synchronization
 /// Changes of the board. The board's requests are carried out after its lock is free.
 extension Scheduler {
     /// Changes the board, gives out the free places, and carries out the board's requests.
-    ///
-    /// - Parameter recorded: called with each command that takes effect, when a restart would remember it.
     func advance(
         recorded: @escaping @Sendable (ControlRecord) -> Void = { _ in },
         _ change: (inout Board) -> Void
@@ -104,7 +102,7 @@ extension Scheduler {
                 cancellation: cancellations.flag(of: job.key),
                 rules: { [self] in settings.delivery },
                 ended: { [self] result in
-                    advance { $0.deliveryEnded(job.key, job.index, result) }
+                    advance { $0.change(job.key) { $0.deliveryEnded(job.index, result, &$1) } }
                 }, changed: { [self] in statusChanged(job.key) },
                 isKept: promise != nil, isPromised: promise != nil, mayBePlaced: promise != nil,
                 copy: promise.map { FileName($0.copy) }))
@@ -115,8 +113,10 @@ extension Scheduler {
             OriginalMoves.Job(
                 key: key, folders: folders, cancellation: cancellations.flag(of: key),
                 status: { [self] in board.withLock { $0.batches[key]?.shownStatus } },
-                rules: { [self] in OriginalMoves.Rules(settings) },
-                ended: { [self] outcomes in advance { $0.originalsMoved(key, outcomes) } },
+                settings: { [self] in settings },
+                ended: { [self] outcomes in
+                    advance { $0.change(key) { $0.originalsMoved(outcomes, &$1) } }
+                },
                 changed: { [self] in statusChanged(key) }))
     }
 

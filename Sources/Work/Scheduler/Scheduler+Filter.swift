@@ -4,7 +4,6 @@ import DarkroomCore
 import DarkroomFetch
 import DarkroomPicture
 import DarkroomSpool
-import Glibc
 
 extension Scheduler {
     /// Filters a picture. Meanwhile there is a record of it, in case of a crash. For variants, it is a record of the
@@ -19,9 +18,12 @@ extension Scheduler {
         if case .source(let source, _) = job.input {
             content = foundContents.take(source, of: key, by: settings.localSources)
         }
+        let isForPage =
+            makesPage(job.wantsPage) && jobs.contains { $0.isPublished && !$0.isAgain }
         let step = FilterStep(
             jobs: jobs, sources: settings.localSources, content: content,
-            durably: settings.isDurable, results: results, hasPage: makesPage(job.wantsPage))
+            durably: settings.isDurable, results: results,
+            sourcePreview: isForPage ? PicturePreview() : nil)
         do throws(FileError) {
             return try spool.attempts.record(
                 batch: job.id, image: job.image, before: job.crashes
@@ -37,21 +39,13 @@ extension Scheduler {
             return .made(jobs.map { _ in .failure(failure) })
         }
     }
-}
 
-extension BegunJob<FilterJob> {
-    fileprivate var watched: WatchedWork {
-        WatchedWork("the picture \(job.name) of \(job.id)", batch: job.id, image: job.name)
-    }
-}
-
-extension Scheduler {
     /// Filters an image, and with it the other variants that are ready. If it may not begin, has to wait for memory or
     /// meets a full disk, it is postponed.
     func filter(_ ticket: Admission.Ticket, _ key: BatchKey, _ image: Int) {
         switch begin(ticket) {
         case .unwanted: return
-        case .back: return deferred(ticket) { $0.filterNotAllowed(key, image) }
+        case .back: return deferred(ticket) { $0.change(key) { $0.filterNotAllowed(image, &$1) } }
         case .goes: break
         }
         var begun: [FilterJob] = []
@@ -94,9 +88,11 @@ extension Scheduler {
         // They may wait for an image that waits for the disk. Then that image must be tried instead.
         endedUndecided(ticket.work)
         let images = jobs.map(\.image)
-        if case .tooLarge = answer { return ended(ticket) { $0.filteredApart(key, images) } }
+        if case .tooLarge = answer {
+            return ended(ticket) { $0.change(key) { $0.filteredApart(images, &$1) } }
+        }
         log.waitsForMemory(jobs[0].job, bytes: bytes)
-        ended(ticket) { $0.filterPostponed(key, images, bytes: bytes) }
+        ended(ticket) { $0.change(key) { $0.filterPostponed(images, bytes: bytes, &$1) } }
     }
 
     /// What the board does when an image has been filtered, or has not.
@@ -121,6 +117,12 @@ extension Scheduler {
         }
         log.metrics.ended(.filtering, since: begin)
         return { $0.filterEnded(key, image, result: result, share: share) }
+    }
+}
+
+extension BegunJob<FilterJob> {
+    fileprivate var watched: WatchedWork {
+        WatchedWork("the picture \(job.name) of \(job.id)", batch: job.id, image: job.name)
     }
 }
 

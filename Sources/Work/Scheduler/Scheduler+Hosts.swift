@@ -2,7 +2,6 @@ import DarkroomAnswer
 import DarkroomBoard
 import DarkroomCore
 import DarkroomSpool
-import Dispatch
 import Foundation
 
 /// Hosts that have asked for a pause.
@@ -28,7 +27,7 @@ extension Scheduler {
                 source, seconds: seconds, because: failure,
                 batches: [batch]
                     + batches(waitingFor: host).filter { ByteString($0) != ByteString(batch) })
-            pausesChanged()
+            waitingChanged()
             resumeHost(host, at: end)
         }
     }
@@ -52,12 +51,12 @@ extension Scheduler {
             }
             // It has asked for a longer pause since.
             if let again { resumeHost(host, at: again) }
-            pausesChanged()
+            waitingChanged()
         }
     }
 
-    /// Updates the statuses of the batches in work, which mention pauses.
-    private func pausesChanged() {
+    /// Updates the statuses of the batches in work: the reason why they wait has changed.
+    func waitingChanged() {
         for key in board.withLock({ Array($0.batches.keys) }) { statusChanged(key) }
     }
 

@@ -7,22 +7,19 @@ import Synchronization
 
 /// The begin and the end of an operation of either kind.
 extension Scheduler {
-    /// Creates an operation, and puts it into its queue.
     func start(_ start: Admission.Start) {
         let ticket = start.ticket
         switch ticket.work {
-        case .download(let key, let source):
+        case .download:
             guard let reference = start.source else { return }
-            queues.add(downloadOperation(ticket, key, source, reference), for: start)
+            queues.add(downloadOperation(ticket, reference), for: start)
         case .filter(let key, let image):
             queues.add(BlockOperation { [self] in filter(ticket, key, image) }, for: start)
         }
     }
 
-    /// An operation's thread has begun. It may not do its work if the queues have been paused since, or if the spool
-    /// accepts no writes.
-    ///
-    /// - Parameter key: for a download: its key in the cache; nil if nothing is cached.
+    /// An operation's thread has begun (`Admission.begin`). It may not do its work if the queues have been paused since,
+    /// or if the spool accepts no writes.
     func begin(_ ticket: Admission.Ticket, key: CacheKey? = nil) -> Admission.Beginning {
         guard gate.mayStart else { return .back }
         var beginning = Admission.Beginning.unwanted
@@ -37,7 +34,6 @@ extension Scheduler {
         return beginning
     }
 
-    /// Begins a download; nil if nobody needs it any more.
     func downloadBegan(_ ticket: Admission.Ticket, isTransfer: Bool) -> BegunJob<DownloadJob>? {
         var job: DownloadJob?
         settle { job = $0.downloadBegan(ticket, isTransfer: isTransfer) }
@@ -45,9 +41,7 @@ extension Scheduler {
         return job.map { begun($0, of: ticket.work.batch, id: $0.id) }
     }
 
-    /// Work that began has ended. The board learns this before the daemon can conclude that nothing runs.
-    ///
-    /// - Parameter isShared: for a download: whether others can copy its content from the cache.
+    /// Work that began has ended (`Board.left`). The board learns this before the daemon can conclude that nothing runs.
     func ended(
         _ ticket: Admission.Ticket, isShared: Bool = false, _ change: (inout Board) -> Void
     ) {

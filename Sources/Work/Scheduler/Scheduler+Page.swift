@@ -32,7 +32,7 @@ extension Scheduler {
             return commitEnd(key, folders)
         }
         running.enter()
-        queues.pages.add(images: snapshot.status.images.count) { [self] in
+        queues.addPage(images: snapshot.status.images.count) { [self] in
             if answerOriginals(snapshot), page.map({ make($0.1, of: $0.0) }) ?? true {
                 commitEnd(key, folders)
             }

@@ -1,4 +1,3 @@
-import DarkroomAnswer
 import DarkroomBoard
 import DarkroomCore
 import DarkroomFetch

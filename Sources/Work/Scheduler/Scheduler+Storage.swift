@@ -46,7 +46,7 @@ extension Scheduler {
     private func removeFreeScratch() {
         for free in board.withLock({ $0.takeFreeSlots() }) {
             for slot in free.slots { removeScratch(slot, folders(of: free.id)) }
-            board.withLock { $0.change(free.key) { batch, _ in batch.returnSlots(free.slots) } }
+            board.withLock { _ = $0.change(free.key) { batch, _ in batch.returnSlots(free.slots) } }
         }
     }
 
@@ -76,7 +76,6 @@ extension Scheduler {
         }
     }
 
-    /// Begins all work that waited.
     private func goOn() {
         var unprepared: [(key: BatchKey, id: String)] = []
         advance { board in
@@ -112,7 +111,7 @@ extension Scheduler: StorageClient {
         } else if storage.report?.code == FileError.diskFull {
             removeFreeScratch()
         }
-        for key in board.withLock({ Array($0.batches.keys) }) { statusChanged(key) }
+        waitingChanged()
         progressed()
     }
 }

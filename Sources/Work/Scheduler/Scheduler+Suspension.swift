@@ -2,7 +2,6 @@ import DarkroomCore
 import DarkroomFetch
 import Dispatch
 
-/// Suspension, resumption and stop.
 extension Scheduler {
     /// Lets no new work begin. Running work continues to its end.
     package func suspend() {

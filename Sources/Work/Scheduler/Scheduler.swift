@@ -22,7 +22,6 @@ package final class Scheduler: Sendable {
     let runningOperations = Atomic(0)
     let log: EventLog
     let engine: TransferEngine
-    /// Whether the spool accepts writes.
     package let storage: StorageGuard
     /// nil without a cache. Then each source is fetched separately.
     package let cache: CacheStore<CacheRecord>?
@@ -65,14 +64,10 @@ package final class Scheduler: Sendable {
         var progress: @Sendable () -> Void = {}
     }
 
-    /// - Parameters:
-    ///   - board: a board without batches.
-    ///   - cache: nil for no cache.
-    ///   - results: nil for no store of results.
-    init(
-        spool: Spool, settings: BatchSettings, board: sending Board, engine: TransferEngine,
+    package init(
+        spool: Spool, settings: BatchSettings, engine: TransferEngine,
         cache: CacheStore<CacheRecord>?, results: ResultStore? = nil, storage: StorageGuard,
-        committer: Committer, statusKeeper: StatusKeeper, log: EventLog, time: TimeSource = .system
+        log: EventLog, time: TimeSource = .system
     ) {
         self.spool = spool
         gate =
@@ -85,11 +80,14 @@ package final class Scheduler: Sendable {
         self.time = time
         foundContents = FoundContents(time: time)
         self.storage = storage
-        self.committer = committer
+        statusKeeper = StatusKeeper(
+            interval: settings.statusInterval, storage: storage, log: log, time: time)
+        committer = Committer(
+            durably: settings.isDurable, storage: storage, progress: statusKeeper.progress,
+            log: log, time: time)
         deliveries = Deliveries(committer: committer, log: log, time: time)
         originals = OriginalMoves(spool: spool, committer: committer, log: log, time: time)
-        self.statusKeeper = statusKeeper
-        self.board = UnfairMutex(board)
+        board = UnfairMutex(Board(settings.board))
         refusedWrites = RefusedWrites(queue: preparation, storage: storage)
         currentSettings = Mutex(settings)
         setWidths(settings)
@@ -101,23 +99,6 @@ package final class Scheduler: Sendable {
         storage.add(committer.backlog)
         storage.add(statusKeeper)
         storage.add(self)
-    }
-
-    /// A scheduler with its status keeper and its committer, all with these settings.
-    package convenience init(
-        spool: Spool, settings: BatchSettings, engine: TransferEngine,
-        cache: CacheStore<CacheRecord>?, results: ResultStore? = nil, storage: StorageGuard,
-        log: EventLog
-    ) {
-        let statusKeeper = StatusKeeper(
-            interval: settings.statusInterval, storage: storage, log: log)
-        self.init(
-            spool: spool, settings: settings, board: Board(settings.board), engine: engine,
-            cache: cache, results: results, storage: storage,
-            committer: Committer(
-                durably: settings.isDurable, storage: storage, progress: statusKeeper.progress,
-                log: log),
-            statusKeeper: statusKeeper, log: log)
     }
 
     func folders(of id: String) -> BatchFolders { BatchFolders(spool: spool, id: id) }
@@ -181,9 +162,7 @@ package final class Scheduler: Sendable {
         return board.withLock { $0.waitingBatches.waitingCount < limit }
     }
 
-    /// The reason why another batch of this owner may not wait here; nil if it may.
-    ///
-    /// - Parameter coming: the number of batches that will arrive in addition.
+    /// The reason why another batch of this owner may not wait here, see `WaitingBatches.crowd`.
     package func crowd(of owner: UInt32?, coming: Int = 0) -> WaitingBatches.Crowd? {
         let limit = settings.maximumWaiting
         return board.withLock {
@@ -194,10 +173,8 @@ package final class Scheduler: Sendable {
     /// Whether another claimed batch of this owner may wait here.
     package func hasRoom(for owner: UInt32?) -> Bool { crowd(of: owner) == nil }
 
-    /// The number of running operations.
     package var runningCount: Int { runningOperations.load(ordering: .relaxed) }
 
-    /// The work in progress, and the time since the last step of each.
     package func still(now: UInt64) -> [StillWork] {
         heartbeat.still(now: now) + queueWatch.still(now: now)
     }
@@ -205,7 +182,6 @@ package final class Scheduler: Sendable {
     /// Images that have ended and are not in the outbox yet.
     package var publishingCount: Int { committer.pendingCount }
 
-    /// Hosts that have asked for a pause.
     package var pausedHostCount: Int {
         board.withLock { $0.admission.downloads.pausedCount(now: time.now) }
     }

@@ -52,7 +52,6 @@ final class RefusedWrites: Sendable {
         if let rest = write.refusedRest(of: write.carryOut()) { keep(rest) }
     }
 
-    /// Keeps a write for the time when the spool accepts writes.
     func keep(_ write: Write) { keep(write, isRefusedAgain: false) }
 
     private func keep(_ write: Write, isRefusedAgain: Bool) {
@@ -67,7 +66,6 @@ final class RefusedWrites: Sendable {
         storageChanged()
     }
 
-    /// Whether a write of this batch is kept.
     func holds(_ batch: FileName) -> Bool { state.withLock { $0.holds(batch) } }
 
     /// Calls a function when no write of this batch is kept any more. Call this on the queue.
@@ -92,26 +90,20 @@ final class RefusedWrites: Sendable {
 
     private func take() -> Write? { state.withLock { $0.writes.popFirst() } }
 
-    /// Repeats all kept writes, up to the first that is refused again. The spool may accept no writes any more when the
+    /// Repeats kept writes, up to the first that is refused again. The spool may accept no writes any more when the
     /// queue comes to this.
-    private func repeatAll() {
+    ///
+    /// - Parameter isAttempt: whether also the first that succeeds is the last: it shows that the spool accepts writes.
+    private func repeatKept(isAttempt: Bool) {
         defer { callDue() }
-        while storage.mayWork, let write = take() {
+        while isAttempt || storage.mayWork, let write = take() {
             let result = write.carryOut()
             if let rest = write.refusedRest(of: result) { return keep(rest, isRefusedAgain: true) }
-            if case .succeeded = result { storage.writeSucceeded() }
+            guard case .succeeded = result else { continue }
+            storage.writeSucceeded()
+            if isAttempt { return }
         }
-    }
-
-    /// Repeats kept writes, up to the first that shows whether the spool accepts writes.
-    private func repeatOne() {
-        defer { callDue() }
-        while let write = take() {
-            let result = write.carryOut()
-            if let rest = write.refusedRest(of: result) { return keep(rest, isRefusedAgain: true) }
-            if case .succeeded = result { return storage.writeSucceeded() }
-        }
-        storage.probeInconclusive()
+        if isAttempt { storage.probeInconclusive() }
     }
 
     private func callDue() {
@@ -141,12 +133,12 @@ extension RefusedWrites.Write {
 extension RefusedWrites: StorageClient {
     func tryStorage() -> Bool {
         guard state.withLock({ !$0.writes.isEmpty }) else { return false }
-        queue.async { [self] in repeatOne() }
+        queue.async { [self] in repeatKept(isAttempt: true) }
         return true
     }
 
     func storageChanged() {
         guard storage.mayWork, state.withLock({ !$0.writes.isEmpty }) else { return }
-        queue.async { [self] in repeatAll() }
+        queue.async { [self] in repeatKept(isAttempt: false) }
     }
 }

@@ -24,7 +24,6 @@ struct StorageBreaker {
         case failed
     }
 
-    /// The reason why the spool accepts no writes.
     struct Trouble: Equatable {
         let failure: Failure
         /// When it began, as text.
@@ -100,13 +99,11 @@ struct StorageBreaker {
         phase = .settling(until: now + Self.settleTime)
     }
 
-    /// The attempt has ended without showing whether writes are accepted.
     mutating func probeInconclusive(now: UInt64) {
         guard case .trying = phase else { return }
         phase = .waiting(until: now)
     }
 
-    /// An administrator says that the problem may be solved.
     mutating func tryAgain(now: UInt64) {
         switch phase {
         case .failed:

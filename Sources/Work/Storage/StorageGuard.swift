@@ -95,7 +95,7 @@ package final class StorageGuard: Sendable {
 
     /// Adds a client. The first one added is the first to try.
     package func add(_ client: any StorageClient) {
-        state.withLock { $0.clients.append(WeakClient(client)) }
+        state.withLock { $0.clients.append(WeakClient(client: client)) }
     }
 
     // MARK: Reports to the guard
@@ -119,32 +119,31 @@ package final class StorageGuard: Sendable {
 
     /// The attempt was successful.
     package func writeSucceeded() {
-        change { breaker in
-            breaker.writeSucceeded(now: time.now)
-            return nil
-        }
+        alter { $0.writeSucceeded(now: time.now) }
     }
 
     /// The attempt has ended before any write.
     package func probeInconclusive() {
-        change { breaker in
-            breaker.probeInconclusive(now: time.now)
-            return nil
-        }
+        alter { $0.probeInconclusive(now: time.now) }
     }
 
     /// An administrator says that the disk works again.
     func tryAgain() {
-        change { breaker in
-            breaker.tryAgain(now: time.now)
-            return nil
-        }
+        alter { $0.tryAgain(now: time.now) }
     }
 
     /// Tries nothing any more: waiting work is left to the next start.
     func stop() { state.withLock { $0.isStopped = true } }
 
     // MARK: Consequences
+
+    /// A change that nobody is told of.
+    private func alter(_ body: (inout StorageBreaker) -> Void) {
+        change { breaker in
+            body(&breaker)
+            return nil
+        }
+    }
 
     private func change(
         _ batch: String? = nil,
@@ -213,8 +212,4 @@ package final class StorageGuard: Sendable {
 private struct WeakClient: @unchecked Sendable {
     // @unchecked: any thread may read a weak reference, and nothing changes it.
     weak var client: (any StorageClient)?
-
-    init(_ client: any StorageClient) {
-        self.client = client
-    }
 }

@@ -1,4 +1,3 @@
-import TestSupport
 import Testing
 
 @testable import DarkroomBoard
@@ -16,10 +15,10 @@ final class AdmissionFixture {
     private var leader: Work?
     private var filler: Work?
 
-    init(places: Int, perHost: Int = 100, width: Int) {
+    init(places: Int) {
         admission = Admission(
-            downloads: .init(places: places, perHost: perHost),
-            filters: FilterSlots(width: width, keptForBatches: 0, keptForOwners: 0))
+            downloads: .init(places: places, perHost: 100),
+            filters: FilterSlots(width: 1, keptForBatches: 0, keptForOwners: 0))
     }
 
     // MARK: Events
@@ -107,34 +106,24 @@ final class AdmissionFixture {
 
     /// Brings a download there; the desk has a single place.
     func bring(to place: Admission.Place?) -> Work {
+        let work = Work.download(1, source: 0)
         switch place {
-        case nil: return .download(1, source: 0)
-        case .queued, .running:
-            let work = Work.download(1, source: 0)
-            enter(work)
-            if place == .running { begin(work) }
-            return work
+        case nil: return work
+        case .queued, .running: break
         case .turn:
             let filler = Work.download(2, source: 1)
             self.filler = filler
             enter(filler)
-            let work = Work.download(1, source: 0)
-            enter(work)
-            return work
-        case .storage:
-            admission.isStorageWorking = false
-            let work = Work.download(1, source: 0)
-            enter(work)
-            return work
+        case .storage: admission.isStorageWorking = false
         case .flight:
             let leader = Work.download(2, source: 0)
             self.leader = leader
             enter(leader)
             begin(leader)
-            let work = Work.download(1, source: 0)
-            enter(work)
-            return work
         }
+        enter(work)
+        if place == .running { begin(work) }
+        return work
     }
 
     func freeTurn() {
@@ -145,65 +134,6 @@ final class AdmissionFixture {
         guard let leader else { return }
         left(leader)
         ended(leader, ending)
-    }
-
-    // MARK: Random
-
-    func step(using random: inout SplitMix64) {
-        let batch = Int.random(in: 1...4, using: &random)
-        let number = Int.random(in: 0...5, using: &random)
-        let work: Work =
-            Bool.random(using: &random)
-            ? .download(batch, source: number) : .filter(batch, image: number)
-        switch Int.random(in: 0..<12, using: &random) {
-        case 0..<4: enter(work)
-        case 4..<7:
-            if let work = tickets.keys.filter({ !running.contains($0) }).min(by: {
-                "\($0)" < "\($1)"
-            }) {
-                begin(work)
-            }
-        case 7..<9: endOne(using: &random)
-        case 9: leave(work)
-        case 10:
-            admission.isStorageWorking.toggle()
-            if admission.isStorageWorking { storageWorks() } else { tryStorage() }
-        default:
-            follow(
-                admission.setLimits(
-                    downloads: .init(
-                        places: Int.random(in: 1...5, using: &random),
-                        perHost: Int.random(in: 1...3, using: &random)),
-                    filters: FilterSlots(
-                        width: Int.random(in: 1...3, using: &random), keptForBatches: 1,
-                        keptForOwners: 2)))
-        }
-    }
-
-    private func endOne(using random: inout SplitMix64) {
-        guard let work = running.sorted(by: { "\($0)" < "\($1)" }).randomElement(using: &random)
-        else { return }
-        left(work)
-        let endings: [RequestCoalescer.Ending] = [.shared, .unshared, .failed, .gone]
-        if case .download = work {
-            ended(work, endings[Int.random(in: 0..<4, using: &random)])
-        }
-    }
-
-    /// Works off all that is wanted.
-    func finish() {
-        admission.isStorageWorking = true
-        storageWorks()
-        var rounds = 0
-        while !wanted.isEmpty, rounds < 1000 {
-            rounds += 1
-            for work in Array(tickets.keys) where !running.contains(work) { begin(work) }
-            for work in Array(running) {
-                left(work)
-                ended(work, .shared)
-            }
-        }
-        #expect(wanted.isEmpty, "forgotten: \(wanted)")
     }
 
     /// What must hold after each event.

@@ -1,9 +1,8 @@
-import TestSupport
 import Testing
 
 @testable import DarkroomBoard
 
-/// Where work stands: each cell of the table of `Admission`, and random sequences of events.
+/// Where work stands: each cell of the table of `Admission`. `BoardMachineTests` has it in random sequences of events.
 @Suite struct AdmissionTests {
     private typealias Place = Admission.Place
 
@@ -28,7 +27,7 @@ import Testing
 
     @Test(arguments: [nil] + Place.allCases.map(Optional.some), Event.allCases)
     private func everyCell(from: Place?, event: Event) {
-        let desk = AdmissionFixture(places: 1, width: 1)
+        let desk = AdmissionFixture(places: 1)
         let work = desk.bring(to: from)
         #expect(desk.admission.place(of: work) == from)
         switch event {
@@ -48,32 +47,10 @@ import Testing
         desk.check()
     }
 
-    // MARK: Random sequences
-
-    /// Whatever happens in whatever order: no work is in two places, none is forgotten, none is started twice, and once
-    /// all has ended nothing is left behind.
-    @Test(arguments: 1...60)
-    func randomSequences(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
-        let desk = AdmissionFixture(
-            places: Int.random(in: 1...5, using: &random),
-            perHost: Int.random(in: 1...3, using: &random),
-            width: Int.random(in: 1...3, using: &random))
-        for _ in 0..<400 {
-            desk.step(using: &random)
-            desk.check()
-        }
-        desk.finish()
-        #expect(desk.admission.isEmpty)
-        #expect(desk.admission.filters.count == 0)
-        #expect(desk.admission.downloads.waitingCount == 0)
-        #expect(desk.admission.downloads.hostCount == 0)
-    }
-
     // MARK: By hand
 
     @Test func anOperationOfAFormerEntryDoesNothing() throws {
-        let desk = AdmissionFixture(places: 4, width: 1)
+        let desk = AdmissionFixture(places: 4)
         let work = desk.bring(to: .queued)
         let former = try #require(desk.tickets[work])
         desk.leave(work)
@@ -86,7 +63,7 @@ import Testing
     }
 
     @Test func aPausedHostSendsBackWhatIsQueued() throws {
-        let desk = AdmissionFixture(places: 4, width: 1)
+        let desk = AdmissionFixture(places: 4)
         let work = desk.bring(to: .queued)
         let ticket = try #require(desk.tickets[work])
         let isNew = desk.admission.pause("h", until: 10, now: 1, at: "")
@@ -103,7 +80,7 @@ import Testing
     }
 
     @Test func whatWaitsElsewhereDecidesNothingOfTheDisk() throws {
-        let desk = AdmissionFixture(places: 1, width: 1)
+        let desk = AdmissionFixture(places: 1)
         let other = Work.download(9, source: 9)
         desk.enter(other)
         let work = desk.bring(to: .storage)

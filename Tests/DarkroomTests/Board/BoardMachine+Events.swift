@@ -9,9 +9,9 @@ import DarkroomAnswer
 extension BoardMachine {
     /// Plays a whole sequence.
     static func play(
-        seed: UInt64, spool: Spool, isTraced: Bool = false
+        seed: UInt64, isTraced: Bool = false
     ) -> (machine: BoardMachine, fault: Fault?) {
-        let machine = BoardMachine(seed: seed, spool: spool, isTraced: isTraced)
+        let machine = BoardMachine(seed: seed, isTraced: isTraced)
         do throws(Fault) {
             try machine.play()
             return (machine, nil)

@@ -102,7 +102,7 @@ extension BoardMachine {
             }
         case .filter(let key, let image):
             try advance { board in
-                board.deferred(ticket) { $0.filterNotAllowed(key, image) }
+                board.deferred(ticket) { $0.change(key) { $0.filterNotAllowed(image, &$1) } }
             }
         }
     }
@@ -272,10 +272,12 @@ extension BoardMachine {
             endedUndecided(ticket.work)
             if case .tooLarge = obstacle.answer {
                 see("filtered apart")
-                return try ended(ticket) { $0.filteredApart(key, images) }
+                return try ended(ticket) { $0.change(key) { $0.filteredApart(images, &$1) } }
             }
             see("waits for memory")
-            return try ended(ticket) { $0.filterPostponed(key, images, bytes: obstacle.bytes) }
+            return try ended(ticket) {
+                $0.change(key) { $0.filterPostponed(images, bytes: obstacle.bytes, &$1) }
+            }
         }
         var changes: [(inout Board) -> Void] = []
         var givenBack: [Int] = []

@@ -90,7 +90,9 @@ extension BoardMachine {
             ? Failure(PictureError(.cancelled, "the batch was cancelled"))
             : Failure(.deliveryExists, "")
         try advance {
-            $0.deliveryEnded(job.key, job.index, fails ? .failure(failure) : .success(image))
+            $0.change(job.key) {
+                $0.deliveryEnded(job.index, fails ? .failure(failure) : .success(image), &$1)
+            }
         }
         return true
     }
@@ -120,7 +122,7 @@ extension BoardMachine {
         note("originals of \(key)")
         see(cancelled.contains(key) ? "originals of a cancelled batch" : "originals moved")
         let states = batch.status.images.map(\.state)
-        try advance { $0.originalsMoved(key, outcomes) }
+        try advance { $0.change(key) { $0.originalsMoved(outcomes, &$1) } }
         for (index, image) in (board.batches[key]?.status.images ?? []).enumerated() {
             try require(image.state == states[index], "\(key)/\(index) has another state")
             let outcome = image.source.flatMap { outcomes[ByteString($0)] }
@@ -254,7 +256,7 @@ extension BoardMachine {
         guard case .download(let key, let source) = work else { return false }
         note("retry \(work.name) wait \(number)")
         see("retried")
-        try advance { $0.retryDue(key, source, number: number) }
+        try advance { $0.change(key) { $0.retryDue(source, number: number, &$1) } }
         return true
     }
 

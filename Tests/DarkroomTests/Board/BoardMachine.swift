@@ -46,7 +46,6 @@ final class BoardMachine {
         var memory = 64 << 20
     }
 
-    let spool: Spool
     let seed: UInt64
     var random: SplitMix64
     var board: Board
@@ -99,9 +98,8 @@ final class BoardMachine {
     /// The steps, if somebody wants to read them.
     var trace: [String]?
 
-    init(seed: UInt64, spool: Spool, isTraced: Bool = false) {
+    init(seed: UInt64, isTraced: Bool = false) {
         self.seed = seed
-        self.spool = spool
         random = SplitMix64(seed: seed)
         trace = isTraced ? [] : nil
         bounds = Board.Bounds(
@@ -141,7 +139,7 @@ final class BoardMachine {
         board.setLimits(
             BoardSettings(
                 window: limits.window, saturation: limits.places + limits.filters.width,
-                retryPolicy: board.pool.retryPolicy,
+                retryPolicy: board.pool.settings.retryPolicy,
                 downloads: .init(places: limits.places, perHost: limits.perHost, keptForOwners: 1),
                 filters: limits.filters, memory: limits.memory))
     }

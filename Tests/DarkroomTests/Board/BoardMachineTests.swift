@@ -1,8 +1,5 @@
 import Foundation
-import TestSupport
 import Testing
-
-@testable import DarkroomSpool
 
 /// The whole board in random sequences of the scheduler's calls, see `BoardMachine`.
 ///
@@ -20,15 +17,13 @@ import Testing
         return numbers.count == 1 ? 1...first : first...last
     }()
 
-    @Test func randomSequences() throws {
-        let scratch = try ScratchDirectory()
-        let spool = try Spool(path: scratch.path)
+    @Test func randomSequences() {
         var missing = Self.situations
         for seed in Self.seeds {
-            let (machine, fault) = BoardMachine.play(seed: seed, spool: spool)
+            let (machine, fault) = BoardMachine.play(seed: seed)
             missing.subtract(machine.seen)
             if fault == nil { continue }
-            let again = BoardMachine.play(seed: seed, spool: spool, isTraced: true)
+            let again = BoardMachine.play(seed: seed, isTraced: true)
             let steps = (again.machine.trace ?? []).suffix(60).joined(separator: "\n")
             Issue.record(
                 "seed \(seed): \(String(describing: again.fault))\nthe last steps:\n\(steps)")
@@ -50,11 +45,9 @@ import Testing
     ]
 
     /// A failure would not be found again otherwise.
-    @Test func aSeedGivesTheSameSteps() throws {
-        let scratch = try ScratchDirectory()
-        let spool = try Spool(path: scratch.path)
+    @Test func aSeedGivesTheSameSteps() {
         let traces = (0..<2).map { _ in
-            BoardMachine.play(seed: 7, spool: spool, isTraced: true).machine.trace
+            BoardMachine.play(seed: 7, isTraced: true).machine.trace
         }
         #expect(traces[0] == traces[1] && traces[0]?.isEmpty == false)
     }

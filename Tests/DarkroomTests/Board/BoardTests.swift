@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import TestSupport
 import Testing
 
 @testable import DarkroomBoard
@@ -11,14 +10,7 @@ import Testing
 
 /// The board alone, called as the scheduler calls it: what the random sequences of `BoardMachineTests` have found.
 @Suite struct BoardTests {
-    private let scratch: ScratchDirectory
-    private let spool: Spool
     private static let key = CacheKey(bytes: [UInt8](repeating: 1, count: 32))
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        spool = try Spool(path: scratch.path)
-    }
 
     private func board(_ bounds: Board.Bounds = Board.Bounds()) -> Board {
         var settings = BatchSettings(
@@ -31,19 +23,9 @@ import Testing
 
     /// A batch of images of these sources.
     private func batch(
-        _ id: String, _ sources: [ByteString], owner: UInt32? = 1
+        _ id: String, _ sources: [SourceReference], owner: UInt32? = 1
     ) -> PreparedBatch {
-        let images = sources.enumerated().map { index, source in
-            Manifest.Image(
-                name: "i\(ByteString("\(index)"))", origin: .source(SourceReference(source)))
-        }
-        let manifest = Manifest(images: images)
-        let status = Status(
-            id: id, manifest: .init(name: id, file: nil, sha256: nil, bytes: 0, uid: owner),
-            state: .pending, times: .init(received: Clock.timestamp),
-            counts: Status.Counts(new: images.count), images: ImageStatus.initial(of: manifest))
-        return PreparedBatch(
-            id: id, manifest: manifest, status: status)
+        .new(id, .of(sources), owner: owner)
     }
 
     private func settle(
@@ -187,5 +169,17 @@ import Testing
         case .download: board.downloadBegan(ticket, isTransfer: false) != nil
         case .filter: !board.filterBegan(ticket).isEmpty
         }
+    }
+}
+
+extension PreparedBatch {
+    /// A batch that has just been taken.
+    static func new(_ id: String, _ manifest: Manifest, owner: UInt32?) -> PreparedBatch {
+        let status = Status(
+            id: id, manifest: .init(name: id, file: nil, sha256: nil, bytes: 0, uid: owner),
+            state: .pending, times: .init(received: Clock.timestamp),
+            counts: Status.Counts(new: manifest.images.count),
+            images: ImageStatus.initial(of: manifest))
+        return PreparedBatch(id: id, manifest: manifest, status: status)
     }
 }

@@ -21,21 +21,14 @@ import Testing
         var waitingForHostCount: Int { turns.waitingForHostCount }
         var hostCount: Int { turns.hostCount }
 
-        /// Those that go into the queue.
-        func add(
-            _ source: Int, batch: Int = 1, owner: UInt32? = 1, _ priority: Priority = .normal,
-            host: ByteString? = "h"
-        ) -> [Int] {
-            let item = WorkRequest(
-                work: .download(batch, source: source), priority: priority, quality: .default)
-            return sources(turns.add(item, owner: owner, host: host))
-        }
-
+        /// Whether it goes into the queue.
         func enter(
             _ source: Int, batch: Int = 1, owner: UInt32? = 1, _ priority: Priority = .normal,
             host: ByteString? = "h"
         ) -> Bool {
-            !add(source, batch: batch, owner: owner, priority, host: host).isEmpty
+            let item = WorkRequest(
+                work: .download(batch, source: source), priority: priority, quality: .default)
+            return !turns.add(item, owner: owner, host: host).isEmpty
         }
 
         /// Those of `0..<count` that got a place.

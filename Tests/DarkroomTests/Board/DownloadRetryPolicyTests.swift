@@ -4,68 +4,62 @@ import Testing
 @testable import DarkroomCore
 
 @Suite struct DownloadRetryPolicyTests {
-    private func verdict(
-        _ retryPolicy: DownloadRetryPolicy = DownloadRetryPolicy(), _ failure: Failure = .late,
-        retryAfter: Double? = nil,
-        attempts: Int = 1, jitter: Double = 1
-    ) -> DownloadRetryPolicy.Verdict {
-        retryPolicy.verdict(on: failure, retryAfter: retryAfter, attempts: attempts, jitter: jitter)
+    private typealias Policy = DownloadRetryPolicy
+
+    private static let waits:
+        [(Policy, retryAfter: Double?, attempts: Int, Double, delay: Double)] =
+            [
+                // The bound doubles.
+                (Policy(), nil, 1, 1, 1), (Policy(), nil, 2, 1, 2), (Policy(), nil, 3, 1, 4),
+                (Policy(), nil, 4, 1, 8), (Policy(), nil, 3, 0.5, 2), (Policy(), nil, 3, 0, 0),
+                (Policy(), nil, 1, 0.25, 0.25),
+                // There is a longest one, which may be less than the first delay.
+                (Policy(retries: 2000), nil, 6, 1, 32), (Policy(retries: 2000), nil, 7, 1, 60),
+                (Policy(retries: 2000), nil, 8, 1, 60), (Policy(retries: 2000), nil, 1000, 1, 60),
+                (Policy(delay: 10, longestDelay: 3), nil, 1, 1, 3),
+                (Policy(delay: 0), nil, 4, 1, 0),
+                // At least as long as the server asks, and not all at once.
+                (Policy(), 30, 1, 0, 30), (Policy(), 30, 1, 1, 31), (Policy(), -5, 1, 0, 0),
+                (Policy(), -5, 1, 1, 1), (Policy(longestRetryAfter: 60), 60, 1, 0, 60),
+            ]
+
+    @Test(arguments: waits) private func waits(
+        policy: Policy, retryAfter: Double?, attempts: Int, jitter: Double, delay: Double
+    ) {
+        let verdict = policy.verdict(
+            on: .late, retryAfter: retryAfter, attempts: attempts, jitter: jitter)
+        #expect(verdict == .again(after: delay))
     }
 
-    @Test(arguments: [
-        (1, 1.0, 1.0), (2, 1, 2), (3, 1, 4), (4, 1, 8), (3, 0.5, 2), (3, 0, 0), (1, 0.25, 0.25),
-    ])
-    func doublesTheBoundOfItsWaits(attempts: Int, jitter: Double, delay: Double) {
-        #expect(verdict(attempts: attempts, jitter: jitter) == .again(after: delay))
+    private static let refusal = Failure(code: "http-status", message: "404")
+
+    /// What is not retried, and what the failure says then.
+    private static let ends: [(Policy, Failure, retryAfter: Double?, attempts: Int, String)] = [
+        (Policy(), .late, nil, 5, "refused; tried 5 times"),
+        (Policy(retries: 0), .late, nil, 1, "refused"),
+        // Only what may pass is.
+        (Policy(), refusal, nil, 1, "404"), (Policy(), refusal, 1, 1, "404"),
+        (
+            Policy(longestRetryAfter: 60), .late, 61, 1,
+            "refused; the server asks for a pause of 61 s, more than the 1min of "
+                + "downloads.retryAfterMax"
+        ),
+    ]
+
+    @Test(arguments: ends) private func givesUp(
+        policy: Policy, failure: Failure, retryAfter: Double?, attempts: Int, message: String
+    ) {
+        var last = failure
+        last.message = message
+        let verdict = policy.verdict(
+            on: failure, retryAfter: retryAfter, attempts: attempts, jitter: 1)
+        #expect(verdict == .final(last))
     }
 
-    @Test(arguments: [(6, 32.0), (7, 60), (8, 60), (1000, 60)])
-    func boundsItsWaits(attempts: Int, delay: Double) {
-        #expect(
-            verdict(DownloadRetryPolicy(retries: 2000), attempts: attempts) == .again(after: delay))
-    }
-
-    @Test func mayWaitLessThanItsFirstDelay() {
-        let retryPolicy = DownloadRetryPolicy(delay: 10, longestDelay: 3)
-        #expect(verdict(retryPolicy) == .again(after: 3))
-        #expect(verdict(DownloadRetryPolicy(delay: 0), attempts: 4) == .again(after: 0))
-    }
-
-    @Test func givesUpAfterItsAttempts() {
-        #expect(
-            verdict(attempts: 5)
-                == .final(
-                    Failure(
-                        code: "connect-failed", message: "refused; tried 5 times", isTransient: true
-                    )))
-        #expect(verdict(DownloadRetryPolicy(retries: 0)) == .final(.late))
-    }
-
-    @Test func retriesOnlyWhatMayPass() {
-        let failure = Failure(code: "http-status", message: "404")
-        #expect(verdict(DownloadRetryPolicy(), failure) == .final(failure))
-        #expect(verdict(DownloadRetryPolicy(), failure, retryAfter: 1) == .final(failure))
-    }
-
-    /// At least as long as the server asks, and not all at once.
-    @Test(arguments: [(0.0, 30.0), (1, 31)])
-    func waitsAsLongAsTheServerAsks(jitter: Double, delay: Double) {
-        #expect(verdict(retryAfter: 30, jitter: jitter) == .again(after: delay))
-        #expect(verdict(retryAfter: -5, jitter: jitter) == .again(after: jitter))
-    }
-
-    @Test func doesNotWaitForLongerThanItMay() {
-        let retryPolicy = DownloadRetryPolicy(longestRetryAfter: 60)
-        #expect(verdict(retryPolicy, retryAfter: 60, jitter: 0) == .again(after: 60))
-        #expect(
-            verdict(retryPolicy, retryAfter: 61)
-                == .final(
-                    Failure(
-                        code: "connect-failed",
-                        message:
-                            "refused; the server asks for a pause of 61 s, more than the 1min of "
-                            + "downloads.retryAfterMax", isTransient: true)))
-        guard case .final = verdict(retryPolicy, retryAfter: .infinity) else {
+    @Test func doesNotWaitForEver() {
+        guard
+            case .final = Policy().verdict(on: .late, retryAfter: .infinity, attempts: 1, jitter: 1)
+        else {
             Issue.record("waits for ever")
             return
         }

@@ -49,21 +49,17 @@ import Testing
         return order
     }
 
-    @Test func batchesTakeTurns() {
-        let added = ["a0", "a1", "a2", "a3", "b0", "b1", "c0"].map { ($0, Priority.normal) }
-        #expect(order(added, width: 1) == ["a0", "c0", "b0", "a1", "b1", "a2", "a3"])
-    }
-
-    /// However many batches another has, each second image is of the owner with one.
-    @Test func ownersTakeTurns() {
-        let added = ["a0", "a1", "a2", "b0", "b1", "c0", "c1", "c2"].map { ($0, Priority.normal) }
-        #expect(order(added, width: 1) == ["a0", "c0", "b0", "c1", "a1", "c2", "b1", "a2"])
-    }
-
-    /// One who has none at work is next, though others have waited longer.
-    @Test func whoHasNoneAtWorkIsNext() {
-        let added = ["a0", "b0", "a1", "a2", "b1", "c0"].map { ($0, Priority.normal) }
-        #expect(order(added, width: 2) == ["a0", "b0", "c0", "a1", "b1", "a2"])
+    @Test(
+        arguments: [
+            ("a0 a1 a2 a3 b0 b1 c0", 1, "a0 c0 b0 a1 b1 a2 a3"),
+            // However many batches another has, each second image is of the owner with one.
+            ("a0 a1 a2 b0 b1 c0 c1 c2", 1, "a0 c0 b0 c1 a1 c2 b1 a2"),
+            // One who has none at work is next, though others have waited longer.
+            ("a0 b0 a1 a2 b1 c0", 2, "a0 b0 c0 a1 b1 a2"),
+        ])
+    func ownersAndBatchesTakeTurns(added: String, width: Int, order: String) {
+        let items = added.split(separator: " ").map { (String($0), Priority.normal) }
+        #expect(self.order(items, width: width).joined(separator: " ") == order)
     }
 
     @Test func aHigherLevelGoesFirst() {

@@ -1,5 +1,4 @@
 import DarkroomAnswer
-import TestSupport
 import Testing
 
 @testable import DarkroomBoard
@@ -9,14 +8,6 @@ import Testing
 
 /// Every cell of the table of stages: which stage leads to which, and what `Batch.move` changes with it.
 @Suite struct ImageStageTests {
-    private let scratch: ScratchDirectory
-    private let spool: Spool
-
-    init() throws {
-        scratch = try ScratchDirectory()
-        spool = try Spool(path: scratch.path)
-    }
-
     /// The stages that a stage leads to, as in the table.
     private static let next: [ImageStage: Set<ImageStage>] = [
         .new: [
@@ -41,14 +32,7 @@ import Testing
     /// A batch with one image in a stage, reached by the shortest way.
     private func batch(_ stage: ImageStage, tries: Int, _ pool: inout Pool) -> Batch {
         let manifest = Manifest(images: [Manifest.Image(name: "i", origin: .source("s"))])
-        let status = Status(
-            id: "b", manifest: .init(name: "b", file: nil, sha256: nil, bytes: 0, uid: 7),
-            state: .processing, times: .init(received: Clock.timestamp),
-            counts: Status.Counts(new: 1), images: ImageStatus.initial(of: manifest))
-        var batch = Batch(
-            key: 1,
-            prepared: PreparedBatch(
-                id: "b", manifest: manifest, status: status))
+        var batch = Batch(key: 1, prepared: .new("b", manifest, owner: 7))
         var attempts = DownloadAttempts()
         attempts.count = tries
         attempts.note = ImageStatus.Download(attempts: tries)

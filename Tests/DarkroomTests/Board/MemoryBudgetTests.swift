@@ -47,6 +47,14 @@ import Testing
         return serve()
     }
 
+    /// So many others get memory that whoever waits has been passed too often.
+    private func passOften(from first: Int, _ megabytes: Int, owner: UInt32 = 1) {
+        for number in first..<first + MemoryBudget.patience {
+            #expect(take(number, megabytes, owner: owner))
+            #expect(free(number).isEmpty)
+        }
+    }
+
     @Test func givesWhatThereIsAndNoMore() {
         limit(100)
         #expect(take(1, 60) && !take(2, 41) && take(3, 40))
@@ -56,22 +64,14 @@ import Testing
         #expect(take(4, 1) && ledger.held == 44 * Self.mega)
     }
 
-    /// Even the smallest picture needs buffers.
-    @Test func countsAShareForEach() {
-        limit(100)
-        #expect(take(1, 0))
-        #expect(ledger.held == MemoryBudget.share)
-    }
-
-    /// Where there is less than a share, a picture begins all the same, and hears from its header what it lacks.
-    @Test func letsAPictureBeginWhereThereIsLessThanAShare() {
-        limit(1)
-        #expect(take(1, 0))
-        #expect(ledger.held == Self.mega)
-        #expect(ledger.exceeds(2 * Self.mega))
-        #expect(!take(2, 0))
-        #expect(forget(1))
-        #expect(take(2, 0))
+    /// Even the smallest picture needs buffers. Where there is less than a share, one begins all the same, and hears from
+    /// its header what it lacks.
+    @Test(arguments: [100, 1]) func countsAShareForEach(megabytes: Int) {
+        limit(megabytes)
+        #expect(take(1, 0) && ledger.held == min(MemoryBudget.share, megabytes * Self.mega))
+        #expect(ledger.exceeds(2 * Self.mega) == (megabytes == 1))
+        #expect(take(2, 0) == (megabytes > 1))
+        #expect(forget(1) && take(2, 0))
     }
 
     @Test func growsByTheDifference() {
@@ -132,10 +132,7 @@ import Testing
         limit(100)
         #expect(take(0, 50))
         wait(1, 100)
-        for number in 2..<2 + MemoryBudget.patience {
-            #expect(take(number, 10))
-            #expect(free(number).isEmpty)
-        }
+        passOften(from: 2, 10)
         #expect(!take(1000, 10))
         wait(1000, 10)
         wait(1001, 10, level: 24)
@@ -293,10 +290,7 @@ import Testing
         limit(800, keptForOwners: 8)
         #expect(take(1, 50))
         wait(2, 700)
-        for number in 10..<10 + MemoryBudget.patience {
-            #expect(take(number, 4, owner: 2))
-            #expect(free(number).isEmpty)
-        }
+        passOften(from: 10, 4, owner: 2)
         #expect(!take(3, 4))
         wait(3, 4)
         #expect(take(100, 32, owner: 2) && !take(101, 4, owner: 2) && !take(200, 33, owner: 3))
@@ -311,10 +305,7 @@ import Testing
         limit(800, width: 4, keptForOwners: 8)
         #expect(take(1, 4, owner: 2))
         ledger.wait(ticket(2), for: .everything, level: 0, owner: 1)
-        for number in 10..<10 + MemoryBudget.patience {
-            #expect(take(number, 4, owner: 2))
-            #expect(free(number).isEmpty)
-        }
+        passOften(from: 10, 4, owner: 2)
         #expect(!take(10, 4, owner: 2))
         #expect(take(3, 30, owner: 3))
         #expect(free(1) == tickets(2))

@@ -145,8 +145,11 @@ import Testing
                     "https://example.org/a", seconds: 2, because: failure, batches: ["h", "i"])
             }
         ),
-        (.deliveryWaits, { $0.deliveryWaits(failure, to: "/d") }),
-        (.deliveryWorksAgain, { $0.deliveryWorksAgain(failure, to: "/d", since: "s") }),
+        (.deliveryWaits, { $0.folderWaits("/d", "x cannot be placed", of: "images", failure) }),
+        (
+            .deliveryWorksAgain,
+            { $0.folderWorksAgain("/d", "x can be placed", since: "s", failure) }
+        ),
         (.storageFailed, { $0.storageFailed(fileError, batch: "h") }),
         (.storageWaits, { $0.storageWaits(failure, batch: nil) }),
         (.storageStillWaits, { $0.storageStillWaits(failure, since: "s") }),

@@ -11,8 +11,9 @@ import Testing
         inWork: Int = 0, waiting: Int = 0, held: Int = 0, ended: Int = 0, done: Int = 0,
         images: Int = 0, retrying: Int = 0
     ) -> Board.Summary {
-        var summary = Board.Summary(
-            batchesInWork: inWork, batchesWaiting: waiting, batchesHeld: held, batchesEnded: ended)
+        var summary = Board.Summary()
+        (summary.batchesInWork, summary.batchesWaiting) = (inWork, waiting)
+        (summary.batchesHeld, summary.batchesEnded) = (held, ended)
         summary.images = Status.Counts(new: images)
         summary.images.filtered = done
         summary.retrying = retrying

@@ -1,6 +1,3 @@
-import Foundation
-import Logging
-import Synchronization
 import TestSupport
 import Testing
 
@@ -15,41 +12,16 @@ import Testing
     .enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
 struct CommitterFaultTests {
     let disk: SmallDisk
-    let spool: Spool
+    let fixture: CommitterFixture
     let folders: BatchFolders
-    let storage: StorageGuard
-    let committer: Committer
-    let ends = Ends()
-
-    /// What the committer has said of the images.
-    final class Ends: Sendable {
-        private let state = Mutex<(recorded: [Int: ImageStatus], left: [Int], afterwards: Int)>(
-            ([:], [], 0))
-
-        var recorded: [Int: ImageStatus] { state.withLock(\.recorded) }
-        var left: [Int] { state.withLock(\.left) }
-        var afterwards: Int { state.withLock(\.afterwards) }
-
-        func record(_ index: Int, _ status: ImageStatus) {
-            state.withLock { $0.recorded[index] = status }
-        }
-
-        func leave(_ index: Int) { state.withLock { $0.left.append(index) } }
-
-        func noteAfterwards() { state.withLock { $0.afterwards += 1 } }
-    }
+    let afterwards = Calls<Void>()
+    var spool: Spool { fixture.spool }
+    var storage: StorageGuard { fixture.storage }
 
     init() throws {
         disk = try SmallDisk(kilobytes: 1024)
-        spool = try Spool(path: disk.root.path)
-        folders = BatchFolders(spool: spool, id: "x")
-        try spool.active.makeDirectory("x")
-        try spool.outbox.makeDirectory("x")
-        let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        storage = StorageGuard(log: log)
-        committer = Committer(
-            durably: true, storage: storage, progress: ProgressKeeper(time: .system), log: log)
-        storage.add(committer.backlog)
+        fixture = CommitterFixture(try Spool(path: disk.root.path))
+        folders = try fixture.batch("x")
     }
 
     private func publish(_ indices: Range<Int>) throws {
@@ -58,28 +30,17 @@ struct CommitterFaultTests {
                 [UInt8(index)], to: BatchFile.output(index), durably: false)
         }
         try disk.fill(butFor: 0)
-        for index in indices {
-            let status = ImageStatus(
-                name: "i\(index)", source: "s", state: .filtered,
-                output: .init(
-                    file: "i\(index).png", format: .png, sha256: "0", bytes: 1, width: 1,
-                    height: 1, depth: 8, channels: 3))
-            committer.commit(
-                Committer.Item(folders: folders, index: index, status: status) { [ends] in
-                    ends.record(index, $0)
-                } unrecorded: { [ends] _ in
-                    ends.leave(index)
-                })
-        }
-        committer.afterwards(of: "x") { [ends] in ends.noteAfterwards() }
-        committer.drain()
-        committer.drain()
+        for index in indices { fixture.commit(folders, index, .filtered("i\(index)")) }
+        fixture.committer.afterwards(of: "x") { [afterwards] in afterwards.add(()) }
+        fixture.drain()
     }
+
+    private var recorded: [Int: ImageStatus] { fixture.recorded(folders) }
 
     /// Nothing is shown as done that the journal does not have; all of it is when there is room again.
     @Test func keepsWhatItCannotJournalUntilThereIsRoom() async throws {
         try publish(0..<8)
-        #expect(ends.recorded.isEmpty && ends.afterwards == 0)
+        #expect(recorded.isEmpty && afterwards.all.count == 0)
         #expect(!storage.mayWork)
         let report = try #require(storage.report)
         #expect(report.code == "disk-full")
@@ -88,9 +49,9 @@ struct CommitterFaultTests {
         #expect(try ItemJournal.read(in: folders.active()).isEmpty)
 
         disk.empty()
-        try await eventually("the images to be published") { ends.recorded.count == 8 ? true : nil }
-        try await eventually("the end") { ends.afterwards == 1 ? true : nil }
-        #expect(ends.recorded.values.allSatisfy { $0.state == .filtered })
+        try await eventually("the images to be published") { recorded.count == 8 ? true : nil }
+        try await eventually("the end") { afterwards.all.count == 1 ? true : nil }
+        #expect(recorded.values.allSatisfy { $0.state == .filtered })
         #expect(try ItemJournal.read(in: folders.active()).count == 8)
         for index in 0..<8 {
             #expect(try folders.outbox().read(FileName("i\(index).png")) == [UInt8(index)])
@@ -101,22 +62,14 @@ struct CommitterFaultTests {
     /// A stop does not wait for room: what is kept is left to the next start.
     @Test func leavesWhatItKeepsAtAStop() throws {
         try publish(0..<3)
-        committer.close(finishingUntil: .max)
-        #expect(ends.left.sorted() == [0, 1, 2])
-        #expect(ends.recorded.isEmpty && ends.afterwards == 0)
+        fixture.committer.close(finishingUntil: .max)
+        #expect(fixture.left == [0, 1, 2])
+        #expect(recorded.isEmpty && afterwards.all.count == 0)
         #expect(try folders.active().exists(BatchFile.output(2)))
         // And what comes after is not kept either.
-        committer.commit(
-            Committer.Item(
-                folders: folders, index: 9, status: ImageStatus(name: "j", state: .failed)
-            ) { [ends] in
-                ends.record(9, $0)
-            } unrecorded: { [ends] _ in
-                ends.leave(9)
-            })
-        committer.drain()
-        committer.drain()
-        #expect(ends.left.sorted() == [0, 1, 2, 9])
+        fixture.commit(folders, 9, ImageStatus(name: "j", state: .failed))
+        fixture.drain()
+        #expect(fixture.left == [0, 1, 2, 9])
     }
 
     /// An append that was cut short on a full disk, and could not be taken back, costs its own lines only.

@@ -1,6 +1,4 @@
 import Foundation
-import Logging
-import Synchronization
 import TestSupport
 import Testing
 
@@ -11,44 +9,28 @@ import Testing
 
 @Suite(.tags(.concurrency)) struct CommitterTests {
     let scratch: ScratchDirectory
-    let spool: Spool
+    let fixture: CommitterFixture
     let folders: BatchFolders
-    let committer: Committer
-    let storage: StorageGuard
+    var spool: Spool { fixture.spool }
+    var storage: StorageGuard { fixture.storage }
 
     init() throws {
-        let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        storage = StorageGuard(log: log)
-        committer = Committer(
-            durably: true, storage: storage, progress: ProgressKeeper(time: .system), log: log)
-        storage.add(committer.backlog)
         scratch = try ScratchDirectory()
         // Files that refuse a sync are told apart only where each is asked for by itself.
-        spool = try Spool(path: scratch.path, groupSync: nil)
-        folders = BatchFolders(spool: spool, id: "x")
-        try spool.active.makeDirectory("x")
-        try spool.outbox.makeDirectory("x")
+        fixture = CommitterFixture(try Spool(path: scratch.path, groupSync: nil))
+        folders = try fixture.batch("x")
     }
 
-    private func filtered(_ index: Int) -> ImageStatus {
-        ImageStatus(
-            name: "i\(index)", source: "s", state: .filtered,
-            output: .init(
-                file: "i\(index).png", format: .png, sha256: "0", bytes: 1, width: 1, height: 1,
-                depth: 8, channels: 3))
-    }
+    private func filtered(_ index: Int) -> ImageStatus { .filtered("i\(index)") }
 
-    private func publish(_ items: [(Int, ImageStatus)]) -> [Int: ImageStatus] {
-        let results = Mutex<[Int: ImageStatus]>([:])
+    private func publish(
+        _ items: [(Int, ImageStatus)], handsOver: Bool = false
+    ) -> [Int: ImageStatus] {
         for (index, status) in items {
-            committer.commit(
-                Committer.Item(folders: folders, index: index, status: status) { recorded in
-                    results.withLock { $0[index] = recorded }
-                })
+            fixture.commit(folders, index, status, handsOver: handsOver)
         }
-        committer.drain()
-        committer.drain()
-        return results.withLock { $0 }
+        fixture.drain()
+        return fixture.recorded(folders)
     }
 
     @Test func publishesOutputsAndJournalsAllEnds() throws {
@@ -76,58 +58,26 @@ import Testing
             try active.write([UInt8(index)], to: BatchFile.output(index), durably: false)
         }
         try active.write([7], to: BatchFile.pixels(0), durably: false)
-        let results = Mutex<[Int: ImageStatus]>([:])
-        for index in 0..<2 {
-            committer.commit(
-                Committer.Item(
-                    folders: folders, index: index, status: filtered(index), handsOver: true
-                ) { recorded in
-                    results.withLock { $0[index] = recorded }
-                })
-        }
-        committer.drain()
-        committer.drain()
         // The second one's are not there.
-        let ends = results.withLock { $0 }
+        let ends = publish((0..<2).map { ($0, filtered($0)) }, handsOver: true)
         #expect(ends[0]?.state == .filtered && ends[1]?.state == .failed)
         #expect(ends[1]?.error?.code == "file-missing")
         #expect(try active.read(BatchFile.pixels(0)) == [7])
         #expect(try !folders.outbox().exists("i1.png"))
     }
 
-    /// A stranger's file in the outbox is not overwritten; the image fails, in the journal too.
-    @Test func overwritesNothing() throws {
-        try folders.active().write([1], to: BatchFile.output(0), durably: false)
-        try folders.outbox().write([7], to: "i0.png", durably: false)
-        let result = try #require(publish([(0, filtered(0))])[0])
-        #expect(result.state == .failed)
-        #expect(result.error?.code == "file-exists")
-        #expect(result.output == nil)
-        #expect(try folders.outbox().read("i0.png") == [7])
-        #expect(try ItemJournal.read(in: folders.active()).last == .ended(index: 0, result))
-    }
-
     /// Two IDs that are one string to Unicode are two folders, though their images end together.
     @Test func tellsBatchesApartByTheBytesOfTheirIDs() throws {
-        let batches = ["caf\u{E9}", "cafe\u{301}"].map { BatchFolders(spool: spool, id: $0) }
-        let ends = Atomic(0)
-        let items = try batches.enumerated().map { index, batch in
-            try spool.active.makeDirectory(FileName(batch.id))
-            try spool.outbox.makeDirectory(FileName(batch.id))
-            try batch.active().write([UInt8(index)], to: BatchFile.output(0), durably: false)
-            return Committer.Item(folders: batch, index: 0, status: filtered(0)) { recorded in
-                if recorded.state == .filtered { ends.add(1, ordering: .relaxed) }
-            }
+        let batches = try ["caf\u{E9}", "cafe\u{301}"].enumerated().map { index, id in
+            try fixture.batch(id, outputs: [0: UInt8(index)])
         }
         // Handed in while the queue is busy with the first, the others make one group.
         let failed = ImageStatus(name: "f", source: "s", state: .failed)
-        committer.commit(
-            Committer.Item(folders: folders, index: 1, status: failed) { [committer] _ in
-                for item in items { committer.commit(item) }
-            })
-        committer.drain()
-        committer.drain()
-        #expect(ends.load(ordering: .relaxed) == 2)
+        fixture.commit(folders, 1, failed) { [fixture] _ in
+            for batch in batches { fixture.commit(batch, 0, .filtered("i0")) }
+        }
+        fixture.drain()
+        #expect(batches.allSatisfy { fixture.recorded($0)[0]?.state == .filtered })
         for (index, batch) in batches.enumerated() {
             #expect(try batch.outbox().read("i0.png") == [UInt8(index)])
         }
@@ -139,20 +89,6 @@ import Testing
         try spool.outbox.removeTree("x")
         #expect(publish([(0, filtered(0))])[0]?.state == .filtered)
         #expect(try folders.outbox().read("i0.png") == [1])
-    }
-
-    @Test func failsAnImageWhoseOutputIsNotThere() throws {
-        let result = try #require(publish([(0, filtered(0))])[0])
-        #expect(result.state == .failed)
-        #expect(result.error?.code == "file-missing")
-    }
-
-    @Test func showsNothingAsDoneThatItCannotJournal() throws {
-        try spool.active.removeTree("x")
-        let result = try #require(publish([(0, filtered(0))])[0])
-        #expect(result.state == .failed)
-        #expect(result.error?.code == "batch-removed")
-        #expect(try !folders.outbox().exists("i0.png"))
     }
 
     /// fsync(2) refuses a fifo, as it would refuse a file of a broken disk: it is not asked again, that image
@@ -168,30 +104,5 @@ import Testing
         #expect(try folders.outbox().names().count == 2)
         #expect(!storage.mayWork)
         #expect(storage.report?.secondsBetweenAttempts == nil)
-    }
-
-    /// A journal that may not be on the disk vouches for nothing.
-    @Test func failsImagesWhoseJournalCannotBeSynced() async throws {
-        try folders.active().write([1], to: BatchFile.output(0), durably: false)
-        let journal = "\(try folders.active().path)/journal"
-        #expect(mkfifo(journal, 0o600) == 0)
-        // Someone reads it, or the fifo would forget what is written.
-        let reader = Descriptor(owning: open(journal, O_RDWR | O_CLOEXEC))
-        let result = try #require(publish([(0, filtered(0))])[0])
-        #expect(result.state == .failed && result.output == nil)
-        #expect(result.error?.message.contains("active/x/journal: cannot sync") == true)
-        #expect(try folders.outbox().names().isEmpty)
-        #expect(!storage.mayWork)
-        // The line that said otherwise is followed by one that takes it back.
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = read(reader.number, &bytes, bytes.count)
-        let lines = try #require(count > 0 ? bytes[..<count].split(separator: 10) : nil)
-        let records = try lines.map {
-            try JSONDecoder().decode(JournalRecord.self, from: Data($0))
-        }
-        #expect(records.last == .ended(index: 0, result))
-
-        storage.tryAgain()
-        try await eventually("work to begin again") { storage.mayWork ? true : nil }
     }
 }

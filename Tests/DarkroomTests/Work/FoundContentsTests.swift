@@ -39,13 +39,6 @@ import Testing
         #expect(contents.bytes == 0)
     }
 
-    /// A root that was taken away gives nothing more.
-    @Test func thoseOfOtherRulesAreNotGiven() {
-        contents.keep([1], of: "s", 1, by: rules)
-        #expect(contents.taken("s", of: 1, by: LocalSources(roots: ["/b"], view: nil)) == nil)
-        #expect(contents.bytes == 0)
-    }
-
     @Test func theNewerOneCounts() {
         contents.keep(Self.large, of: "s", 1, by: rules)
         contents.keep([2], of: "s", 1, by: rules)
@@ -76,17 +69,6 @@ import Testing
         #expect(contents.taken("s31", of: 1, by: rules) == nil)
         #expect(contents.taken("s32", of: 1, by: rules) == Self.large)
         #expect(contents.taken("new", of: 2, by: rules) == Self.large)
-    }
-
-    @Test func thoseOfABatchGoWithIt() {
-        contents.keep([1], of: "s", 1, by: rules)
-        contents.keep([2], of: "t", 1, by: rules)
-        contents.keep([3], of: "s", 2, by: rules)
-        contents.drop(1)
-        contents.drop(7)
-        #expect(contents.bytes == FoundContents.leastCount)
-        #expect(contents.taken("s", of: 1, by: rules) == nil)
-        #expect(contents.taken("s", of: 2, by: rules) == [3])
     }
 }
 

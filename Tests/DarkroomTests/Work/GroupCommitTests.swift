@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import Synchronization
 import TestSupport
 import Testing
@@ -15,33 +14,35 @@ import Testing
 /// with a sync for each file.
 @Suite(.tags(.concurrency)) struct GroupCommitTests {
     private let scratch: ScratchDirectory
-    private let log = EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-    private let storage: StorageGuard
+    private let examination = Examination(
+        limits: ManifestLimits(), defaultFilters: [], settle: 0)
 
     init() throws {
         scratch = try ScratchDirectory()
-        storage = StorageGuard(log: log)
     }
 
-    private func openSpool(isTogether: Bool) throws -> Spool {
-        try Spool(path: scratch.path, groupSync: isTogether ? GroupSync() : nil)
+    private func start(isTogether: Bool) throws -> CommitterFixture {
+        CommitterFixture(
+            try Spool(path: scratch.path, groupSync: isTogether ? GroupSync() : nil))
     }
 
     // MARK: Claims and receipts
 
-    private func claim(_ texts: [(name: FileName, text: String)], _ spool: Spool) throws
-        -> [ClaimedManifest]
-    {
-        let inbox = try spool.openInbox()
-        let examination = Examination(
-            limits: ManifestLimits(), defaultFilters: [], settle: 0)
-        let candidates = try texts.map { name, text in
+    private typealias Text = (name: FileName, text: String)
+
+    private func examine(_ texts: [Text], _ inbox: Directory) throws -> [Candidate] {
+        try texts.map { name, text in
             try inbox.write(Array(text.utf8), to: name, durably: false)
             guard
                 case .ready(let candidate) = examination.examine(name, in: inbox, isWhole: true)
             else { throw Unexpected() }
             return candidate
         }
+    }
+
+    private func take(
+        _ candidates: [Candidate], _ inbox: Directory, _ spool: Spool
+    ) -> [ClaimedManifest] {
         let outcome = Claim(
             spool: spool, inbox: inbox, examination: examination, durably: true
         ).take(candidates)
@@ -49,33 +50,42 @@ import Testing
         return outcome.claimed
     }
 
+    private func claim(_ texts: [Text], _ spool: Spool) throws -> [ClaimedManifest] {
+        let inbox = try spool.openInbox()
+        return take(try examine(texts, inbox), inbox, spool)
+    }
+
     private struct Unexpected: Error {}
 
     private func answer(
-        _ claimed: [ClaimedManifest], _ spool: Spool
+        _ claimed: [ClaimedManifest], _ fixture: CommitterFixture
     ) throws -> Acceptance.Outcome {
         let acceptance = Acceptance(
-            spool: spool, inbox: try spool.openInbox(),
-            examination: Examination(limits: ManifestLimits(), defaultFilters: [], settle: 0),
-            storage: storage, log: log, durably: true, stop: CancellationFlag())
+            spool: fixture.spool, inbox: try fixture.spool.openInbox(), examination: examination,
+            storage: fixture.storage, log: .silent, durably: true, stop: CancellationFlag())
         return acceptance.answer(claimed)
     }
 
+    private static let good = #"{"images": ["a.png"]}"#
+
     @Test(arguments: [true, false])
     func answersManyManifestsTogether(isTogether: Bool) throws {
-        let spool = try openSpool(isTogether: isTogether)
-        let good = #"{"images": ["a.png"]}"#
+        let fixture = try start(isTogether: isTogether)
+        let spool = fixture.spool
         let claimed = try claim(
-            [("a.json", good), ("bad.json", "{"), ("taken.json", good), ("z.json", good)], spool)
+            [
+                ("a.json", Self.good), ("bad.json", "{"), ("taken.json", Self.good),
+                ("z.json", Self.good),
+            ], spool)
         #expect(claimed.map(\.id) == ["a", "bad", "taken", "z"])
         try spool.outbox.makeDirectory("taken")
-        let answer = try self.answer(claimed, spool)
+        let answer = try self.answer(claimed, fixture)
         #expect(answer.batches.map(\.status.id) == ["a", "taken-2", "z"])
         #expect(answer.unanswered.isEmpty && answer.uncleared.isEmpty)
         for id in ["a", "taken-2", "z"] {
             let folders = BatchFolders(spool: spool, id: id)
             #expect(try Status(in: folders.outbox())?.state == .pending)
-            #expect(try folders.outbox().read("manifest.json") == Array(good.utf8))
+            #expect(try folders.outbox().read("manifest.json") == Array(Self.good.utf8))
             // Of so few images the status is as small.
             #expect(try !folders.outbox().exists(BatchFile.progress))
             #expect(try SubmittedFile(in: folders.active()) == nil)
@@ -90,32 +100,34 @@ import Testing
 
     @Test(arguments: [true, false])
     func aManifestThatWasRemovedDoesNotAffectTheOthers(isTogether: Bool) throws {
-        let spool = try openSpool(isTogether: isTogether)
-        let good = #"{"images": ["a.png"]}"#
-        let claimed = try claim([("a.json", good), ("b.json", good), ("c.json", good)], spool)
+        let fixture = try start(isTogether: isTogether)
+        let spool = fixture.spool
+        let claimed = try claim(
+            [("a.json", Self.good), ("b.json", Self.good), ("c.json", Self.good)], spool)
         try spool.active.removeTree("b")
-        let answer = try self.answer(claimed, spool)
+        let answer = try self.answer(claimed, fixture)
         #expect(answer.batches.map(\.status.id) == ["a", "c"])
         #expect(answer.unanswered.isEmpty)
-        #expect(storage.mayWork)
+        #expect(fixture.storage.mayWork)
         #expect(try spool.outbox.names().map(\.text).sorted() == ["a", "c"])
     }
 
     /// A receipt that cannot be built keeps the manifests behind it waiting, and none of those before it.
     @Test(arguments: [true, false])
     func aRefusalLeavesTheRestUnanswered(isTogether: Bool) throws {
-        let spool = try openSpool(isTogether: isTogether)
-        let good = #"{"images": ["a.png"]}"#
-        let claimed = try claim([("a.json", good), ("b.json", good), ("c.json", good)], spool)
+        let fixture = try start(isTogether: isTogether)
+        let spool = fixture.spool
+        let claimed = try claim(
+            [("a.json", Self.good), ("b.json", Self.good), ("c.json", Self.good)], spool)
         // Neither a receipt nor a folder that could be removed.
         let folder = try claimed[1].folders.active()
         try folder.write([], to: BatchFile.receipt, durably: false)
-        let answer = try self.answer(claimed, spool)
+        let answer = try self.answer(claimed, fixture)
         #expect(answer.batches.map(\.status.id) == ["a"])
         #expect(answer.unanswered.map(\.id) == ["b", "c"])
         #expect(try spool.outbox.names().map(\.text) == ["a"])
         try folder.remove(BatchFile.receipt)
-        let again = try self.answer(answer.unanswered, spool)
+        let again = try self.answer(answer.unanswered, fixture)
         #expect(again.batches.map(\.status.id) == ["b", "c"])
         #expect(try spool.outbox.names().map(\.text).sorted() == ["a", "b", "c"])
     }
@@ -123,8 +135,9 @@ import Testing
     /// A receipt that was built and not moved, because the disk has refused the next one, is built again.
     @Test(arguments: [true, false])
     func aReceiptThatWasNotMovedIsBuiltAgain(isTogether: Bool) throws {
-        let spool = try openSpool(isTogether: isTogether)
-        let claimed = try claim([("a.json", #"{"images": ["a.png"]}"#), ("bad.json", "{")], spool)
+        let fixture = try start(isTogether: isTogether)
+        let spool = fixture.spool
+        let claimed = try claim([("a.json", Self.good), ("bad.json", "{")], spool)
         for manifest in claimed {
             for _ in 0..<2 {
                 try Receipt.build(
@@ -132,7 +145,7 @@ import Testing
                     in: manifest.folders, durably: true)
             }
         }
-        let answer = try self.answer(claimed, spool)
+        let answer = try self.answer(claimed, fixture)
         #expect(answer.batches.map(\.status.id) == ["a"])
         #expect(answer.unanswered.isEmpty && answer.uncleared.isEmpty)
         let rejected = try Directory("bad", in: spool.outbox)
@@ -143,111 +156,91 @@ import Testing
     /// The manifest is not opened again if it is still the same, but its owner and its identity are those of the file
     /// that was taken; if it has changed since, it is read again.
     @Test func aClaimKnowsTheFileThatWasTaken() throws {
-        let spool = try openSpool(isTogether: true)
+        let spool = try start(isTogether: true).spool
         let inbox = try spool.openInbox()
-        let examination = Examination(
-            limits: ManifestLimits(), defaultFilters: [], settle: 0)
-        var candidates: [Candidate] = []
-        for name: FileName in ["same.json", "other.json"] {
-            try inbox.write(Array(#"{"images": ["a.png"]}"#.utf8), to: name, durably: false)
-            guard
-                case .ready(let candidate) = examination.examine(name, in: inbox, isWhole: true)
-            else { throw Unexpected() }
-            candidates.append(candidate)
-        }
+        let candidates = try examine(
+            [("same.json", Self.good), ("other.json", Self.good)], inbox)
         let identities = try candidates.map { try inbox.droppedIdentity(of: $0.name) }
         let new = Array(#"{"images": ["a.png", "b.png"]}"#.utf8)
         try inbox.write(new, to: "other.json", replacing: true, durably: false)
-        let outcome = Claim(
-            spool: spool, inbox: inbox, examination: examination, durably: true
-        ).take(candidates)
-        #expect(outcome.claimed.map(\.identity) == identities)
-        #expect(outcome.claimed.allSatisfy { $0.uid == geteuid() })
-        #expect(outcome.claimed.map(\.reading.byteCount) == [21, new.count])
-        #expect(try outcome.claimed[1].folders.active().read("manifest.json") == new)
+        let claimed = take(candidates, inbox, spool)
+        #expect(claimed.map(\.identity) == identities)
+        #expect(claimed.allSatisfy { $0.uid == geteuid() })
+        #expect(claimed.map(\.reading.byteCount) == [21, new.count])
+        #expect(try claimed[1].folders.active().read("manifest.json") == new)
     }
 
     // MARK: Outputs and journals
 
-    private func filtered(_ name: String) -> ImageStatus {
-        ImageStatus(
-            name: name, source: "s", state: .filtered,
-            output: .init(
-                file: "\(name).png", format: .png, sha256: "0", bytes: 1, width: 1, height: 1,
-                depth: 8, channels: 3))
-    }
-
     /// Makes batches with one finished output each.
-    private func batches(_ count: Int, _ spool: Spool) throws -> [BatchFolders] {
-        try (0..<count).map { number in
-            let folders = BatchFolders(spool: spool, id: "b\(number)")
-            try spool.active.makeDirectory(FileName(folders.id))
-            try spool.outbox.makeDirectory(FileName(folders.id))
-            try folders.active().write(
-                [UInt8(number)], to: BatchFile.output(0), durably: false)
-            return folders
-        }
+    private func batches(_ count: Int, _ fixture: CommitterFixture) throws -> [BatchFolders] {
+        try (0..<count).map { try fixture.batch("b\($0)", outputs: [0: UInt8($0)]) }
     }
 
-    private func publish(_ batches: [BatchFolders]) -> [String: ImageStatus] {
-        let committer = Committer(
-            durably: true, storage: storage, progress: ProgressKeeper(time: .system), log: log)
-        storage.add(committer.backlog)
-        let results = Mutex<[String: ImageStatus]>([:])
+    private func publish(
+        _ batches: [BatchFolders], _ fixture: CommitterFixture
+    ) -> [ImageStatus?] {
         // They arrive while the queue is busy, so they are one group.
-        committer.queue.suspend()
-        for folders in batches {
-            committer.commit(
-                Committer.Item(folders: folders, index: 0, status: filtered("i")) { recorded in
-                    results.withLock { $0[folders.id] = recorded }
-                })
-        }
-        committer.queue.resume()
-        committer.drain()
-        committer.drain()
-        return results.withLock { $0 }
+        fixture.committer.queue.suspend()
+        for folders in batches { fixture.commit(folders, 0, .filtered("i")) }
+        fixture.committer.queue.resume()
+        fixture.drain()
+        return batches.map { fixture.recorded($0)[0] }
     }
 
     @Test(arguments: [true, false])
     func publishesManyBatchesTogether(isTogether: Bool) throws {
-        let spool = try openSpool(isTogether: isTogether)
+        let fixture = try start(isTogether: isTogether)
+        let spool = fixture.spool
         // More than share one sync.
-        let batches = try batches(70, spool)
+        let batches = try batches(70, fixture)
         try spool.active.removeTree("b1")
         try batches[2].outbox().write([7], to: "i.png", durably: false)
         try batches[3].active().remove(BatchFile.output(0))
-        let results = publish(batches)
-        #expect(results.count == 70)
+        let results = publish(batches, fixture)
         let codes = ["b1": "batch-removed", "b2": "file-exists", "b3": "file-missing"]
         for (number, folders) in batches.enumerated() {
-            let result = try #require(results[folders.id])
+            let result = try #require(results[number])
             #expect(result.error?.code == codes[folders.id])
             if codes[folders.id] == nil {
                 #expect(result.state == .filtered)
                 #expect(try folders.outbox().read("i.png") == [UInt8(number)])
+            } else {
+                #expect(result.state == .failed && result.output == nil)
+                #expect(try folders.outbox().exists("i.png") == (number == 2))
             }
             if number == 1 { continue }
             #expect(
                 try ItemJournal.read(in: folders.active()).last == .ended(index: 0, result))
         }
         #expect(try batches[2].outbox().read("i.png") == [7])
-        #expect(storage.mayWork)
+        #expect(fixture.storage.mayWork)
     }
 
-    /// fsync(2) refuses a fifo, as it would refuse a file of a broken disk.
-    @Test func aJournalThatCannotBeSyncedFailsItsOwnImagesOnly() throws {
-        let spool = try openSpool(isTogether: false)
-        let batches = try batches(3, spool)
+    /// A journal that may not be on the disk vouches for nothing. fsync(2) refuses a fifo, as it would refuse a file of a
+    /// broken disk.
+    @Test func aJournalThatCannotBeSyncedFailsItsOwnImagesOnly() async throws {
+        let fixture = try start(isTogether: false)
+        let batches = try batches(3, fixture)
         let journal = "\(try batches[1].active().path)/journal"
         #expect(mkfifo(journal, 0o600) == 0)
+        // Someone reads it, or the fifo would forget what is written.
         let reader = Descriptor(owning: open(journal, O_RDWR | O_CLOEXEC))
-        let results = publish(batches)
-        withExtendedLifetime(reader) {}
-        #expect(results["b0"]?.state == .filtered && results["b2"]?.state == .filtered)
-        #expect(results["b1"]?.state == .failed)
-        #expect(results["b1"]?.error?.message.contains("journal: cannot sync") == true)
-        #expect(try !batches[1].outbox().exists("i.png"))
-        #expect(!storage.mayWork)
+        let results = publish(batches, fixture)
+        #expect(results.map { $0?.state } == [.filtered, .failed, .filtered])
+        let result = try #require(results[1])
+        #expect(result.error?.message.contains("active/b1/journal: cannot sync") == true)
+        #expect(try result.output == nil && !batches[1].outbox().exists("i.png"))
+        #expect(!fixture.storage.mayWork)
+        // The line that said otherwise is followed by one that takes it back.
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(reader.number, &bytes, bytes.count)
+        let line = try #require(bytes.prefix(max(count, 0)).split(separator: 10).last)
+        let record = try JSONDecoder().decode(JournalRecord.self, from: Data(line))
+        #expect(record == .ended(index: 0, result))
+
+        fixture.storage.tryAgain()
+        try await eventually("work to begin again") { fixture.storage.mayWork ? true : nil }
     }
 
     // MARK: Last statuses
@@ -290,13 +283,13 @@ import Testing
 
     /// A pass has one part of each batch, and is full with 32 of them, or with ends of many images.
     @Test func aPassTakesPartsOfDifferentBatches() throws {
-        let spool = try openSpool(isTogether: true)
+        let spool = try start(isTogether: true).spool
         func results(_ id: String) -> Committer.Part {
             .results(Committer.Results(folders: BatchFolders(spool: spool, id: id)))
         }
         func end(_ id: String, images: Int = 1) -> Committer.Part {
             let folders = BatchFolders(spool: spool, id: id)
-            let source = EndedBatch(folders: folders, image: filtered("i"), images: images)
+            let source = EndedBatch(folders: folders, image: .filtered("i"), images: images)
             return .end(Committer.End(key: 1, folders: folders, source: source))
         }
         var pass = Committer.Pass()
@@ -333,24 +326,18 @@ import Testing
 
     /// The results of a batch come before its end, in whichever order they are kept.
     @Test func anEndWaitsBehindTheResultsOfItsBatch() throws {
-        let spool = try openSpool(isTogether: true)
-        let folders = try batches(1, spool)[0]
-        let committer = Committer(
-            durably: true, storage: storage, progress: ProgressKeeper(time: .system), log: log)
-        storage.add(committer.backlog)
-        let source = EndedBatch(folders: folders, image: filtered("i"))
-        committer.queue.suspend()
-        committer.commit(Committer.End(key: 1, folders: folders, source: source))
-        committer.commit(
-            Committer.Item(folders: folders, index: 0, status: filtered("i")) { _ in
-                source.note("result")
-            })
-        committer.queue.resume()
-        committer.drain()
+        let fixture = try start(isTogether: true)
+        let folders = try batches(1, fixture)[0]
+        let source = EndedBatch(folders: folders, image: .filtered("i"))
+        fixture.committer.queue.suspend()
+        fixture.committer.commit(Committer.End(key: 1, folders: folders, source: source))
+        fixture.commit(folders, 0, .filtered("i")) { _ in source.note("result") }
+        fixture.committer.queue.resume()
+        fixture.committer.drain()
         #expect(source.notes == ["result", "end"])
         #expect(try folders.outbox().read("i.png") == [0])
         #expect(try Status(in: folders.outbox())?.state == .completed)
-        #expect(try !spool.active.exists(FileName(folders.id)))
+        #expect(try !fixture.spool.active.exists(FileName(folders.id)))
     }
 
     /// A batch whose images have ended.

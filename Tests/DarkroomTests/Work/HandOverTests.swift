@@ -11,81 +11,61 @@ import Testing
 
 /// Whose pixels are handed over, for how long, and what happens where they are missing.
 @Suite struct HandOverTests {
-    static let jpeg = OutputOptions(format: .jpeg)
+    private static let jpeg = OutputOptions(format: .jpeg)
 
     /// A logo that is published as JPEG, two pictures marked with it, one made of the first of these, and one
     /// that has nothing to do with them.
-    static func manifest(
-        logo: ByteString = "l", a: ByteString = "a", b: ByteString = "b", other: ByteString = "o"
-    ) -> Manifest {
-        Manifest(images: [
-            .init(name: "logo", origin: .source(SourceReference(logo)), output: jpeg),
-            .init(name: "a", origin: .source(SourceReference(a)), overlays: [0], output: jpeg),
-            .init(name: "b", origin: .source(SourceReference(b)), overlays: [0]),
-            .init(name: "c", origin: .image(1)),
-            .init(name: "other", origin: .source(SourceReference(other)), output: jpeg),
-        ])
-    }
-
-    private func heldOrigin() throws -> FlakyOrigin {
-        try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
-    }
+    private static let manifest = Manifest(images: [
+        .init(name: "logo", origin: .source("l"), output: jpeg),
+        .init(name: "a", origin: .source("a"), overlays: [0], output: jpeg),
+        .init(name: "b", origin: .source("b"), overlays: [0]),
+        .init(name: "c", origin: .image(1)),
+        .init(name: "other", origin: .source("o"), output: jpeg),
+    ])
 
     private static func pixels(_ fixture: SchedulerFixture) throws -> Set<String> {
-        try fixture.activeFiles("x").filter { $0.hasPrefix("pixels-") }
+        try fixture.activeFiles("x").filter { $0.hasPrefix("pixels-") || $0.hasPrefix("output-") }
     }
 
     private static let damaged = Array(SchedulerFixture.picture.dropLast(30))
 
-    @Test func pixelsAreHandedOverWhereAnOutputLosesThem() async throws {
-        let origin = try heldOrigin()
-        defer { origin.stop() }
+    /// What the images are, the one whose source does not come, and the pixels that are left when the others have ended:
+    /// those of `a` go with `c`, and the logo's wait for `b`.
+    @Test(
+        arguments: [
+            ("lossy", 2, ["pixels-0"]), ("lossless", 2, []), ("lossy", 4, []),
+            ("unpublished", 2, ["pixels-0"]),
+        ] as [(String, Int, Set<String>)])
+    func pixelsStayForTheirUsers(kind: String, late: Int, pixels: Set<String>) async throws {
         let fixture = try SchedulerFixture()
-        try fixture.accept("x", Self.manifest(b: ByteString(origin.url("b"))))
-        try await fixture.wait(for: .imageFiltered, count: 4)
-        #expect(Set(fixture.filtered) == ["logo", "a", "c", "other"])
-        // Those of `a` went with `c`. The logo's wait for `b`.
-        try await fixture.wait(for: "their removal") { try Self.pixels(fixture) == ["pixels-0"] }
-        origin.release()
-        try await fixture.finish()
-        #expect(try fixture.finished == ["x": .completed])
-        #expect(fixture.filtered.count == 5)
-    }
-
-    @Test func aLosslessOutputIsReadItself() async throws {
-        let origin = try heldOrigin()
-        defer { origin.stop() }
-        var manifest = Self.manifest(b: ByteString(origin.url("b")))
-        for index in manifest.images.indices { manifest.images[index].output = OutputOptions() }
-        let fixture = try SchedulerFixture()
+        let origin = try fixture.origin()
+        var manifest = Self.manifest
+        manifest.images[late].origin = .source(origin.source("late"))
+        switch kind {
+        case "lossless":
+            for index in manifest.images.indices { manifest.images[index].output = OutputOptions() }
+        case "unpublished": manifest.images[0].isPublished = false
+        default: break
+        }
         try fixture.accept("x", manifest)
         try await fixture.wait(for: .imageFiltered, count: 4)
-        #expect(try Self.pixels(fixture) == [])
-        origin.release()
-        try await fixture.finish()
-        #expect(try fixture.finished == ["x": .completed])
-    }
-
-    @Test func aFileIsRemovedWithItsLastUser() async throws {
-        let origin = try heldOrigin()
-        defer { origin.stop() }
-        let fixture = try SchedulerFixture()
-        try fixture.accept("x", Self.manifest(other: ByteString(origin.url("o"))))
-        try await fixture.wait(for: .imageFiltered, count: 4)
-        // The batch goes on, without them.
-        try await fixture.wait(for: "their removal") { try Self.pixels(fixture) == [] }
+        try await fixture.wait(for: "the removal") { try Self.pixels(fixture) == pixels }
+        // The batch goes on, with them or without.
         #expect(fixture.shown("x")?.state == .processing)
         origin.release()
         try await fixture.finish()
+        #expect(try fixture.finished == ["x": .completed])
+        #expect(Set(fixture.filtered).count == 5 && fixture.filtered.count == 5)
     }
 
     @Test(arguments: [["a", "b"], ["l"]])
     func aFileIsRemovedWhenItsUsersFail(failing: [ByteString]) async throws {
-        let origin = try heldOrigin()
-        defer { origin.stop() }
         let fixture = try SchedulerFixture()
+        let origin = try fixture.origin()
         for source in failing { try fixture.setSource(source, Self.damaged) }
-        try fixture.accept("x", Self.manifest(other: ByteString(origin.url("o"))))
+        var manifest = Self.manifest
+        manifest.images[4].origin = .source(origin.source("o"))
+        try fixture.accept("x", manifest)
         try await fixture.wait(for: "the failures") {
             fixture.shown("x").map { $0.counts.finished == 4 } ?? false
         }
@@ -136,19 +116,16 @@ import Testing
 
     /// One mark for a thousand costs one entry, and one file.
     @Test func aMarkForManyIsOneFile() async throws {
-        let origin = try heldOrigin()
-        defer { origin.stop() }
+        let fixture = try SchedulerFixture()
+        let origin = try fixture.origin()
         let images =
             [Manifest.Image(name: "logo", origin: .source("l"), output: Self.jpeg)]
             + (0..<1000).map {
                 .init(
                     name: "i\($0)",
-                    origin: .source(
-                        $0 == 999
-                            ? SourceReference(ByteString(origin.url("s"))) : "s\($0 % 10)"),
+                    origin: .source($0 == 999 ? origin.source("s") : "s\($0 % 10)"),
                     overlays: [0], output: Self.jpeg)
             }
-        let fixture = try SchedulerFixture()
         try fixture.accept("x", Manifest(images: images))
         try await fixture.wait(for: .imageFiltered, count: 1000)
         #expect(try Self.pixels(fixture) == ["pixels-0"])
@@ -169,9 +146,7 @@ import Testing
         change: (inout ImageStatus) -> Void = { _ in }
     ) async throws -> SchedulerFixture {
         let former = try SchedulerFixture()
-        try former.accept("x", Self.manifest())
-        try await former.finish()
-        let images = try #require(try former.status("x")).images
+        let images = try await former.complete("x", Self.manifest).images
         var records = filtered.map { index in
             var image = images[index]
             change(&image)
@@ -184,7 +159,7 @@ import Testing
         fixture.holdOperations()
         try prepare(fixture)
         try fixture.accept(
-            "x", Self.manifest(), journal: records, outputs: former, pixels: pixels,
+            "x", Self.manifest, journal: records, outputs: former, pixels: pixels,
             missing: missing)
         return fixture
     }
@@ -194,12 +169,26 @@ import Testing
         try await fixture.finish()
     }
 
-    @Test func aFileThatIsThereIsUsed() async throws {
-        let fixture = try await restarted(filtered: [0, 1], pixels: [0, 1])
+    /// A file that is there is used. Otherwise its image is filtered again, from what it is made of (`a` for `c`, and the
+    /// logo for `a`), and is recorded no second time.
+    @Test(
+        arguments: [
+            ([0, 1], [0, 1], ["b", "other"], ["b", "c", "other"]),
+            ([0, 1, 2, 4], [], ["a", "logo"], ["c"]), ([0, 1, 2, 4], [0], ["a"], ["c"]),
+        ] as [([Int], [Int], [String], [String])])
+    func onlyWhatIsMissingIsMadeAgain(
+        former: [Int], pixels: [Int], fetched: [String], filtered: [String]
+    ) async throws {
+        let fixture = try await restarted(filtered: former, pixels: pixels)
+        let before = try fixture.outputIdentities("x")
         try await finish(fixture)
-        #expect(fixture.fetched.sorted() == ["b", "other"])
-        #expect(fixture.filtered.sorted() == ["b", "c", "other"])
+        #expect(fixture.fetched.sorted() == fetched && fixture.filtered.sorted() == filtered)
+        #expect(try fixture.image("c", of: "x").warnings == nil)
+        #expect(try fixture.status("x")?.counts.filtered == 5)
         #expect(try fixture.finished == ["x": .completed])
+        // Their outputs are what they were.
+        let after = try fixture.outputIdentities("x")
+        for file in ["logo.jpg", "a.jpg"] { #expect(before[file] == after[file]) }
     }
 
     @Test func aFileThatNobodyNeedsIsRemovedAtOnce() async throws {
@@ -209,40 +198,16 @@ import Testing
         try await finish(fixture)
     }
 
-    /// It is filtered again, from what it is made of, and is recorded no second time.
-    @Test func aMissingFileIsMadeAgain() async throws {
-        let fixture = try await restarted(filtered: [0, 1, 2, 4])
-        let before = try fixture.outputIdentities("x")
-        try await finish(fixture)
-        // `a` for `c`, and the logo for `a`.
-        #expect(fixture.fetched.sorted() == ["a", "logo"])
-        #expect(fixture.filtered == ["c"])
-        #expect(try fixture.image("c", of: "x").warnings == nil)
-        #expect(try fixture.status("x")?.counts.filtered == 5)
-        #expect(try fixture.finished == ["x": .completed])
-        // Their outputs are what they were.
-        let after = try fixture.outputIdentities("x")
-        for file in ["logo.jpg", "a.jpg"] { #expect(before[file] == after[file]) }
-    }
-
-    /// The logo's is there, and `a` is made again with it.
-    @Test func onlyWhatIsMissingIsMadeAgain() async throws {
-        let fixture = try await restarted(filtered: [0, 1, 2, 4], pixels: [0])
-        try await finish(fixture)
-        #expect(fixture.fetched == ["a"])
-        #expect(try fixture.finished == ["x": .completed])
-    }
-
+    /// At any moment, and the warnings count as before.
     @Test func itsUsersSeeWhatItWas() async throws {
-        let fixture = try await restarted(filtered: [0, 1, 2, 4])
+        let fixture = try await restarted(
+            filtered: [0, 1, 2, 4], change: { $0.warnings = ["a former warning"] })
         func check() {
             guard let shown = fixture.shown("x") else { return }
-            #expect(shown.counts.filtered >= 4)
+            #expect(shown.counts.filtered >= 4 && shown.counts.warnings == 4)
             #expect(shown.images[0].state == .filtered && shown.images[0].attempts == 1)
             #expect(shown.images[1].output?.file == "a.jpg")
-            for state in ImageState.allCases {
-                #expect(shown.counts[state] == shown.images.count { $0.state == state })
-            }
+            #expect(shown.counts == Status.Counts(of: shown.images))
         }
         check()
         fixture.scheduler.queues.localLooks.isSuspended = false
@@ -254,6 +219,9 @@ import Testing
             return fixture.isIdle
         }
         #expect(fixture.journal.all(.batchBegun).map { $0[.count] } == ["1"])
+        let status = try #require(try fixture.status("x"))
+        #expect(status.counts == Status.Counts(of: status.images))
+        #expect(status.counts.warnings == 4)
     }
 
     @Test func anotherPictureIsRemarkedOn() async throws {
@@ -269,26 +237,6 @@ import Testing
         #expect(try fixture.image("c", of: "x").warnings == nil)
         #expect(try fixture.status("x")?.counts.warnings == 1)
         #expect(try fixture.finished == ["x": .completed])
-    }
-
-    /// The warnings of images that are filtered again count as before, at any moment.
-    @Test func formerWarningsStayCounted() async throws {
-        let fixture = try await restarted(
-            filtered: [0, 1, 2, 4], change: { $0.warnings = ["a former warning"] })
-        func check() {
-            guard let shown = fixture.shown("x") else { return }
-            #expect(shown.counts == Status.Counts(of: shown.images))
-            #expect(shown.counts.warnings == 4)
-        }
-        check()
-        fixture.releaseOperations()
-        try await fixture.wait(for: "the end") {
-            check()
-            return fixture.isIdle
-        }
-        let status = try #require(try fixture.status("x"))
-        #expect(status.counts == Status.Counts(of: status.images))
-        #expect(status.counts.warnings == 4)
     }
 
     /// What cannot be made again stays filtered; what needs it fails.

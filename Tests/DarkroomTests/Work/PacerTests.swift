@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 import TestSupport
 import Testing
 
@@ -9,18 +8,8 @@ import Testing
 @Suite struct PacerTests {
     private static let second: UInt64 = 1_000_000_000
 
-    private final class Calls: Sendable {
-        let keys = Mutex<[Int]>([])
-        func take() -> [Int] {
-            keys.withLock { keys in
-                defer { keys = [] }
-                return keys
-            }
-        }
-    }
-
     private let time = ManualTime()
-    private let calls = Calls()
+    private let calls = Calls<Int>()
     private let pacer: Pacer<Int>
 
     init() { pacer = Self.pacer(time) }
@@ -40,7 +29,7 @@ import Testing
             pacer.changed(key, now: time.now) { [time, calls] key in
                 pacer.begin(key)
                 if seconds > 0 { time.skip(seconds) }
-                calls.keys.withLock { $0.append(key) }
+                calls.add(key)
                 pacer.postpone(key) { _, interval in time.now + interval }
             }
         }

@@ -35,10 +35,7 @@ import Testing
     @Test(arguments: [(1, false), (16, false), (17, true)])
     func isPartOfTheReceiptOfManyImages(count: Int, isPart: Bool) throws {
         let fixture = try SchedulerFixture()
-        let prepared = try fixture.prepare(
-            "a",
-            Manifest(
-                images: (0..<count).map { Manifest.Image(name: "i\($0)", origin: .source("s")) }))
+        let prepared = try fixture.prepare("a", .of(Array(repeating: "s", count: count)))
         guard isPart else {
             #expect(progress(fixture) == nil)
             return
@@ -172,9 +169,8 @@ import Testing
 
     @Test func saysWhyNothingBegins() async throws {
         // It does not come, so the batch stays in work.
-        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
-        defer { origin.stop() }
         let fixture = try SchedulerFixture()
+        let origin = try fixture.origin()
         try fixture.accept("a", origin: origin)
         try await fixture.wait(for: "the request") { origin.requests.count == 1 }
         fixture.time.advance(by: Self.soon)

@@ -1,5 +1,4 @@
 import Dispatch
-import Logging
 import Synchronization
 import TestSupport
 import Testing
@@ -21,9 +20,7 @@ import Testing
         private let log = Mutex<(attempts: [String], written: [String])>(([], []))
 
         init() {
-            storage = StorageGuard(
-                log: EventLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }),
-                time: time.source)
+            storage = StorageGuard(log: .silent, time: time.source)
             writes = RefusedWrites(queue: queue, storage: storage)
             storage.add(writes)
         }

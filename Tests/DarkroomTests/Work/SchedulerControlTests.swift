@@ -19,28 +19,25 @@ import Testing
 
     typealias Cell = (Situation, ControlCommand, ControlOutcome)
 
-    static let cells: [Cell] = [
-        (.waits, .cancel, .acts), (.waits, .hold, .acts), (.waits, .release, .already(.free)),
-        (.waits, .retry, .isInWork), (.waits, .remove, .isInWork),
-        (.waitsHeld, .cancel, .acts), (.waitsHeld, .hold, .already(.held)),
-        (.waitsHeld, .release, .acts),
-        (.waitsHeld, .retry, .isInWork), (.waitsHeld, .remove, .isInWork),
-        (.inPreparation, .cancel, .acts), (.inPreparation, .hold, .acts),
-        (.inPreparation, .release, .already(.free)), (.inPreparation, .retry, .isInWork),
-        (.inPreparation, .remove, .isInWork),
-        (.inWork, .cancel, .acts), (.inWork, .hold, .acts), (.inWork, .release, .already(.free)),
-        (.inWork, .retry, .isInWork), (.inWork, .remove, .isInWork),
-        (.inWorkHeld, .cancel, .acts), (.inWorkHeld, .hold, .already(.held)),
-        (.inWorkHeld, .release, .acts), (.inWorkHeld, .retry, .isInWork),
-        (.inWorkHeld, .remove, .isInWork),
-        (.cancelled, .cancel, .already(.cancelled)), (.cancelled, .hold, .isCancelled),
-        (.cancelled, .release, .isCancelled), (.cancelled, .retry, .isInWork),
-        (.cancelled, .remove, .isInWork),
-        (.ending, .cancel, .isEnding), (.ending, .hold, .isEnding), (.ending, .release, .isEnding),
-        (.ending, .retry, .isEnding), (.ending, .remove, .isEnding),
-        (.notHere, .cancel, .unknown), (.notHere, .hold, .unknown), (.notHere, .release, .unknown),
-        (.notHere, .retry, .unknown), (.notHere, .remove, .unknown),
+    /// What a cancellation, a hold, a release, and each command for finished batches lead to.
+    private static let rows: [(Situation, [ControlOutcome])] = [
+        (.waits, [.acts, .acts, .already(.free), .isInWork]),
+        (.waitsHeld, [.acts, .already(.held), .acts, .isInWork]),
+        (.inPreparation, [.acts, .acts, .already(.free), .isInWork]),
+        (.inWork, [.acts, .acts, .already(.free), .isInWork]),
+        (.inWorkHeld, [.acts, .already(.held), .acts, .isInWork]),
+        (.cancelled, [.already(.cancelled), .isCancelled, .isCancelled, .isInWork]),
+        (.ending, [.isEnding, .isEnding, .isEnding, .isEnding]),
+        (.notHere, [.unknown, .unknown, .unknown, .unknown]),
     ]
+
+    static let cells: [Cell] = rows.flatMap { situation, outcomes in
+        zip(
+            [ControlCommand.cancel, .hold, .release, .retry, .remove], outcomes + outcomes.suffix(1)
+        ).map {
+            (situation, $0, $1)
+        }
+    }
 
     /// Batch `a` where it is asked for, for as long as the test wants.
     private final class Stage: Sendable {
@@ -50,12 +47,12 @@ import Testing
 
         init(_ situation: Situation) async throws {
             self.situation = situation
-            let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
-            self.origin = origin
             fixture = try SchedulerFixture(
                 window: 4,
                 board: Board.Bounds(
                     imageBudget: 10, preparedBudget: situation == .inPreparation ? 0 : 65_536))
+            let origin = try fixture.origin()
+            self.origin = origin
             switch situation {
             case .waits, .waitsHeld:
                 fixture.holdOperations()
@@ -88,8 +85,6 @@ import Testing
             case .notHere: break
             }
         }
-
-        deinit { origin.stop() }
 
         /// Lets all go on.
         func goOn() {
@@ -285,9 +280,8 @@ import Testing
     /// A control file that came with the manifest acts before any image begins.
     @Test func beginsNothingOfABatchHeldFromTheFirst() async throws {
         let fixture = try SchedulerFixture(window: 4)
-        let images = (0..<3).map { Manifest.Image(name: "i\($0)", origin: .source("s\($0)")) }
         let outcomes = fixture.scheduler.accept(
-            try fixture.prepare("a", Manifest(images: images)), [ControlRecord(.hold, uid: 0)])
+            try fixture.prepare("a", .ofSources(3)), [ControlRecord(.hold, uid: 0)])
         #expect(outcomes == [.acts])
         try await fixture.finish()
         #expect(fixture.fetched.isEmpty)
@@ -309,39 +303,5 @@ import Testing
         fixture.obey("a", .release)
         try await fixture.finish()
         #expect(try fixture.finished == ["a": .completed])
-    }
-
-    @Test(.tags(.concurrency), arguments: 0..<10)
-    func endsEverythingWhateverTheCommands(seed: UInt64) async throws {
-        var random = SplitMix64(seed: seed)
-        let fixture = try SchedulerFixture(
-            window: 1 + Int.random(in: 0..<5, using: &random),
-            board: Board.Bounds(imageBudget: 60, preparedBudget: 40))
-        let ids = (0..<8).map { "b\($0)" }
-        for id in ids {
-            try fixture.accept(
-                id, images: Int.random(in: 1...30, using: &random), missing: ["s1"])
-            for _ in 0..<6 {
-                try await fixture.goOn(Int.random(in: 0..<12, using: &random))
-                guard let other = ids.randomElement(using: &random),
-                    let command = ControlCommand.allCases.randomElement(using: &random),
-                    command != .cancel || Int.random(in: 0..<4, using: &random) == 0
-                else { continue }
-                fixture.obey(other, command)
-            }
-        }
-        try await fixture.finish()
-        for id in ids { fixture.obey(id, .release) }
-        try await fixture.finish()
-        #expect(try fixture.finished.keys.sorted() == ids)
-        for id in ids {
-            let counts = try #require(try fixture.status(id)).counts
-            #expect(counts.finished == counts.total)
-        }
-        let ended = zip(fixture.filteredBatches, fixture.filtered).map { "\($0)/\($1)" }
-        #expect(Set(ended).count == ended.count)
-        #expect(fixture.scheduler.summary.unfinished == 0)
-        #expect(fixture.board { $0.pool.places.allSatisfy { $0 == 0 } })
-        #expect(fixture.board { $0.imagesPrepared } == 0)
     }
 }

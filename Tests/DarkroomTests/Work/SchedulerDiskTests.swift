@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import DarkroomAnswer
 @testable import DarkroomCore
 @testable import DarkroomFetch
 @testable import DarkroomManifest
@@ -17,17 +18,14 @@ struct SchedulerDiskTests {
     init() throws {
         disk = try SmallDisk(kilobytes: 8192)
         fixture = try SchedulerFixture(spoolPath: disk.root.path) { $0.perHost = 16 }
-        origin = try FlakyOrigin(picture: Self.picture) { _, _ in nil }
+        origin = try fixture.origin(picture: Self.picture) { _, _ in nil }
     }
 
     /// Images of pictures of the origin's, each used by so many, and one that is made of the first.
     private func manifest(images count: Int, sharing: Int) -> Manifest {
-        Manifest(
-            images: (0..<count).map {
-                Manifest.Image(
-                    name: "i\($0)",
-                    origin: .source(SourceReference(ByteString(origin.url("\($0 / sharing)")))))
-            } + [Manifest.Image(name: "made", origin: .image(0))])
+        var manifest = Manifest.of((0..<count).map { origin.source("\($0 / sharing)") })
+        manifest.images.append(Manifest.Image(name: "made", origin: .image(0)))
+        return manifest
     }
 
     /// Accepts a batch whose filters meet the full disk, their sources being there.
@@ -44,7 +42,6 @@ struct SchedulerDiskTests {
 
     /// An image that met a full disk gives its source back, unless another image needs it, and has it fetched again.
     @Test(arguments: [1, 4]) func everyImageWaitsForSpace(sharing: Int) async throws {
-        defer { origin.stop() }
         try await meetFullDisk(images: 60, sharing: sharing)
         let report = try #require(fixture.storage.report)
         #expect(report.code == "disk-full" && report.secondsBetweenAttempts == 1)
@@ -65,31 +62,25 @@ struct SchedulerDiskTests {
         if sharing == 1 { #expect(origin.requests.count > 60) }
     }
 
-    @Test func imagesThatWaitForTheDiskAreCancelled() async throws {
-        defer { origin.stop() }
+    @Test(arguments: [ControlCommand.cancel, .hold])
+    func imagesThatWaitForTheDiskTakeCommands(command: ControlCommand) async throws {
         try await meetFullDisk(images: 20, sharing: 1)
-        fixture.obey("a", .cancel)
+        fixture.obey("a", command)
         disk.empty()
         try await fixture.finish()
         let status = try #require(try fixture.status("a"))
-        #expect(status.state == .cancelled && status.counts.finished == 21)
-    }
-
-    @Test func imagesThatWaitForTheDiskAreHeld() async throws {
-        defer { origin.stop() }
-        try await meetFullDisk(images: 20, sharing: 1)
-        fixture.obey("a", .hold)
-        disk.empty()
-        try await fixture.finish()
-        #expect(try fixture.status("a")?.state == .held)
-        fixture.obey("a", .release)
-        try await fixture.finish()
-        #expect(try fixture.status("a")?.counts.filtered == 21)
+        if command == .cancel {
+            #expect(status.state == .cancelled && status.counts.finished == 21)
+        } else {
+            #expect(status.state == .held)
+            fixture.obey("a", .release)
+            try await fixture.finish()
+            #expect(try fixture.status("a")?.counts.filtered == 21)
+        }
     }
 
     /// A stop does not wait for space, and the next start goes on.
     @Test func theNextStartGoesOn() async throws {
-        defer { origin.stop() }
         try await meetFullDisk(images: 20, sharing: 1)
         fixture.scheduler.close()
         fixture.scheduler.stop(within: 60) {}

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -20,11 +21,12 @@ final class SchedulerFixture: Sendable {
     let journal = RecordedJournal()
     let time = ManualTime()
     let storage: StorageGuard
-    let committer: Committer
-    let statusKeeper: StatusKeeper
     let scheduler: Scheduler
+    var committer: Committer { scheduler.committer }
+    var statusKeeper: StatusKeeper { scheduler.statusKeeper }
     private let engine: TransferEngine
     private let examination: Examination
+    private let origins: Mutex<[FlakyOrigin]>
 
     /// A small picture, the same bytes each time.
     static let picture = Starfield.png(width: 4, height: 3, seed: 1)
@@ -45,7 +47,9 @@ final class SchedulerFixture: Sendable {
     ) throws {
         if let former {
             (scratch, spool) = (former.scratch, former.spool)
+            origins = Mutex(former.origins.withLock { $0 })
         } else {
+            origins = Mutex([])
             scratch = try ScratchDirectory()
             try FileManager.default.createDirectory(
                 at: scratch.url.appending(path: "pictures"), withIntermediateDirectories: false)
@@ -72,22 +76,14 @@ final class SchedulerFixture: Sendable {
                 limits: .patient, rules: settings.fetchRules,
                 userAgent: TransferSettings.userAgent(version: "test")))
         storage = StorageGuard(log: log, time: time.source)
-        statusKeeper = StatusKeeper(
-            interval: settings.statusInterval, storage: storage, log: log, time: time.source)
-        committer = Committer(
-            durably: settings.isDurable, storage: storage, progress: statusKeeper.progress,
-            log: log, time: time.source)
         scheduler = Scheduler(
-            spool: spool, settings: settings, board: Self.board(settings, bounds), engine: engine,
-            cache: nil, results: results, storage: storage, committer: committer,
-            statusKeeper: statusKeeper, log: log, time: time.source)
-    }
-
-    /// The daemon's board, with waits before further attempts that are always as long.
-    private static func board(_ settings: BatchSettings, _ bounds: Board.Bounds) -> Board {
-        var board = Board(settings.board, bounds)
-        board.pool.jitter = { 1 }
-        return board
+            spool: spool, settings: settings, engine: engine, cache: nil, results: results,
+            storage: storage, log: log, time: time.source)
+        scheduler.board.withLock { [settings] board in
+            board = Board(settings.board, bounds)
+            // The waits before further attempts are always as long.
+            board.pool.jitter = { 1 }
+        }
     }
 
     /// With one download and one filter at once, so that images end in the order in which they began.
@@ -101,6 +97,18 @@ final class SchedulerFixture: Sendable {
     deinit { engine.stop() }
 
     // MARK: Sources
+
+    /// An origin that is there for as long as the fixture. Without a fault, the picture comes when it is released.
+    func origin(
+        picture: [UInt8] = SchedulerFixture.picture,
+        fault: @escaping @Sendable (_ path: String, _ number: Int) -> FlakyOrigin.Fault? = {
+            _, _ in .held
+        }
+    ) throws -> FlakyOrigin {
+        let origin = try FlakyOrigin(picture: picture, fault: fault)
+        origins.withLock { $0.append(origin) }
+        return origin
+    }
 
     /// Makes a local source of this content, or takes it away.
     func setSource(_ name: ByteString, _ content: [UInt8]?) throws {
@@ -211,8 +219,7 @@ final class SchedulerFixture: Sendable {
         control: ControlState = .free,
         missing: Set<ByteString> = []
     ) throws {
-        let images = (0..<count).map { Manifest.Image(name: "i\($0)", origin: .source("s\($0)")) }
-        let manifest = Manifest(images: images, priority: priority, qualityOfService: quality)
+        let manifest = Manifest.ofSources(count, priority: priority, quality: quality)
         var prepared = try prepare(id, manifest, owner: owner, missing: missing)
         prepared.control = control
         scheduler.accept(prepared)
@@ -220,13 +227,22 @@ final class SchedulerFixture: Sendable {
 
     /// Accepts a batch of an image whose source comes from an origin, and one that comes after it.
     func accept(_ id: String, origin: FlakyOrigin) throws {
-        let source = ByteString(origin.url("\(id).png"))
+        var manifest = Manifest.of([origin.source("\(id).png"), "s1"])
+        manifest.images[1].after = [0]
+        try accept(id, manifest)
+    }
+
+    /// Has a batch done, to its last status.
+    @discardableResult
+    func complete(
+        _ id: String, _ manifest: Manifest, owner: UInt32 = 1000,
+        journal records: [JournalRecord] = [], outputs former: SchedulerFixture? = nil,
+        missing: Set<ByteString> = []
+    ) async throws -> Status {
         try accept(
-            id,
-            Manifest(images: [
-                Manifest.Image(name: "i0", origin: .source(SourceReference(source))),
-                Manifest.Image(name: "i1", origin: .source("s1"), after: [0]),
-            ]))
+            id, manifest, owner: owner, journal: records, outputs: former, missing: missing)
+        try await finish()
+        return try #require(try status(id))
     }
 
     /// Gives a command, as root.
@@ -378,78 +394,4 @@ final class SchedulerFixture: Sendable {
     func activeFiles(_ id: String) throws -> Set<String> {
         Set(try Directory(FileName(id), in: spool.active).names().map(\.text))
     }
-}
-
-extension Manifest {
-    /// The manifest as a submitter writes it, in JSON. Of filters it knows those that lay other images over.
-    var written: String {
-        let written = images.enumerated().compactMap { index, image -> String? in
-            if let variant = image.variant {
-                return index == variant.first ? self.written(variant) : nil
-            }
-            var fields = [#""name": "\#(image.name)""#]
-            switch image.origin {
-            case .source(let source): fields.append(#""source": "\#(source.text)""#)
-            case .image(let index): fields.append(#""from": "\#(images[index].name)""#)
-            }
-            let after = image.after.map { "\"\(images[$0].name)\"" }
-            if !after.isEmpty { fields.append(#""after": [\#(after.joined(separator: ", "))]"#) }
-            let filters =
-                image.overlays.map { #"{"overlay": {"from": "\#(images[$0].name)"}}"# }
-            if !filters.isEmpty {
-                fields.append(#""filters": [\#(filters.joined(separator: ", "))]"#)
-            }
-            if !image.isPublished { fields.append(#""publish": false"#) }
-            if image.output.format == .jpeg { fields.append(#""output": {"format": "jpeg"}"#) }
-            return "{\(fields.joined(separator: ", "))}"
-        }
-        let page = wantsPage.map { #""page": \#($0), "# } ?? ""
-        return """
-            {\(page)"priority": "\(priority.rawValue)", "qualityOfService": "\(qualityOfService.rawValue)",
-            "images": [\(written.joined(separator: ", "))]}
-            """
-    }
-
-    /// An image with variants of given names.
-    private func written(_ variant: Image.Variant) -> String {
-        let variants = images[variant.indices].map { image in
-            let filters = image.overlays.map { #"{"overlay": {"from": "\#(images[$0].name)"}}"# }
-            return #"{"name": "\#(image.name)", "filters": [\#(filters.joined(separator: ", "))], "#
-                + #""output": "\#(image.output.format.rawValue)"}"#
-        }
-        var origin = ""
-        switch images[variant.first].origin {
-        case .source(let source): origin = #""source": "\#(source.text)""#
-        case .image(let index): origin = #""name": "v", "from": "\#(images[index].name)""#
-        }
-        return #"{\#(origin), "variants": [\#(variants.joined(separator: ", "))]}"#
-    }
-}
-
-extension Board {
-    /// Begins to filter an image that is no variant; nil if it does not begin.
-    mutating func filterBegan(_ key: BatchKey, _ index: Int) -> FilterJob? {
-        let jobs: [FilterJob] = filterBegan(key, index)
-        return jobs.first
-    }
-
-    /// What a change requests, which is not carried out.
-    mutating func requests(_ change: (inout Board) -> Void) -> [Pool.Request] {
-        _ = pool.takeRequests()
-        change(&self)
-        return pool.takeRequests()
-    }
-}
-
-extension Pool {
-    mutating func takeRequests() -> [Request] {
-        var requests: [Request] = []
-        while let request = takeRequest() { requests.append(request) }
-        return requests
-    }
-}
-
-extension Failure {
-    /// What another try may make up for.
-    static let late = Failure(code: "connect-failed", message: "refused", isTransient: true)
 }

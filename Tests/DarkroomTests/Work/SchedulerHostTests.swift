@@ -11,21 +11,12 @@ import Testing
 /// Downloads that wait for their host.
 @Suite struct SchedulerHostTests {
     private func manifest(_ paths: [String], of origin: FlakyOrigin) -> Manifest {
-        Manifest(
-            images: paths.enumerated().map {
-                Manifest.Image(
-                    name: "i\($0)", origin: .source(SourceReference(ByteString(origin.url($1)))))
-            })
-    }
-
-    private func heldOrigin() throws -> FlakyOrigin {
-        try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
+        .of(paths.map(origin.source))
     }
 
     @Test func whatWaitsForItsHostTakesNoPlace() async throws {
-        let origin = try heldOrigin()
-        defer { origin.stop() }
         let fixture = try SchedulerFixture(window: 2) { $0.perHost = 1 }
+        let origin = try fixture.origin()
         try fixture.accept("a", manifest((0..<20).map { "\($0)" }, of: origin))
         try fixture.accept("b", images: 10)
         try await fixture.wait(for: .batchFinished)
@@ -43,9 +34,8 @@ import Testing
 
     @Test(arguments: [ControlCommand.cancel, .hold])
     func whatWaitsForItsHostTakesCommands(command: ControlCommand) async throws {
-        let origin = try heldOrigin()
-        defer { origin.stop() }
         let fixture = try SchedulerFixture { $0.perHost = 1 }
+        let origin = try fixture.origin()
         try fixture.accept("other", manifest(["0"], of: origin))
         try fixture.accept("a", manifest(["1", "2"], of: origin))
         try await fixture.wait(for: "the waiting") { fixture.scheduler.waitingForHostCount == 2 }
@@ -76,11 +66,10 @@ import Testing
 
     /// A server that asks to wait is asked for nothing meanwhile, and the batches say so.
     @Test func aHostIsLeftAloneForAsLongAsItAsks() async throws {
-        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { path, number in
+        let fixture = try SchedulerFixture { $0.statusInterval = 1 }
+        let origin = try fixture.origin { path, number in
             path == "/0" && number == 1 ? .status(503, ["Retry-After: 30"]) : nil
         }
-        defer { origin.stop() }
-        let fixture = try SchedulerFixture { $0.statusInterval = 1 }
         try fixture.accept("a", manifest(["0"], of: origin))
         try await fixture.wait(for: .hostPaused)
         try fixture.accept("b", manifest(["1"], of: origin))
@@ -103,16 +92,14 @@ import Testing
 
     /// It is not the host that has only shown the way.
     @Test func theHostThatAnsweredIsLeftAlone() async throws {
-        let target = try FlakyOrigin(picture: SchedulerFixture.picture) { _, number in
+        let fixture = try SchedulerFixture()
+        let target = try fixture.origin { _, number in
             number == 1 ? .status(503, ["Retry-After: 12"]) : nil
         }
-        defer { target.stop() }
         let there = target.url("there")
-        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { path, _ in
+        let origin = try fixture.origin { path, _ in
             path == "/moved" ? .status(302, ["Location: \(there)"]) : nil
         }
-        defer { origin.stop() }
-        let fixture = try SchedulerFixture()
         try fixture.accept("moved", manifest(["moved"], of: origin))
         try await fixture.wait(for: .hostPaused)
         try fixture.accept("direct", manifest(["direct"], of: origin))
@@ -129,11 +116,10 @@ import Testing
 
     /// Who asks for more than `downloads.retryAfterMax` is not waited for.
     @Test func aHostThatAsksForTooMuchIsNotWaitedFor() async throws {
-        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in
+        let fixture = try SchedulerFixture()
+        let origin = try fixture.origin { _, _ in
             .status(503, ["Retry-After: 3600"])
         }
-        defer { origin.stop() }
-        let fixture = try SchedulerFixture()
         try fixture.accept("a", manifest(["0"], of: origin))
         try await fixture.wait(for: .batchFinished)
         #expect(origin.requests.count == 1 && fixture.journal.all(.hostPaused).isEmpty)

@@ -9,10 +9,6 @@ import Testing
 
 /// Images that wait for memory, and those that are filtered alone or not at all.
 @Suite struct SchedulerMemoryTests {
-    private static let mega = 1 << 20
-    /// Whoever has the memory that others wait for.
-    private static let occupant = MemoryBudget.Ticket(batch: 99, image: 0)
-
     private static func manifest(
         _ names: [ByteString], priority: Priority = .normal
     ) -> Manifest {
@@ -26,61 +22,6 @@ import Testing
         causes.enumerated().map { .crashed(index: index, number: $0 + 1, $1) }
     }
 
-    /// - Parameters:
-    ///   - megabytes: what there is, an eighth of which is kept for idle owners.
-    ///   - large: images whose pictures take 60 MB; small ones take 12.
-    ///   - huge: those whose pictures take 120 MB.
-    private func fixture(
-        megabytes: Int = 128, width: Int = 4, large: [String] = [], huge: [String] = []
-    ) throws -> SchedulerFixture {
-        let fixture = try SchedulerFixture(window: 64) {
-            $0.memory = megabytes * Self.mega
-            $0.filterConcurrency = width
-            $0.downloadConcurrency = 1
-        }
-        for (names, side) in [(large, 6000), (huge, 10_000)] {
-            // Interlaced, so that its reader holds all of it.
-            let bytes = PNGMaker.interlacedHeader(side: side)
-            for name in names { try fixture.setSource(ByteString("s-\(name)"), bytes) }
-        }
-        return fixture
-    }
-
-    /// Has another picture of the owner take 64 MB, for as long as the test wants.
-    private func occupy(_ fixture: SchedulerFixture) {
-        let isTaken = fixture.board { board in
-            board.pool.memory.take(.bytes(64 * Self.mega), for: Self.occupant, owner: 1000)
-        }
-        #expect(isTaken)
-    }
-
-    /// - Returns: the numbers of the images that get the memory, in their order.
-    @discardableResult
-    private func vacate(_ fixture: SchedulerFixture) -> [Int] {
-        var images: [Int] = []
-        fixture.scheduler.advance { board in
-            board.pool.giveBackMemory(MemoryBudget.Ticket(batch: 99, image: 0))
-            let requests = board.pool.takeRequests()
-            for case .enter(.filter(let key, let image)) in requests {
-                images.append(image)
-                board.pool.enter(.filter(key, image: image))
-            }
-        }
-        return images
-    }
-
-    private func waitForWaiters(_ fixture: SchedulerFixture, count: Int = 1) async throws {
-        try await fixture.wait(for: "\(count) that wait for memory") {
-            fixture.scheduler.summary.imagesWaitingForMemory == count
-                && fixture.scheduler.runningCount == 0
-        }
-    }
-
-    private func finish(_ fixture: SchedulerFixture) async throws {
-        try await fixture.finish()
-        #expect(fixture.board { $0.pool.memory.held == 0 && $0.pool.memory.waitingCount == 0 })
-    }
-
     /// The images, in the order in which they ended, whichever way.
     private func ended(_ fixture: SchedulerFixture) -> [String] {
         fixture.journal.records.filter {
@@ -89,181 +30,102 @@ import Testing
     }
 
     @Test func smallOnesPassALargeOne() async throws {
-        let fixture = try fixture(large: ["b"])
-        occupy(fixture)
+        let fixture = try SchedulerFixture.withMemory(large: ["s-b"])
+        fixture.occupy()
         try fixture.accept("x", Self.manifest(["b", "c", "d", "e"]))
         try await fixture.wait(for: .imageFiltered, count: 3)
-        try await waitForWaiters(fixture)
+        try await fixture.waitForWaiters()
         #expect(fixture.journal.all(.imageWaits).map { $0[.image] } == ["b"])
         // It is shown as one that is not begun.
         #expect(fixture.shown("x")?.counts.downloaded == 1)
-        vacate(fixture)
-        try await finish(fixture)
+        fixture.vacate()
+        try await fixture.finishWithoutMemory()
         #expect(ended(fixture).last == "b" && ended(fixture).count == 4)
     }
 
-    @Test func aLargeOneIsNotPassedForEver() async throws {
-        let fixture = try fixture(large: ["large"])
-        occupy(fixture)
-        try fixture.accept("x", Self.manifest(["large"]))
-        // Only those that get memory from now on pass it.
-        try await waitForWaiters(fixture)
-        try fixture.accept("y", Self.manifest((0..<300).map { "small\($0)" as ByteString }))
-        try await fixture.wait(for: .imageFiltered, count: MemoryBudget.patience - 4)
-        // From now on nobody is given anything before it.
-        try await fixture.wait(for: "the standstill") {
-            fixture.scheduler.runningCount == 0 && fixture.committer.pendingCount == 0
-                && fixture.scheduler.summary.imagesWaitingForMemory > 1
-        }
-        #expect((60...72).contains(fixture.filtered.count))
-        // The large one; the first small one has been filtered. The time at which it ends depends on the load.
-        #expect(fixture.filtered.contains("small0") && vacate(fixture).first == 0)
-        try await finish(fixture)
-        #expect(try fixture.status("x")?.counts.finished == 1)
-        #expect(try fixture.status("y")?.counts.finished == 300)
-    }
-
-    @Test func onlyAsManyAsFitAreFilteredAtOnce() throws {
-        let fixture = try fixture(megabytes: 114, width: 8)
-        fixture.holdOperations()
-        try fixture.accept("x", images: 8)
-        let granted = fixture.board { board in
-            (0..<8).filter { image in
-                _ = board.downloadBegan(1, image, isTransfer: false)
-                board.downloadEnded(1, image, result: .ready(DownloadNote()))
-                guard board.filterBegan(1, image) != nil else { return false }
-                return board.needs(1, image, bytes: 30 * Self.mega) == .granted
-            }
-        }
-        #expect(granted == [0, 1, 2])
-    }
-
-    @Test func oneThatNeedsMoreThanThereIsFails() async throws {
-        let fixture = try fixture(megabytes: 64, width: 2, huge: ["a"])
-        try fixture.accept("x", Self.manifest(["a", "c"]))
-        try await finish(fixture)
+    /// A picture begins also where the whole memory is less than its share, and hears what it lacks.
+    @Test(arguments: [64, 1]) func oneThatNeedsMoreThanThereIsFails(megabytes: Int) async throws {
+        let fixture = try SchedulerFixture.withMemory(
+            megabytes: megabytes, width: 2, huge: ["s-a"])
+        let names: [ByteString] = megabytes > 1 ? ["a", "c"] : ["a"]
+        try fixture.accept("x", Self.manifest(names))
+        try await fixture.finishWithoutMemory()
         #expect(try fixture.image("a", of: "x").error?.code == "memory-limit")
-        #expect(fixture.filtered == ["c"])
+        #expect(fixture.filtered == (megabytes > 1 ? ["c"] : []))
     }
 
     @Test func oneThatHasBecomeTooLargeFailsToo() async throws {
-        let fixture = try fixture(width: 2, large: ["b"])
-        occupy(fixture)
+        let fixture = try SchedulerFixture.withMemory(width: 2, large: ["s-b"])
+        fixture.occupy()
         try fixture.accept("x", Self.manifest(["a", "b"]))
-        try await waitForWaiters(fixture)
-        var settings = fixture.scheduler.settings
-        settings.memory = 64 * Self.mega
-        fixture.scheduler.update(settings)
-        vacate(fixture)
-        try await finish(fixture)
+        try await fixture.waitForWaiters()
+        fixture.setMemory(megabytes: 64)
+        fixture.vacate()
+        try await fixture.finishWithoutMemory()
         #expect(try fixture.image("b", of: "x").error?.code == "memory-limit")
         #expect(fixture.filtered == ["a"])
     }
 
     /// Nobody would ever grant it what it was told to wait for. It is told so when it begins.
     @Test func oneThatWasToldToWaitBeforeTheLimitWasLoweredBeginsAgain() async throws {
-        let fixture = try fixture(large: ["b"])
+        let fixture = try SchedulerFixture.withMemory(large: ["s-b"])
         fixture.holdOperations(downloads: false)
-        occupy(fixture)
+        fixture.occupy()
         try fixture.accept("x", Self.manifest(["b"]))
         try await fixture.wait(for: .imageDownloaded)
         let answer = fixture.board { board in
-            board.filterBegan(1, 0).map { _ in board.needs(1, 0, bytes: 60 * Self.mega) }
+            board.filterBegan(1, 0).map { _ in board.needs(1, 0, bytes: 60 * SchedulerFixture.mega)
+            }
         }
         #expect(answer == .later)
-        var settings = fixture.scheduler.settings
-        settings.memory = 64 * Self.mega
-        fixture.scheduler.update(settings)
+        fixture.setMemory(megabytes: 64)
         let isRequested = fixture.board { board in
-            board.requests { $0.filterPostponed(1, [0], bytes: 60 * Self.mega) }.contains {
-                if case .enter(.filter(1, image: 0)) = $0 { true } else { false }
-            }
+            board.requests {
+                $0.change(1) { $0.filterPostponed([0], bytes: 60 * SchedulerFixture.mega, &$1) }
+            }.entered.contains(.filter(1, image: 0))
         }
         #expect(isRequested)
         #expect(fixture.board { $0.pool.memory.waitingCount } == 0)
     }
 
     @Test func higherPrioritiesAreServedFirst() async throws {
-        let fixture = try fixture(large: ["low", "high"])
-        occupy(fixture)
+        let fixture = try SchedulerFixture.withMemory(large: ["s-low", "s-high"])
+        fixture.occupy()
         try fixture.accept("x", Self.manifest(["low"]))
-        try await waitForWaiters(fixture)
+        try await fixture.waitForWaiters()
         try fixture.accept("y", Self.manifest(["high"], priority: .high))
-        try await waitForWaiters(fixture, count: 2)
-        vacate(fixture)
-        try await finish(fixture)
+        try await fixture.waitForWaiters(2)
+        fixture.vacate()
+        try await fixture.finishWithoutMemory()
         #expect(ended(fixture) == ["high", "low"])
-    }
-
-    @Test func cancellingEndsWhoWaits() async throws {
-        let fixture = try fixture(large: ["b"])
-        occupy(fixture)
-        try fixture.accept("x", Self.manifest(["b"]))
-        try await waitForWaiters(fixture)
-        fixture.obey("x", .cancel)
-        #expect(fixture.board { $0.pool.memory.waitingCount } == 0)
-        vacate(fixture)
-        try await finish(fixture)
-        #expect(try fixture.finished == ["x": .cancelled])
     }
 
     /// Its operation is taken back, so nobody else would give its memory back.
     @Test(arguments: [false, true])
     func holdingGivesBackWhatItWaitsForOrHas(isGranted: Bool) async throws {
-        let fixture = try fixture(large: ["b"])
-        occupy(fixture)
+        let fixture = try SchedulerFixture.withMemory(large: ["s-b"])
+        fixture.occupy()
         try fixture.accept("x", Self.manifest(["b"]))
-        try await waitForWaiters(fixture)
+        try await fixture.waitForWaiters()
         if isGranted {
             fixture.holdOperations()
-            vacate(fixture)
+            fixture.vacate()
             #expect(fixture.board { $0.pool.memory.waitingCount == 0 && $0.pool.memory.held > 0 })
         }
         #expect(fixture.obey("x", .hold) == .acts)
-        if !isGranted { vacate(fixture) }
+        if !isGranted { fixture.vacate() }
         #expect(fixture.board { $0.pool.memory.waitingCount == 0 && $0.pool.memory.held == 0 })
         fixture.releaseOperations()
         try await fixture.finish()
         #expect(fixture.obey("x", .release) == .acts)
-        try await finish(fixture)
+        try await fixture.finishWithoutMemory()
         #expect(ended(fixture) == ["b"])
-    }
-
-    /// With pictures of all sizes, suspensions and cancellations in between: all ends, once, and all memory comes back.
-    @Test(.tags(.concurrency), arguments: 0..<6) func nothingIsLost(seed: UInt64) async throws {
-        var random = SplitMix64(seed: seed)
-        let fixture = try fixture(megabytes: 60, width: Int.random(in: 1...5, using: &random))
-        for batch in 0..<6 {
-            let names = (0..<40).map { "\(batch)-\($0)" }
-            for name in names where Int.random(in: 0..<2, using: &random) == 0 {
-                let side = Int.random(in: 100...8000, using: &random)
-                try fixture.setSource(
-                    "s-\(name)" as ByteString, PNGMaker.interlacedHeader(side: side))
-            }
-            let suspect = Int.random(in: 0..<40, using: &random)
-            try fixture.accept(
-                "b\(batch)",
-                Self.manifest(names.map { ByteString($0) }, priority: batch < 3 ? .low : .high),
-                journal: Self.crashes(suspect, .killed))
-            try await fixture.goOn(Int.random(in: 0..<60, using: &random))
-            fixture.scheduler.suspend()
-            fixture.scheduler.resume()
-        }
-        fixture.obey("b1", .cancel)
-        var settings = fixture.scheduler.settings
-        settings.memory = 40 * Self.mega
-        fixture.scheduler.update(settings)
-        try await fixture.goOn(50)
-        fixture.obey("b4", .cancel)
-        try await finish(fixture)
-        #expect(try fixture.finished.count == 6)
-        for batch in 0..<6 { #expect(try fixture.status("b\(batch)")?.counts.finished == 40) }
     }
 
     // MARK: Suspects
 
     @Test func aSuspectIsFilteredAlone() async throws {
-        let fixture = try fixture(megabytes: 100)
+        let fixture = try SchedulerFixture.withMemory(megabytes: 100)
         fixture.holdOperations(downloads: false)
         try fixture.accept(
             "x", Self.manifest(["a", "suspect", "b", "c"]),
@@ -285,18 +147,9 @@ import Testing
         #expect(beside == [0, 2, 3])
     }
 
-    @Test func aSuspectIsFilteredInTheEnd() async throws {
-        let fixture = try fixture(megabytes: 100)
-        try fixture.accept(
-            "x", Self.manifest(["a", "suspect", "b", "c"]),
-            journal: Self.crashes(1, .signal("SIGSEGV")))
-        try await finish(fixture)
-        #expect(Set(fixture.filtered) == ["a", "suspect", "b", "c"])
-    }
-
     /// Beside it another owner's picture is filtered, of the memory that is kept.
     @Test func aSuspectKeepsNoIdleOwnerOut() async throws {
-        let fixture = try fixture(megabytes: 800)
+        let fixture = try SchedulerFixture.withMemory(megabytes: 800)
         fixture.holdOperations(downloads: false)
         try fixture.accept(
             "x", Self.manifest(["suspect", "other"]),
@@ -309,21 +162,13 @@ import Testing
         #expect(begun == [true, false, true])
     }
 
-    /// A picture begins also where the whole memory is less than its share, and hears what it lacks.
-    @Test func whatHasTooLittleMemoryFails() async throws {
-        let fixture = try fixture(megabytes: 1, width: 2, large: ["a"])
-        try fixture.accept("x", Self.manifest(["a"]))
-        try await finish(fixture)
-        #expect(try fixture.image("a", of: "x").error?.code == "memory-limit")
-    }
-
     /// It has all that one may have, and does not wait for more.
     @Test func aSuspectThatNeedsMoreThanOneMayFails() async throws {
-        let fixture = try fixture(large: ["most"], huge: ["more"])
+        let fixture = try SchedulerFixture.withMemory(large: ["s-most"], huge: ["s-more"])
         try fixture.accept(
             "x", Self.manifest(["most", "more"]),
             journal: Self.crashes(0, .killed) + Self.crashes(1, .killed))
-        try await finish(fixture)
+        try await fixture.finishWithoutMemory()
         #expect(try fixture.image("more", of: "x").error?.code == "memory-limit")
         #expect(try fixture.image("most", of: "x").error?.code != "memory-limit")
         #expect(fixture.journal.all(.imageWaits).isEmpty)
@@ -331,17 +176,17 @@ import Testing
 
     /// Someone who kills the daemon again and again must not meet the same image each time.
     @Test func suspectsComeLastTheLeastSuspectedFirst() async throws {
-        let fixture = try fixture(megabytes: 100, width: 1)
+        let fixture = try SchedulerFixture.withMemory(megabytes: 100, width: 1)
         try fixture.accept(
             "x", Self.manifest(["a", "b", "c", "d", "e"]),
             journal: Self.crashes(0, .killed, .killed) + Self.crashes(1, .killed)
                 + Self.crashes(3, .killed, .killed, .killed))
-        try await finish(fixture)
+        try await fixture.finishWithoutMemory()
         #expect(fixture.filtered == ["c", "e", "b", "a", "d"])
     }
 
     @Test func aQuarantinedOneIsNeitherFetchedNorFiltered() async throws {
-        let fixture = try fixture(megabytes: 100)
+        let fixture = try SchedulerFixture.withMemory(megabytes: 100)
         try fixture.accept(
             "x",
             Manifest(images: [
@@ -351,7 +196,7 @@ import Testing
                 Manifest.Image(name: "b", origin: .source("s-b")),
             ]),
             journal: Self.crashes(1, .signal("SIGSEGV"), .signal("SIGSEGV")))
-        try await finish(fixture)
+        try await fixture.finishWithoutMemory()
         #expect(Set(fixture.filtered) == ["a", "b"] && Set(fixture.fetched) == ["a", "b"])
         #expect(try fixture.image("quarantine", of: "x").error?.code == "quarantined")
         #expect(try fixture.image("made", of: "x").error?.code == "dependency-failed")
@@ -359,23 +204,11 @@ import Testing
     }
 
     @Test func someoneWhoKillsTheDaemonQuarantinesNothing() async throws {
-        let fixture = try fixture(megabytes: 100)
+        let fixture = try SchedulerFixture.withMemory(megabytes: 100)
         try fixture.accept(
             "x", Self.manifest(["a"]),
             journal: Self.crashes(0, .killed, .killed, .killed, .killed))
-        try await finish(fixture)
+        try await fixture.finishWithoutMemory()
         #expect(fixture.filtered == ["a"])
-    }
-}
-
-extension PNGMaker {
-    /// The beginning of an interlaced gray picture, whose reader asks for memory for the whole of it and then finds that
-    /// the rest is missing.
-    static func interlacedHeader(side: Int) -> [UInt8] {
-        var maker = PNGMaker(
-            width: 1, height: 1, colourType: .gray, depth: 8, interlaced: true, samples: [0])
-        let stream = maker.stream(of: maker.filteredRows())
-        (maker.width, maker.height) = (side, side)
-        return PNGChunk.file(maker.chunks(around: stream))
     }
 }

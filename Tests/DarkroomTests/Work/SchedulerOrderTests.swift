@@ -27,38 +27,31 @@ import Testing
             })
     }
 
-    @Test func letsAHigherPriorityGoFirst() async throws {
-        let fixture = try held(board: Board.Bounds(placesPerLevel: 4)) {
-            $0.downloadConcurrency = 1
-            $0.filterConcurrency = 1
+    /// Without levels, both would go on equally. How much of the lower one goes by depends on the threads.
+    @Test(arguments: [true, false]) func letsAHigherLevelGoFirst(isPriority: Bool) async throws {
+        let width = isPriority ? 1 : 2
+        let fixture = try held(
+            window: 4 * width,
+            board: isPriority ? Board.Bounds(placesPerLevel: 4) : Board.Bounds()
+        ) {
+            $0.downloadConcurrency = width
+            $0.filterConcurrency = width
         }
         let images = 200
-        try fixture.accept("low", images: images, priority: .low)
-        try fixture.accept("high", images: images, priority: .high)
+        if isPriority {
+            try fixture.accept("low", images: images, priority: .low)
+            try fixture.accept("high", images: images, priority: .high)
+        } else {
+            try fixture.accept("low", images: images, quality: .background)
+            try fixture.accept("high", images: images, quality: .userInteractive)
+        }
         try await finish(fixture, batches: 2)
-        // Without levels, both would go on equally. How much goes by depends on the threads.
         let order = fixture.filteredBatches
         let high = order.indices.filter { order[$0] == "high" }
         let most = images - 20
         #expect(order[..<high[most]].count { $0 == "low" } < most * 3 / 4)
-        #expect(fixture.finishedOrder == ["high", "low"])
-    }
-
-    @Test func givesALowerQualityOfServiceWhatTheHigherLeaves() async throws {
-        let fixture = try held(window: 8) {
-            $0.downloadConcurrency = 2
-            $0.filterConcurrency = 2
-        }
-        let images = 200
-        try fixture.accept("background", images: images, quality: .background)
-        try fixture.accept("interactive", images: images, quality: .userInteractive)
-        try await finish(fixture, batches: 2)
-        // Without levels, both would go on equally. How much is left depends on the threads, and so does which batch ends
-        // first once all images of the higher one are in work.
-        let order = fixture.filteredBatches
-        let interactive = order.indices.filter { order[$0] == "interactive" }
-        let most = images - 20
-        #expect(order[..<interactive[most]].count { $0 == "background" } < most * 3 / 4)
+        // Once all images of the higher quality of service are in work, either batch may end first.
+        if isPriority { #expect(fixture.finishedOrder == ["high", "low"]) }
     }
 
     @Test func letsASmallBatchPassALargeOneInWork() async throws {
@@ -110,14 +103,34 @@ import Testing
 
     // MARK: Owners
 
-    /// Whatever one owner has in work, another's image is given a place.
-    @Test func leavesPlacesToOtherOwners() async throws {
-        let fixture = try held(board: Board.Bounds(placesPerLevel: 16))
-        for index in 0..<10 { try fixture.accept("many\(index)", images: 10) }
-        #expect(fixture.board { $0.pool.places.reduce(0, +) } == 12)
-        try fixture.accept("other", images: 1, owner: 2)
+    /// A full house: its batches, as an owner, how many, and their images; and how many places they take, if that is known.
+    typealias House = (
+        window: Int, bounds: Board.Bounds, batches: [(UInt32, Int, Int)],
+        places: Int?
+    )
+
+    private static let houses: [House] = [
+        // Of one owner, who has many manifests, and of several who have all there is.
+        (4, Board.Bounds(placesPerLevel: 16), [(2, 10, 10)], 12),
+        (64, Board.Bounds(placesPerLevel: 16), (2..<8).map { ($0, 4, 16) }, nil),
+        // One in which there is no room for batches.
+        (4, Board.Bounds(batchesPerLevel: 16), (2..<8).map { ($0, $0 == 2 ? 30 : 1, 1) }, nil),
+    ]
+
+    /// Whatever others have in work, one who has nothing is given a place.
+    @Test(arguments: houses) func leavesPlacesToOtherOwners(house: House) async throws {
+        let fixture = try held(window: house.window, board: house.bounds)
+        for (owner, count, images) in house.batches {
+            for number in 0..<count {
+                try fixture.accept("\(owner)-\(number)", images: images, owner: owner)
+            }
+        }
+        if let places = house.places {
+            #expect(fixture.board { $0.pool.places.reduce(0, +) } == places)
+        }
+        try fixture.accept("other", images: 3, owner: 9)
         #expect(fixture.shown("other")?.state == .processing)
-        try await finish(fixture, batches: 11)
+        try await finish(fixture, batches: house.batches.reduce(1) { $0 + $1.1 })
     }
 
     /// Nor do his manifests, many as they are, keep another's from being worked on, be that one of a lower priority.
@@ -136,19 +149,6 @@ import Testing
         try await finish(fixture, batches: 102)
     }
 
-    /// However many owners have all there is, one who has nothing is given a place.
-    @Test func leavesPlacesToOwnersBesideSeveral() async throws {
-        let fixture = try held(window: 64, board: Board.Bounds(placesPerLevel: 16))
-        for owner in 2..<8 {
-            for number in 0..<4 {
-                try fixture.accept("\(owner)-\(number)", images: 16, owner: UInt32(owner))
-            }
-        }
-        try fixture.accept("other", images: 3, owner: 9)
-        #expect(fixture.shown("other")?.state == .processing)
-        try await finish(fixture, batches: 25)
-    }
-
     /// Nor does a higher quality of service keep another owner's out.
     @Test func leavesPlacesToOthersBesideAHigherQualityOfService() async throws {
         let fixture = try SchedulerFixture(window: 64)
@@ -160,19 +160,6 @@ import Testing
         #expect(fixture.shown("other")?.state == .processing)
         #expect(fixture.shown("own")?.state == .pending)
         try await finish(fixture, batches: 3)
-    }
-
-    /// Nor do those who have filled all the room for batches keep out one who has nothing in work.
-    @Test func leavesRoomToOwnersBesideSeveral() async throws {
-        let fixture = try held(board: Board.Bounds(batchesPerLevel: 16))
-        for (owner, count) in [(2, 30), (3, 1), (4, 1), (5, 1), (6, 1), (7, 1)] {
-            for number in 0..<count {
-                try fixture.accept("\(owner)-\(number)", images: 1, owner: UInt32(owner))
-            }
-        }
-        try fixture.accept("other", images: 1, owner: 9)
-        #expect(fixture.shown("other") != nil)
-        try await finish(fixture, batches: 36)
     }
 
     /// The owner who has the fewest images in work is next where there is room again.

@@ -29,9 +29,9 @@ import Testing
         wish: Bool?, configured: Bool, isMade: Bool
     ) async throws {
         let fixture = try SchedulerFixture { $0.makesPages = configured }
-        try fixture.accept("x", Self.manifest(wish), missing: ["none"])
-        try await fixture.finish()
-        #expect(try fixture.finished == ["x": .completedWithErrors])
+        #expect(
+            try await fixture.complete("x", Self.manifest(wish), missing: ["none"]).state
+                == .completedWithErrors)
         let page = Self.page(fixture)
         #expect((page != nil) == isMade)
         guard let page else { return }
@@ -45,8 +45,7 @@ import Testing
     @Test func aLargePictureHasASmallCopy() async throws {
         let fixture = try SchedulerFixture()
         try fixture.setSource("s", Starfield.png(width: 1000, height: 700, seed: 3))
-        try fixture.accept("x", Self.manifest(true), missing: ["none"])
-        try await fixture.finish()
+        try await fixture.complete("x", Self.manifest(true), missing: ["none"])
         let page = try #require(Self.page(fixture))
         #expect(page.contains("<img src=\"previews/1.jpg\" width=\"184\" height=\"128\""))
         #expect(page.contains("<img src=\"../a.png\" width=\"1000\" height=\"700\""))

@@ -59,11 +59,10 @@ import Testing
 
     /// The time of a next attempt may pass during a pause. The attempt begins after it.
     @Test func beginsNoAttemptWhileSuspended() async throws {
-        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, number in
+        let fixture = try SchedulerFixture()
+        let origin = try fixture.origin { _, number in
             number == 1 ? .status(503) : nil
         }
-        defer { origin.stop() }
-        let fixture = try SchedulerFixture()
         try fixture.accept("a", origin: origin)
         try await fixture.wait(for: .downloadRetried)
         fixture.scheduler.suspend()
@@ -80,16 +79,11 @@ import Testing
 
     /// What a stop breaks off is told of as what it is again, for the next daemon may not come to it for long.
     @Test func leavesWhatItBreaksOffToTheNextStart() async throws {
-        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { path, _ in
+        let fixture = try SchedulerFixture()
+        let origin = try fixture.origin { path, _ in
             path == "/held" ? .held : nil
         }
-        defer { origin.stop() }
-        let fixture = try SchedulerFixture()
-        let sources = ["held", "a", "b"].map { ByteString(origin.url($0)) }
-        let images = sources.enumerated().map {
-            Manifest.Image(name: "i\($0)", origin: .source(SourceReference($1)))
-        }
-        try fixture.accept("a", Manifest(images: images))
+        try fixture.accept("a", .of(["held", "a", "b"].map(origin.source)))
         try await fixture.wait(for: .imageFiltered, count: 2)
         try await fixture.wait(for: "the request") {
             origin.requests.contains { $0.path == "/held" }
@@ -114,8 +108,7 @@ import Testing
         let fixture = try SchedulerFixture()
         try fixture.setSource(
             "large", PNGMaker.black(width: 8000, height: 8000, colourType: .gray, depth: 8))
-        try fixture.accept(
-            "a", Manifest(images: [Manifest.Image(name: "i", origin: .source("large"))]))
+        try fixture.accept("a", .of(["large"]))
         try fixture.catchMoment("the filter") { fixture.shown("a")?.counts.filtering == 1 }
         fixture.scheduler.close()
         fixture.scheduler.stop(within: 0) {}

@@ -27,14 +27,8 @@ struct SchedulerRefusalTests {
         #expect(fixture.board { $0.waitingBatches.waitingCount } == 1)
     }
 
-    /// Lets the guard's first attempt succeed.
-    private func recover() throws {
-        try disk.setFreeFiles(nil)
-        fixture.time.advance(by: 1)
-    }
-
-    /// The journal has the command, so the status is the only file that is missing.
-    @Test func theStatusOfAWaitingBatchIsAmended() async throws {
+    /// Holds that batch, and releases it when the disk refuses files.
+    private func refuseRelease() async throws {
         try acceptWaiting()
         fixture.obey("a", .hold)
         try await fixture.wait(for: "the status") { try fixture.status("a")?.state == .held }
@@ -43,6 +37,17 @@ struct SchedulerRefusalTests {
         try disk.setFreeFiles(0)
         fixture.obey("a", .release)
         try await fixture.wait(for: .storageWaits)
+    }
+
+    /// Lets the guard's first attempt succeed.
+    private func recover() throws {
+        try disk.setFreeFiles(nil)
+        fixture.time.advance(by: 1)
+    }
+
+    /// The journal has the command, so the status is the only file that is missing.
+    @Test func theStatusOfAWaitingBatchIsAmended() async throws {
+        try await refuseRelease()
         #expect(try fixture.status("a")?.state == .held)
         try recover()
         try await fixture.wait(for: "the new status") {
@@ -56,14 +61,7 @@ struct SchedulerRefusalTests {
 
     /// A status that is superseded is not written over a later one.
     @Test func aSupersededStatusIsNotWritten() async throws {
-        try acceptWaiting()
-        fixture.obey("a", .hold)
-        fixture.scheduler.preparation.sync {}
-        fixture.committer.drain()
-        fixture.committer.drain()
-        try disk.setFreeFiles(0)
-        fixture.obey("a", .release)
-        try await fixture.wait(for: .storageWaits)
+        try await refuseRelease()
         fixture.obey("a", .hold)
         fixture.scheduler.preparation.sync {}
         try recover()

@@ -34,9 +34,7 @@ import Testing
     ) async throws -> Outcome {
         let fixture = try SchedulerFixture(results: store, settings: settings)
         for (name, content) in sources { try fixture.setSource(name, content) }
-        try fixture.accept("x", manifest, owner: owner)
-        try await fixture.finish()
-        let status = try #require(try fixture.status("x"))
+        let status = try await fixture.complete("x", manifest, owner: owner)
         #expect(status.state == .completed)
         for image in status.images where image.state == .filtered {
             #expect((image.sourceSHA256 != nil) == (image.from == nil))
@@ -162,8 +160,7 @@ import Testing
     @Test func aFailureIsNotKept() async throws {
         let fixture = try SchedulerFixture(results: store)
         try fixture.setSource("s", Array("\u{89}PNG\r\n\u{1A}\n nothing".utf8))
-        try fixture.accept("x", Self.manifests[0].1)
-        try await fixture.finish()
+        try await fixture.complete("x", Self.manifests[0].1)
         #expect(try fixture.image("a", of: "x").state == .failed)
         #expect(store.report?.count == 0)
     }

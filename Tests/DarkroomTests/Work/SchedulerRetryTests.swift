@@ -10,13 +10,16 @@ import Testing
 
 /// Downloads that are tried again.
 @Suite struct SchedulerRetryTests {
-    /// An origin whose paths `late…` answer only after so many tries, and `never…` never.
-    private func origin(
-        tries: Int = 1, fault: FlakyOrigin.Fault = .status(503)
-    ) throws -> FlakyOrigin {
-        try FlakyOrigin(picture: SchedulerFixture.picture) { path, number in
+    /// A fixture and an origin whose paths `late…` answer only after so many tries, and `never…` never.
+    private func start(
+        _ fixture: SchedulerFixture? = nil, window: Int = 8, retries: Int = 4, tries: Int = 1,
+        fault: FlakyOrigin.Fault = .status(503)
+    ) throws -> (SchedulerFixture, FlakyOrigin) {
+        let fixture = try fixture ?? self.fixture(window: window, retries: retries)
+        let origin = try fixture.origin { path, number in
             path.hasPrefix("/never") || path.hasPrefix("/late") && number <= tries ? fault : nil
         }
+        return (fixture, origin)
     }
 
     private func fixture(window: Int = 8, retries: Int = 4) throws -> SchedulerFixture {
@@ -27,13 +30,10 @@ import Testing
 
     /// Images `i0`, `i1`, … of these paths of an origin; those without one are of local sources.
     private func manifest(_ paths: [String], of origin: FlakyOrigin) -> Manifest {
-        Manifest(
-            images: paths.enumerated().map { index, path in
+        .of(
+            paths.map { path in
                 let isRemote = path.hasPrefix("late") || path.hasPrefix("never")
-                return Manifest.Image(
-                    name: "i\(index)",
-                    origin: .source(
-                        SourceReference(ByteString(isRemote ? origin.url(path) : path))))
+                return isRemote ? origin.source(path) : SourceReference(ByteString(path))
             })
     }
 
@@ -46,9 +46,7 @@ import Testing
     }
 
     @Test func triesAgainUntilItGoesWell() async throws {
-        let origin = try origin(tries: 3)
-        defer { origin.stop() }
-        let fixture = try fixture()
+        let (fixture, origin) = try start(tries: 3)
         try fixture.accept("a", manifest(["s0", "late", "s2"], of: origin))
         for (index, delay) in [1.0, 2, 4].enumerated() {
             try await waitForRetries(fixture, count: 1)
@@ -73,13 +71,9 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 4]) func givesUpAfterItsTries(retries: Int) async throws {
-        let origin = try origin()
-        defer { origin.stop() }
-        let fixture = try fixture(retries: retries)
+        let (fixture, origin) = try start(retries: retries)
         let paths = ["never"] + (1..<20).map { "s\($0)" }
-        try fixture.accept("a", manifest(paths, of: origin))
-        try await fixture.finish()
-        let status = try #require(try fixture.status("a"))
+        let status = try await fixture.complete("a", manifest(paths, of: origin))
         #expect(status.state == .completedWithErrors)
         #expect(status.counts.failed == 1 && status.counts.filtered == 19)
         #expect(status.images[0].error?.code == "http-status")
@@ -89,11 +83,8 @@ import Testing
 
     /// What no other try can make up for: a refusal, and a file of this machine that is not there.
     @Test func triesOnceWhatWaitingDoesNotMend() async throws {
-        let origin = try origin(fault: .status(404))
-        defer { origin.stop() }
-        let fixture = try fixture()
-        try fixture.accept("a", manifest(["never", "s1"], of: origin), missing: ["s1"])
-        try await fixture.finish()
+        let (fixture, origin) = try start(fault: .status(404))
+        try await fixture.complete("a", manifest(["never", "s1"], of: origin), missing: ["s1"])
         #expect(origin.requests.count == 1)
         #expect(fixture.journal.all(.downloadRetried).isEmpty)
         #expect(try fixture.image("i0", of: "a").download?.attempts == 1)
@@ -102,9 +93,8 @@ import Testing
 
     /// A try that waits is nobody's: others of its batch and its level are worked on.
     @Test func letsOthersGoOnMeanwhile() async throws {
-        let origin = try origin()
-        defer { origin.stop() }
-        let fixture = try SchedulerFixture(window: 4, board: Board.Bounds(placesPerLevel: 4))
+        let (fixture, origin) = try start(
+            SchedulerFixture(window: 4, board: Board.Bounds(placesPerLevel: 4)))
         let never = (0..<10).map { "never\($0)" }
         let rest = (0..<90).map { "s\($0)" }
         try fixture.accept("a", manifest(never + rest, of: origin))
@@ -123,9 +113,7 @@ import Testing
     }
 
     @Test func boundsHowManyWait() async throws {
-        let origin = try origin()
-        defer { origin.stop() }
-        let fixture = try fixture(window: 4, retries: 1)
+        let (fixture, origin) = try start(window: 4, retries: 1)
         let paths = (0..<40).map { "never\($0)" } + ["s"]
         try fixture.accept("a", manifest(paths, of: origin))
         try await waitForRetries(fixture, count: 16)
@@ -136,12 +124,7 @@ import Testing
     }
 
     @Test func letsLowerQualitiesOfServiceGoOnMeanwhile() async throws {
-        let origin = try origin()
-        defer { origin.stop() }
-        let fixture = try SchedulerFixture {
-            $0.downloadConcurrency = 1
-            $0.filterConcurrency = 1
-        }
+        let (fixture, origin) = try start(.inOrder())
         var high = manifest(["never0", "never1"], of: origin)
         high.qualityOfService = .userInteractive
         try fixture.accept("high", high)
@@ -153,9 +136,7 @@ import Testing
     }
 
     @Test func imagesOfOneSourceShareItsTries() async throws {
-        let origin = try origin(tries: 2)
-        defer { origin.stop() }
-        let fixture = try fixture(window: 2)
+        let (fixture, origin) = try start(window: 2, tries: 2)
         try fixture.accept("a", manifest(["late", "late", "s", "late", "late"], of: origin))
         try await waitForRetries(fixture, count: 1)
         // All have joined, although the window is 2.
@@ -180,60 +161,48 @@ import Testing
     /// A picture of so many bytes that what has arrived of it is gone on with.
     private static let large = Starfield.png(width: 600, height: 400, seed: 7)
 
-    private func cuttingOrigin() throws -> FlakyOrigin {
-        try FlakyOrigin(picture: Self.large) { path, number in
+    private func startCutting() throws -> (SchedulerFixture, FlakyOrigin) {
+        let fixture = try fixture()
+        let origin = try fixture.origin(picture: Self.large) { path, number in
             path == "/late" && number == 1 ? .cut(Self.large.count / 2) : nil
         }
+        return (fixture, origin)
     }
 
-    @Test func goesOnWithWhatHasArrived() async throws {
-        let origin = try cuttingOrigin()
-        defer { origin.stop() }
-        let fixture = try fixture()
+    /// When the disk is full, it is given up.
+    @Test(arguments: [false, true]) func goesOnWithWhatHasArrived(isFull: Bool) async throws {
+        let (fixture, origin) = try startCutting()
         try fixture.accept("a", manifest(["late"], of: origin))
         try await waitForRetries(fixture, count: 1)
         // Its scratch file stays its own between two tries.
         #expect(fixture.board { $0.batches[1]?.sources[0].slot } == 0)
         #expect(try fixture.activeFiles("a").contains("source-0"))
+        if isFull {
+            fixture.storage.writeRefused(
+                Failure(code: "disk-full", message: "no space", fault: .full))
+            try await fixture.wait(for: "its removal") {
+                try !fixture.activeFiles("a").contains("source-0")
+            }
+        }
         try await fixture.finish()
-        #expect(origin.requests.map(\.range) == [nil, "bytes=\(Self.large.count / 2)-"])
+        let rest = isFull ? nil : "bytes=\(Self.large.count / 2)-"
+        #expect(origin.requests.map(\.range) == [nil, rest])
         #expect(try fixture.finished == ["a": .completed])
     }
 
     /// And only then.
     @Test func keepsNoScratchFileWithNothingInIt() async throws {
-        let origin = try origin()
-        defer { origin.stop() }
-        let fixture = try fixture()
+        let (fixture, origin) = try start()
         try fixture.accept("a", manifest(["late"], of: origin))
         try await waitForRetries(fixture, count: 1)
         #expect(fixture.board { $0.batches[1]?.sources[0].slot } == nil)
         #expect(fixture.board { $0.batches[1]?.takeSlot(for: 0) } == 0)
     }
 
-    @Test func givesUpWhatHasArrivedWhenTheDiskIsFull() async throws {
-        let origin = try cuttingOrigin()
-        defer { origin.stop() }
-        let fixture = try fixture()
-        try fixture.accept("a", manifest(["late"], of: origin))
-        try await waitForRetries(fixture, count: 1)
-        #expect(try fixture.activeFiles("a").contains("source-0"))
-        fixture.storage.writeRefused(
-            Failure(code: "disk-full", message: "no space", fault: .full))
-        try await fixture.wait(for: "its removal") {
-            try !fixture.activeFiles("a").contains("source-0")
-        }
-        try await fixture.finish()
-        #expect(origin.requests.map(\.range) == [nil, nil])
-        #expect(try fixture.finished == ["a": .completed])
-    }
-
     // MARK: Commands
 
     @Test func cancellingEndsItAtOnce() async throws {
-        let origin = try origin()
-        defer { origin.stop() }
-        let fixture = try fixture()
+        let (fixture, origin) = try start()
         try fixture.accept("a", manifest(["never0", "never1", "s"], of: origin))
         try await waitForRetries(fixture, count: 2)
         fixture.obey("a", .cancel)
@@ -248,9 +217,7 @@ import Testing
 
     /// It begins anew when it is released, with all its tries; and a time that was asked for before means nothing.
     @Test func holdingTakesItBack() async throws {
-        let origin = try origin(tries: 4)
-        defer { origin.stop() }
-        let fixture = try fixture(retries: 2)
+        let (fixture, origin) = try start(retries: 2, tries: 4)
         try fixture.accept("a", manifest(["late", "s1"], of: origin))
         try await waitForRetries(fixture, count: 1)
         fixture.obey("a", .hold)
@@ -269,11 +236,10 @@ import Testing
 
     /// While an image of the batch is at work the batch is not put away, and its statuses are kept.
     @Test func showsWhatItCameToWhileItIsHeld() async throws {
-        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { path, _ in
+        let fixture = try fixture()
+        let origin = try fixture.origin { path, _ in
             path == "/late" ? .status(503) : .held
         }
-        defer { origin.stop() }
-        let fixture = try fixture()
         try fixture.accept("a", manifest(["late", "late-held"], of: origin))
         try await fixture.wait(for: "the next try") { fixture.scheduler.summary.retrying == 1 }
         try await fixture.wait(for: "the other") { fixture.scheduler.runningCount == 1 }
@@ -296,9 +262,7 @@ import Testing
         // The answer is there, and nobody has looked at it.
         fixture.scheduler.fetched.suspend()
         let source = ByteString("\(origin.baseURL)/late")
-        try fixture.accept(
-            "a",
-            Manifest(images: [Manifest.Image(name: "i", origin: .source(SourceReference(source)))]))
+        try fixture.accept("a", .of([SourceReference(source)]))
         try await fixture.wait(for: "the answer") {
             origin.requests.count == 1 && fixture.scheduler.queues.downloadCount == 0
         }
@@ -318,9 +282,8 @@ import Testing
             let again = fixture.board { board in
                 board.downloadBegan(1, 0) == nil
                     ? -1
-                    : board.requests { $0.downloadDeferred(1, 0) }.count {
-                        if case .enter(.download(1, source: 0)) = $0 { true } else { false }
-                    }
+                    : board.requests { $0.downloadDeferred(1, 0) }.entered
+                        .count { $0 == .download(1, source: 0) }
             }
             #expect(again == 1)
         }
@@ -334,38 +297,5 @@ import Testing
         // An operation of before is heard of late.
         #expect(fixture.board { $0.requests { $0.downloadDeferred(1, 0) }.isEmpty })
         #expect(fixture.scheduler.summary.retrying == 1)
-    }
-
-    /// With failures, suspensions, holds and cancellations in between: all ends, once.
-    @Test(.tags(.concurrency), arguments: 0..<8) func nothingIsLost(seed: UInt64) async throws {
-        var random = SplitMix64(seed: seed)
-        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { path, number in
-            number % 3 == 0 ? nil : path.hashValue % 2 == 0 ? .status(503) : .reset
-        }
-        defer { origin.stop() }
-        let fixture = try fixture(window: 1 + Int.random(in: 0..<9, using: &random))
-        let ids = (0..<8).map { "b\($0)" }
-        for id in ids {
-            let paths = (0..<30).map { _ in
-                let number = Int.random(in: 0..<20, using: &random)
-                return number < 12 ? "late\(number)" : "s\(number)"
-            }
-            try fixture.accept(id, manifest(paths, of: origin))
-            try await fixture.goOn(Int.random(in: 0..<30, using: &random))
-            if Int.random(in: 0..<3, using: &random) == 0 { fixture.obey(id, .hold) }
-            if Int.random(in: 0..<5, using: &random) == 0 { fixture.obey(id, .cancel) }
-            if Int.random(in: 0..<3, using: &random) == 0 {
-                fixture.scheduler.suspend()
-                fixture.scheduler.resume()
-            }
-        }
-        try await fixture.finish()
-        for id in ids { fixture.obey(id, .release) }
-        try await fixture.finish()
-        #expect(try fixture.finished.count == ids.count)
-        for id in ids { #expect(try fixture.status(id)?.counts.finished == 30) }
-        #expect(fixture.scheduler.summary.retrying == 0)
-        #expect(fixture.board { $0.pool.waitingPlaces.allSatisfy { $0 == 0 } })
-        #expect(fixture.board { $0.pool.places.allSatisfy { $0 == 0 } && $0.admission.isEmpty })
     }
 }

@@ -26,15 +26,10 @@ import Testing
 
     /// A batch has no more files of fetched bytes than images in work.
     @Test func fetchesIntoFewFiles() async throws {
-        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in nil }
-        defer { origin.stop() }
         let fixture = try SchedulerFixture { $0.perHost = 16 }
+        let origin = try fixture.origin { _, _ in nil }
         fixture.holdOperations(downloads: false)
-        let images = (0..<100).map {
-            Manifest.Image(
-                name: "i\($0)", origin: .source(SourceReference(ByteString(origin.url("\($0)")))))
-        }
-        try fixture.accept("a", Manifest(images: images))
+        try fixture.accept("a", .of((0..<100).map { origin.source("\($0)") }))
         try await fixture.wait(for: .imageDownloaded, count: 8)
         let files = Set((0..<8).map { "source-\($0)" })
         #expect(try fixture.activeFiles("a").filter { $0.hasPrefix("source") } == files)
@@ -43,29 +38,13 @@ import Testing
         #expect(try fixture.status("a")?.counts.filtered == 100)
     }
 
-    @Test func fetchesASourceOfSeveralImagesOnce() async throws {
-        let fixture = try SchedulerFixture()
-        let images = (0..<100).map {
-            Manifest.Image(name: "i\($0)", origin: .source("s\($0 % 3)"))
-        }
-        try fixture.accept("a", Manifest(images: images))
-        try await fixture.finish()
-        #expect(fixture.fetched.sorted() == ["i0", "i1", "i2"])
-        #expect(try fixture.status("a")?.counts.filtered == 100)
-    }
-
     /// A server sees no fragment, and what a user types is percent-encoded for it.
     @Test func fetchesAURLOnceHoweverItIsWritten() async throws {
-        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in nil }
-        defer { origin.stop() }
         let fixture = try SchedulerFixture(window: 4)
+        let origin = try fixture.origin { _, _ in nil }
         let remote = ["a b.png", "a%20b.png#1", "a%20b.png#2", "c.png", "c.png#", "C.png"]
-        let sources = remote.map { ByteString(origin.url($0)) } + ["c.png", "c.png#1"]
-        let images = sources.enumerated().map { index, source in
-            Manifest.Image(name: "i\(index)", origin: .source(SourceReference(source)))
-        }
-        try fixture.accept("a", Manifest(images: images))
-        try await fixture.finish()
+        let sources = remote.map(origin.source) + ["c.png", "c.png#1"]
+        try await fixture.complete("a", .of(sources))
         #expect(origin.requests.map(\.path).sorted() == ["/C.png", "/a%20b.png", "/c.png"])
         #expect(Set(fixture.fetched) == ["i0", "i3", "i5", "i6", "i7"])
         #expect(fixture.filtered.count == sources.count)
@@ -74,23 +53,16 @@ import Testing
     @Test func tellsSourcesApartByTheirBytes() async throws {
         let fixture = try SchedulerFixture()
         let sources: [ByteString] = ["caf\u{E9}.png", "cafe\u{301}.png", "caf\u{E9}.png"]
-        let images = sources.enumerated().map { index, source in
-            Manifest.Image(name: "i\(index)", origin: .source(SourceReference(source)))
-        }
-        try fixture.accept("a", Manifest(images: images), missing: [sources[1]])
-        try await fixture.finish()
+        let manifest = Manifest.of(sources.map { SourceReference($0) })
+        try await fixture.complete("a", manifest, missing: [sources[1]])
         #expect(Set(fixture.filtered) == ["i0", "i2"])
         #expect(try fixture.image("i1", of: "a").error?.code == "source-missing")
     }
 
     @Test func failsTheImagesOfASourceThatCannotBeFetched() async throws {
         let fixture = try SchedulerFixture()
-        let images = (0..<20).map {
-            Manifest.Image(name: "i\($0)", origin: .source("s\($0 % 4)"))
-        }
-        try fixture.accept("a", Manifest(images: images), missing: ["s1"])
-        try await fixture.finish()
-        let status = try #require(try fixture.status("a"))
+        let status = try await fixture.complete(
+            "a", .of((0..<20).map { "s\($0 % 4)" }), missing: ["s1"])
         #expect(status.state == .completedWithErrors)
         #expect(status.counts.failed == 5 && status.counts.filtered == 15)
         #expect(try fixture.image("i5", of: "a").error?.code == "source-missing")
@@ -100,21 +72,20 @@ import Testing
 
     @Test func startsAnImageOnlyAfterThoseItComesAfter() async throws {
         let fixture = try SchedulerFixture()
-        try fixture.accept(
+        try await fixture.complete(
             "a",
             Manifest(images: [
                 Manifest.Image(name: "last", origin: .source("s0"), after: [1, 2]),
                 Manifest.Image(name: "made", origin: .image(2)),
                 Manifest.Image(name: "first", origin: .source("s1")),
             ]))
-        try await fixture.finish()
         #expect(fixture.filtered == ["first", "made", "last"])
     }
 
     @Test func failsWhatWasToBeMadeFromAFailedImageAndOnlyThat() async throws {
         let fixture = try SchedulerFixture()
         try fixture.setSource("damaged", Array(SchedulerFixture.picture.dropLast(30)))
-        try fixture.accept(
+        let status = try await fixture.complete(
             "a",
             Manifest(images: [
                 Manifest.Image(name: "base", origin: .source("damaged")),
@@ -122,8 +93,7 @@ import Testing
                 Manifest.Image(name: "madeOfMade", origin: .image(1)),
                 Manifest.Image(name: "after", origin: .source("s1"), after: [0]),
             ]))
-        try await fixture.finish()
-        #expect(try fixture.status("a")?.counts.failed == 3)
+        #expect(status.counts.failed == 3)
         #expect(fixture.filtered == ["after"])
         #expect(try fixture.image("madeOfMade", of: "a").error?.code == "dependency-failed")
         let base = try #require(try fixture.image("base", of: "a").error)
@@ -144,13 +114,11 @@ import Testing
     /// Images laid over others come first, and fail those that wanted them.
     @Test func filtersWhatIsLaidOverOthersFirst() async throws {
         let fixture = try SchedulerFixture.inOrder()
-        try fixture.accept("a", Self.overlaid)
-        try await fixture.finish()
+        try await fixture.complete("a", Self.overlaid)
         #expect(fixture.filtered == ["frame", "logo", "marked", "markedTwice"])
 
         let failing = try SchedulerFixture()
-        try failing.accept("a", Self.overlaid, missing: ["s2"])
-        try await failing.finish()
+        try await failing.complete("a", Self.overlaid, missing: ["s2"])
         #expect(failing.filtered == ["frame"])
         #expect(try failing.image("marked", of: "a").error?.code == "dependency-failed")
         #expect(try failing.image("markedTwice", of: "a").error?.code == "dependency-failed")
@@ -162,14 +130,13 @@ import Testing
     func goesOnWithWhatIsLaidOverOthers(state: ImageState) async throws {
         // What the journal says of an image is what an earlier run has made of it.
         let former = try SchedulerFixture()
-        try former.accept("a", Self.overlaid)
-        try await former.finish()
+        try await former.complete("a", Self.overlaid)
         var logo = try former.image("logo", of: "a")
         if state != .filtered { logo = ImageStatus(name: "logo", source: "s2", state: state) }
 
         let fixture = try SchedulerFixture.inOrder()
-        try fixture.accept("a", Self.overlaid, journal: [.ended(index: 3, logo)], outputs: former)
-        try await fixture.finish()
+        try await fixture.complete(
+            "a", Self.overlaid, journal: [.ended(index: 3, logo)], outputs: former)
         if state == .filtered {
             #expect(fixture.filtered == ["marked", "frame", "markedTwice"])
         } else {
@@ -180,16 +147,15 @@ import Testing
 
     @Test func failsAfterARestartWhatWasToBeMadeFromAFailedImage() async throws {
         let fixture = try SchedulerFixture()
-        try fixture.accept(
+        let status = try await fixture.complete(
             "a",
             Manifest(images: [
                 Manifest.Image(name: "base", origin: .source("s0")),
                 Manifest.Image(name: "made", origin: .image(0)),
             ]),
             journal: [.ended(index: 0, ImageStatus(name: "base", source: "s0", state: .failed))])
-        try await fixture.finish()
-        #expect(try fixture.image("made", of: "a").error?.code == "dependency-failed")
-        #expect(try fixture.status("a")?.counts.failed == 2)
+        #expect(status.images[1].error?.code == "dependency-failed")
+        #expect(status.counts.failed == 2)
     }
 
     @Test(arguments: [false, true])
@@ -200,9 +166,9 @@ import Testing
             Manifest.Image(
                 name: "i\(index)", origin: index == 0 ? .source("s") : .image(index - 1))
         }
-        try fixture.accept("a", Manifest(images: images), missing: isFailing ? ["s"] : [])
-        try await fixture.finish()
-        let counts = try #require(try fixture.status("a")).counts
+        let counts = try await fixture.complete(
+            "a", Manifest(images: images), missing: isFailing ? ["s"] : []
+        ).counts
         #expect(isFailing ? counts.failed == count : counts.filtered == count)
     }
 
@@ -212,10 +178,8 @@ import Testing
     @Test func tellsOnceThatABatchBegins() async throws {
         let fixture = try SchedulerFixture(window: 2)
         try fixture.accept("a", images: 5)
-        let images = (0..<3).map { Manifest.Image(name: "i\($0)", origin: .source("s\($0)")) }
         let ended = ImageStatus(name: "i1", source: "s1", state: .failed)
-        try fixture.accept("b", Manifest(images: images), journal: [.ended(index: 1, ended)])
-        try await fixture.finish()
+        try await fixture.complete("b", .ofSources(3), journal: [.ended(index: 1, ended)])
         let begun = fixture.journal.all(.batchBegun)
         #expect(begun.map { $0[.batch] } == ["a", "b"])
         #expect(begun.map { $0[.count] } == ["5", "2"])
@@ -238,16 +202,9 @@ import Testing
     // MARK: Cancelling
 
     @Test func cancelsWhatWaitsAtOnceAndWhatRunsAtItsEnd() async throws {
-        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
-        defer { origin.stop() }
         let fixture = try SchedulerFixture { $0.perHost = 2 }
-        let images = (0..<100).map { index in
-            Manifest.Image(
-                name: "i\(index)",
-                origin: .source(
-                    index < 90 ? "s" : SourceReference(ByteString(origin.url("\(index)")))))
-        }
-        try fixture.accept("a", Manifest(images: images))
+        let origin = try fixture.origin()
+        try fixture.accept("a", .of((0..<100).map { $0 < 90 ? "s" : origin.source("\($0)") }))
         try await fixture.wait(for: "two requests") { origin.requests.count == 2 }
         try await fixture.wait(for: .imageFiltered, count: 90)
         fixture.scheduler.fetched.suspend()
@@ -274,12 +231,9 @@ import Testing
     @Test(arguments: [65_536, 0])
     func remembersACancellationOverARestart(preparedBudget: Int) async throws {
         let fixture = try SchedulerFixture(board: Board.Bounds(preparedBudget: preparedBudget))
-        let images = (0..<10).map { Manifest.Image(name: "i\($0)", origin: .source("s\($0)")) }
-        try fixture.accept(
-            "a", Manifest(images: images), journal: [.commanded(ControlRecord(.cancel, uid: 0))])
-        try await fixture.finish()
-        #expect(try fixture.finished == ["a": .cancelled])
-        #expect(try fixture.status("a")?.counts.cancelled == 10)
+        let status = try await fixture.complete(
+            "a", .ofSources(10), journal: [.commanded(ControlRecord(.cancel, uid: 0))])
+        #expect(status.state == .cancelled && status.counts.cancelled == 10)
     }
 
     /// Two IDs that are one string to Unicode are two folders.
@@ -303,59 +257,6 @@ import Testing
             for command in ControlCommand.allCases {
                 #expect(fixture.obey(id, command) == .unknown)
             }
-        }
-    }
-
-    // MARK: In any order
-
-    /// With operations at work in several threads, sources and pictures that fail, suspensions and cancellations: each
-    /// image ends, once.
-    @Test(.tags(.concurrency), arguments: 0..<12)
-    func endsEverythingExactlyOnce(seed: UInt64) async throws {
-        var random = SplitMix64(seed: seed)
-        let window = 1 + Int.random(in: 0..<9, using: &random)
-        let fixture = try SchedulerFixture(window: window) {
-            $0.filterConcurrency = 1 + Int(seed % 4)
-        }
-        try fixture.setSource("s5", Array(SchedulerFixture.picture.dropLast(30)))
-        var total: [String: Int] = [:]
-        for id in (0..<12).map({ "b\($0)" }) {
-            let count = Int.random(in: 1...40, using: &random)
-            total[id] = count
-            let images = Self.images(count, using: &random)
-            let priority = Priority.allCases.randomElement(using: &random) ?? .normal
-            try fixture.accept(
-                id, Manifest(images: images, priority: priority), missing: ["s1"])
-            try await fixture.goOn(Int.random(in: 0..<30, using: &random))
-            if Int.random(in: 0..<5, using: &random) == 0 { fixture.obey(id, .cancel) }
-            if Int.random(in: 0..<3, using: &random) == 0 {
-                fixture.scheduler.suspend()
-                fixture.scheduler.resume()
-            }
-        }
-        try await fixture.finish()
-        #expect(try fixture.finished.count == 12)
-        for (id, count) in total {
-            let counts = try #require(try fixture.status(id)).counts
-            #expect(counts.finished == count && counts.total == count)
-        }
-        let ended = zip(fixture.filteredBatches, fixture.filtered).map { "\($0)/\($1)" }
-        #expect(Set(ended).count == ended.count)
-        #expect(fixture.board { $0.admission.isEmpty && $0.pool.memory.held == 0 })
-        #expect(fixture.board { $0.pool.places.allSatisfy { $0 == 0 } })
-    }
-
-    private static func images(
-        _ count: Int, using random: inout SplitMix64
-    ) -> [Manifest.Image] {
-        (0..<count).map { index in
-            let isMade = index > 0 && Int.random(in: 0..<4, using: &random) == 0
-            let other = index > 0 ? Int.random(in: 0..<index, using: &random) : 0
-            return Manifest.Image(
-                name: "i\(index)",
-                origin: isMade
-                    ? .image(other) : .source("s\(Int.random(in: 0..<8, using: &random))"),
-                after: index > 2 && index % 5 == 0 ? [index - 2] : [])
         }
     }
 }

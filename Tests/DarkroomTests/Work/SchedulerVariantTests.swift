@@ -76,9 +76,7 @@ import Testing
 
     @Test(arguments: [1, 2, 64]) func allEnd(window: Int) async throws {
         let fixture = try SchedulerFixture(window: window)
-        try fixture.accept("x", Self.manifest(jpeg: [1]))
-        try await fixture.finish()
-        #expect(try fixture.finished == ["x": .completed])
+        #expect(try await fixture.complete("x", Self.manifest(jpeg: [1])).state == .completed)
         #expect(fixture.filtered.sorted() == ["other", "v0", "v1", "v2"])
         #expect(fixture.board { $0.pool.memory.held == 0 && $0.pool.places.allSatisfy { $0 == 0 } })
         let images = try #require(try fixture.status("x")).images
@@ -92,13 +90,13 @@ import Testing
         try Self.ready(fixture, Self.manifest(overlays: [2: [0]]))
         #expect(Self.begin(fixture, 0) == [0, 1])
         let whole = try SchedulerFixture()
-        try whole.accept("x", Self.manifest(overlays: [2: [0]], jpeg: [0]))
-        try await whole.finish()
-        #expect(try whole.finished == ["x": .completed])
+        #expect(
+            try await whole.complete("x", Self.manifest(overlays: [2: [0]], jpeg: [0])).state
+                == .completed)
         let failing = try SchedulerFixture()
-        try failing.accept("x", Self.manifest(overlays: [1: [3]]), missing: ["o"])
-        try await failing.finish()
-        let images = try #require(try failing.status("x")).images
+        let images = try await failing.complete(
+            "x", Self.manifest(overlays: [1: [3]]), missing: ["o"]
+        ).images
         #expect(images.map(\.state) == [.filtered, .failed, .filtered, .failed])
         #expect(images[1].error?.code == "dependency-failed")
     }
@@ -108,33 +106,17 @@ import Testing
         let fixture = try SchedulerFixture()
         var manifest = Self.manifest(source: .image(3))
         manifest.images[3].output.format = .jpeg
-        try fixture.accept("x", manifest)
-        try await fixture.finish()
-        #expect(try fixture.finished == ["x": .completed])
+        #expect(try await fixture.complete("x", manifest).state == .completed)
         #expect(try Set(Self.sums(fixture).prefix(3)).count == 1)
     }
 
-    @Test func aMissingSourceFailsAll() async throws {
+    /// One that is not there, or no picture: each has the same error, with its step.
+    @Test(arguments: [(nil, "source-missing"), ("words", "not-a-picture")] as [(String?, String)])
+    func aBadSourceFailsAll(content: String?, code: String) async throws {
         let fixture = try SchedulerFixture()
-        try fixture.accept("x", Self.manifest(), missing: ["s"])
-        try await fixture.finish()
-        let images = try #require(try fixture.status("x")).images
-        #expect(
-            images.map { $0.error?.code }
-                == ["source-missing", "source-missing", "source-missing", nil])
-    }
-
-    /// A picture that is none: each has the same error, with its step.
-    @Test func aBadSourceFailsAll() async throws {
-        let fixture = try SchedulerFixture()
-        try fixture.setSource("s", Array("words".utf8))
-        try fixture.accept("x", Self.manifest())
-        try await fixture.finish()
-        let images = try #require(try fixture.status("x")).images
-        #expect(
-            images.map { $0.error?.code } == [
-                "not-a-picture", "not-a-picture", "not-a-picture", nil,
-            ])
+        if let content { try fixture.setSource("s", Array(content.utf8)) }
+        let images = try await fixture.complete("x", Self.manifest(), missing: ["s"]).images
+        #expect(images.map { $0.error?.code } == [code, code, code, nil])
         #expect(Set(images.prefix(3).map(\.error?.message)).count == 1)
     }
 
@@ -155,9 +137,7 @@ import Testing
     /// Those that have ended are not made again, and the others still go together.
     @Test func aRestartGoesOnWithTheRest() async throws {
         let former = try SchedulerFixture()
-        try former.accept("x", Self.manifest())
-        try await former.finish()
-        let images = try #require(try former.status("x")).images
+        let images = try await former.complete("x", Self.manifest()).images
         let fixture = try SchedulerFixture()
         fixture.holdOperations()
         try fixture.accept(
@@ -169,9 +149,8 @@ import Testing
             #expect(jobs.map(\.image) == [2, 0])
         }
         let whole = try SchedulerFixture()
-        try whole.accept(
+        try await whole.complete(
             "x", Self.manifest(), journal: [.ended(index: 1, images[1])], outputs: former)
-        try await whole.finish()
         #expect(whole.filtered.sorted() == ["other", "v0", "v2"])
         #expect(try Self.sums(whole) == Self.sums(former))
     }
@@ -189,31 +168,20 @@ import Testing
 
     @Test func aSuspectEndsLikeTheOthers() async throws {
         let fixture = try SchedulerFixture()
-        try fixture.accept(
-            "x", Self.manifest(), journal: [.crashed(index: 1, number: 1, .watchdog)])
-        try await fixture.finish()
-        #expect(try fixture.finished == ["x": .completed])
+        #expect(
+            try await fixture.complete(
+                "x", Self.manifest(), journal: [.crashed(index: 1, number: 1, .watchdog)]
+            ).state == .completed)
     }
 
     // MARK: Memory
 
-    private static let mega = 1 << 20
-
-    /// - Parameter side: of the picture, which is interlaced: its reader holds all of it.
-    private static func fixture(megabytes: Int, side: Int) throws -> SchedulerFixture {
-        let fixture = try SchedulerFixture(window: 64) { $0.memory = megabytes * mega }
-        try fixture.setSource("s", PNGMaker.interlacedHeader(side: side))
-        return fixture
-    }
+    private static func fixture() throws -> SchedulerFixture { try .withMemory(large: ["s"]) }
 
     /// A batch whose variants do not find the memory that they need, because another image has half of it.
     private static func shortOfMemory() throws -> SchedulerFixture {
-        let fixture = try fixture(megabytes: 128, side: 6000)
-        let occupant = MemoryBudget.Ticket(batch: 99, image: 0)
-        let isTaken = fixture.board { board in
-            board.pool.memory.take(.bytes(64 * mega), for: occupant, owner: 1000)
-        }
-        #expect(isTaken)
+        let fixture = try fixture()
+        fixture.occupy()
         try fixture.accept("x", manifest())
         return fixture
     }
@@ -222,10 +190,7 @@ import Testing
     @Test func waitTogetherForMemory() async throws {
         let fixture = try Self.shortOfMemory()
         try await fixture.wait(for: .imageFiltered)
-        try await fixture.wait(for: "the variants to wait") {
-            fixture.scheduler.summary.imagesWaitingForMemory == 1
-                && fixture.scheduler.runningCount == 0
-        }
+        try await fixture.waitForWaiters()
         #expect(fixture.shown("x")?.counts.downloaded == 3)
         #expect(fixture.journal.all(.imageWaits).count == 1)
         // A hold takes all of them back, and a release begins anew.
@@ -233,49 +198,38 @@ import Testing
         try await fixture.finish()
         #expect(try fixture.status("x")?.state == .held)
         fixture.obey("x", .release)
-        try await fixture.wait(for: "the variants to wait again") {
-            fixture.scheduler.summary.imagesWaitingForMemory == 1
-                && fixture.scheduler.runningCount == 0
-        }
-        fixture.scheduler.advance {
-            $0.pool.giveBackMemory(MemoryBudget.Ticket(batch: 99, image: 0))
-        }
-        try await fixture.finish()
+        try await fixture.waitForWaiters()
+        fixture.vacate()
+        try await fixture.finishWithoutMemory()
         // The picture is only a header.
         let images = try #require(try fixture.status("x")).images
         #expect(images.map(\.state) == [.failed, .failed, .failed, .filtered])
-        #expect(fixture.board { $0.pool.memory.held == 0 && $0.pool.memory.waitingCount == 0 })
     }
 
     @Test func areCancelledWhileTheyWait() async throws {
         let fixture = try Self.shortOfMemory()
-        try await fixture.wait(for: "the variants to wait") {
-            fixture.scheduler.summary.imagesWaitingForMemory == 1
-                && fixture.scheduler.runningCount == 0
-        }
+        try await fixture.waitForWaiters()
         fixture.obey("x", .cancel)
+        #expect(fixture.board { $0.pool.memory.waitingCount == 0 })
         try await fixture.finish()
         let status = try #require(try fixture.status("x"))
         #expect(status.state == .cancelled && status.counts.finished == 4)
-        #expect(fixture.board { $0.pool.memory.waitingCount == 0 })
     }
 
     /// The operation of one that was taken along has begun meanwhile, and finds nothing to do. It waits with the others,
     /// and goes with them.
     @Test func oneThatWasTakenAlongDoesNotWaitForItself() throws {
-        let fixture = try Self.fixture(megabytes: 128, side: 6000)
-        let occupant = MemoryBudget.Ticket(batch: 99, image: 0)
-        let isTaken = fixture.board { board in
-            board.pool.memory.take(.bytes(64 * Self.mega), for: occupant, owner: 1000)
-        }
-        #expect(isTaken)
+        let fixture = try Self.fixture()
+        fixture.occupy()
         try Self.ready(fixture, Self.manifest())
         #expect(Self.begin(fixture, 0) == [0, 1, 2])
         fixture.board { board in
-            board.filterPostponed(1, [0, 1, 2], bytes: 100 * Self.mega)
+            board.change(1) {
+                $0.filterPostponed([0, 1, 2], bytes: 100 * SchedulerFixture.mega, &$1)
+            }
             board.filterNotBegun(1, 1)
             #expect(board.pool.memory.waitingCount == 1)
-            board.pool.giveBackMemory(MemoryBudget.Ticket(batch: 99, image: 0))
+            board.pool.giveBackMemory(SchedulerFixture.occupant)
             #expect(board.pool.memory.waitingCount == 0)
         }
         #expect(Self.begin(fixture, 0) == [0, 1, 2])
@@ -283,12 +237,12 @@ import Testing
 
     /// Another one has been granted its memory, and has not begun: one that finds none waits with it.
     @Test func oneThatFindsNoMemoryGoesWithTheOneThatHasIt() throws {
-        let fixture = try Self.fixture(megabytes: 128, side: 6000)
+        let fixture = try Self.fixture()
         try Self.ready(fixture, Self.manifest())
         let occupants = [0, 1].map { MemoryBudget.Ticket(batch: 99, image: $0) }
         fixture.board { board in
             let places = FilterSlots(width: 2, keptForBatches: 0, keptForOwners: 0)
-            _ = board.pool.memory.setLimits(bytes: 128 * Self.mega, places: places)
+            _ = board.pool.memory.setLimits(bytes: 128 * SchedulerFixture.mega, places: places)
             for occupant in occupants {
                 let isTaken = board.pool.memory.take(.least, for: occupant, owner: 1000)
                 #expect(isTaken)
@@ -311,11 +265,9 @@ import Testing
         try Self.ready(fixture, Self.manifest())
         #expect(Self.begin(fixture, 0) == [0, 1, 2])
         let enqueued = fixture.board { board in
-            board.requests { $0.filteredApart(1, [0, 1, 2]) }.compactMap { request -> Int? in
-                if case .enter(.filter(1, let image)) = request { image } else { nil }
-            }
+            board.requests { $0.change(1) { $0.filteredApart([0, 1, 2], &$1) } }.entered
         }
-        #expect(enqueued == [0, 1, 2])
+        #expect(enqueued == (0..<3).map { .filter(1, image: $0) })
         #expect(Self.begin(fixture, 0) == [0] && Self.begin(fixture, 1) == [1])
     }
 
@@ -328,10 +280,7 @@ import Testing
             let failure = Failure(PictureError(.filterOutside, "outside"))
             board.filterEnded(1, 0, result: .failure(failure), share: 3)
             let requests = board.requests { $0.filterDeferred(1, 1) }
-            #expect(
-                requests.contains {
-                    if case .enter(.filter(1, image: 1)) = $0 { true } else { false }
-                })
+            #expect(requests.entered.contains(.filter(1, image: 1)))
             board.filterEnded(1, 2, result: .failure(failure), share: 3)
         }
         #expect(Self.begin(fixture, 1) == [1])

@@ -8,14 +8,8 @@ import Testing
 
 /// When the statuses of batches are written, which the real scheduler has in work.
 @Suite struct StatusKeeperTests {
-    /// Sources that do not come, so that their batches stay in work.
-    private let origin: FlakyOrigin
-
-    init() throws {
-        origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
-    }
-
     /// A scheduler with so many batches in work, `1`, `2`, …, whose keys these are; their files say that they are pending.
+    /// They stay in work, because their sources do not come.
     private func fixture(
         batches count: Int, interval: Double = 0, spoolPath: String? = nil
     ) async throws -> SchedulerFixture {
@@ -23,6 +17,7 @@ import Testing
             $0.statusInterval = interval
             $0.perHost = 16
         }
+        let origin = try fixture.origin()
         for index in 1...count { try fixture.accept("\(index)", origin: origin) }
         try await fixture.wait(for: "the requests") {
             origin.requests.count == count && fixture.scheduler.runningCount == count
@@ -40,7 +35,6 @@ import Testing
     // MARK: In the middle of the work
 
     @Test func writesAFileOnceAnInterval() async throws {
-        defer { origin.stop() }
         let fixture = try await fixture(batches: 1, interval: 10)
         // The receipt is there, so the first rewriting waits, too.
         fixture.time.advance(by: 9)
@@ -61,7 +55,6 @@ import Testing
 
     /// What takes long to write is written seldom: a twentieth of the time at most.
     @Test func writesALargeFileSeldom() async throws {
-        defer { origin.stop() }
         let fixture = try await fixture(batches: 1)
         fixture.time.step = 0.5
         fixture.time.advance(by: 1)
@@ -77,7 +70,6 @@ import Testing
 
     /// Many large statuses may be due at once, and a small batch that has ended has its last one between them.
     @Test func aBatchThatEndsDoesNotWaitForAllThatIsDue() async throws {
-        defer { origin.stop() }
         let fixture = try await fixture(batches: 9)
         let queue = fixture.statusKeeper.queue
         queue.suspend()
@@ -105,7 +97,6 @@ import Testing
     /// A status that the disk refuses waits for the guard, not for a time of its own.
     @Test(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
     func aRefusedStatusWaitsForTheDisk() async throws {
-        defer { origin.stop() }
         let disk = try SmallDisk(kilobytes: 4096)
         let fixture = try await fixture(batches: 2, spoolPath: disk.root.path)
         // Nothing is to be due but statuses.
@@ -141,7 +132,6 @@ import Testing
 
     /// What concerns one batch alone keeps no other from ending, and is told of once.
     @Test func aBatchThatCannotBeAnsweredIsTriedAgain() async throws {
-        defer { origin.stop() }
         let fixture = try SchedulerFixture()
         fixture.holdOperations()
         try fixture.accept("a", images: 1)
@@ -165,7 +155,6 @@ import Testing
     /// The last status goes on with the guard's attempt, and is written once.
     @Test(.enabled(if: SmallDisk.isAvailable, "only root can mount a small file system"))
     func aRefusedEndWaitsForTheDisk() async throws {
-        defer { origin.stop() }
         let disk = try SmallDisk(kilobytes: 4096)
         let fixture = try SchedulerFixture(spoolPath: disk.root.path)
         fixture.statusKeeper.queue.suspend()
@@ -193,7 +182,6 @@ import Testing
     // MARK: A stop
 
     @Test func leavesEachStatusOnce() async throws {
-        defer { origin.stop() }
         let fixture = try await fixture(batches: 3)
         let keeper = fixture.statusKeeper
         keeper.close()
@@ -209,7 +197,6 @@ import Testing
 
     /// Writing one takes longer than there is time for all. It is broken off, however many images it has.
     @Test func leavesNoMoreThanThereIsTimeFor() async throws {
-        defer { origin.stop() }
         let fixture = try await fixture(batches: 3)
         let keeper = fixture.statusKeeper
         keeper.close()
@@ -224,7 +211,6 @@ import Testing
 
     /// What is due when the daemon is asked to stop is not waited for, nor is the one that is being written.
     @Test func stopsInTheMiddleOfWhatIsDue() async throws {
-        defer { origin.stop() }
         let fixture = try await fixture(batches: 9)
         let keeper = fixture.statusKeeper
         // Once it looks what is due, and once for each that it begins.

@@ -12,12 +12,12 @@ import Testing
     /// A logo that is not published, a picture that is marked with it, one that is made of it, and one that has nothing
     /// to do with it.
     private static func manifest(
-        _ output: OutputOptions = OutputOptions(), b: ByteString = "b", isPublished: Bool = false
+        _ output: OutputOptions = OutputOptions(), isPublished: Bool = false
     ) -> Manifest {
         Manifest(images: [
             .init(name: "logo", origin: .source("l"), output: output, isPublished: isPublished),
             .init(name: "a", origin: .source("a"), overlays: [0]),
-            .init(name: "b", origin: .source(SourceReference(b)), overlays: [0]),
+            .init(name: "b", origin: .source("b"), overlays: [0]),
             .init(name: "c", origin: .image(0)),
             .init(name: "other", origin: .source("o")),
         ])
@@ -27,22 +27,19 @@ import Testing
         try fixture.activeFiles("x").filter { $0.hasPrefix("pixels-") || $0.hasPrefix("output-") }
     }
 
-    private static func sums(_ status: Status?) throws -> [String?] {
-        try #require(status).images.dropFirst().map { $0.output?.sha256 }
+    private static func sums(_ status: Status) -> [String?] {
+        status.images.dropFirst().map { $0.output?.sha256 }
     }
 
     /// Its pixels are the exact ones, with alpha, whatever its `output` says.
     @Test(arguments: [OutputOptions(), OutputOptions(format: .jpeg)])
     func itsPixelsAreThoseOfAPublishedImage(output: OutputOptions) async throws {
-        let published = try SchedulerFixture()
-        try published.accept("x", Self.manifest(isPublished: true))
-        try await published.finish()
+        let published = try await SchedulerFixture().complete(
+            "x", Self.manifest(isPublished: true))
         let fixture = try SchedulerFixture()
-        try fixture.accept("x", Self.manifest(output))
-        try await fixture.finish()
-        let status = try #require(try fixture.status("x"))
+        let status = try await fixture.complete("x", Self.manifest(output))
         #expect(status.state == .completed)
-        #expect(try Self.sums(status) == Self.sums(try published.status("x")))
+        #expect(Self.sums(status) == Self.sums(published))
         let logo = status.images[0]
         #expect(logo.state == .filtered && logo.published == false && logo.output == nil)
         #expect(logo.attempts == 1 && logo.error == nil)
@@ -51,27 +48,14 @@ import Testing
         #expect(!files.contains { $0.hasPrefix("logo") })
     }
 
-    @Test func itsPixelsGoWithTheLastImageThatNeedsThem() async throws {
-        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
-        defer { origin.stop() }
-        let fixture = try SchedulerFixture()
-        try fixture.accept("x", Self.manifest(b: ByteString(origin.url("b"))))
-        try await fixture.wait(for: .imageFiltered, count: 4)
-        #expect(try Self.pixels(fixture) == ["pixels-0"])
-        origin.release()
-        try await fixture.finish()
-        #expect(try fixture.finished == ["x": .completed])
-    }
-
     /// It is filtered, so its errors are told, and nothing is kept.
     @Test func anImageThatNoneNeedsIsFiltered() async throws {
-        let origin = try FlakyOrigin(picture: SchedulerFixture.picture) { _, _ in .held }
-        defer { origin.stop() }
         let fixture = try SchedulerFixture()
+        let origin = try fixture.origin()
         let manifest = Manifest(images: [
             .init(name: "good", origin: .source("g"), isPublished: false),
             .init(name: "bad", origin: .source("n"), isPublished: false),
-            .init(name: "late", origin: .source(SourceReference(ByteString(origin.url("s"))))),
+            .init(name: "late", origin: .source(origin.source("s"))),
         ])
         try fixture.accept("x", manifest, missing: ["n"])
         try await fixture.wait(for: "two to end") { fixture.shown("x")?.counts.finished == 2 }
@@ -87,9 +71,7 @@ import Testing
 
     @Test func itsFailureIsThatOfItsUsers() async throws {
         let fixture = try SchedulerFixture()
-        try fixture.accept("x", Self.manifest(), missing: ["l"])
-        try await fixture.finish()
-        let status = try #require(try fixture.status("x"))
+        let status = try await fixture.complete("x", Self.manifest(), missing: ["l"])
         #expect(
             status.images.map { $0.error?.code }
                 == ["source-missing"] + Array(repeating: "dependency-failed", count: 3) + [nil])
@@ -101,9 +83,8 @@ import Testing
         filtered: [Int]
     ) async throws {
         let former = try SchedulerFixture()
-        try former.accept("x", Self.manifest())
-        try await former.finish()
-        let images = try #require(try former.status("x")).images
+        let before = try await former.complete("x", Self.manifest())
+        let images = before.images
         let fixture = try SchedulerFixture()
         fixture.holdOperations()
         try fixture.accept(
@@ -117,7 +98,7 @@ import Testing
         #expect(!fixture.filtered.contains("logo"))
         let status = try #require(try fixture.status("x"))
         #expect(status.state == .completed && status.counts.filtered == 5)
-        #expect(try Self.sums(status) == Self.sums(try former.status("x")))
+        #expect(Self.sums(status) == Self.sums(before))
         #expect(status.images[0] == images[0])
     }
 }
