@@ -74,7 +74,7 @@ final class CurlURL {
         -> OpaquePointer
     {
         guard let handle = curl_url() else {
-            throw FetchError(.transferFailed, "\(shown): out of memory", fault: .scarce)
+            throw .noMemory(shown)
         }
         let result = curl_url_set(handle, CURLUPART_URL, text, 0)
         guard result == CURLUE_OK else {

@@ -41,11 +41,8 @@ extension FetchError {
             return transfer.timeout
         }
         let (kind, cause) = kindAndCause(result, transfer: transfer, handle: handle)
-        let words =
-            handle.errorText.isEmpty
-            ? String(cString: curl_easy_strerror(result)) : handle.errorText
         return FetchError(
-            kind, "\(transfer.place): " + (cause ?? words),
+            kind, "\(transfer.place): " + (cause ?? handle.words(result)),
             fault: fault(result, kind, of: transfer))
     }
 

@@ -18,7 +18,7 @@ package struct HTTPDate: Sendable, Hashable, Comparable, Codable {
     package init?(_ bytes: some Collection<UInt8>, now: Int64 = HTTPDate.now.secondsSince1970) {
         // No format is longer: "Wednesday, 06-Nov-94 08:49:37 GMT".
         guard bytes.count <= 40 else { return nil }
-        var scanner = Scanner(rest: bytes.map { $0 | (Self.isCapital($0) ? 0x20 : 0) }[...])
+        var scanner = Scanner(rest: bytes.map(\.asciiLowercased)[...])
         guard let seconds = scanner.date(now: now) else { return nil }
         secondsSince1970 = seconds
     }
@@ -36,10 +36,6 @@ package struct HTTPDate: Sendable, Hashable, Comparable, Codable {
 
     package static func < (left: HTTPDate, right: HTTPDate) -> Bool {
         left.secondsSince1970 < right.secondsSince1970
-    }
-
-    private static func isCapital(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
     }
 }
 

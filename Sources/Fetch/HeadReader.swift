@@ -59,7 +59,7 @@ struct HeadReader {
         if let value = Self.value(of: "location", in: line) {
             take(location: value)
         } else if let value = Self.value(of: "transfer-encoding", in: line) {
-            let name = value.map(HTTPField.asciiLowercased)
+            let name = value.map(\.asciiLowercased)
             isTransferCoded = isTransferCoded || isChunked || !name.elementsEqual("chunked".utf8)
             isChunked = true
         } else if BodyPlan.redirects.contains(status.code),
@@ -94,7 +94,7 @@ struct HeadReader {
         let count = name.utf8CodeUnitCount
         guard line.count > count, line[count] == UInt8(ascii: ":") else { return nil }
         let letters = UnsafeBufferPointer(start: name.utf8Start, count: count)
-        guard zip(line, letters).allSatisfy({ HTTPField.asciiLowercased($0) == $1 }) else {
+        guard zip(line, letters).allSatisfy({ $0.asciiLowercased == $1 }) else {
             return nil
         }
         let rest = line[(count + 1)...].filter { $0 != 0x0D && $0 != 0x0A }

@@ -8,21 +8,12 @@ package struct HostRules: Sendable, Equatable {
     package var allow: [HostPattern]
     package var deny: [HostPattern]
 
-    package enum Verdict: Sendable, Equatable {
-        case allowed
-        /// The rule, for people: `downloads.denyHosts contains *.example.org`.
-        case denied(String)
-    }
-
     package init(allow: [HostPattern] = [], deny: [HostPattern] = []) {
         self.allow = allow
         self.deny = deny
     }
 
-    /// Checks a host in the form of libcurl's URL parser (`HostName.init`).
-    package func verdict(host: ByteString) -> Verdict { verdict(HostName(host)) }
-
-    package func verdict(_ host: HostName) -> Verdict {
+    package func verdict(_ host: HostName) -> RuleVerdict {
         if let rule = deny.first(where: { $0.matches(host) }) {
             return .denied("downloads.denyHosts contains \(rule)")
         }
@@ -38,10 +29,7 @@ package enum HostPattern: Sendable, Hashable, CustomStringConvertible {
     /// `example.org` itself. The text includes the dot: `.example.org`.
     case beneath(ByteString)
 
-    /// A text that is not a pattern; `message` has the reason.
-    package struct Problem: Error, Sendable, Equatable {
-        package let message: String
-    }
+    package typealias Problem = TextProblem
 
     package init(_ text: String) throws(Problem) {
         let isBeneath = ByteString(text).hasPrefix("*.")

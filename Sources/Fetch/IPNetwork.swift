@@ -6,10 +6,8 @@ package struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     /// The number of bits that its addresses have in common.
     package let prefix: Int
 
-    /// A text that is not a network; `message` has the reason and, if possible, a correction.
-    package struct Problem: Error, Sendable, Equatable {
-        package let message: String
-    }
+    /// The message has a correction, if possible.
+    package typealias Problem = TextProblem
 
     /// A `prefix` beyond the length of the address is limited, and the bits of `base` beyond the prefix become zero.
     package init(base: IPAddress, prefix: Int) {

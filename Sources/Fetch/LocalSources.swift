@@ -104,9 +104,7 @@ package struct LocalSources: Sendable, Equatable {
         _ path: String, from base: String, _ shown: RedactedURL
     ) throws(FetchError) -> OpenedFile {
         let isAbsolute = path.utf8.first == UInt8(ascii: "/")
-        let whole =
-            isAbsolute
-            ? path : base.utf8.last == UInt8(ascii: "/") ? base + path : "\(base)/\(path)"
+        let whole = Self.joined(base, path)
         let descriptor: Descriptor
         do throws(Errno) {
             // Opening a device may have an effect. A fifo does not wait for a writer.
@@ -115,12 +113,8 @@ package struct LocalSources: Sendable, Equatable {
         } catch .noSuchFileOrDirectory, .notDirectory {
             let place = isAbsolute ? "" : " in \(base), where relative paths begin"
             throw FetchError(.sourceMissing, "\(shown): no such file\(place)")
-        } catch .noSuchAddressOrDevice {
-            throw FetchError(.notAFile, "\(shown): a socket or a device, not a file")
         } catch {
-            throw FetchError(
-                .sourceUnreadable, "\(shown): cannot be opened: \(error)", fault: error.storageFault
-            )
+            throw .opening(shown, error)
         }
         return try checked(descriptor, path: whole, shown: shown)
     }
@@ -146,13 +140,8 @@ package struct LocalSources: Sendable, Equatable {
                     .sourceUnreadable,
                     "\(shown): the symbolic links form a loop, or one is a special link of /proc; such "
                         + "links are not followed")
-            } catch .noSuchAddressOrDevice {
-                throw FetchError(.notAFile, "\(shown): a socket or a device, not a file")
             } catch {
-                let failure = FetchError(
-                    .sourceUnreadable,
-                    "\(shown): cannot be opened in \(FileName(place.root).text): \(error)",
-                    fault: error.storageFault)
+                let failure = FetchError.opening(shown, error, in: FileName(place.root).text)
                 // If the file exists but may not be read, it is the requested one; later roots are not tried.
                 guard error == .permissionDenied, !place.mayBeEntered else { throw failure }
                 refusal = refusal ?? failure
@@ -238,23 +227,45 @@ package struct LocalSources: Sendable, Equatable {
                     + "it by .. or a symbolic link; an absolute symbolic link always leads out")
     }
 
-    private var listOfRoots: String { roots.map { FileName($0).text }.joined(separator: ", ") }
+    var listOfRoots: String { roots.map { FileName($0).text }.joined(separator: ", ") }
+}
+
+extension FetchError {
+    /// Why a file that is there cannot be opened.
+    ///
+    /// - Parameter place: where it is; nil if its path tells that.
+    static func opening(_ shown: RedactedURL, _ error: Errno, in place: String? = nil) -> FetchError
+    {
+        if error == .noSuchAddressOrDevice {
+            return FetchError(.notAFile, "\(shown): a socket or a device, not a file")
+        }
+        let words = place.map { "cannot be opened in \($0)" } ?? "cannot be opened"
+        return FetchError(
+            .sourceUnreadable, "\(shown): \(words): \(error)", fault: error.storageFault)
+    }
 }
 
 extension LocalSources {
-    /// A root and the path from it to a file.
-    private struct Place {
+    /// The path of a file from a folder, joined with that of the folder. An absolute one stays as it is.
+    static func joined(_ folder: String, _ path: String) -> String {
+        if path.utf8.first == UInt8(ascii: "/") { return path }
+        return folder.utf8.last == UInt8(ascii: "/") ? folder + path : "\(folder)/\(path)"
+    }
+
+    /// A root and the path from it to a file or a folder.
+    struct Place {
         var root: String
+        /// `.` for the root itself.
         var way: String
 
-        var fullPath: String { root.utf8.last == UInt8(ascii: "/") ? root + way : root + "/" + way }
+        var fullPath: String { joined(root, way) }
 
         /// If `path` is relative, it is the path from the root. If it is absolute, the result is nil unless its text
         /// begins with the root. `..` stays in it; the kernel checks it.
         init?(root: String, path: String) {
             self.root = root
             guard path.utf8.first == UInt8(ascii: "/") else {
-                way = path
+                way = path.isEmpty ? "." : path
                 return
             }
             let rootParts = Self.parts(of: root)

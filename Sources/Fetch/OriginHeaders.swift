@@ -38,10 +38,8 @@ package struct OriginHeaders: Sendable, Equatable {
         ]
     }
 
-    /// An invalid header or origin; `message` has the reason and contains no value.
-    package struct Problem: Error, Sendable, Equatable {
-        package let message: String
-    }
+    /// The message contains no value.
+    package typealias Problem = TextProblem
 
     package init(_ table: [Origin: [Header]] = [:]) {
         self.table = table

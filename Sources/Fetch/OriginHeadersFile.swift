@@ -143,15 +143,14 @@ extension Origin {
         guard ["http", "https"].contains(scheme) else {
             throw OriginHeaders.Problem(message: form)
         }
-        do throws(URLAuthority.Problem) {
+        do throws(TextProblem) {
             let authority = try URLAuthority(ByteString(rest))
             // Text before an @ would be a secret in the wrong place.
             guard authority.userInformation == nil else {
-                throw URLAuthority.Problem(message: "write a user and password as a header")
+                throw TextProblem(message: "write a user and password as a header")
             }
             guard authority.host.utf8.allSatisfy({ $0 < 0x80 }) else {
-                throw URLAuthority.Problem(
-                    message: "write an international name in its ASCII form, xn--…")
+                throw TextProblem(message: "write an international name in its ASCII form, xn--…")
             }
             self.init(scheme: scheme, host: authority.host, port: authority.port)
         } catch {

@@ -123,21 +123,12 @@ package struct LocalPath: Sendable {
                 bytes.append(byte)
                 continue
             }
-            guard let high = iterator.next().flatMap(hexadecimal),
-                let low = iterator.next().flatMap(hexadecimal)
+            guard let high = iterator.next().flatMap({ Hexadecimal.value(of: $0.asciiLowercased) }),
+                let low = iterator.next().flatMap({ Hexadecimal.value(of: $0.asciiLowercased) })
             else { return nil }
             bytes.append(high << 4 | low)
         }
         return bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func hexadecimal(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }
 
@@ -160,6 +151,15 @@ package struct RemoteURL: Sendable, Hashable, CustomStringConvertible, CustomDeb
     package var scheme: String {
         text.utf8.dropFirst("http".utf8.count).first == UInt8(ascii: ":") ? "http" : "https"
     }
+
+    /// The part between `//` and the path.
+    var authority: ByteString {
+        let rest = text.utf8.dropFirst(scheme.utf8.count + "://".utf8.count)
+        return ByteString(rest.prefix { !"/?#".utf8.contains($0) })
+    }
+
+    /// Whether the URL has a user, with or without a password.
+    package var hasUser: Bool { authority.utf8.contains(UInt8(ascii: "@")) }
 
     /// The part that a server sees: everything except the fragment.
     package var requested: ByteString {

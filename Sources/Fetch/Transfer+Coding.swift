@@ -21,8 +21,4 @@ extension Transfer {
         }
         return failureOfBeginning
     }
-
-    var noMemory: FetchError {
-        FetchError(.transferFailed, "\(place): out of memory", fault: .scarce)
-    }
 }

@@ -225,7 +225,7 @@ final class Transfer {
         case .damaged: fail(.badResponse, "the body's Content-Encoding is damaged")
         case .continues:
             fail(.badResponse, "the body continues after the end of its Content-Encoding")
-        case .noMemory: failure = noMemory
+        case .noMemory: failure = .noMemory(place)
         }
         return false
     }
@@ -233,7 +233,7 @@ final class Transfer {
     private func beginDecoding(_ coding: ByteString?) -> Bool {
         guard let coding else { return true }
         decoder = ContentDecoder(coding)
-        if decoder == nil { failure = noMemory }
+        if decoder == nil { failure = .noMemory(place) }
         return decoder != nil
     }
 

@@ -161,9 +161,7 @@ final class TransferLoop {
             return completion(.failure(error))
         }
         guard let handle = idle.popLast() ?? EasyHandle() else {
-            return completion(
-                .failure(
-                    FetchError(.transferFailed, "\(request.url): out of memory", fault: .scarce)))
+            return completion(.failure(.noMemory(request.url)))
         }
         start(transfer, handle, current)
     }

@@ -49,17 +49,6 @@ package struct PartialBody: Sendable, Equatable {
     package var total: Int64?
     /// The URL from which they came, as `TransferReport.target` identifies it; nil is the requested URL.
     package var target: String?
-
-    package init(
-        bytes: Int64, validator: ByteString, crc32: UInt32, total: Int64? = nil,
-        target: String? = nil
-    ) {
-        self.bytes = bytes
-        self.validator = validator
-        self.crc32 = crc32
-        self.total = total
-        self.target = target
-    }
 }
 
 /// The file to which a transfer writes, from its first byte on. It stays open while something refers to it: the

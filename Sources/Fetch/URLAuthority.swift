@@ -1,5 +1,10 @@
 import DarkroomCore
 
+/// Why a text is invalid.
+package struct TextProblem: Error, Sendable, Equatable {
+    package let message: String
+}
+
 /// The part of an http URL between `//` and the path: `ann:pw@host:8080`.
 ///
 /// It is stricter than libcurl and browsers where they differ from each other: what one program reads as a user may be
@@ -12,10 +17,8 @@ package struct URLAuthority: Sendable {
     /// nil if it is the default of the scheme.
     package var port: Int?
 
-    /// Why a text is invalid. The message contains nothing of user and password.
-    package struct Problem: Error, Sendable, Equatable {
-        package let message: String
-    }
+    /// The message contains nothing of user and password.
+    package typealias Problem = TextProblem
 
     package init(_ text: ByteString) throws(Problem) {
         guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
@@ -100,12 +103,6 @@ package struct URLAuthority: Sendable {
     }
 
     private static func isOfName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."),
-            UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        byte.isLetterOrDigit || "-._".utf8.contains(byte)
     }
 }
