@@ -70,12 +70,7 @@ extension Spool {
     package func removeControlFile(
         _ name: FileName, _ identity: FileIdentity, from inbox: Directory
     ) throws(FileError) {
-        do {
-            try active.makeDirectory(Self.controlFolder, mode: 0o700)
-        } catch  where error.errno == .fileExists {
-            // A previous removal has failed and left it.
-        }
-        let folder = try Directory(Self.controlFolder, in: active)
+        let folder = try active.folder(Self.controlFolder, mode: 0o700)
         do throws(FileError) {
             try inbox.rename(name, to: folder, as: name, replacing: true)
             FaultPoint.controlMoved.pass()

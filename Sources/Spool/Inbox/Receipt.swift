@@ -91,9 +91,7 @@ package enum Receipt {
         // By their paths, of which no part is anybody's but the daemon's before `place`.
         let (active, id) = (folders.spool.active, FileName(folders.id))
         let receipt = id / BatchFile.receipt
-        do {
-            try active.makeDirectory(receipt)
-        } catch  where error.errno == .fileExists {
+        if try !active.makeIfMissing(receipt) {
             try withdraw(from: folders.active())
             try active.makeDirectory(receipt)
         }

@@ -46,13 +46,11 @@ extension Directory {
     fileprivate func content(
         of name: FileName
     ) throws(FileError) -> (bytes: [UInt8], isClosed: Bool)? {
-        do {
+        return try ifExists { () throws(FileError) in
             let file = try open(name)
             let path = path(of: name)
             let mode = try file.information(path: path).st_mode
             return (try file.whole(upTo: FileLimit.other, path: path), mode & 0o077 == 0)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return nil
         }
     }
 }

@@ -17,11 +17,9 @@ package struct ClockNote {
     }
 
     package func read() throws(FileError) -> ClockTrust? {
-        do {
+        return try ifExists { () throws(FileError) in
             let bytes = try folder.read(Self.fileName, upTo: Self.maximumBytes)
             return try? JSONDecoder().decode(ClockTrust.self, from: Data(bytes))
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            return nil
         }
     }
 

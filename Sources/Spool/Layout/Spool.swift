@@ -157,11 +157,7 @@ package final class Spool: Sendable {
         _ name: FileName, in root: Directory, mode: mode_t = 0o777
     ) throws(FileError) -> Directory {
         for _ in 0..<100 {
-            do {
-                try root.makeDirectory(name, mode: mode)
-            } catch  where error.errno == .fileExists {
-                // It exists, as it should.
-            }
+            try root.makeIfMissing(name, mode: mode)
             do {
                 return try Directory(name, in: root)
             } catch  where error.errno == .noSuchFileOrDirectory {
@@ -194,12 +190,8 @@ package final class Spool: Sendable {
             try root.write([], to: "paused", replacing: true, durably: false)
             FaultPoint.pauseMarked.pass()
         } else {
-            do {
-                try root.remove("paused")
-                FaultPoint.pauseUnmarked.pass()
-            } catch  where error.errno == .noSuchFileOrDirectory {
-                // It was not paused.
-            }
+            let mark: Void? = try ifExists { () throws(FileError) in try root.remove("paused") }
+            if mark != nil { FaultPoint.pauseUnmarked.pass() }
         }
         if durably { try root.sync() }
         FaultPoint.pauseSynced.pass()
@@ -259,9 +251,14 @@ extension Spool {
     package func isPrivileged(_ uid: UInt32) -> Bool {
         uid == 0 || uid == owner || uid == geteuid()
     }
+
+    /// Whether the owner of a control file may give its command to a batch of this owner.
+    func permits(_ request: ControlRecord, forBatchOf owner: UInt32?) -> Bool {
+        request.isPermitted(forBatchOf: owner, isPrivileged: isPrivileged(request.uid))
+    }
 }
 
-/// Runs `body` and converts its error to an error of the spool.
+/// Converts the error of `body`.
 private func spoolError<Value>(
     _ body: () throws(FileError) -> Value
 ) throws(SpoolError) -> Value {

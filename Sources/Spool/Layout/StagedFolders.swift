@@ -45,11 +45,7 @@ package enum StagedFolders {
         _ file: borrowing Descriptor, path: String
     ) throws(FileError) -> Bool {
         guard lock(file.number) else { return false }
-        var information = stat()
-        guard fstat(file.number, &information) == 0 else {
-            throw FileError(.examine, path, Errno(rawValue: errno))
-        }
-        return information.st_nlink > 0
+        return try file.information(path: path).st_nlink > 0
     }
 
     /// The same for a file that has no name yet.

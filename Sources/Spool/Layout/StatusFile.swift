@@ -62,11 +62,7 @@ package struct StatusFile: Sendable {
         do {
             try stage(status, mayGoOn: mayGoOn)
         } catch  where error.errno == .noSuchFileOrDirectory {
-            do {
-                try active.makeDirectory(FileName(folders.id), mode: 0o700)
-            } catch  where error.errno == .fileExists {
-                // Another file was missing.
-            }
+            try active.makeIfMissing(FileName(folders.id), mode: 0o700)
             try stage(status, mayGoOn: mayGoOn)
         }
         try stageSizes(of: status, mayGoOn: mayGoOn)

@@ -201,15 +201,3 @@ extension AnswerPage {
         return true
     }
 }
-
-extension Directory {
-    /// Opens the folder `name` in this one, and creates it if it is missing.
-    fileprivate func folder(_ name: FileName) throws(FileError) -> Directory {
-        do {
-            try makeDirectory(name)
-        } catch  where error.errno == .fileExists {
-            // Another image's thread, or an earlier process, has made it.
-        }
-        return try Directory(name, in: self)
-    }
-}

@@ -101,12 +101,10 @@ package struct ExactManifests {
             let format = outline.manifest.file.flatMap({ ManifestFormat(fileName: $0) }),
             let folder = try folder()
         else { return }
-        do {
+        let removed: Void? = try ifExists { () throws(FileError) in
             try folder.remove(Self.name(outline.id, format))
-            FaultPoint.exactManifestRemoved.pass()
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            // Someone has removed it before.
         }
+        if removed != nil { FaultPoint.exactManifestRemoved.pass() }
     }
 
     /// Removes the manifests that no answer needs any more and returns their number: a user has removed or renamed the

@@ -39,10 +39,7 @@ package struct OutdatedProgress {
         guard let status = try folder.information(of: BatchFile.status),
             let progress = try folder.information(of: BatchFile.progress)
         else { return false }
-        let isOlder =
-            (progress.st_mtim.tv_sec, progress.st_mtim.tv_nsec)
-            < (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
-        guard isOlder || progress.length == 0 else { return false }
+        guard status.isNewer(than: progress) || progress.length == 0 else { return false }
         try folder.remove(BatchFile.progress)
         return true
     }

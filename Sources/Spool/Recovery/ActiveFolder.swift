@@ -17,8 +17,7 @@ package struct ActiveFolder {
     package init(of spool: Spool) throws(FileError) {
         for name in try spool.active.names() {
             guard let information = try spool.active.information(of: name) else { continue }
-            let isFolder = information.st_mode & S_IFMT == S_IFDIR
-            if !isFolder {
+            if !information.isFolder {
                 foreign.append((name, "it is not a folder, so it does not belong to Darkroom"))
             } else if name.bytes.starts(with: Reopening.prefix.utf8) {
                 unfinished.append(name)

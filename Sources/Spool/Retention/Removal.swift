@@ -40,8 +40,7 @@ package struct Removal {
         case .none: return .unusable("there is no such batch")
         case .foreign(let reason): return .unusable(reason)
         }
-        let isPrivileged = spool.isPrivileged(request.record.uid)
-        guard request.record.isPermitted(forBatchOf: batch.owner, isPrivileged: isPrivileged) else {
+        guard spool.permits(request.record, forBatchOf: batch.owner) else {
             return .refused(owner: batch.owner)
         }
         // A file that has taken effect before and could not be removed must not remove the next answer with this ID.
